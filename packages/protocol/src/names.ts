@@ -1,0 +1,52 @@
+/** The unpadded base64url SHA-256 of a plugin's bytes: 43 characters. The same bytes have the same address. */
+export type ContentAddress = string & { readonly __brand: 'ContentAddress' };
+
+/** A regular expression's source that a content address matches whole. */
+export const contentAddressPattern = '^[A-Za-z0-9_-]{43}$';
+
+const contentAddress = new RegExp(contentAddressPattern);
+
+/** Whether a text is a well-formed content address. Says nothing on whether such bytes exist. */
+export function isContentAddress(text: string): text is ContentAddress {
+  return contentAddress.test(text);
+}
+
+/**
+ * A regular expression's source that a plugin's name matches whole. Names such as `constructor` and `10` are legal, so what
+ * is keyed by name is a `Map` or has a null prototype.
+ */
+export const pluginNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
+
+const pluginName = new RegExp(pluginNamePattern);
+
+/** Whether a text may name a plugin: 1 to 100 letters, digits, `.`, `_` and `-`, a letter or digit first. */
+export function isPluginName(text: string): boolean {
+  return pluginName.test(text);
+}
+
+/** The most bytes that a guest key's UTF-8 may have. */
+export const maxGuestKeyBytes = 512;
+
+/**
+ * What is wrong with a guest key, in words that complete "A guest key …"; `undefined` when nothing is.
+ *
+ * A guest key is 1 to 512 bytes of well-formed UTF-8 without C0 or C1 control characters, and none of its segments between
+ * slashes is empty, `.` or `..` (URL parsers would take those away from a path).
+ */
+export function guestKeyFault(key: string): string | undefined {
+  if (key === '') return 'must not be empty';
+  if (!key.isWellFormed()) return 'must be well-formed Unicode (it has a lone surrogate)';
+  if (new TextEncoder().encode(key).length > maxGuestKeyBytes)
+    return `must be at most ${maxGuestKeyBytes} bytes of UTF-8`;
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(key)) return 'must not contain control characters';
+  for (const segment of key.split('/')) {
+    if (segment === '') return 'must not contain an empty segment between slashes, nor begin or end with a slash';
+    if (segment === '.' || segment === '..') return 'must not contain a segment "." or ".."';
+  }
+  return undefined;
+}
+
+/** A plugin's id on the wire: `<extension_point_id>/plugin/<user_id>/<plugin_name>`. */
+export function pluginId(extensionPointId: string, userId: string, name: string): string {
+  return `${extensionPointId}/plugin/${userId}/${name}`;
+}

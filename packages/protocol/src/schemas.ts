@@ -1,0 +1,264 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { type IdKind, idPattern } from './ids.ts';
+import { contentAddressPattern, pluginNamePattern } from './names.ts';
+
+function id(kind: IdKind, what: string) {
+  return Type.String({ pattern: idPattern(kind), description: what });
+}
+
+const timestamp = (what: string) =>
+  Type.String({ format: 'date-time', description: `${what}; ISO 8601, UTC, milliseconds` });
+
+const displayName = (what: string) => Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description: what });
+
+/** A list: `objects` in the order of their ids, and a cursor for the next page when `limit` was sent and there is one. */
+export function listOf<T extends TSchema>(item: T) {
+  return Type.Object({
+    objects: Type.Array(item),
+    nextCursor: Type.Optional(
+      Type.String({ description: 'send it as `cursor` for the next page; absent on the last' }),
+    ),
+  });
+}
+
+/** How a list is cut into pages. Without `limit` it comes whole. */
+export const pageQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'the most entries in the answer' })),
+  cursor: Type.Optional(Type.String({ maxLength: 200, description: '`nextCursor` of the page before' })),
+});
+export type PageQuery = Static<typeof pageQuery>;
+
+export const memberRole = Type.Union([Type.Literal('owner'), Type.Literal('admin'), Type.Literal('viewer')]);
+export type MemberRole = Static<typeof memberRole>;
+
+export const tokenScope = Type.Union([Type.Literal('read'), Type.Literal('publish'), Type.Literal('manage')]);
+export type TokenScope = Static<typeof tokenScope>;
+
+/** An application as one of its members or guests sees it. */
+export const app = Type.Object({
+  id: id('app', 'the application'),
+  name: Type.String(),
+  role: Type.Union([memberRole, Type.Literal('guest')], { description: 'what the asking user is in it' }),
+  guestIds: Type.Array(id('guest', 'a guest'), { description: 'the guests that the asking user holds in it' }),
+  createdAt: timestamp('when it was made'),
+  updatedAt: timestamp('when it last changed'),
+});
+export type App = Static<typeof app>;
+
+export const appInput = Type.Object({ name: displayName('shown to members and guests') });
+export type AppInput = Static<typeof appInput>;
+
+export const member = Type.Object({
+  userId: id('user', 'the member'),
+  name: Type.String({ description: "the user's name" }),
+  role: memberRole,
+  createdAt: timestamp('when the user became a member'),
+});
+export type Member = Static<typeof member>;
+
+export const memberInput = Type.Object({ role: memberRole });
+export type MemberInput = Static<typeof memberInput>;
+
+/**
+ * An extension point's schema: any JSON object. `exports` is a map keyed by export name in every answer; a list of names, or
+ * of objects with a `name`, is taken too. Everything else is kept as it was sent.
+ */
+export const extensionPointSchema = Type.Object(
+  { exports: Type.Record(Type.String(), Type.Unknown(), { description: 'what a plugin exports, by export name' }) },
+  { additionalProperties: true },
+);
+
+export const extensionPoint = Type.Object({
+  id: id('extensionPoint', 'the extension point'),
+  appId: id('app', 'the application that owns it'),
+  name: Type.String(),
+  schema: extensionPointSchema,
+  createdAt: timestamp('when it was made'),
+  updatedAt: timestamp('when it last changed'),
+});
+export type ExtensionPoint = Static<typeof extensionPoint>;
+
+const schemaInput = Type.Union([Type.Object({}, { additionalProperties: true }), Type.String()], {
+  description: 'an object, or its YAML or JSON text',
+});
+
+export const extensionPointInput = Type.Object({
+  name: displayName('shown to members and guests'),
+  schema: Type.Optional(schemaInput),
+});
+export type ExtensionPointInput = Static<typeof extensionPointInput>;
+
+/** A `PUT` that leaves a field out keeps that field's value. */
+export const extensionPointUpdate = Type.Partial(extensionPointInput);
+export type ExtensionPointUpdate = Static<typeof extensionPointUpdate>;
+
+/** A1's body. `email` and `name` are notes for the application's own team, sent by older clients. */
+export const invitationInput = Type.Object({
+  deliveryMethod: Type.String({ description: '`link` is the one that is supported' }),
+  guestKey: Type.String({ minLength: 1, description: 'the guest key to assign; guests never see it' }),
+  email: Type.Optional(Type.String({ maxLength: 320 })),
+  name: Type.Optional(Type.String({ maxLength: 200 })),
+});
+export type InvitationInput = Static<typeof invitationInput>;
+
+/** A1's answer. */
+export const invitationLink = Type.Object({
+  status: Type.Literal('ok'),
+  link: Type.String({ description: '`{base_url}/accept-invite?code=…`; shown this once' }),
+});
+export type InvitationLink = Static<typeof invitationLink>;
+
+export const invitationStatus = Type.Union([
+  Type.Literal('pending'),
+  Type.Literal('accepted'),
+  Type.Literal('declined'),
+  Type.Literal('revoked'),
+  Type.Literal('expired'),
+]);
+export type InvitationStatus = Static<typeof invitationStatus>;
+
+/** An invitation as the application's members see it. The code is not in it: it is shown once, in A1's answer. */
+export const invitation = Type.Object({
+  id: id('invitation', 'the invitation'),
+  guestId: id('guest', 'the guest that it invites to'),
+  guestKey: Type.String(),
+  status: invitationStatus,
+  email: Type.Union([Type.String(), Type.Null()]),
+  name: Type.Union([Type.String(), Type.Null()]),
+  createdAt: timestamp('when it was made'),
+  expiresAt: timestamp('when it stops working'),
+  settledAt: Type.Union([timestamp('when it was accepted, declined or revoked'), Type.Null()]),
+});
+export type Invitation = Static<typeof invitation>;
+
+/** A guest as the application's members see it. */
+export const guest = Type.Object({
+  id: id('guest', 'the guest'),
+  guestKey: Type.String(),
+  users: Type.Array(
+    Type.Object({
+      userId: id('user', 'a user who holds the guest'),
+      name: Type.String(),
+      acceptedAt: timestamp('when the user accepted'),
+    }),
+  ),
+  createdAt: timestamp('when the first invitation was made'),
+});
+export type Guest = Static<typeof guest>;
+
+export const invitationCode = Type.Object({
+  code: Type.String({ minLength: 1, maxLength: 200, description: 'the `code` of the invitation link' }),
+});
+
+/** What accepting or declining an invitation answers: no guest key, which guests never see. */
+export const invitationSettled = Type.Object({
+  status: Type.Union([Type.Literal('accepted'), Type.Literal('declined')]),
+  app: Type.Object({ id: id('app', 'the application that invited'), name: Type.String() }),
+  guestId: Type.Optional(id('guest', 'the guest that the user now holds')),
+});
+export type InvitationSettled = Static<typeof invitationSettled>;
+
+/** One entry of A2's object. */
+export const binding = Type.Object({
+  id: Type.String({ description: '`<extension_point_id>/plugin/<user_id>/<plugin_name>`' }),
+  contentAddress: Type.String({ pattern: contentAddressPattern }),
+  updatedAt: timestamp('when the binding last changed'),
+});
+export type Binding = Static<typeof binding>;
+
+/** A2's answer: what is bound to the guest key, by plugin name in code-unit order. */
+export const bindingList = Type.Record(Type.String({ pattern: pluginNamePattern }), binding);
+export type BindingList = Record<string, Binding>;
+
+const pluginFields = {
+  id: Type.String({ description: '`<extension_point_id>/plugin/<user_id>/<plugin_name>`' }),
+  extensionPointId: id('extensionPoint', 'what it is published against'),
+  userId: id('user', 'who publishes it'),
+  name: Type.String({ pattern: pluginNamePattern }),
+  contentAddress: Type.String({ pattern: contentAddressPattern, description: 'of the newest version' }),
+  size: Type.Integer({ description: "the newest version's size in bytes" }),
+  version: Type.Object({
+    id: id('version', 'the newest version'),
+    number: Type.Integer({ minimum: 1, description: '1, 2, 3, … within the plugin' }),
+    createdAt: timestamp('when it was published'),
+  }),
+  guestIds: Type.Array(id('guest', 'a guest'), { description: 'the guests under which it is bound' }),
+  createdAt: timestamp('when it was first published'),
+  updatedAt: timestamp('when its newest version was published'),
+};
+
+/** A plugin, as its publisher and the application's members see it. */
+export const plugin = Type.Object(pluginFields);
+export type Plugin = Static<typeof plugin>;
+
+export const tokenInfo = Type.Object({
+  id: id('token', 'the token'),
+  name: Type.String(),
+  scopes: Type.Array(tokenScope),
+  appId: Type.Union([id('app', 'the one application it is restricted to'), Type.Null()]),
+  createdAt: timestamp('when it was made'),
+  expiresAt: timestamp('when it stops working'),
+  lastUsedAt: Type.Union([timestamp('when it was last used, to the minute'), Type.Null()]),
+});
+export type TokenInfo = Static<typeof tokenInfo>;
+
+export const tokenInput = Type.Object({
+  name: displayName('to tell it from others'),
+  scopes: Type.Optional(
+    Type.Array(tokenScope, { minItems: 1, uniqueItems: true, description: "default: the asking token's own" }),
+  ),
+  appId: Type.Optional(id('app', 'restrict it to one application')),
+  expiresInDays: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 3650, description: "default 90, but never past the asking token's own end" }),
+  ),
+});
+export type TokenInput = Static<typeof tokenInput>;
+
+/** A new token: the one answer that carries its secret. */
+export const tokenCreated = Type.Intersect([
+  tokenInfo,
+  Type.Object({ token: Type.String({ description: '`tnn_…`; shown this once' }) }),
+]);
+export type TokenCreated = Static<typeof tokenCreated>;
+
+export const apiKeyInfo = Type.Object({
+  id: id('apiKey', 'the API key'),
+  name: Type.String(),
+  createdAt: timestamp('when it was made'),
+  lastUsedAt: Type.Union([timestamp('when it was last used, to the minute'), Type.Null()]),
+});
+export type ApiKeyInfo = Static<typeof apiKeyInfo>;
+
+export const apiKeyInput = Type.Object({ name: displayName('to tell it from others') });
+export type ApiKeyInput = Static<typeof apiKeyInput>;
+
+/** A new API key: the one answer that carries its secret. */
+export const apiKeyCreated = Type.Intersect([
+  apiKeyInfo,
+  Type.Object({ apiKey: Type.String({ description: '`tnk_…`; shown this once' }) }),
+]);
+export type ApiKeyCreated = Static<typeof apiKeyCreated>;
+
+/** Who is asking, and with what. */
+export const me = Type.Object({
+  id: id('user', 'the user'),
+  name: Type.String(),
+  email: Type.Union([Type.String(), Type.Null()]),
+  token: tokenInfo,
+});
+export type Me = Static<typeof me>;
+
+/** An error as every route answers it: RFC 9457, `application/problem+json`. */
+export const problem = Type.Object({
+  type: Type.String({ description: "a URL into the reference's page on errors" }),
+  title: Type.String(),
+  status: Type.Integer(),
+  detail: Type.String(),
+  code: Type.String({ description: 'stable; the list is in the reference' }),
+  errors: Type.Optional(
+    Type.Array(
+      Type.Object({ pointer: Type.String({ description: 'JSON Pointer into the body' }), detail: Type.String() }),
+    ),
+  ),
+});
+export type Problem = Static<typeof problem>;

@@ -1,0 +1,212 @@
+import type {
+  ApiKeyId,
+  AppId,
+  ContentAddress,
+  ExtensionPointId,
+  GuestId,
+  InvitationId,
+  TokenId,
+  UserId,
+} from '@tenon/protocol';
+import type {
+  ApiKeyRecord,
+  AppRecord,
+  BindingRecord,
+  BlobRecord,
+  ExtensionPointRecord,
+  GuestRecord,
+  GuestUserRecord,
+  InvitationRecord,
+  MemberRecord,
+  PluginKey,
+  PluginRecord,
+  StoredInvitationStatus,
+  TokenRecord,
+  UserRecord,
+  VersionRecord,
+} from './records.ts';
+
+/** The interfaces between the domain and the world. Every implementation of one passes its contract suite in `test/contracts`. */
+
+/** A stretch of a list: entries whose id is greater than `after`, in the order of their ids, `limit` at the most. */
+export interface Page {
+  readonly after?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Questions to the store. Outside of a transaction each sees all that was committed before it was asked. */
+export interface Queries {
+  user(id: UserId): Promise<UserRecord | undefined>;
+  anyUser(): Promise<boolean>;
+
+  app(id: AppId): Promise<AppRecord | undefined>;
+  /** The applications in which the user is a member or holds a guest. */
+  appsOf(userId: UserId, page: Page): Promise<AppRecord[]>;
+  member(appId: AppId, userId: UserId): Promise<MemberRecord | undefined>;
+  /** With the users' names; paged by user id. */
+  members(appId: AppId, page: Page): Promise<(MemberRecord & { readonly userName: string })[]>;
+  countOwners(appId: AppId): Promise<number>;
+
+  extensionPoint(id: ExtensionPointId): Promise<ExtensionPointRecord | undefined>;
+  extensionPoints(appId: AppId, page: Page): Promise<ExtensionPointRecord[]>;
+
+  guest(id: GuestId): Promise<GuestRecord | undefined>;
+  guestByKey(appId: AppId, guestKey: string): Promise<GuestRecord | undefined>;
+  guests(appId: AppId, page: Page): Promise<GuestRecord[]>;
+  /** The guests that a user holds in an application, by id. */
+  guestsHeldBy(userId: UserId, appId: AppId): Promise<GuestRecord[]>;
+  /** Who holds these guests, with the users' names, in the order of acceptance. */
+  usersOfGuests(guestIds: readonly GuestId[]): Promise<(GuestUserRecord & { readonly userName: string })[]>;
+
+  invitation(id: InvitationId): Promise<InvitationRecord | undefined>;
+  invitationByCodeHash(codeHash: string): Promise<InvitationRecord | undefined>;
+  /** With the guest keys that they assign. */
+  invitations(appId: AppId, page: Page): Promise<(InvitationRecord & { readonly guestKey: string })[]>;
+
+  plugin(key: PluginKey): Promise<PluginRecord | undefined>;
+  /**
+   * The plugins of an extension point, of one user when one is given, in the order of (user id, name) by code unit; `after`
+   * is `<user_id>/<name>`.
+   */
+  plugins(extensionPointId: ExtensionPointId, userId: UserId | undefined, page: Page): Promise<PluginRecord[]>;
+  /** The bindings of these plugins, wherever they are bound. */
+  bindingsOfPlugins(keys: readonly PluginKey[]): Promise<BindingRecord[]>;
+  /** What is bound under a guest key: in no particular order. Nothing for a key that no guest has. */
+  bindings(extensionPointId: ExtensionPointId, guestKey: string): Promise<BindingRecord[]>;
+  /** The binding that holds a name under a guest. */
+  binding(extensionPointId: ExtensionPointId, guestId: GuestId, name: string): Promise<BindingRecord | undefined>;
+  countBindings(extensionPointId: ExtensionPointId, guestId: GuestId): Promise<number>;
+
+  blob(address: ContentAddress): Promise<BlobRecord | undefined>;
+  /**
+   * Whether a user may read the bytes: some version that names them belongs to the user's own plugin in an application of
+   * which the user still holds a guest, or to an application of which the user is a member; within `appId` when it is given.
+   */
+  mayReadContent(userId: UserId, address: ContentAddress, appId: AppId | undefined): Promise<boolean>;
+
+  tokenByHash(secretHash: string): Promise<TokenRecord | undefined>;
+  token(id: TokenId): Promise<TokenRecord | undefined>;
+  /** A user's tokens, the expired ones included. */
+  tokens(userId: UserId, page: Page): Promise<TokenRecord[]>;
+  apiKeyByHash(secretHash: string): Promise<ApiKeyRecord | undefined>;
+  apiKey(id: ApiKeyId): Promise<ApiKeyRecord | undefined>;
+  apiKeys(userId: UserId, page: Page): Promise<ApiKeyRecord[]>;
+}
+
+/** Changes. Each is part of the transaction that hands it out. */
+export interface Mutations {
+  insertUser(user: UserRecord): Promise<void>;
+
+  insertApp(app: AppRecord): Promise<void>;
+  updateApp(id: AppId, change: { readonly name: string; readonly updatedAtMs: number }): Promise<void>;
+  /** Takes with it everything that belongs to the application, tokens restricted to it included; blobs stay. */
+  deleteApp(id: AppId): Promise<void>;
+  /** Adds the member, or changes the role (and keeps `createdAtMs`) of one who is there. */
+  putMember(member: MemberRecord): Promise<void>;
+  deleteMember(appId: AppId, userId: UserId): Promise<void>;
+
+  insertExtensionPoint(extensionPoint: ExtensionPointRecord): Promise<void>;
+  updateExtensionPoint(
+    id: ExtensionPointId,
+    change: { readonly name: string; readonly schemaJson: string; readonly updatedAtMs: number },
+  ): Promise<void>;
+  /** Takes its plugins, versions and bindings with it; blobs stay. */
+  deleteExtensionPoint(id: ExtensionPointId): Promise<void>;
+
+  insertGuest(guest: GuestRecord): Promise<void>;
+  /** Takes its invitations, its users and its bindings with it; plugins and versions stay with their publishers. */
+  deleteGuest(id: GuestId): Promise<void>;
+  /** Makes the user hold the guest; nothing when it does already. */
+  putGuestUser(guestUser: GuestUserRecord): Promise<void>;
+  /** Takes the guest from the user, and the bindings under it of what the user published. */
+  deleteGuestUser(guestId: GuestId, userId: UserId): Promise<void>;
+
+  insertInvitation(invitation: InvitationRecord): Promise<void>;
+  /** Moves a pending invitation on. */
+  settleInvitation(
+    id: InvitationId,
+    status: Exclude<StoredInvitationStatus, 'pending'>,
+    settledAtMs: number,
+  ): Promise<void>;
+
+  /** Adds a version, and the plugin with its first. `number` must be the plugin's last plus one. */
+  insertVersion(version: VersionRecord): Promise<void>;
+  /** Binds, or moves, the plugin's name under a guest to a version of the plugin. The name must not be another user's there. */
+  putBinding(binding: Omit<BindingRecord, 'contentAddress'>): Promise<void>;
+
+  /** Adds the blob's row or replaces it. */
+  putBlob(blob: BlobRecord): Promise<void>;
+
+  insertToken(token: TokenRecord): Promise<void>;
+  deleteToken(id: TokenId): Promise<void>;
+  insertApiKey(key: ApiKeyRecord): Promise<void>;
+  deleteApiKey(id: ApiKeyId): Promise<void>;
+  /** Notes when tokens and keys were last used. Ids that are gone meanwhile are passed over. */
+  touch(uses: ReadonlyMap<TokenId | ApiKeyId, number>): Promise<void>;
+}
+
+export interface Transaction extends Queries, Mutations {}
+
+/** Metadata: everything but the bytes of plugins. */
+export interface Store {
+  readonly read: Queries;
+  /**
+   * Runs the work in one transaction, serialised with every other on the same data, whichever process makes it. All of it is
+   * there afterwards (and survives a crash), or, when the work throws, none of it. The work may be run more than once, so it
+   * does nothing but ask and change through the transaction.
+   */
+  write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * A number that is another one whenever anything may have been committed since, by this process or another. What was read
+   * after asking for it may be kept and used as long as it stays the same.
+   */
+  revision(): number;
+  /** Resolves when the store answers, and rejects with the reason when it doesn't. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A stretch of a blob: both ends are offsets of bytes and included, as in an HTTP range. */
+export interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The bytes of plugins, by content address. */
+export interface BlobStore {
+  /**
+   * Stores the bytes for good before it resolves (a crash after that loses nothing), and does the same work whether or not it
+   * has them already. The caller vouches that the address is theirs.
+   *
+   * @throws StorageFullError when there is no room
+   */
+  put(address: ContentAddress, bytes: Uint8Array): Promise<void>;
+  /** The size of a blob in bytes; `undefined` when it isn't there. */
+  size(address: ContentAddress): Promise<number | undefined>;
+  /** The whole blob, or a stretch within its size, as chunks; `undefined` when it isn't there. */
+  open(address: ContentAddress, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** Removes a blob; nothing when it isn't there. */
+  delete(address: ContentAddress): Promise<void>;
+  /** Every address that is there, in no particular order. */
+  list(): AsyncIterable<ContentAddress>;
+  /** Resolves when the store can be written to, and rejects with the reason when it can't. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Thrown by a store that has no room left. */
+export class StorageFullError extends Error {
+  override readonly name = 'StorageFullError';
+}
+
+/** Milliseconds since the Unix epoch. */
+export type Clock = () => number;
+
+/** That many bytes from a cryptographic source. */
+export type RandomBytes = (length: number) => Uint8Array;
+
+/** What a check of a module's bytes finds: what it imports and exports, or why it is refused. */
+export interface ModuleChecker {
+  /** @throws DomainError with one of the codes for bytes that are no valid core module */
+  check(bytes: Uint8Array): Promise<void>;
+}
