@@ -12,7 +12,6 @@ import type {
   ApiKeyRecord,
   AppRecord,
   BindingRecord,
-  BlobRecord,
   ExtensionPointRecord,
   GuestRecord,
   GuestUserRecord,
@@ -77,7 +76,6 @@ export interface Queries {
   binding(extensionPointId: ExtensionPointId, guestId: GuestId, name: string): Promise<BindingRecord | undefined>;
   countBindings(extensionPointId: ExtensionPointId, guestId: GuestId): Promise<number>;
 
-  blob(address: ContentAddress): Promise<BlobRecord | undefined>;
   /**
    * Whether a user may read the bytes: some version that names them belongs to the user's own plugin in an application of
    * which the user still holds a guest, or to an application of which the user is a member; within `appId` when it is given.
@@ -99,7 +97,7 @@ export interface Mutations {
 
   insertApp(app: AppRecord): Promise<void>;
   updateApp(id: AppId, change: { readonly name: string; readonly updatedAtMs: number }): Promise<void>;
-  /** Takes with it everything that belongs to the application, tokens restricted to it included; blobs stay. */
+  /** Takes with it everything that belongs to the application, tokens restricted to it included; the bytes stay in the blob store. */
   deleteApp(id: AppId): Promise<void>;
   /** Adds the member, or changes the role (and keeps `createdAtMs`) of one who is there. */
   putMember(member: MemberRecord): Promise<void>;
@@ -110,7 +108,7 @@ export interface Mutations {
     id: ExtensionPointId,
     change: { readonly name: string; readonly schemaJson: string; readonly updatedAtMs: number },
   ): Promise<void>;
-  /** Takes its plugins, versions and bindings with it; blobs stay. */
+  /** Takes its plugins, versions and bindings with it; the bytes stay in the blob store. */
   deleteExtensionPoint(id: ExtensionPointId): Promise<void>;
 
   insertGuest(guest: GuestRecord): Promise<void>;
@@ -133,9 +131,6 @@ export interface Mutations {
   insertVersion(version: VersionRecord): Promise<void>;
   /** Binds, or moves, the plugin's name under a guest to a version of the plugin. The name must not be another user's there. */
   putBinding(binding: Omit<BindingRecord, 'contentAddress'>): Promise<void>;
-
-  /** Adds the blob's row or replaces it. */
-  putBlob(blob: BlobRecord): Promise<void>;
 
   insertToken(token: TokenRecord): Promise<void>;
   deleteToken(id: TokenId): Promise<void>;
@@ -185,10 +180,6 @@ export interface BlobStore {
   size(address: ContentAddress): Promise<number | undefined>;
   /** The whole blob, or a stretch within its size, as chunks; `undefined` when it isn't there. */
   open(address: ContentAddress, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Removes a blob; nothing when it isn't there. */
-  delete(address: ContentAddress): Promise<void>;
-  /** Every address that is there, in no particular order. */
-  list(): AsyncIterable<ContentAddress>;
   /** Resolves when the store can be written to, and rejects with the reason when it can't. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -205,8 +196,8 @@ export type Clock = () => number;
 /** That many bytes from a cryptographic source. */
 export type RandomBytes = (length: number) => Uint8Array;
 
-/** What a check of a module's bytes finds: what it imports and exports, or why it is refused. */
+/** Tells whether bytes are a valid core module, off the main thread. */
 export interface ModuleChecker {
-  /** @throws DomainError with one of the codes for bytes that are no valid core module */
-  check(bytes: Uint8Array): Promise<void>;
+  /** @throws DomainError with the code and, where known, the byte offset for bytes that are no valid core module */
+  check(bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
 }

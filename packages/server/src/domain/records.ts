@@ -130,16 +130,3 @@ export interface ApiKeyRecord {
   readonly createdAtMs: number;
   readonly lastUsedAtMs: number | null;
 }
-
-/**
- * Where a blob's bytes stand: `pending` while a publish writes them, `present` when they lie in the blob store and a version
- * names them, `deleting` while a collector takes them away.
- */
-export type BlobState = 'pending' | 'present' | 'deleting';
-
-export interface BlobRecord {
-  readonly address: ContentAddress;
-  readonly size: number;
-  readonly state: BlobState;
-  readonly updatedAtMs: number;
-}
