@@ -1,0 +1,163 @@
+import {
+  type AppId,
+  type ExtensionPointId,
+  isId,
+  type MemberRole,
+  type TokenId,
+  type TokenScope,
+  type UserId,
+} from '@tenon/protocol';
+import type { Context } from './context.ts';
+import { DomainError, notFound } from './errors.ts';
+import type { AppRecord, ExtensionPointRecord, GuestRecord } from './records.ts';
+import { memoryKey } from './snapshots.ts';
+
+/** A signed-in user, and what the presented token allows. */
+export interface Actor {
+  readonly userId: UserId;
+  readonly tokenId: TokenId;
+  readonly scopes: readonly TokenScope[];
+  /** The one application that the token is restricted to. */
+  readonly appId: AppId | null;
+  readonly expiresAtMs: number;
+}
+
+/** What a user is in an application. One can be a member and a guest of the same one. */
+export type Role = MemberRole | 'guest';
+
+interface Permission {
+  readonly scope: TokenScope;
+  readonly roles: readonly Role[];
+}
+
+const members = ['owner', 'admin', 'viewer'] as const;
+const managers = ['owner', 'admin'] as const;
+
+/** Who may do what inside an application: the one table. `docs/reference/http-api.md` shows the same. */
+export const permissions = {
+  readApp: { scope: 'read', roles: [...members, 'guest'] },
+  updateApp: { scope: 'manage', roles: managers },
+  deleteApp: { scope: 'manage', roles: ['owner'] },
+  readMembers: { scope: 'read', roles: members },
+  changeMembers: { scope: 'manage', roles: ['owner'] },
+  readExtensionPoints: { scope: 'read', roles: [...members, 'guest'] },
+  changeExtensionPoints: { scope: 'manage', roles: managers },
+  readGuests: { scope: 'read', roles: members },
+  changeGuests: { scope: 'manage', roles: managers },
+  readBindings: { scope: 'read', roles: members },
+  readPlugins: { scope: 'read', roles: [...members, 'guest'] },
+  publish: { scope: 'publish', roles: ['guest'] },
+} as const satisfies Record<string, Permission>;
+
+export type PermissionName = keyof typeof permissions;
+
+/** What a user may see of an application, and as what. */
+export interface AppAccess {
+  readonly app: AppRecord;
+  /** The member's role; `guest` for one who is a guest only. */
+  readonly role: Role;
+  /** The guests that the user holds in it. */
+  readonly guests: readonly GuestRecord[];
+}
+
+export interface ExtensionPointAccess extends AppAccess {
+  readonly extensionPoint: ExtensionPointRecord;
+}
+
+const appAccess = memoryKey<AppAccess | undefined>('app access');
+const extensionPointRecords = memoryKey<ExtensionPointRecord | undefined>('extension points');
+
+/**
+ * Lets an actor into an application for one purpose.
+ *
+ * @throws DomainError `not_found` when it isn't there or the actor may not see it; then `insufficient_scope`, `not_a_guest`
+ *   (to publish) or `forbidden`
+ */
+export async function authorizeApp(
+  context: Context,
+  actor: Actor,
+  purpose: PermissionName,
+  appId: string,
+): Promise<AppAccess> {
+  const access = isId('app', appId) ? await findAppAccess(context, actor, appId) : undefined;
+  if (access === undefined) throw notFound('application');
+  demandPermission(actor, access, purpose);
+  return access;
+}
+
+/** Lets an actor into an extension point for one purpose, as {@link authorizeApp} does for an application. */
+export async function authorizeExtensionPoint(
+  context: Context,
+  actor: Actor,
+  purpose: PermissionName,
+  extensionPointId: string,
+): Promise<ExtensionPointAccess> {
+  if (!isId('extensionPoint', extensionPointId)) throw notFound('extension point');
+  const extensionPoint = await findExtensionPoint(context, extensionPointId);
+  const access = extensionPoint && (await findAppAccess(context, actor, extensionPoint.appId));
+  if (extensionPoint === undefined || access === undefined) throw notFound('extension point');
+  demandPermission(actor, access, purpose);
+  return { ...access, extensionPoint };
+}
+
+/**
+ * Demands a scope of a token.
+ *
+ * @throws DomainError `insufficient_scope`
+ */
+export function demandScope(actor: Actor, scope: TokenScope): void {
+  if (actor.scopes.includes(scope)) return;
+  throw new DomainError(
+    'insufficient_scope',
+    `The token lacks the scope "${scope}"; it has ${actor.scopes.map((held) => `"${held}"`).join(', ')}.`,
+  );
+}
+
+/**
+ * Demands a token that is not restricted to one application.
+ *
+ * @throws DomainError `forbidden`
+ */
+export function demandUserLevel(actor: Actor): void {
+  if (actor.appId === null) return;
+  throw new DomainError('forbidden', 'The token is restricted to one application, and this reaches beyond it.');
+}
+
+/** Whether the actor sees the application as one of its members, and not as a guest alone. */
+export function isMember(access: AppAccess): boolean {
+  return access.role !== 'guest';
+}
+
+function demandPermission(actor: Actor, access: AppAccess, purpose: PermissionName): void {
+  const { scope, roles }: Permission = permissions[purpose];
+  demandScope(actor, scope);
+  const isAllowed = roles.includes(access.role) || (roles.includes('guest') && access.guests.length > 0);
+  if (isAllowed) return;
+  if (purpose === 'publish') {
+    throw new DomainError(
+      'not_a_guest',
+      'Publishing binds a plugin under the guests that you hold in the application, and you hold none. Accept an invitation first.',
+    );
+  }
+  throw new DomainError('forbidden', `This takes the role ${roles.join(' or ')}; yours is ${access.role}.`);
+}
+
+function findAppAccess(context: Context, actor: Actor, appId: AppId): Promise<AppAccess | undefined> {
+  if (actor.appId !== null && actor.appId !== appId) return Promise.resolve(undefined);
+  const memory = context.snapshots.current().memory(appAccess);
+  return memory.getOrLoad(`${actor.userId} ${appId}`, async () => {
+    const { read } = context.store;
+    const [app, member, guests] = await Promise.all([
+      read.app(appId),
+      read.member(appId, actor.userId),
+      read.guestsHeldBy(actor.userId, appId),
+    ]);
+    const role = member?.role ?? (guests.length > 0 ? 'guest' : undefined);
+    return app === undefined || role === undefined ? undefined : { app, role, guests };
+  });
+}
+
+function findExtensionPoint(context: Context, id: ExtensionPointId): Promise<ExtensionPointRecord | undefined> {
+  const memory = context.snapshots.current().memory(extensionPointRecords);
+  return memory.getOrLoad(id, () => context.store.read.extensionPoint(id));
+}

@@ -1,0 +1,88 @@
+import { type ApiKeyId, isSecret, type TokenId } from '@tenon/protocol';
+import type { Actor } from './access.ts';
+import type { Context } from './context.ts';
+import { DomainError } from './errors.ts';
+import type { ApiKeyRecord, TokenRecord } from './records.ts';
+import { hashSecret } from './secrets.ts';
+import { memoryKey } from './snapshots.ts';
+
+const tokens = memoryKey<(Actor & { readonly record: TokenRecord }) | undefined>('tokens');
+const apiKeys = memoryKey<ApiKeyRecord | undefined>('API keys');
+
+/** A user's token, checked. */
+export interface AuthenticatedActor extends Actor {
+  readonly record: TokenRecord;
+}
+
+/**
+ * Finds whose access token this is. A text that can't be one, by its form and checksum, is refused without a look-up.
+ *
+ * @throws DomainError `invalid_token` when it is unknown, revoked, expired or of another kind
+ */
+export async function authenticateToken(context: Context, secret: string): Promise<AuthenticatedActor> {
+  if (!isSecret('accessToken', secret)) throw invalidToken();
+  const secretHash = hashSecret(secret);
+  const memory = context.snapshots.current().memory(tokens);
+  const actor = await memory.getOrLoad(secretHash, async () => {
+    const record = await context.store.read.tokenByHash(secretHash);
+    return record && toActor(record);
+  });
+  if (actor === undefined || actor.expiresAtMs <= context.clock()) throw invalidToken();
+  return actor;
+}
+
+/**
+ * Finds whose API key this is.
+ *
+ * @throws DomainError `invalid_token` when it is unknown, revoked or of another kind
+ */
+export async function authenticateApiKey(context: Context, secret: string): Promise<ApiKeyRecord> {
+  if (!isSecret('apiKey', secret)) throw invalidToken();
+  const secretHash = hashSecret(secret);
+  const memory = context.snapshots.current().memory(apiKeys);
+  const record = await memory.getOrLoad(secretHash, () => context.store.read.apiKeyByHash(secretHash));
+  if (record === undefined) throw invalidToken();
+  return record;
+}
+
+function toActor(record: TokenRecord): AuthenticatedActor {
+  const { id, userId, scopes, appId, expiresAtMs } = record;
+  return { tokenId: id, userId, scopes, appId, expiresAtMs, record };
+}
+
+function invalidToken(): DomainError {
+  return new DomainError(
+    'invalid_token',
+    'The token is unknown, revoked, expired, or of a kind that does not open this.',
+  );
+}
+
+/** Collects when tokens and keys were last used, so that a use costs no write of its own. */
+export interface UseLog {
+  note(id: TokenId | ApiKeyId): void;
+  /** Writes what was noted since the last time; nothing when nothing was, or only within the minute already written. */
+  flush(): Promise<void>;
+}
+
+const useResolutionMs = 60_000;
+
+/** Uses are kept to the minute: a busy token then costs one row a minute. */
+export function createUseLog(context: Pick<Context, 'store' | 'clock'>): UseLog {
+  let noted = new Map<TokenId | ApiKeyId, number>();
+  const written = new Map<TokenId | ApiKeyId, number>();
+  return {
+    note(id) {
+      const now = context.clock();
+      const minute = now - (now % useResolutionMs);
+      if (written.get(id) !== minute) noted.set(id, minute);
+    },
+    async flush() {
+      if (noted.size === 0) return;
+      const uses = noted;
+      noted = new Map();
+      await context.store.write((tx) => tx.touch(uses));
+      if (written.size > 10_000) written.clear();
+      for (const [id, minute] of uses) written.set(id, minute);
+    },
+  };
+}

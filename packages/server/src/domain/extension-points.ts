@@ -1,0 +1,77 @@
+import { newId } from '@tenon/protocol';
+import type { AppAccess, ExtensionPointAccess } from './access.ts';
+import type { Context } from './context.ts';
+import { notFound } from './errors.ts';
+import { parseExtensionPointSchema } from './extension-point-schema.ts';
+import { type PageOf, paged } from './paging.ts';
+import type { Page } from './ports.ts';
+import type { ExtensionPointRecord } from './records.ts';
+
+/** What an extension point is made of, as it was sent: the schema as an object, or as its YAML or JSON text. */
+export interface ExtensionPointFields {
+  readonly name: string;
+  readonly schema?: unknown;
+}
+
+/** @throws DomainError `invalid_field` when the schema is none */
+export async function createExtensionPoint(
+  context: Context,
+  access: AppAccess,
+  fields: ExtensionPointFields,
+): Promise<ExtensionPointRecord> {
+  const createdAtMs = context.clock();
+  const extensionPoint: ExtensionPointRecord = {
+    id: newId('extensionPoint'),
+    appId: access.app.id,
+    name: fields.name,
+    schemaJson: parseExtensionPointSchema(fields.schema ?? {}),
+    createdAtMs,
+    updatedAtMs: createdAtMs,
+  };
+  await context.store.write(async (tx) => {
+    if ((await tx.app(access.app.id)) === undefined) throw notFound('application');
+    await tx.insertExtensionPoint(extensionPoint);
+  });
+  return extensionPoint;
+}
+
+export function listExtensionPoints(
+  context: Context,
+  access: AppAccess,
+  page: Page,
+): Promise<PageOf<ExtensionPointRecord>> {
+  return paged(
+    page,
+    (extensionPoint: ExtensionPointRecord) => extensionPoint.id,
+    (stretch) => context.store.read.extensionPoints(access.app.id, stretch),
+  );
+}
+
+/**
+ * Replaces the fields that were sent; one that was left out keeps its value.
+ *
+ * @throws DomainError `invalid_field` when the schema is none
+ */
+export async function updateExtensionPoint(
+  context: Context,
+  access: ExtensionPointAccess,
+  fields: Partial<ExtensionPointFields>,
+): Promise<ExtensionPointRecord> {
+  const schemaJson = fields.schema === undefined ? undefined : parseExtensionPointSchema(fields.schema);
+  return context.store.write(async (tx) => {
+    const present = await tx.extensionPoint(access.extensionPoint.id);
+    if (present === undefined) throw notFound('extension point');
+    const change = {
+      name: fields.name ?? present.name,
+      schemaJson: schemaJson ?? present.schemaJson,
+      updatedAtMs: context.clock(),
+    };
+    await tx.updateExtensionPoint(present.id, change);
+    return { ...present, ...change };
+  });
+}
+
+/** Deletes an extension point with its plugins and bindings. */
+export async function deleteExtensionPoint(context: Context, access: ExtensionPointAccess): Promise<void> {
+  await context.store.write((tx) => tx.deleteExtensionPoint(access.extensionPoint.id));
+}

@@ -1,0 +1,162 @@
+import {
+  type ApiKeyId,
+  type AppId,
+  isId,
+  makeSecret,
+  newId,
+  secretRandomBytes,
+  type TokenScope,
+  type UserId,
+} from '@tenon/protocol';
+import { type Actor, demandUserLevel } from './access.ts';
+import type { Context } from './context.ts';
+import { DomainError, invalidField, notFound } from './errors.ts';
+import { type PageOf, paged } from './paging.ts';
+import type { Page } from './ports.ts';
+import type { ApiKeyRecord, TokenRecord } from './records.ts';
+import { hashSecret } from './secrets.ts';
+
+/** How long a token made by hand works when nothing is said, in days. */
+export const defaultTokenLifetimeDays = 90;
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+type Parts = Pick<Context, 'store' | 'clock' | 'random'>;
+
+/** What a new token is to be. */
+export interface TokenFields {
+  readonly name: string;
+  readonly scopes: readonly TokenScope[];
+  readonly appId: AppId | null;
+  readonly expiresAtMs: number;
+}
+
+/** Makes a token for a user; nothing is asked. The secret is kept nowhere. */
+export async function issueToken(
+  parts: Parts,
+  userId: UserId,
+  fields: TokenFields,
+): Promise<{ readonly record: TokenRecord; readonly secret: string }> {
+  const secret = makeSecret('accessToken', parts.random(secretRandomBytes));
+  const record: TokenRecord = {
+    ...fields,
+    id: newId('token'),
+    userId,
+    secretHash: hashSecret(secret),
+    createdAtMs: parts.clock(),
+    lastUsedAtMs: null,
+  };
+  await parts.store.write((tx) => tx.insertToken(record));
+  return { record, secret };
+}
+
+/** A token as a user asks for it. What is left out follows the asking token. */
+export interface TokenWish {
+  readonly name: string;
+  readonly scopes?: readonly TokenScope[] | undefined;
+  readonly appId?: string | undefined;
+  readonly expiresInDays?: number | undefined;
+}
+
+/**
+ * Makes a token by means of another, never one that is broader or lives longer.
+ *
+ * @throws DomainError `forbidden` for a broader or longer-lived one, `invalid_field` for an application that the user may not see
+ */
+export async function createToken(
+  context: Context,
+  actor: Actor,
+  wish: TokenWish,
+): Promise<{ readonly record: TokenRecord; readonly secret: string }> {
+  const scopes = wish.scopes ?? actor.scopes;
+  const missing = scopes.filter((scope) => !actor.scopes.includes(scope));
+  if (missing.length > 0) {
+    const names = missing.map((scope) => `"${scope}"`).join(', ');
+    throw new DomainError('forbidden', `A token makes none that is broader than itself: this one lacks ${names}.`);
+  }
+  const appId = await restriction(context, actor, wish.appId);
+  const nowMs = context.clock();
+  const wanted = wish.expiresInDays === undefined ? undefined : nowMs + wish.expiresInDays * dayMs;
+  if (wanted !== undefined && wanted > actor.expiresAtMs) {
+    const end = new Date(actor.expiresAtMs).toISOString();
+    throw new DomainError('forbidden', `A token makes none that outlives it: this one ends at ${end}.`);
+  }
+  const expiresAtMs = wanted ?? Math.min(nowMs + defaultTokenLifetimeDays * dayMs, actor.expiresAtMs);
+  return issueToken(context, actor.userId, { name: wish.name, scopes, appId, expiresAtMs });
+}
+
+async function restriction(context: Context, actor: Actor, wanted: string | undefined): Promise<AppId | null> {
+  if (wanted === undefined) {
+    demandUserLevel(actor);
+    return null;
+  }
+  const { read } = context.store;
+  const mayUse = actor.appId === null || actor.appId === wanted;
+  if (mayUse && isId('app', wanted)) {
+    const [member, guests] = await Promise.all([
+      read.member(wanted, actor.userId),
+      read.guestsHeldBy(actor.userId, wanted),
+    ]);
+    if (member !== undefined || guests.length > 0) return wanted;
+  }
+  throw invalidField('/appId', 'there is no such application, or it is not yours to see');
+}
+
+/** The actor's tokens; a token restricted to an application shows those that are restricted to it too. */
+export async function listTokens(context: Context, actor: Actor, page: Page): Promise<PageOf<TokenRecord>> {
+  const found = await paged(
+    page,
+    (token: TokenRecord) => token.id,
+    (stretch) => context.store.read.tokens(actor.userId, stretch),
+  );
+  return { items: found.items.filter((token) => isWithin(actor, token)), next: found.next };
+}
+
+/** @throws DomainError `not_found` */
+export async function revokeToken(context: Context, actor: Actor, tokenId: string): Promise<void> {
+  await context.store.write(async (tx) => {
+    const token = isId('token', tokenId) ? await tx.token(tokenId) : undefined;
+    if (token?.userId !== actor.userId || !isWithin(actor, token)) throw notFound('token');
+    await tx.deleteToken(token.id);
+  });
+}
+
+function isWithin(actor: Actor, token: TokenRecord): boolean {
+  return actor.appId === null || actor.appId === token.appId;
+}
+
+/** Makes an API key for a user; nothing is asked. The secret is kept nowhere. */
+export async function issueApiKey(
+  parts: Parts,
+  userId: UserId,
+  name: string,
+): Promise<{ readonly record: ApiKeyRecord; readonly secret: string }> {
+  const secret = makeSecret('apiKey', parts.random(secretRandomBytes));
+  const record: ApiKeyRecord = {
+    id: newId('apiKey'),
+    userId,
+    name,
+    secretHash: hashSecret(secret),
+    createdAtMs: parts.clock(),
+    lastUsedAtMs: null,
+  };
+  await parts.store.write((tx) => tx.insertApiKey(record));
+  return { record, secret };
+}
+
+export function listApiKeys(context: Context, actor: Actor, page: Page): Promise<PageOf<ApiKeyRecord>> {
+  return paged(
+    page,
+    (key: ApiKeyRecord) => key.id,
+    (stretch) => context.store.read.apiKeys(actor.userId, stretch),
+  );
+}
+
+/** @throws DomainError `not_found` */
+export async function revokeApiKey(context: Context, actor: Actor, apiKeyId: string): Promise<void> {
+  await context.store.write(async (tx) => {
+    const key = isId('apiKey', apiKeyId) ? await tx.apiKey(apiKeyId as ApiKeyId) : undefined;
+    if (key?.userId !== actor.userId) throw notFound('API key');
+    await tx.deleteApiKey(key.id);
+  });
+}
