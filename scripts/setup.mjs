@@ -4,75 +4,115 @@
 //   node scripts/setup.mjs --production   only what `npm start` needs
 //
 // Runs on whatever Node the machine has (20 or later); what it installs brings the Node that the rest runs on.
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { takeLock } from './lib/folder-lock.mjs';
+import { forgetInstalled, installedState } from './lib/installed.mjs';
 
-const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
-const stampFile = join(root, 'node_modules', '.tenon-setup.json');
+const oldestNode = 24;
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const production = process.argv.includes('--production');
 
-const wanted = fingerprint();
-const found = readStamp();
-const upToDate = found !== undefined && found.fingerprint === wanted && (production || !found.production);
-
-if (!upToDate) {
-  await install();
-  writeFileSync(stampFile, `${JSON.stringify({ fingerprint: wanted, production }, null, 2)}\n`);
+try {
+  if (!isSetUp()) await setUp();
+} catch (error) {
+  console.error(`Set-up failed: ${error instanceof Error ? error.message : error}`);
+  process.exitCode ??= 1;
 }
 
-/** What the installed tree depends on: the lock file and the machine's kind. */
-function fingerprint() {
-  return createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .update(`${process.platform}-${process.arch}`)
-    .digest('hex');
+function isSetUp() {
+  const state = installedState(root);
+  return state === 'everything' || (production && state === 'production');
 }
 
-/** @returns {{ fingerprint: string, production: boolean } | undefined} */
-function readStamp() {
-  if (!existsSync(stampFile)) return undefined;
+async function setUp() {
+  const unlock = await takeLock(join(root, '.setup.lock'), {
+    onWait: (holder) => console.error(`Another set-up is running here (process ${holder}): waiting for it …`),
+  }).catch((error) => {
+    throw new Error(`cannot write to ${root} (${error.code ?? error.message}).`);
+  });
   try {
-    return JSON.parse(readFileSync(stampFile, 'utf8'));
-  } catch {
-    return undefined;
+    if (isSetUp()) return;
+    await install();
+    checkNode();
+  } finally {
+    unlock();
   }
 }
 
-/** @returns {Promise<void>} */
-function install() {
+async function install() {
   console.error(
     production
       ? 'Setting up: installing what the server needs (about 250 MB, Node itself included; once) …'
       : 'Setting up: installing what tests and checks need (about 600 MB, Node itself included; once) …',
   );
-  const started = Date.now();
-  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(production ? ['--omit=dev'] : [])];
+  const startedMs = Date.now();
+  // What `npm start` installed stays in place when the rest is added, so that a server that runs from it goes on running.
+  // In every other case what is there may be half a package, and `ci` clears it away.
+  const how = installedState(root) === 'production' ? ['install', '--no-save'] : ['ci'];
+  forgetInstalled(root);
+  const args = [...how, '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  if (production) args.push('--omit=dev');
+  const { code, signal } = await runNpm(args);
+  if (signal !== null) {
+    process.exitCode = 128 + constants.signals[signal];
+    throw new Error(`it was interrupted (${signal}). The next run begins again.`);
+  }
+  if (code !== 0) {
+    throw new Error(
+      `\`npm ${args.join(' ')}\` ended with ${code}; its messages stand above. Set-up needs the package registry ` +
+        `(npm config get registry) and about ${production ? 400 : 900} MB in ${root}. The next run begins again.`,
+    );
+  }
+  console.error(`Set up in ${Math.round((Date.now() - startedMs) / 1000)} s.`);
+}
+
+/**
+ * Runs the npm that runs this script, and hands signals on to it.
+ *
+ * @param {string[]} args
+ * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null }>}
+ */
+function runNpm(args) {
   const npm = process.env.npm_execpath;
-  const child = npm
-    ? spawn(process.execPath, [npm, ...args], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
-    : spawn('npm', args, {
-        cwd: root,
-        stdio: ['ignore', 'ignore', 'inherit'],
-        shell: process.platform === 'win32',
-      });
-  return new Promise((resolve) => {
-    child.on('error', (error) => fail(`npm could not be started: ${error.message}`));
-    child.on('exit', (code) => {
-      if (code !== 0) fail(`npm ${args.join(' ')} ended with ${code}; its messages stand above`);
-      console.error(`Set up in ${Math.round((Date.now() - started) / 1000)} s.`);
-      resolve();
+  const [command, first, shell] = npm?.endsWith('.js') // another package manager's may be anything
+    ? [process.execPath, [npm], false]
+    : ['npm', [], process.platform === 'win32'];
+  const child = spawn(command, [...first, ...args], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], shell });
+  /** @type {NodeJS.Signals | null} */
+  let received = null;
+  for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+    process.on(name, () => {
+      received = name;
+      child.kill(name);
     });
+  }
+  return new Promise((resolve, reject) => {
+    child.on('error', (error) => reject(new Error(`npm could not be started: ${error.message}.`)));
+    child.on('close', (code, signal) => resolve({ code, signal: signal ?? (code === 0 ? null : received) }));
   });
 }
 
 /**
- * @param {string} message
- * @returns {never}
+ * The Node from the registry is an optional dependency: there is none for some machines, and the one for Linux needs glibc.
+ * There the machine's own has to do.
  */
-function fail(message) {
-  console.error(`Set-up failed: ${message}.`);
-  process.exit(1);
+function checkNode() {
+  const shim = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+  const brought = existsSync(shim)
+    ? spawnSync(shim, ['--version'], { encoding: 'utf8', shell: process.platform === 'win32' })
+    : undefined;
+  if (brought?.status === 0) return;
+  if (brought !== undefined) {
+    for (const ending of ['', '.cmd', '.ps1']) rmSync(join(dirname(shim), `node${ending}`), { force: true });
+  }
+  if (Number.parseInt(process.versions.node, 10) >= oldestNode) return;
+  throw new Error(
+    `the package registry has no Node.js for this machine (${process.platform}, ${process.arch}), and the one that is ` +
+      `installed here is ${process.version}. Install Node.js ${oldestNode} or later, then run this again.`,
+  );
 }

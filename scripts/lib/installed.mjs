@@ -1,0 +1,86 @@
+// What of the lock file is installed. npm writes down what it has put into node_modules when it is done; the two lists are
+// compared, so whoever ran npm last (set-up, or a person with `npm install`), nothing is installed twice.
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+
+/** @typedef {{ version?: string, integrity?: string, resolved?: string, link?: boolean, dev?: boolean, optional?: boolean,
+ *   devOptional?: boolean, os?: string | string[], cpu?: string | string[], libc?: string | string[] }} LockEntry */
+/** @typedef {{ os: string, cpu: string, libc: string | undefined }} Platform */
+
+/**
+ * Compares the lock file with what npm says it has installed.
+ *
+ * @param {string} root
+ * @param {Platform} [platform]
+ * @returns {'everything' | 'production' | 'incomplete'} `production`: all but development dependencies is there
+ */
+export function installedState(root, platform = thisPlatform()) {
+  const installed = readPackages(join(root, 'node_modules', '.package-lock.json'));
+  if (installed === undefined) return 'incomplete';
+  const locked = readPackages(join(root, 'package-lock.json'));
+  if (locked === undefined) throw new Error(`${join(root, 'package-lock.json')} is missing or not JSON`);
+  /** @type {'everything' | 'production'} */
+  let state = 'everything';
+  for (const [path, wanted] of locked) {
+    if (!path.includes('node_modules/') || !fits(wanted, platform)) continue;
+    const found = installed.get(path);
+    const same =
+      found?.version === wanted.version && found?.integrity === wanted.integrity && found?.link === wanted.link;
+    if (same) continue;
+    if (wanted.dev !== true && wanted.devOptional !== true) return 'incomplete';
+    state = 'production';
+  }
+  return state;
+}
+
+/**
+ * Makes an installation that ends half-way look like one: until npm has finished, nothing counts as installed.
+ *
+ * @param {string} root
+ */
+export function forgetInstalled(root) {
+  rmSync(join(root, 'node_modules', '.package-lock.json'), { force: true });
+}
+
+/**
+ * @param {string} file
+ * @returns {Map<string, LockEntry> | undefined} `undefined` when it is missing or was cut short
+ */
+function readPackages(file) {
+  try {
+    return new Map(Object.entries(JSON.parse(readFileSync(file, 'utf8')).packages));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether npm installs a package on a machine of this kind, by the rule of package.json's `os`, `cpu` and `libc`.
+ *
+ * @param {LockEntry} entry
+ * @param {Platform} platform
+ */
+function fits(entry, platform) {
+  return listed(entry.os, platform.os) && listed(entry.cpu, platform.cpu) && listed(entry.libc, platform.libc);
+}
+
+/**
+ * @param {string | string[] | undefined} list
+ * @param {string | undefined} value
+ */
+function listed(list, value) {
+  if (list === undefined || list === 'any') return true;
+  const names = Array.isArray(list) ? list : [list];
+  if (names.includes(`!${value}`)) return false;
+  const wanted = names.filter((name) => !name.startsWith('!'));
+  return wanted.length === 0 || (value !== undefined && wanted.includes(value));
+}
+
+/** @returns {Platform} */
+function thisPlatform() {
+  const platform = { os: process.platform, cpu: process.arch };
+  if (process.platform !== 'linux') return { ...platform, libc: undefined };
+  const report = /** @type {{ header?: { glibcVersionRuntime?: string } }} */ (process.report?.getReport() ?? {});
+  return { ...platform, libc: report.header?.glibcVersionRuntime === undefined ? 'musl' : 'glibc' };
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const scripts = join(dirname(import.meta.dirname), 'scripts');
+
+/** Stands in for npm: notes how it was called, then does what a real one leaves behind: npm's own list of what is there. */
+const fakeNpm = `
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+const args = process.argv.slice(2);
+appendFileSync('npm-calls', args.join(' ') + '\\n');
+const behaviour = process.env.FAKE_NPM ?? 'installs';
+if (behaviour === 'fails') { console.error('npm error network: ECONNREFUSED'); process.exit(7); }
+if (behaviour === 'hangs') await new Promise((resolve) => setTimeout(resolve, 60_000));
+if (behaviour === 'slow') await new Promise((resolve) => setTimeout(resolve, 700));
+const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+const wanted = args.includes('--omit=dev') ? Object.entries(packages).filter(([, entry]) => !entry.dev) : Object.entries(packages);
+mkdirSync('node_modules', { recursive: true });
+writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: Object.fromEntries(wanted) }));
+`;
+
+const lock = {
+  packages: {
+    '': { name: 'house' },
+    'node_modules/needed': { version: '1.0.0', integrity: 'sha512-a' },
+    'node_modules/checker': { version: '2.0.0', integrity: 'sha512-b', dev: true },
+    'node_modules/elsewhere': { version: '3.0.0', integrity: 'sha512-c', optional: true, os: ['aix'] },
+  },
+};
+
+describe('scripts/setup.mjs', () => {
+  let root: string;
+  let children: ChildProcess[];
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'tenon-setup-'));
+    children = [];
+    mkdirSync(join(root, 'scripts'));
+    cpSync(join(scripts, 'setup.mjs'), join(root, 'scripts', 'setup.mjs'));
+    cpSync(join(scripts, 'lib'), join(root, 'scripts', 'lib'), { recursive: true });
+    writeFileSync(join(root, 'fake-npm.js'), fakeNpm);
+    writeFileSync(join(root, 'package.json'), '{"type":"module"}');
+    writeLock(lock);
+  });
+
+  afterEach(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await rm(root, { recursive: true, force: true });
+  });
+
+  it('installs everything once and then nothing', async () => {
+    const first = await setUp();
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stderr, /Setting up: .+\nSet up in \d+ s\.\n$/);
+    assert.deepEqual(calls(), ['ci --no-audit --no-fund --prefer-offline --loglevel=error']);
+
+    const second = await setUp();
+    assert.deepEqual(second, { code: 0, stderr: '' });
+    assert.equal(calls().length, 1);
+  });
+
+  it('installs again when the lock file asks for another version', async () => {
+    await setUp();
+    writeLock({ packages: { ...lock.packages, 'node_modules/needed': { version: '1.0.1', integrity: 'sha512-d' } } });
+    assert.equal((await setUp()).code, 0);
+    assert.equal(calls().length, 2);
+    assert.match(calls()[1] ?? '', /^ci /);
+  });
+
+  it('leaves development dependencies out for production and adds them later without clearing the rest away', async () => {
+    await setUp(['--production']);
+    await setUp(['--production']);
+    assert.deepEqual(calls(), ['ci --no-audit --no-fund --prefer-offline --loglevel=error --omit=dev']);
+
+    await setUp();
+    await setUp(['--production']);
+    assert.deepEqual(calls().slice(1), ['install --no-save --no-audit --no-fund --prefer-offline --loglevel=error']);
+  });
+
+  it('says what failed, ends with 1, and begins again the next time', async () => {
+    const failed = await setUp([], { FAKE_NPM: 'fails' });
+    assert.equal(failed.code, 1);
+    assert.match(failed.stderr, /ECONNREFUSED/);
+    assert.match(failed.stderr, /Set-up failed: `npm ci .+` ended with 7; .+ needs the package registry/);
+
+    assert.equal((await setUp()).code, 0);
+    assert.equal(calls().length, 2);
+  });
+
+  it('takes what npm left half-way for nothing', async () => {
+    await setUp();
+    const list = join(root, 'node_modules', '.package-lock.json');
+    writeFileSync(list, readFileSync(list, 'utf8').slice(0, 40));
+    assert.equal((await setUp()).code, 0);
+    assert.equal(calls().length, 2);
+  });
+
+  it('ends npm when it is ended itself, gives the lock back, and begins again the next time', async () => {
+    await setUp(['--production']);
+    const interrupted = start([], { FAKE_NPM: 'hangs' });
+    await until(() => calls().length === 2);
+    interrupted.child.kill('SIGTERM');
+    const { code, stderr } = await interrupted.ended;
+    assert.equal(code, 128 + 15);
+    assert.match(stderr, /interrupted \(SIGTERM\)/);
+    assert.equal(existsSync(join(root, '.setup.lock')), false);
+
+    assert.equal((await setUp(['--production'])).code, 0);
+    assert.match(calls()[2] ?? '', /^ci /, 'half an installation is cleared away');
+  });
+
+  it('runs once when two are started at the same time', async () => {
+    const results = await Promise.all([setUp([], { FAKE_NPM: 'slow' }), setUp([], { FAKE_NPM: 'slow' })]);
+    assert.deepEqual(
+      results.map(({ code }) => code),
+      [0, 0],
+    );
+    assert.equal(calls().length, 1);
+    assert.equal(results.filter(({ stderr }) => /Another set-up is running here/.test(stderr)).length, 1);
+  });
+
+  it('takes over from a set-up that was killed', async () => {
+    const file = join(root, '.setup.lock');
+    writeFileSync(file, '1 0 0');
+    const longAgo = new Date(Date.now() - 60_000);
+    utimesSync(file, longAgo, longAgo);
+    assert.equal((await setUp()).code, 0);
+    assert.equal(existsSync(file), false);
+  });
+
+  function start(args: string[], env: Record<string, string> = {}) {
+    const child = spawn(process.execPath, [join(root, 'scripts', 'setup.mjs'), ...args], {
+      cwd: tmpdir(), // it finds its root by itself
+      env: { ...process.env, ...env, npm_execpath: join(root, 'fake-npm.js') },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    children.push(child);
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    const ended = once(child, 'close').then(([code]) => ({ code: code as number, stderr }));
+    return { child, ended };
+  }
+
+  function setUp(args: string[] = [], env?: Record<string, string>) {
+    return start(args, env).ended;
+  }
+
+  function calls(): string[] {
+    const file = join(root, 'npm-calls');
+    return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
+  }
+
+  function writeLock(content: object): void {
+    writeFileSync(join(root, 'package-lock.json'), JSON.stringify(content));
+  }
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; !condition(); tries++) {
+    if (tries === 400) throw new Error('It did not happen within 20 s');
+    await sleep(50);
+  }
+}
