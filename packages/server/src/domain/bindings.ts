@@ -12,7 +12,7 @@ export interface BindingListAnswer {
   readonly etag: string;
 }
 
-const answers = memoryKey<BindingListAnswer>('binding lists');
+const answers = memoryKey<BindingListAnswer>('binding lists', (answer) => answer.body.length);
 
 /**
  * What is bound to a guest key at an extension point: `{}` for a key without plugins, whether a guest has it or not.

@@ -1,14 +1,19 @@
 import type { Store } from './ports.ts';
 
-/** What a memory of answers may hold before it is emptied. */
-const maxEntries = 20_000;
+/** What one memory of answers may weigh, about in bytes, before it is emptied. */
+const maxMemoryBytes = 64 * 1024 * 1024;
+
+/** What an entry is taken to weigh, beside the bytes that its use case counts. */
+const entryBytes = 1024;
 
 /** Answers that stay right as long as nothing in the store changes. */
 export class Memory<V> {
   readonly #entries = new Map<string, V>();
+  readonly #weigh: (value: V) => number;
+  #bytes = 0;
 
-  get(key: string): V | undefined {
-    return this.#entries.get(key);
+  constructor(weigh: (value: V) => number = () => 0) {
+    this.#weigh = weigh;
   }
 
   /** The remembered answer, or a new one, which is remembered unless it is `undefined`. */
@@ -16,30 +21,37 @@ export class Memory<V> {
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
     const value = await load();
-    if (value !== undefined) {
-      if (this.#entries.size >= maxEntries) this.#entries.clear();
-      this.#entries.set(key, value);
-    }
+    if (value !== undefined) this.#remember(key, value);
     return value;
+  }
+
+  #remember(key: string, value: V): void {
+    const bytes = entryBytes + this.#weigh(value);
+    if (this.#bytes + bytes > maxMemoryBytes) {
+      this.#entries.clear();
+      this.#bytes = 0;
+    }
+    this.#entries.set(key, value);
+    this.#bytes += bytes;
   }
 }
 
 /**
  * What was read from the store since its revision last changed. Each use case that wants to remember its answers asks for a
- * memory of its own by a symbol.
+ * memory of its own by a key.
  */
 export interface Snapshot {
   memory<V>(owner: MemoryKey<V>): Memory<V>;
 }
 
-/** Names one use case's memory, and carries the type of what it remembers. */
+/** Names one use case's memory, and says how many bytes an answer has that is large. */
 export interface MemoryKey<V> {
-  readonly symbol: symbol;
-  readonly valueType?: V;
+  readonly name: string;
+  readonly weigh?: ((value: V) => number) | undefined;
 }
 
-export function memoryKey<V>(name: string): MemoryKey<V> {
-  return { symbol: Symbol(name) };
+export function memoryKey<V>(name: string, weigh?: (value: V) => number): MemoryKey<V> {
+  return { name, weigh };
 }
 
 export interface Snapshots {
@@ -67,15 +79,15 @@ export function createSnapshots(store: Pick<Store, 'revision'>): Snapshots {
 }
 
 function createSnapshot(): Snapshot {
-  const memories = new Map<symbol, Memory<unknown>>();
+  const memories = new Map<unknown, unknown>();
   return {
     memory<V>(owner: MemoryKey<V>): Memory<V> {
-      let memory = memories.get(owner.symbol);
+      let memory = memories.get(owner) as Memory<V> | undefined;
       if (memory === undefined) {
-        memory = new Memory<unknown>();
-        memories.set(owner.symbol, memory);
+        memory = new Memory<V>(owner.weigh);
+        memories.set(owner, memory);
       }
-      return memory as Memory<V>;
+      return memory;
     },
   };
 }
