@@ -120,16 +120,24 @@ export interface Mutations {
   deleteGuestUser(guestId: GuestId, userId: UserId): Promise<void>;
 
   insertInvitation(invitation: InvitationRecord): Promise<void>;
-  /** Moves a pending invitation on. */
+  /** Moves a pending invitation on; one that is not pending stays as it is. */
   settleInvitation(
     id: InvitationId,
     status: Exclude<StoredInvitationStatus, 'pending'>,
     settledAtMs: number,
   ): Promise<void>;
 
-  /** Adds a version, and the plugin with its first. `number` must be the plugin's last plus one. */
+  /**
+   * Adds a version, and the plugin with its first. `number` must be the plugin's last plus one.
+   *
+   * @throws ConflictError for another number
+   */
   insertVersion(version: VersionRecord): Promise<void>;
-  /** Binds, or moves, the plugin's name under a guest to a version of the plugin. The name must not be another user's there. */
+  /**
+   * Binds, or moves, the plugin's name under a guest to a version of the plugin.
+   *
+   * @throws ConflictError when the name is another user's there
+   */
   putBinding(binding: Omit<BindingRecord, 'contentAddress'>): Promise<void>;
 
   insertToken(token: TokenRecord): Promise<void>;
@@ -148,7 +156,9 @@ export interface Store {
   /**
    * Runs the work in one transaction, serialised with every other on the same data, whichever process makes it. All of it is
    * there afterwards (and survives a crash), or, when the work throws, none of it. The work may be run more than once, so it
-   * does nothing but ask and change through the transaction.
+   * does nothing but ask and change through the transaction, and never begins another one.
+   *
+   * @throws ConflictError, StorageFullError, UnavailableError, and whatever the work throws
    */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
@@ -188,6 +198,16 @@ export interface BlobStore {
 /** Thrown by a store that has no room left. */
 export class StorageFullError extends Error {
   override readonly name = 'StorageFullError';
+}
+
+/** Thrown by a store when a change would make something that must be unique exist twice; nothing of it is kept. */
+export class ConflictError extends Error {
+  override readonly name = 'ConflictError';
+}
+
+/** Thrown by a store that could not get to its data in time, because others kept it busy: the same may work later. */
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError';
 }
 
 /** Milliseconds since the Unix epoch. */

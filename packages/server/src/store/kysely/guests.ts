@@ -1,0 +1,88 @@
+import type { GuestId } from '@tenon/protocol';
+import type { Mutations, Queries } from '../../domain/ports.ts';
+import { inChunks, paged } from './paging.ts';
+import type { Db } from './schema.ts';
+
+const columns = [
+  'guests.id',
+  'guests.app_id as appId',
+  'guests.guest_key as guestKey',
+  'guests.created_at_ms as createdAtMs',
+] as const;
+
+export function guestQueries(
+  db: Db,
+): Pick<Queries, 'guest' | 'guestByKey' | 'guests' | 'guestsHeldBy' | 'usersOfGuests'> {
+  return {
+    guest: (id) => db.selectFrom('guests').select(columns).where('id', '=', id).executeTakeFirst(),
+    guestByKey: (appId, guestKey) =>
+      db
+        .selectFrom('guests')
+        .select(columns)
+        .where('app_id', '=', appId)
+        .where('guest_key', '=', guestKey)
+        .executeTakeFirst(),
+    guests: (appId, page) =>
+      paged(db.selectFrom('guests').select(columns).where('app_id', '=', appId), 'id', page).execute(),
+    guestsHeldBy: (userId, appId) =>
+      db
+        .selectFrom('guest_users')
+        .innerJoin('guests', 'guests.id', 'guest_users.guest_id')
+        .select(columns)
+        .where('guest_users.user_id', '=', userId)
+        .where('guests.app_id', '=', appId)
+        .orderBy('guest_users.guest_id')
+        .execute(),
+    async usersOfGuests(guestIds) {
+      const users = await inChunks(guestIds, (chunk) => usersOf(db, chunk));
+      return users.sort(
+        (a, b) => a.acceptedAtMs - b.acceptedAtMs || compare(a.guestId, b.guestId) || compare(a.userId, b.userId),
+      );
+    },
+  };
+}
+
+function usersOf(db: Db, guestIds: readonly GuestId[]) {
+  return db
+    .selectFrom('guest_users')
+    .innerJoin('users', 'users.id', 'guest_users.user_id')
+    .select([
+      'guest_users.guest_id as guestId',
+      'guest_users.user_id as userId',
+      'guest_users.accepted_at_ms as acceptedAtMs',
+      'users.name as userName',
+    ])
+    .where('guest_users.guest_id', 'in', guestIds)
+    .execute();
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function guestMutations(
+  db: Db,
+): Pick<Mutations, 'insertGuest' | 'deleteGuest' | 'putGuestUser' | 'deleteGuestUser'> {
+  return {
+    async insertGuest({ id, appId, guestKey, createdAtMs }) {
+      await db
+        .insertInto('guests')
+        .values({ id, app_id: appId, guest_key: guestKey, created_at_ms: createdAtMs })
+        .execute();
+    },
+    async deleteGuest(id) {
+      await db.deleteFrom('guests').where('id', '=', id).execute();
+    },
+    async putGuestUser({ guestId, userId, acceptedAtMs }) {
+      await db
+        .insertInto('guest_users')
+        .values({ guest_id: guestId, user_id: userId, accepted_at_ms: acceptedAtMs })
+        .onConflict((conflict) => conflict.columns(['guest_id', 'user_id']).doNothing())
+        .execute();
+    },
+    async deleteGuestUser(guestId, userId) {
+      await db.deleteFrom('guest_users').where('guest_id', '=', guestId).where('user_id', '=', userId).execute();
+      await db.deleteFrom('bindings').where('guest_id', '=', guestId).where('user_id', '=', userId).execute();
+    },
+  };
+}

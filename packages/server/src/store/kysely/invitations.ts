@@ -1,0 +1,65 @@
+import type { Mutations, Queries } from '../../domain/ports.ts';
+import { paged } from './paging.ts';
+import type { Db } from './schema.ts';
+
+const columns = [
+  'invitations.id',
+  'invitations.app_id as appId',
+  'invitations.guest_id as guestId',
+  'invitations.code_hash as codeHash',
+  'invitations.status',
+  'invitations.email',
+  'invitations.name',
+  'invitations.created_by as createdBy',
+  'invitations.created_at_ms as createdAtMs',
+  'invitations.expires_at_ms as expiresAtMs',
+  'invitations.settled_at_ms as settledAtMs',
+] as const;
+
+export function invitationQueries(db: Db): Pick<Queries, 'invitation' | 'invitationByCodeHash' | 'invitations'> {
+  return {
+    invitation: (id) => db.selectFrom('invitations').select(columns).where('id', '=', id).executeTakeFirst(),
+    invitationByCodeHash: (codeHash) =>
+      db.selectFrom('invitations').select(columns).where('code_hash', '=', codeHash).executeTakeFirst(),
+    invitations(appId, page) {
+      const invitations = db
+        .selectFrom('invitations')
+        .innerJoin('guests', 'guests.id', 'invitations.guest_id')
+        .select(columns)
+        .select('guests.guest_key as guestKey')
+        .where('invitations.app_id', '=', appId);
+      return paged(invitations, 'invitations.id', page).execute();
+    },
+  };
+}
+
+export function invitationMutations(db: Db): Pick<Mutations, 'insertInvitation' | 'settleInvitation'> {
+  return {
+    async insertInvitation(invitation) {
+      await db
+        .insertInto('invitations')
+        .values({
+          id: invitation.id,
+          app_id: invitation.appId,
+          guest_id: invitation.guestId,
+          code_hash: invitation.codeHash,
+          status: invitation.status,
+          email: invitation.email,
+          name: invitation.name,
+          created_by: invitation.createdBy,
+          created_at_ms: invitation.createdAtMs,
+          expires_at_ms: invitation.expiresAtMs,
+          settled_at_ms: invitation.settledAtMs,
+        })
+        .execute();
+    },
+    async settleInvitation(id, status, settledAtMs) {
+      await db
+        .updateTable('invitations')
+        .set({ status, settled_at_ms: settledAtMs })
+        .where('id', '=', id)
+        .where('status', '=', 'pending')
+        .execute();
+    },
+  };
+}

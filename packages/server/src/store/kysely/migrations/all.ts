@@ -1,0 +1,5 @@
+import type { Migration } from '../migrate.ts';
+import { initial } from './0001-initial.ts';
+
+/** Every migration there is, in the order in which they run. One that was released is never changed again. */
+export const migrations: readonly Migration[] = [initial];

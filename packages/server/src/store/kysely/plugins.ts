@@ -1,0 +1,141 @@
+import type { UserId } from '@tenon/protocol';
+import { ConflictError, type Mutations, type Page, type Queries } from '../../domain/ports.ts';
+import type { PluginKey, PluginRecord, VersionRecord } from '../../domain/records.ts';
+import type { Db } from './schema.ts';
+
+export function pluginQueries(db: Db): Pick<Queries, 'plugin' | 'plugins' | 'mayReadContent'> {
+  return {
+    plugin: ({ extensionPointId, userId, name }) =>
+      pluginsWithNewestVersion(db)
+        .where('plugins.extension_point_id', '=', extensionPointId)
+        .where('plugins.user_id', '=', userId)
+        .where('plugins.name', '=', name)
+        .executeTakeFirst(),
+    plugins(extensionPointId, userId, page) {
+      let plugins = pluginsWithNewestVersion(db)
+        .where('plugins.extension_point_id', '=', extensionPointId)
+        .orderBy('plugins.user_id')
+        .orderBy('plugins.name');
+      if (userId !== undefined) plugins = plugins.where('plugins.user_id', '=', userId);
+      const after = cursorOf(page);
+      if (after !== undefined) {
+        plugins = plugins.where((eb) =>
+          eb(eb.refTuple('plugins.user_id', 'plugins.name'), '>', eb.tuple(after.userId, after.name)),
+        );
+      }
+      return (page.limit === undefined ? plugins : plugins.limit(page.limit)).execute();
+    },
+    async mayReadContent(userId, address, appId) {
+      // Both halves go from the user's own applications into one index, however many others have the same bytes.
+      const asMember = db.selectFrom('members').select('app_id').where('user_id', '=', userId);
+      const asGuest = db
+        .selectFrom('guest_users')
+        .innerJoin('guests', 'guests.id', 'guest_users.guest_id')
+        .select('guests.app_id')
+        .where('guest_users.user_id', '=', userId);
+      let ofApp = db
+        .selectFrom('versions')
+        .select('app_id')
+        .where('content_address', '=', address)
+        .where('app_id', 'in', asMember);
+      let own = db
+        .selectFrom('versions')
+        .select('app_id')
+        .where('content_address', '=', address)
+        .where('app_id', 'in', asGuest)
+        .where('user_id', '=', userId);
+      if (appId !== undefined) {
+        ofApp = ofApp.where('app_id', '=', appId);
+        own = own.where('app_id', '=', appId);
+      }
+      const found = (await ofApp.limit(1).executeTakeFirst()) ?? (await own.limit(1).executeTakeFirst());
+      return found !== undefined;
+    },
+  };
+}
+
+function pluginsWithNewestVersion(db: Db) {
+  return db
+    .selectFrom('plugins')
+    .innerJoin('versions', (join) =>
+      join
+        .onRef('versions.extension_point_id', '=', 'plugins.extension_point_id')
+        .onRef('versions.user_id', '=', 'plugins.user_id')
+        .onRef('versions.name', '=', 'plugins.name')
+        .onRef('versions.number', '=', 'plugins.last_number'),
+    )
+    .select([
+      'plugins.extension_point_id as extensionPointId',
+      'plugins.user_id as userId',
+      'plugins.name',
+      'plugins.created_at_ms as createdAtMs',
+      'versions.id as versionId',
+      'versions.number as versionNumber',
+      'versions.content_address as contentAddress',
+      'versions.size',
+      'versions.created_at_ms as publishedAtMs',
+    ])
+    .$castTo<PluginRecord>();
+}
+
+/** Takes `<user_id>/<name>` apart. */
+function cursorOf({ after }: Page): { userId: UserId; name: string } | undefined {
+  if (after === undefined) return undefined;
+  const slash = after.indexOf('/');
+  const [userId, name] = slash < 0 ? [after, ''] : [after.slice(0, slash), after.slice(slash + 1)];
+  return { userId: userId as UserId, name };
+}
+
+export function pluginMutations(db: Db): Pick<Mutations, 'insertVersion'> {
+  return {
+    async insertVersion(version) {
+      await (version.number === 1 ? insertPlugin(db, version) : countUp(db, version));
+      const app = await db
+        .selectFrom('extension_points')
+        .select('app_id')
+        .where('id', '=', version.extensionPointId)
+        .executeTakeFirstOrThrow();
+      await db
+        .insertInto('versions')
+        .values({
+          id: version.id,
+          extension_point_id: version.extensionPointId,
+          user_id: version.userId,
+          name: version.name,
+          number: version.number,
+          app_id: app.app_id,
+          content_address: version.contentAddress,
+          size: version.size,
+          created_at_ms: version.createdAtMs,
+        })
+        .execute();
+    },
+  };
+}
+
+async function insertPlugin(db: Db, version: VersionRecord): Promise<void> {
+  await db
+    .insertInto('plugins')
+    .values({
+      extension_point_id: version.extensionPointId,
+      user_id: version.userId,
+      name: version.name,
+      last_number: version.number,
+      created_at_ms: version.createdAtMs,
+    })
+    .execute();
+}
+
+async function countUp(db: Db, version: PluginKey & { readonly number: number }): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('plugins')
+    .set({ last_number: version.number })
+    .where('extension_point_id', '=', version.extensionPointId)
+    .where('user_id', '=', version.userId)
+    .where('name', '=', version.name)
+    .where('last_number', '=', version.number - 1)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows === 0n) {
+    throw new ConflictError(`Cannot add version ${version.number}: it is not the one after the plugin's last.`);
+  }
+}

@@ -1,0 +1,39 @@
+import type { Queries, Transaction } from '../../domain/ports.ts';
+import { appMutations, appQueries } from './apps.ts';
+import { bindingMutations, bindingQueries } from './bindings.ts';
+import { extensionPointMutations, extensionPointQueries } from './extension-points.ts';
+import { guestMutations, guestQueries } from './guests.ts';
+import { invitationMutations, invitationQueries } from './invitations.ts';
+import { pluginMutations, pluginQueries } from './plugins.ts';
+import type { Db } from './schema.ts';
+import { tokenMutations, tokenQueries } from './tokens.ts';
+import { userMutations, userQueries } from './users.ts';
+
+/** Every question of the port, in SQL that SQLite and PostgreSQL read alike. */
+export function queries(db: Db): Queries {
+  return {
+    ...userQueries(db),
+    ...appQueries(db),
+    ...extensionPointQueries(db),
+    ...guestQueries(db),
+    ...invitationQueries(db),
+    ...pluginQueries(db),
+    ...bindingQueries(db),
+    ...tokenQueries(db),
+  };
+}
+
+/** Every question and every change of the port. */
+export function transaction(db: Db): Transaction {
+  return {
+    ...queries(db),
+    ...userMutations(db),
+    ...appMutations(db),
+    ...extensionPointMutations(db),
+    ...guestMutations(db),
+    ...invitationMutations(db),
+    ...pluginMutations(db),
+    ...bindingMutations(db),
+    ...tokenMutations(db),
+  };
+}

@@ -1,0 +1,143 @@
+import type {
+  ApiKeyId,
+  AppId,
+  ContentAddress,
+  ExtensionPointId,
+  GuestId,
+  InvitationId,
+  MemberRole,
+  TokenId,
+  UserId,
+  VersionId,
+} from '@tenon/protocol';
+import type { Kysely } from 'kysely';
+import type { StoredInvitationStatus } from '../../domain/records.ts';
+
+/** The tables, as the newest migration leaves them. Times are milliseconds since the Unix epoch. */
+export interface Database {
+  users: UsersTable;
+  apps: AppsTable;
+  members: MembersTable;
+  extension_points: ExtensionPointsTable;
+  guests: GuestsTable;
+  guest_users: GuestUsersTable;
+  invitations: InvitationsTable;
+  plugins: PluginsTable;
+  versions: VersionsTable;
+  bindings: BindingsTable;
+  tokens: TokensTable;
+  api_keys: ApiKeysTable;
+}
+
+/** What queries run on: the database, or a transaction in it. */
+export type Db = Kysely<Database>;
+
+interface UsersTable {
+  id: UserId;
+  name: string;
+  email: string | null;
+  created_at_ms: number;
+}
+
+interface AppsTable {
+  id: AppId;
+  name: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+interface MembersTable {
+  app_id: AppId;
+  user_id: UserId;
+  role: MemberRole;
+  created_at_ms: number;
+}
+
+interface ExtensionPointsTable {
+  id: ExtensionPointId;
+  app_id: AppId;
+  name: string;
+  schema_json: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+interface GuestsTable {
+  id: GuestId;
+  app_id: AppId;
+  guest_key: string;
+  created_at_ms: number;
+}
+
+interface GuestUsersTable {
+  guest_id: GuestId;
+  user_id: UserId;
+  accepted_at_ms: number;
+}
+
+interface InvitationsTable {
+  id: InvitationId;
+  app_id: AppId;
+  guest_id: GuestId;
+  code_hash: string;
+  status: StoredInvitationStatus;
+  email: string | null;
+  name: string | null;
+  created_by: UserId;
+  created_at_ms: number;
+  expires_at_ms: number;
+  settled_at_ms: number | null;
+}
+
+interface PluginsTable {
+  extension_point_id: ExtensionPointId;
+  user_id: UserId;
+  name: string;
+  /** The number of the newest version. */
+  last_number: number;
+  created_at_ms: number;
+}
+
+interface VersionsTable {
+  id: VersionId;
+  extension_point_id: ExtensionPointId;
+  user_id: UserId;
+  name: string;
+  number: number;
+  /** The extension point's application, so that one index tells who may read some bytes. */
+  app_id: AppId;
+  content_address: ContentAddress;
+  size: number;
+  created_at_ms: number;
+}
+
+interface BindingsTable {
+  extension_point_id: ExtensionPointId;
+  guest_id: GuestId;
+  name: string;
+  user_id: UserId;
+  version_id: VersionId;
+  updated_at_ms: number;
+}
+
+interface TokensTable {
+  id: TokenId;
+  user_id: UserId;
+  name: string;
+  secret_hash: string;
+  /** The scopes with spaces between them, as in RFC 6749 §3.3. */
+  scopes: string;
+  app_id: AppId | null;
+  created_at_ms: number;
+  expires_at_ms: number;
+  last_used_at_ms: number | null;
+}
+
+interface ApiKeysTable {
+  id: ApiKeyId;
+  user_id: UserId;
+  name: string;
+  secret_hash: string;
+  created_at_ms: number;
+  last_used_at_ms: number | null;
+}

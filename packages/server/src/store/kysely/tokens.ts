@@ -1,0 +1,109 @@
+import { type ApiKeyId, idPrefixes, type TokenId, type TokenScope } from '@tenon/protocol';
+import type { Selectable } from 'kysely';
+import type { Mutations, Queries } from '../../domain/ports.ts';
+import type { TokenRecord } from '../../domain/records.ts';
+import { paged } from './paging.ts';
+import type { Database, Db } from './schema.ts';
+
+const apiKeyColumns = [
+  'id',
+  'user_id as userId',
+  'name',
+  'secret_hash as secretHash',
+  'created_at_ms as createdAtMs',
+  'last_used_at_ms as lastUsedAtMs',
+] as const;
+
+export function tokenQueries(
+  db: Db,
+): Pick<Queries, 'tokenByHash' | 'token' | 'tokens' | 'apiKeyByHash' | 'apiKey' | 'apiKeys'> {
+  const tokens = db.selectFrom('tokens').selectAll();
+  const apiKeys = db.selectFrom('api_keys').select(apiKeyColumns);
+  return {
+    async tokenByHash(secretHash) {
+      const row = await tokens.where('secret_hash', '=', secretHash).executeTakeFirst();
+      return row && tokenRecord(row);
+    },
+    async token(id) {
+      const row = await tokens.where('id', '=', id).executeTakeFirst();
+      return row && tokenRecord(row);
+    },
+    async tokens(userId, page) {
+      const rows = await paged(tokens.where('user_id', '=', userId), 'id', page).execute();
+      return rows.map(tokenRecord);
+    },
+    apiKeyByHash: (secretHash) => apiKeys.where('secret_hash', '=', secretHash).executeTakeFirst(),
+    apiKey: (id) => apiKeys.where('id', '=', id).executeTakeFirst(),
+    apiKeys: (userId, page) => paged(apiKeys.where('user_id', '=', userId), 'id', page).execute(),
+  };
+}
+
+function tokenRecord(row: Selectable<Database['tokens']>): TokenRecord {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    name: row.name,
+    secretHash: row.secret_hash,
+    scopes: row.scopes === '' ? [] : (row.scopes.split(' ') as TokenScope[]),
+    appId: row.app_id,
+    createdAtMs: row.created_at_ms,
+    expiresAtMs: row.expires_at_ms,
+    lastUsedAtMs: row.last_used_at_ms,
+  };
+}
+
+export function tokenMutations(
+  db: Db,
+): Pick<Mutations, 'insertToken' | 'deleteToken' | 'insertApiKey' | 'deleteApiKey' | 'touch'> {
+  return {
+    async insertToken(token) {
+      await db
+        .insertInto('tokens')
+        .values({
+          id: token.id,
+          user_id: token.userId,
+          name: token.name,
+          secret_hash: token.secretHash,
+          scopes: token.scopes.join(' '),
+          app_id: token.appId,
+          created_at_ms: token.createdAtMs,
+          expires_at_ms: token.expiresAtMs,
+          last_used_at_ms: token.lastUsedAtMs,
+        })
+        .execute();
+    },
+    async deleteToken(id) {
+      await db.deleteFrom('tokens').where('id', '=', id).execute();
+    },
+    async insertApiKey(key) {
+      await db
+        .insertInto('api_keys')
+        .values({
+          id: key.id,
+          user_id: key.userId,
+          name: key.name,
+          secret_hash: key.secretHash,
+          created_at_ms: key.createdAtMs,
+          last_used_at_ms: key.lastUsedAtMs,
+        })
+        .execute();
+    },
+    async deleteApiKey(id) {
+      await db.deleteFrom('api_keys').where('id', '=', id).execute();
+    },
+    async touch(uses) {
+      for (const [id, usedAtMs] of uses) await touchOne(db, id, usedAtMs);
+    },
+  };
+}
+
+/** Several processes note uses, each from time to time: a later one that is known already stays. */
+async function touchOne(db: Db, id: TokenId | ApiKeyId, usedAtMs: number): Promise<void> {
+  const table = id.startsWith(`${idPrefixes.token}_`) ? 'tokens' : 'api_keys';
+  await db
+    .updateTable(table)
+    .set({ last_used_at_ms: usedAtMs })
+    .where('id', '=', id as TokenId & ApiKeyId)
+    .where((eb) => eb.or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', usedAtMs)]))
+    .execute();
+}

@@ -1,0 +1,42 @@
+import { ConflictError, StorageFullError, UnavailableError } from '../../domain/ports.ts';
+
+/** Result codes, from https://www.sqlite.org/rescode.html. The low byte of an extended code is its primary code. */
+const resultCode = {
+  busy: 5,
+  full: 13,
+  constraintPrimaryKey: 1555,
+  constraintUnique: 2067,
+  /** The file of the shared memory could not be made larger. */
+  ioErrorShmSize: 4874,
+} as const;
+
+/** The result code of an error that `node:sqlite` threw. */
+function resultCodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode : undefined;
+}
+
+/** Whether another connection holds the lock that was needed, so that the same may work a moment later. */
+export function isBusy(error: unknown): boolean {
+  const code = resultCodeOf(error);
+  return code !== undefined && (code & 0xff) === resultCode.busy;
+}
+
+/** The port's error for what `node:sqlite` threw, where it has one; else the error itself. */
+export function translateError(error: unknown): unknown {
+  const code = resultCodeOf(error);
+  const message = error instanceof Error ? error.message : '';
+  switch (code) {
+    case undefined:
+      return error;
+    case resultCode.constraintPrimaryKey:
+    case resultCode.constraintUnique:
+      return new ConflictError(`Cannot store what is there already: ${message}`, { cause: error });
+    case resultCode.full:
+    case resultCode.ioErrorShmSize:
+      return new StorageFullError(`Cannot write to the database: ${message}`, { cause: error });
+    default:
+      if (!isBusy(error)) return error;
+      return new UnavailableError(`Cannot get to the database: ${message}`, { cause: error });
+  }
+}

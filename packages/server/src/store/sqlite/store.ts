@@ -1,0 +1,95 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DatabaseSync } from 'node:sqlite';
+import { Kysely, sql } from 'kysely';
+import type { Clock, Store } from '../../domain/ports.ts';
+import { type ColumnTypes, migrate } from '../kysely/migrate.ts';
+import { migrations } from '../kysely/migrations/all.ts';
+import { queries, transaction } from '../kysely/queries.ts';
+import type { Database } from '../kysely/schema.ts';
+import { readingDialect, writingDialect } from './dialect.ts';
+import { translateError } from './errors.ts';
+import { createDatabaseFile, openReader, openWriter } from './files.ts';
+import { whenFree } from './patience.ts';
+
+export interface SqliteStoreOptions {
+  /** The database's file. It is made when it isn't there, with the folders above it, for its owner alone. */
+  readonly file: string;
+  /** Tells when a migration was applied. Default: `Date.now`. */
+  readonly clock?: Clock;
+  /** How long to wait while others write, in milliseconds, before `UnavailableError`. Default: 10,000. */
+  readonly waitMs?: number;
+}
+
+/** SQLite's `text` compares bytes, and its integers have 64 bits: https://www.sqlite.org/datatype3.html */
+const columnTypes: ColumnTypes = { text: sql`text`, bigint: sql`integer` };
+
+/**
+ * Opens the metadata store in one SQLite file, and migrates it. Any number of processes of one machine may have it open.
+ *
+ * @throws NewerSchemaError for a file that a newer release has written to, StorageFullError, UnavailableError
+ */
+export async function openSqliteStore({ file, clock = Date.now, waitMs = 10_000 }: SqliteStoreOptions): Promise<Store> {
+  await createDatabaseFile(file);
+  const writer = await openWriter(file, waitMs);
+  try {
+    const dialect = writingDialect({ database: writer, waitMs });
+    const migrationDb = new Kysely<unknown>({ dialect });
+    await migrate((work) => migrationDb.transaction().execute(work), migrations, columnTypes, clock);
+    return await createStore(new Kysely<Database>({ dialect }), writer, openReader(file), waitMs);
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
+}
+
+async function createStore(
+  writeDb: Kysely<Database>,
+  writer: DatabaseSync,
+  reader: DatabaseSync,
+  waitMs: number,
+): Promise<Store> {
+  const read = queries(new Kysely<Database>({ dialect: readingDialect({ database: reader, waitMs }) }));
+  // Changes when another connection, the writer included, has committed: https://www.sqlite.org/pragma.html#pragma_data_version
+  const dataVersion = await whenFree(() => reader.prepare('pragma data_version', { returnArrays: true }), waitMs);
+  const current = new AsyncLocalStorage<{ open: boolean }>();
+  let closing: Promise<void> | undefined;
+
+  return {
+    read,
+    async write(work) {
+      if (current.getStore()?.open)
+        throw new Error('Cannot begin a transaction inside another one: it would wait for it');
+      const scope = { open: true };
+      try {
+        return await current.run(scope, () => writeDb.transaction().execute((db) => work(transaction(db))));
+      } finally {
+        scope.open = false;
+      }
+    },
+    revision() {
+      try {
+        const [version] = dataVersion.get() as unknown as [number];
+        return version;
+      } catch (error) {
+        throw translateError(error);
+      }
+    },
+    async ping() {
+      await whenFree(() => dataVersion.get(), waitMs);
+    },
+    close() {
+      closing ??= close(writeDb, writer, reader);
+      return closing;
+    },
+  };
+}
+
+/** Lets the transaction at work, and those that wait, finish. The writer goes last: it folds the log into the file. */
+async function close(writeDb: Kysely<Database>, writer: DatabaseSync, reader: DatabaseSync): Promise<void> {
+  try {
+    await writeDb.connection().execute(async () => {});
+  } finally {
+    reader.close();
+    writer.close();
+  }
+}
