@@ -1,0 +1,55 @@
+// Everything that must hold beside the tests. All steps run, whatever the ones before found, so that one run shows all faults.
+//
+//   npm run check
+import './lib/require-node.mjs';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import process from 'node:process';
+import { root } from './lib/workspace.mjs';
+
+/** @type {[name: string, script: string, ...args: string[]][]} */
+const steps = [
+  [
+    'format and lint',
+    'node_modules/@biomejs/biome/bin/biome',
+    'ci',
+    '--error-on-warnings',
+    '--max-diagnostics=100',
+    '.',
+  ],
+  ['types', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
+  ['import directions', 'scripts/import-directions.mjs'],
+  ['documentation', 'scripts/check-docs.mjs'],
+  ['OpenAPI', 'scripts/check-openapi.mjs'],
+];
+
+for (const [name, script, ...args] of steps) {
+  const startedMs = performance.now();
+  const { code, output } = await run(script, args);
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  console.log(`${code === 0 ? '✔' : '✖'} ${name} (${seconds} s)`);
+  if (code === 0) continue;
+  console.log(output.trimEnd().replace(/^(?=.)/gm, '    '));
+  process.exitCode = 1;
+}
+
+/**
+ * @param {string} script
+ * @param {string[]} args
+ * @returns {Promise<{ code: number | null, output: string }>}
+ */
+function run(script, args) {
+  const child = spawn(process.execPath, [join(root, script), ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  }
+  return new Promise((resolve) => {
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}

@@ -1,0 +1,174 @@
+// Which way imports may go. docs/explanation/architecture.md explains the rooms; this is what holds them apart.
+import { existsSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { basename, join, posix } from 'node:path';
+import { findCycles } from './cycles.mjs';
+import { blankComments, importsOf } from './imports.mjs';
+import { findFiles } from './workspace.mjs';
+
+/** What each package may import of the others. A package that isn't listed may import none. */
+const allowed = new Map([
+  ['protocol', []],
+  ['instrument', []],
+  ['trace', []],
+  ['client', ['protocol']],
+  ['server', ['protocol', 'instrument']],
+  ['console', ['instrument', 'trace']],
+  ['cli', ['protocol', 'client', 'instrument', 'trace', 'server']],
+]);
+
+/** Packages whose sources run in any JavaScript host. */
+const hostNeutral = new Set(['protocol', 'instrument']);
+
+/** Files that may read the environment, by base name: where configuration is parsed. */
+const mayReadEnvironment = new Set(['config.ts', 'env.ts']);
+
+/**
+ * Checks every import of every package, example and root test.
+ *
+ * @param {string} root the workspace's folder
+ * @returns {string[]} what is wrong, one line each, sorted; empty when nothing is
+ */
+export function importFaults(root) {
+  const files = findFiles(
+    ['packages/*/{src,test,bench,bin}/**/*.{ts,mjs}', 'examples/*/**/*.{ts,mjs}', 'test/**/*.ts'],
+    root,
+  );
+  /** @type {string[]} */
+  const faults = [];
+  /** @type {Map<string, string[]>} */
+  const edges = new Map();
+  for (const file of files) {
+    const text = readFileSync(join(root, file), 'utf8');
+    const targets = [];
+    for (const { specifier, line } of importsOf(text)) {
+      const fault = specifier.startsWith('.')
+        ? relativeFault(root, file, specifier)
+        : packageFault(root, file, specifier);
+      if (fault !== undefined) faults.push(`${file}:${line} imports ${specifier}: ${fault}`);
+      if (specifier.startsWith('.')) targets.push(posix.join(posix.dirname(file), specifier));
+    }
+    edges.set(file, targets);
+    faults.push(...environmentFaults(file, text));
+  }
+  faults.push(...findCycles(edges).map((cycle) => `${cycle.join(' → ')}: an import cycle`));
+  return faults.sort();
+}
+
+/**
+ * @param {string} root
+ * @param {string} file
+ * @param {string} specifier
+ */
+function relativeFault(root, file, specifier) {
+  const target = posix.join(posix.dirname(file), specifier);
+  if (roomOf(target) !== roomOf(file)) return "reaches into another package's files; import it by its name";
+  if (isSource(file) && !isSource(target)) return 'a source file depends on a test, a bench or a script';
+  return existsSync(join(root, target)) ? undefined : 'there is no such file';
+}
+
+/**
+ * @param {string} root
+ * @param {string} file
+ * @param {string} specifier
+ */
+function packageFault(root, file, specifier) {
+  const room = roomOf(file);
+  const [kind, own] = room.split('/');
+  if (isBuiltin(specifier)) {
+    const neutral = kind === 'packages' && hostNeutral.has(own ?? '') && isSource(file);
+    return neutral ? `packages/${own} runs in any JavaScript host, without Node's built-ins` : undefined;
+  }
+  const name = packageName(specifier);
+  const ours = name.startsWith('@tenon/') ? name.slice('@tenon/'.length) : undefined;
+  if (ours !== undefined) {
+    const allowedHere = allowed.get(own ?? '') ?? [];
+    if (kind === 'packages' && ours !== own && !allowedHere.includes(ours)) {
+      return `packages/${own} may import ${allowedHere.join(', ') || 'no other package'}`;
+    }
+    if (!isExported(root, ours, specifier)) return "reaches past the package's `exports`";
+    if (ours === own) return undefined;
+  }
+  return isDeclared(root, file, name) ? undefined : `${name} is not in ${declaredIn(file)}`;
+}
+
+/**
+ * @param {string} file
+ * @param {string} text
+ */
+function environmentFaults(file, text) {
+  if (!/^packages\/[^/]+\/src\//.test(file) || !isSource(file) || mayReadEnvironment.has(basename(file))) return [];
+  const lines = blankComments(text).split('\n');
+  return lines.flatMap((line, index) =>
+    /\bprocess\.env\b|\bimport\b.*\benv\b.*['"](node:)?process['"]/.test(line)
+      ? [`${file}:${index + 1} reads the environment: only config.ts does`]
+      : [],
+  );
+}
+
+/**
+ * Sources may use what their own package.json declares for run time; tests, benches and the root also development packages.
+ *
+ * @param {string} root
+ * @param {string} file
+ * @param {string} name
+ */
+function isDeclared(root, file, name) {
+  const own = readManifest(root, roomOf(file));
+  if (name in { ...own.dependencies, ...own.optionalDependencies, ...own.peerDependencies }) return true;
+  if (isSource(file)) return false;
+  const workspace = readManifest(root, '');
+  return name in { ...own.devDependencies, ...workspace.dependencies, ...workspace.devDependencies };
+}
+
+/** @param {string} file */
+function declaredIn(file) {
+  return isSource(file) ? `${roomOf(file)}/package.json` : `${roomOf(file)}/package.json or the root's`;
+}
+
+/**
+ * @param {string} root
+ * @param {string} name
+ * @param {string} specifier
+ */
+function isExported(root, name, specifier) {
+  const { exports } = readManifest(root, `packages/${name}`);
+  return Object.keys(exports ?? {}).includes(`.${specifier.slice(`@tenon/${name}`.length)}`);
+}
+
+/**
+ * @param {string} root
+ * @param {string} room
+ * @returns {Partial<Record<
+ *   'dependencies' | 'devDependencies' | 'optionalDependencies' | 'peerDependencies' | 'exports', Record<string, unknown>>>}
+ */
+function readManifest(root, room) {
+  const file = join(root, room, 'package.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+}
+
+/**
+ * The package or example that a file belongs to, as its folder; `''` for the root.
+ *
+ * @param {string} file
+ */
+function roomOf(file) {
+  return /^(?:packages|examples)\/[^/]+/.exec(file)?.[0] ?? '';
+}
+
+/**
+ * Whether a file is part of what a package does, and not of its tests or benches.
+ *
+ * @param {string} file
+ */
+function isSource(file) {
+  return /^(?:packages\/[^/]+\/(?:src|bin)|examples\/[^/]+)\//.test(file) && !/\.test\.ts$|\/test\//.test(file);
+}
+
+/** @param {string} specifier */
+function packageName(specifier) {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
