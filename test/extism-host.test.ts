@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { type RunningServer, root, startServer, withoutTenon } from './helpers/server.ts';
+
+const run = promisify(execFile);
+const example = join(root, 'examples', 'extism-host');
+
+describe('examples/extism-host', () => {
+  let server: RunningServer;
+
+  before(async () => {
+    server = await startServer();
+  });
+  after(() => server.stop());
+
+  it('calls a plugin that it has fetched', async () => {
+    const { stdout, stderr } = await runExample('main.ts');
+    assert.equal(stdout, 'Hello, Ada!\n');
+    assert.equal(stderr, '');
+  });
+
+  it('gets the same answer from the plugin once it is instrumented, and sees its calls', async () => {
+    const { stdout, stderr } = await runExample('traced.ts');
+    assert.equal(stdout, 'Hello, Ada!\n');
+    const lines = stderr.trimEnd().split('\n');
+    const open: string[] = [];
+    for (const line of lines) {
+      const [, depth = '', arrow, index = ''] = /^( *)([→←]) function (\d+)$/.exec(line) ?? [];
+      if (arrow === '→') open.push(index);
+      else assert.equal(open.pop(), index, line);
+      assert.equal(depth.length / 2, arrow === '→' ? open.length - 1 : open.length, line);
+    }
+    assert.deepEqual(open, []);
+    assert.ok(lines.length >= 10, stderr);
+  });
+
+  it('says which variable is missing', async () => {
+    await assert.rejects(runExample('main.ts', { TENON_TOKEN: '' }), /TENON_TOKEN is not set/);
+  });
+
+  function runExample(file: string, change: Record<string, string> = {}) {
+    return run(process.execPath, [join(example, 'src', file), 'Ada'], {
+      cwd: example,
+      env: { ...withoutTenon(process.env), ...server.quickstart, ...change },
+    });
+  }
+});

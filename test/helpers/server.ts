@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEnv } from 'node:util';
+
+/** The root of the workspace. */
+export const root = dirname(dirname(import.meta.dirname));
+
+/** The file behind the command `tenon`. */
+export const tenon = join(root, 'packages', 'cli', 'bin', 'tenon.mjs');
+
+export interface RunningServer {
+  /** A new folder: `tenon-data` below it is the server's, the rest is the test's. */
+  readonly folder: string;
+  /** What `quickstart.env` says. */
+  readonly quickstart: Readonly<Record<string, string>>;
+  /** Ends the server by SIGTERM and removes the folder; fails unless the server ends in order. */
+  stop(): Promise<void>;
+}
+
+/** Starts the server as a person does, in a process of its own with the demo's data, and waits until it answers. */
+export async function startServer(): Promise<RunningServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'tenon-test-'));
+  const child = spawn(process.execPath, [tenon, 'serve'], {
+    cwd: folder,
+    env: { ...withoutTenon(process.env), TENON_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'exit') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  try {
+    const quickstart = await untilReady(join(folder, 'tenon-data', 'quickstart.env'), () => child.exitCode !== null);
+    return { folder, quickstart, stop };
+  } catch (error) {
+    child.kill('SIGKILL');
+    await rm(folder, { recursive: true, force: true });
+    throw new Error(`The server did not start. It said:\n${output}`, { cause: error });
+  }
+
+  async function stop(): Promise<void> {
+    child.kill('SIGTERM');
+    const [code, signal] = await ended;
+    await rm(folder, { recursive: true, force: true });
+    assert.deepEqual({ code, signal }, { code: 0, signal: null }, `The server said:\n${output}`);
+  }
+}
+
+async function untilReady(file: string, hasEnded: () => boolean): Promise<Record<string, string>> {
+  for (const deadline = performance.now() + 30_000; performance.now() < deadline; await sleep(50)) {
+    if (hasEnded()) throw new Error('It ended');
+    if (!existsSync(file)) continue;
+    const values = parseEnv(await readFile(file, 'utf8')) as Record<string, string>;
+    const response = await fetch(`${values.TENON_URL}/readyz`).catch(() => undefined);
+    if (response?.ok) return values;
+  }
+  throw new Error('It was not ready within 30 s');
+}
+
+/** The environment without what would configure a server or a client by accident. */
+export function withoutTenon(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TENON_')));
+}
