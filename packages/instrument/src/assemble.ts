@@ -1,0 +1,227 @@
+import { readerOver, readU32 } from './byte-reader.ts';
+import { type ByteWriter, createWriter, putU32, writeByte, writeName, writeRange, writeU32 } from './byte-writer.ts';
+import type { CodeFindings } from './code-body.ts';
+import { speaksOfCodeOffsets } from './custom-sections.ts';
+import { type GeneratedFunction, lastSizeGlobals } from './generated.ts';
+import { hookModule, itself, type Layout, useOf } from './layout.ts';
+import type { Module } from './module.ts';
+import { type Names, writeNames } from './names.ts';
+import type { Note } from './notes.ts';
+import { writeProducers } from './producers.ts';
+import { type Section, SectionId, sectionOrder } from './sections.ts';
+import { writeElementSection, writeGlobalSection, writeTableSection } from './static-references.ts';
+import { i32Type, type TypePool } from './type-pool.ts';
+
+/** Everything that the passes before found out or wrote. */
+export interface Parts {
+  readonly module: Module;
+  readonly layout: Layout;
+  readonly types: TypePool;
+  readonly names: Names;
+  /** All function bodies with their sizes. */
+  readonly bodies: Uint8Array;
+  readonly findings: CodeFindings;
+  readonly generated: readonly GeneratedFunction[];
+  readonly notes: Note[];
+}
+
+/**
+ * Puts the output together from ranges of the input and from the sections that changed, each copied once. Custom sections
+ * keep their place between the others; the `name` section goes to the end, where it belongs.
+ */
+export function assemble(parts: Parts): Uint8Array {
+  const { module } = parts;
+  // The type of the hooks must be known before the type section is written.
+  const hookType = parts.types.intern([i32Type], []);
+  const pieces: Uint8Array[] = [module.bytes.subarray(0, 8)];
+  let place = 0;
+  const addUpTo = (end: number) => {
+    while (place < end) addSection(pieces, parts, sectionOrder[place++] as number, undefined, hookType);
+  };
+  for (const section of module.sections) {
+    if (section.id === SectionId.custom) {
+      addCustom(pieces, parts, section);
+      continue;
+    }
+    addUpTo(sectionOrder.indexOf(section.id));
+    addSection(pieces, parts, section.id, section, hookType);
+    place++;
+  }
+  addUpTo(sectionOrder.length);
+  addTrailer(pieces, parts);
+  return concatenate(pieces);
+}
+
+/** Adds one section; `section` is the input's, if it has one. */
+function addSection(
+  pieces: Uint8Array[],
+  parts: Parts,
+  id: number,
+  section: Section | undefined,
+  hookType: number,
+): void {
+  if (id === SectionId.code) {
+    addCode(pieces, parts, section !== undefined);
+    return;
+  }
+  const contents = rewriteSection(parts, id, section, hookType);
+  if (contents === 'unchanged') {
+    if (section !== undefined) pieces.push(parts.module.bytes.subarray(section.start, section.end));
+    return;
+  }
+  pieces.push(header(id, contents.length), contents);
+}
+
+function addCode(pieces: Uint8Array[], { module, layout, generated, bodies }: Parts, isInInput: boolean): void {
+  const bodyCount = module.functionTypes.length - layout.importCount + generated.length;
+  if (bodyCount === 0 && !isInInput) return;
+  const encoded = new Uint8Array(5);
+  const count = encoded.subarray(0, putU32(encoded, 0, bodyCount));
+  pieces.push(header(SectionId.code, count.length + bodies.length), count, bodies);
+}
+
+function rewriteSection(
+  parts: Parts,
+  id: number,
+  section: Section | undefined,
+  hookType: number,
+): Uint8Array | 'unchanged' {
+  const { module, layout, types, generated, findings } = parts;
+  const writer = createWriter(section ? section.end - section.contentStart + 256 : 256);
+  const context = {
+    bytes: module.bytes,
+    writer,
+    functionCount: layout.functionCount,
+    useOf: (index: number) => useOf(layout, index),
+  };
+  if (id === SectionId.type && types.added.length > 0) {
+    appendEntries(writer, module, section, types.added);
+  } else if (id === SectionId.import) {
+    appendEntries(writer, module, section, hookImports(layout, hookType));
+  } else if (id === SectionId.function && generated.length > 0) {
+    appendEntries(writer, module, section, generated.map(encodeTypeIndex));
+  } else if (id === SectionId.table && section !== undefined) {
+    writeTableSection(context, section);
+  } else if (id === SectionId.global && (section !== undefined || layout.watchedMemories.length > 0)) {
+    writeGlobalSection(context, section, lastSizeGlobals(module, layout));
+  } else if (id === SectionId.export && section !== undefined) {
+    writeExports(writer, module, layout, section);
+  } else if (id === SectionId.start && section !== undefined) {
+    writeU32(writer, useOf(layout, readU32(readerOver(module.bytes, section.contentStart, section.end), 'a function')));
+  } else if (id === SectionId.element) {
+    const declared = findUndeclared(layout, findings);
+    if (section === undefined && declared.length === 0) return 'unchanged';
+    writeElementSection(context, section, declared);
+  } else {
+    return 'unchanged';
+  }
+  return writer.bytes.subarray(0, writer.length);
+}
+
+/** Copies a vector and adds entries behind its last one. */
+function appendEntries(
+  writer: ByteWriter,
+  module: Module,
+  section: Section | undefined,
+  added: readonly Uint8Array[],
+): void {
+  const reader = section ? readerOver(module.bytes, section.contentStart, section.end) : readerOver(module.bytes, 0, 0);
+  const count = section ? readU32(reader, 'a count') : 0;
+  writeU32(writer, count + added.length);
+  writeRange(writer, module.bytes, reader.offset, reader.end);
+  for (const entry of added) writeRange(writer, entry);
+}
+
+function hookImports(layout: Layout, hookType: number): Uint8Array[] {
+  return layout.hooks.map((hook) => {
+    const writer = createWriter(64);
+    writeName(writer, hookModule);
+    writeName(writer, hook);
+    writeByte(writer, 0); // a function
+    writeU32(writer, hookType);
+    return writer.bytes.subarray(0, writer.length);
+  });
+}
+
+function encodeTypeIndex({ typeIndex }: GeneratedFunction): Uint8Array {
+  const encoded = new Uint8Array(5);
+  return encoded.subarray(0, putU32(encoded, 0, typeIndex));
+}
+
+/** Exports speak of the function itself, so an import that is exported again stays the same function. */
+function writeExports(writer: ByteWriter, module: Module, layout: Layout, section: Section): void {
+  let copied = section.contentStart;
+  for (const { kind, index, indexStart, end } of module.exports) {
+    if (kind !== 'function') continue;
+    writeRange(writer, module.bytes, copied, indexStart);
+    writeU32(writer, itself(layout, index));
+    copied = end;
+  }
+  writeRange(writer, module.bytes, copied, section.end);
+}
+
+/**
+ * `ref.func` in a body may only name a function that occurs outside of the bodies. An import may have been declared by
+ * its export, which does not declare its wrapper.
+ */
+function findUndeclared(layout: Layout, findings: CodeFindings): number[] {
+  return layout.wrapped
+    .filter((index) => findings.referencedImports[index] === 1)
+    .map((index) => layout.callTargets[index] as number);
+}
+
+function addCustom(pieces: Uint8Array[], parts: Parts, section: Section): void {
+  const { module, notes, names } = parts;
+  if (section.name === 'producers') return;
+  if (section.name === 'name') {
+    if (section === names.section) return;
+    noteDropped(notes, section, 'only the first name section counts');
+  } else if (speaksOfCodeOffsets(section)) {
+    noteDropped(notes, section, 'it speaks of offsets into the code, which moved');
+  } else {
+    pieces.push(module.bytes.subarray(section.start, section.end));
+  }
+}
+
+function noteDropped(notes: Note[], section: Section, reason: string): void {
+  const message = `Custom section ${JSON.stringify(section.name)} was left out: ${reason}`;
+  notes.push({ code: 'section_dropped', message, section: section.name, offset: section.start });
+}
+
+function addTrailer(pieces: Uint8Array[], parts: Parts): void {
+  const { module, layout, names, findings, generated, notes } = parts;
+  const nameBytes = names.section ? names.section.end - names.section.contentStart : 0x4000;
+  const nameWriter = createWriter(nameBytes + (nameBytes >> 3) + 1024);
+  writeName(nameWriter, 'name');
+  writeNames(nameWriter, {
+    module,
+    layout,
+    names,
+    hookNames: layout.hooks.map((hook) => `${hookModule}.${hook}`),
+    addedNames: generated.map(({ name }) => name),
+    addedLabels: findings.addedLabels,
+  });
+  const producersWriter = createWriter(256);
+  writeName(producersWriter, 'producers');
+  const producers = module.sections.find(({ id, name }) => id === SectionId.custom && name === 'producers');
+  writeProducers(producersWriter, module.bytes, producers, notes);
+  for (const writer of [nameWriter, producersWriter]) {
+    pieces.push(header(SectionId.custom, writer.length), writer.bytes.subarray(0, writer.length));
+  }
+}
+
+function header(id: number, size: number): Uint8Array {
+  const encoded = new Uint8Array(6);
+  encoded[0] = id;
+  return encoded.subarray(0, putU32(encoded, 1, size));
+}
+
+function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
+  const output = new Uint8Array(pieces.reduce((total, piece) => total + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    output.set(piece, at);
+    at += piece.length;
+  }
+  return output;
+}

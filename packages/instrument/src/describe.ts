@@ -1,0 +1,58 @@
+import { type ExternalKind, type Module, readBodyBounds, readModule } from './module.ts';
+import { describeFunctionType } from './types.ts';
+
+/** Parameters and results as the text format writes them: `i32`, `externref`, `(ref null 3)`. */
+export interface FunctionSignature {
+  readonly params: readonly string[];
+  readonly results: readonly string[];
+}
+
+export interface ImportDescription {
+  readonly module: string;
+  readonly name: string;
+  readonly kind: ExternalKind;
+  /** For a function. */
+  readonly type?: FunctionSignature;
+}
+
+export interface ExportDescription {
+  readonly name: string;
+  readonly kind: ExternalKind;
+  /** For a function. */
+  readonly type?: FunctionSignature;
+}
+
+/** What a module asks of its host and offers to it, in the module's own order. */
+export interface ModuleDescription {
+  readonly imports: readonly ImportDescription[];
+  readonly exports: readonly ExportDescription[];
+  /** Size of the function index space, imports included. */
+  readonly functionCount: number;
+}
+
+/**
+ * Checks the structure of a core module (preamble, sections and their order and sizes, types, imports, functions,
+ * memories, exports, sizes of function bodies) and returns its imports and exports. Instructions are not looked at: an
+ * engine's validation does that.
+ *
+ * Throws an {@link InstrumentError}: `not_wasm`, `component_not_supported`, `invalid_module` or `unsupported_feature`,
+ * with the byte offset.
+ */
+export function describeModule(bytes: Uint8Array): ModuleDescription {
+  const module = readModule(bytes);
+  readBodyBounds(module);
+  let functionIndex = 0;
+  const imports = module.imports.map(({ module: from, name, kind }): ImportDescription => {
+    if (kind !== 'function') return { module: from, name, kind };
+    return { module: from, name, kind, type: signatureOf(module, functionIndex++) };
+  });
+  const exports = module.exports.map(({ name, kind, index }): ExportDescription => {
+    return kind === 'function' ? { name, kind, type: signatureOf(module, index) } : { name, kind };
+  });
+  return { imports, exports, functionCount: module.functionTypes.length };
+}
+
+function signatureOf(module: Module, functionIndex: number): FunctionSignature {
+  const type = module.types[module.functionTypes[functionIndex] as number];
+  return type ? describeFunctionType(module.bytes, type) : { params: [], results: [] };
+}

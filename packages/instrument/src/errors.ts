@@ -1,0 +1,68 @@
+/** The stable reasons for which a module or a configuration is refused. */
+export type InstrumentErrorCode =
+  | 'not_wasm'
+  | 'component_not_supported'
+  | 'invalid_module'
+  | 'unsupported_feature'
+  | 'already_instrumented'
+  | 'relocatable_object'
+  | 'invalid_config';
+
+export interface InstrumentErrorOptions {
+  /** Byte offset in the module that was handed in. */
+  readonly offset?: number | undefined;
+  /** Name of the proposal or of the engine limit, for `unsupported_feature`. */
+  readonly feature?: string | undefined;
+  /** Index in the input's function index space, where the fault lies inside a function body. */
+  readonly functionIndex?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * The one error of this package. `code` is stable; a message about bytes says what was found and what was expected,
+ * and ends with the offset in hexadecimal, as other WebAssembly tools print it.
+ */
+export class InstrumentError extends Error {
+  override readonly name = 'InstrumentError';
+  readonly code: InstrumentErrorCode;
+  readonly offset: number | undefined;
+  readonly feature: string | undefined;
+  readonly functionIndex: number | undefined;
+
+  constructor(code: InstrumentErrorCode, message: string, options: InstrumentErrorOptions = {}) {
+    const { offset, feature, functionIndex, cause } = options;
+    const inFunction = functionIndex === undefined ? '' : ` in function ${functionIndex}`;
+    const atOffset = offset === undefined ? '' : ` (at offset 0x${offset.toString(16)})`;
+    super(`${message}${inFunction}${atOffset}`, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.offset = offset;
+    this.feature = feature;
+    this.functionIndex = functionIndex;
+  }
+}
+
+/** An `invalid_module` error: the bytes break the binary format. */
+export function invalidModule(message: string, offset: number, functionIndex?: number): InstrumentError {
+  return new InstrumentError('invalid_module', message, { offset, functionIndex });
+}
+
+/** An `unsupported_feature` error: the bytes may be right, but this version does not know how to rewrite them. */
+export function unsupportedFeature(
+  feature: string,
+  message: string,
+  offset: number,
+  functionIndex?: number,
+): InstrumentError {
+  return new InstrumentError('unsupported_feature', `${message}, which needs ${feature}`, {
+    offset,
+    feature,
+    functionIndex,
+  });
+}
+
+/** An `unsupported_feature` error for a module that passes, or would pass, a limit that engines share. */
+export function limitExceeded(what: string, found: number, limit: number, offset: number): InstrumentError {
+  const feature = `more than ${limit.toLocaleString('en')} ${what}`;
+  const message = `Cannot instrument a module with ${found.toLocaleString('en')} ${what}: engines accept ${limit.toLocaleString('en')}`;
+  return new InstrumentError('unsupported_feature', message, { offset, feature });
+}

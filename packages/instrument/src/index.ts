@@ -1,0 +1,13 @@
+export { type InstrumentOptions, parseConfig } from './config.ts';
+export {
+  describeModule,
+  type ExportDescription,
+  type FunctionSignature,
+  type ImportDescription,
+  type ModuleDescription,
+} from './describe.ts';
+export { InstrumentError, type InstrumentErrorCode } from './errors.ts';
+export { type InstrumentReport, type InstrumentResult, instrument } from './instrument.ts';
+export type { ExternalKind } from './module.ts';
+export type { Note } from './notes.ts';
+export { version } from './version.ts';

@@ -1,0 +1,189 @@
+import { assemble } from './assemble.ts';
+import { createWriter } from './byte-writer.ts';
+import { type BodyRewriter, type CodeFindings, createBodyRewriter } from './code-body.ts';
+import { checkOptions, type InstrumentOptions } from './config.ts';
+import { checkRewritable } from './custom-sections.ts';
+import { limitExceeded } from './errors.ts';
+import { type GeneratedFunction, generateFunctions, writeGeneratedBodies } from './generated.ts';
+import { type Assumptions, canGrow, type Layout, layOut } from './layout.ts';
+import { maxFunctionBodyBytes, maxFunctions, maxImports, maxTypes } from './limits.ts';
+import { type Module, readBodyBounds, readModule } from './module.ts';
+import { readNames } from './names.ts';
+import type { Note } from './notes.ts';
+import { selectFunctions } from './selection.ts';
+import { createTypePool, type TypePool } from './type-pool.ts';
+
+/** What was done to a module. */
+export interface InstrumentReport {
+  /** Functions that call `enter` and `exit`, traced imports included. */
+  readonly tracedFunctions: number;
+  /** Functions of the input, imports included. */
+  readonly totalFunctions: number;
+  /** Names imported from `dylibso:observe/instrument`, in their order: of `enter`, `exit` and `memory-grow`. */
+  readonly addedImports: readonly string[];
+  readonly inputBytes: number;
+  readonly outputBytes: number;
+  /** What a caller may want to know and that is no error. */
+  readonly notes: readonly Note[];
+}
+
+export interface InstrumentResult {
+  /** The instrumented module, in a buffer of its own. */
+  readonly bytes: Uint8Array;
+  readonly report: InstrumentReport;
+}
+
+/**
+ * Rewrites a core WebAssembly module so that it calls `enter` when a traced function starts, `exit` when it ends, and
+ * `memory-grow` when a memory has grown; see docs/explanation/rewriting.md for how. Where nothing is traced and no growth
+ * can be reported, the output equals the input.
+ *
+ * The module's structure and indices are checked, its types are not: for an input that does not validate, the output does
+ * not either.
+ *
+ * Throws an {@link InstrumentError}, with `offset` where bytes are at fault: `not_wasm`, `component_not_supported`,
+ * `invalid_module`, `unsupported_feature`, `already_instrumented`, `relocatable_object`; `invalid_config` for options.
+ */
+export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): InstrumentResult {
+  checkOptions(options);
+  const module = readModule(bytes);
+  checkRewritable(module);
+  const bodyBounds = readBodyBounds(module);
+  const notes: Note[] = [];
+  const nameNotes: Note[] = [];
+  const names = readNames(module, nameNotes);
+  const traced = selectFunctions(module, names, options, notes);
+  const code = rewriteCode(module, bodyBounds, traced, options);
+  if (code === undefined) return unchanged(module, notes);
+  notes.push(...nameNotes, ...codeNotes(code));
+  const output = assemble({ ...code, module, names, notes });
+  const report = {
+    tracedFunctions: countOnes(traced),
+    totalFunctions: module.functionTypes.length,
+    addedImports: code.layout.hooks,
+    inputBytes: bytes.length,
+    outputBytes: output.length,
+    notes,
+  };
+  return { bytes: output, report };
+}
+
+interface RewrittenCode {
+  readonly layout: Layout;
+  readonly types: TypePool;
+  readonly findings: CodeFindings;
+  readonly generated: readonly GeneratedFunction[];
+  /** The bodies with their sizes, one after the other. */
+  readonly bodies: Uint8Array;
+}
+
+/**
+ * Writes the function bodies in one pass. What only the code can tell (whether it grows a memory, which generation of
+ * exception handling it uses) is assumed; where the code says otherwise, the pass is repeated knowing it, at most once for
+ * each. Clears `traced` where a function has to stay untraced. Undefined where there is nothing to report.
+ */
+function rewriteCode(
+  module: Module,
+  bodyBounds: Uint32Array,
+  traced: Uint8Array,
+  options: InstrumentOptions,
+): RewrittenCode | undefined {
+  let assumptions = firstAssumptions(module, traced, options);
+  for (;;) {
+    const layout = layOut(module, traced, assumptions);
+    if (layout.hooks.length === 0) return undefined;
+    const types = createTypePool(module);
+    const writer = createWriter(expectedCodeBytes(bodyBounds, layout));
+    const rewriter = createBodyRewriter(module, layout, types, writer);
+    const isDone = rewriteBodies(rewriter, bodyBounds, layout.importCount);
+    const { findings } = rewriter;
+    for (const index of findings.leftUntraced) traced[index] = 0;
+    const found = nextAssumptions(assumptions, layout, findings, isDone);
+    if (found === assumptions && traced.includes(1) === layout.hooks.includes('enter')) {
+      const generated = generateFunctions(module, layout, types, findings.grownMemories);
+      checkOutputLimits(module, layout, types, generated);
+      writeGeneratedBodies(writer, generated);
+      return { layout, types, findings, generated, bodies: writer.bytes.subarray(0, writer.length) };
+    }
+    assumptions = found;
+  }
+}
+
+function rewriteBodies(rewriter: BodyRewriter, bounds: Uint32Array, importCount: number): boolean {
+  for (let body = 0; body < bounds.length / 2; body++) {
+    const start = bounds[2 * body] as number;
+    const end = bounds[2 * body + 1] as number;
+    if (!rewriter.rewriteBody(importCount + body, start, end)) return false;
+  }
+  return true;
+}
+
+function firstAssumptions(module: Module, traced: Uint8Array, options: InstrumentOptions): Assumptions {
+  const mayThrow = module.tagCount > 0 && traced.includes(1);
+  return {
+    reportsGrowth: module.memories.some(canGrow),
+    handlers: mayThrow ? (options.exceptionHandling ?? 'exnref') : 'none',
+  };
+}
+
+/** The same object where the code agrees with what was assumed. A pass that broke off has always found out something. */
+function nextAssumptions(assumed: Assumptions, layout: Layout, findings: CodeFindings, isDone: boolean): Assumptions {
+  const { generation, grownMemories } = findings;
+  if (generation !== 'none' && generation !== assumed.handlers && layout.hooks.includes('enter')) {
+    return { ...assumed, handlers: generation };
+  }
+  const hasGrowth = grownMemories.length > 0 || layout.watchedMemories.length > 0;
+  if (isDone && assumed.reportsGrowth && !hasGrowth) return { ...assumed, reportsGrowth: false };
+  return assumed;
+}
+
+function expectedCodeBytes(bounds: Uint32Array, layout: Layout): number {
+  const bodyBytes = (bounds.at(-1) ?? 0) - (bounds[0] ?? 0);
+  const perBody = layout.hooks.includes('enter') ? 10 : 0;
+  return bodyBytes + (bodyBytes >> 5) + perBody * bounds.length + 64 * layout.wrapped.length + 4096;
+}
+
+function checkOutputLimits(
+  module: Module,
+  layout: Layout,
+  types: TypePool,
+  generated: readonly GeneratedFunction[],
+): void {
+  const end = module.bytes.length;
+  const functions = layout.functionCount + layout.shift + generated.length;
+  if (functions > maxFunctions) throw limitExceeded('functions', functions, maxFunctions, end);
+  const imports = module.imports.length + layout.shift;
+  if (imports > maxImports) throw limitExceeded('imports', imports, maxImports, end);
+  const typeCount = module.types.length + types.added.length + 1;
+  if (typeCount > maxTypes) throw limitExceeded('types', typeCount, maxTypes, end);
+}
+
+function codeNotes({ layout, findings }: RewrittenCode): Note[] {
+  const notes = findings.leftUntraced.map((functionIndex): Note => {
+    const message = `Function ${functionIndex} is not traced: with tracing its body would pass ${maxFunctionBodyBytes} bytes, which engines accept at most`;
+    return { code: 'function_left_untraced', message, functionIndex };
+  });
+  const { handlers } = layout;
+  if (handlers !== 'none' && findings.generation === 'none') {
+    const message = `The module has tags but no handler, so it fits both generations of exception handling: ${handlers} was chosen`;
+    notes.push({ code: 'exception_generation_chosen', message, generation: handlers });
+  }
+  return notes;
+}
+
+function countOnes(flags: Uint8Array): number {
+  return flags.reduce((total, flag) => total + flag, 0);
+}
+
+function unchanged(module: Module, notes: readonly Note[]): InstrumentResult {
+  const { bytes, functionTypes } = module;
+  const report = {
+    tracedFunctions: 0,
+    totalFunctions: functionTypes.length,
+    addedImports: [],
+    inputBytes: bytes.length,
+    outputBytes: bytes.length,
+    notes,
+  };
+  return { bytes: bytes.slice(), report };
+}

@@ -1,0 +1,122 @@
+import type { Import, Memory, Module } from './module.ts';
+
+/** The module from which an instrumented module imports its hooks. */
+export const hookModule = 'dylibso:observe/instrument';
+
+/** How `exit` is kept in step when an exception passes through a frame. */
+export type Handlers = 'none' | 'legacy' | 'exnref';
+
+/** What the code must be read to find out. A pass assumes it, and is repeated where it was wrong. */
+export interface Assumptions {
+  /** A growth that the module can make or the host can make is reported: `memory-grow` is imported. */
+  readonly reportsGrowth: boolean;
+  readonly handlers: Handlers;
+}
+
+/**
+ * The function index space of the output, and with it the one place where an index of the input becomes one of the
+ * output:
+ *
+ *     imports | hooks | functions of the module | wrappers of imports | host growth | growth helpers
+ */
+export interface Layout extends Assumptions {
+  readonly importCount: number;
+  readonly functionCount: number;
+  readonly hooks: readonly string[];
+  /** Added to the index of every function that is not imported. */
+  readonly shift: number;
+  readonly enterIndex: number;
+  readonly exitIndex: number;
+  readonly memoryGrowIndex: number;
+  /** 1 where a function of the input is traced. */
+  readonly traced: Uint8Array;
+  /** Per imported function, what a call of it reaches in the output: its wrapper, or itself. */
+  readonly callTargets: Uint32Array;
+  /** Indices of the imported functions that have a wrapper, in the order of the wrappers. */
+  readonly wrapped: readonly number[];
+  /** Memories that the host can grow and whose growth an import's wrapper looks for. */
+  readonly watchedMemories: readonly number[];
+  /** Index of the helper that reports the host's growth; -1 without. */
+  readonly hostGrowthIndex: number;
+  /** Index of the first helper that stands for `memory.grow`. */
+  readonly growHelpersIndex: number;
+}
+
+/** Lays out the output's function index space. */
+export function layOut(module: Module, traced: Uint8Array, assumptions: Assumptions): Layout {
+  const importCount = module.importedFunctions.length;
+  const functionCount = module.functionTypes.length;
+  const watchedMemories = assumptions.reportsGrowth ? findWatchedMemories(module) : [];
+  const hasTraced = traced.includes(1);
+  const hooks = [...(hasTraced ? ['enter', 'exit'] : []), ...(assumptions.reportsGrowth ? ['memory-grow'] : [])];
+  const hookIndex = (name: string) => (hooks.includes(name) ? importCount + hooks.indexOf(name) : -1);
+  const shift = hooks.length;
+  const wrapped = findWrapped(module, traced, watchedMemories.length > 0);
+  const wrappersIndex = functionCount + shift;
+  const callTargets = Uint32Array.from({ length: importCount }, (_, index) => index);
+  wrapped.forEach((index, place) => {
+    callTargets[index] = wrappersIndex + place;
+  });
+  const helpersIndex = wrappersIndex + wrapped.length;
+  return {
+    ...assumptions,
+    importCount,
+    functionCount,
+    hooks,
+    shift,
+    enterIndex: hookIndex('enter'),
+    exitIndex: hookIndex('exit'),
+    memoryGrowIndex: hookIndex('memory-grow'),
+    traced,
+    callTargets,
+    wrapped,
+    watchedMemories,
+    hostGrowthIndex: watchedMemories.length > 0 ? helpersIndex : -1,
+    growHelpersIndex: helpersIndex + (watchedMemories.length > 0 ? 1 : 0),
+  };
+}
+
+/** Where a use of the function (call, ref.func, element, start) points in the output. */
+export function useOf(layout: Layout, index: number): number {
+  return index < layout.importCount ? (layout.callTargets[index] as number) : index + layout.shift;
+}
+
+/** The function itself in the output: what its export and its name speak of. An import keeps its index. */
+export function itself(layout: Layout, index: number): number {
+  return index < layout.importCount ? index : index + layout.shift;
+}
+
+/** Whether a `memory.grow` by more than nothing can succeed. */
+export function canGrow(memory: Memory): boolean {
+  return memory.maximum === undefined || memory.maximum > memory.minimum;
+}
+
+/** The manual API of the same adapters: an automatic `exit` after a manual `span-enter` would close the wrong span. */
+export function isManualApi(entry: Import): boolean {
+  return entry.module === 'dylibso:observe/api';
+}
+
+/** Functions that the engine itself provides, such as `wasm:js-string`; engines compile calls of them to instructions. */
+export function isBuiltin(entry: Import): boolean {
+  return entry.module.startsWith('wasm:');
+}
+
+/**
+ * A memory that the host sees can be grown by it during an import call. A shared one can be grown at any time by
+ * another thread, so the growth belongs to no call.
+ */
+export function findWatchedMemories(module: Module): number[] {
+  const canCallHost = module.importedFunctions.some((entry) => !isManualApi(entry) && !isBuiltin(entry));
+  if (!canCallHost) return [];
+  return module.memories.flatMap((memory, index) => {
+    const isVisible = memory.isImported || memory.isExported;
+    return isVisible && !memory.isShared && canGrow(memory) ? [index] : [];
+  });
+}
+
+function findWrapped(module: Module, traced: Uint8Array, watchesGrowth: boolean): number[] {
+  return module.importedFunctions.flatMap((entry, index) => {
+    if (traced[index] === 1) return [index];
+    return watchesGrowth && !isManualApi(entry) && !isBuiltin(entry) ? [index] : [];
+  });
+}

@@ -1,0 +1,14 @@
+/**
+ * Limits that engines share: a module beyond them is refused by every browser, so its instrumented form must not be the
+ * first to pass one. They also bound what is allocated for a hostile module.
+ * https://webassembly.github.io/spec/js-api/#limits
+ */
+export const maxTypes = 1_000_000;
+export const maxFunctions = 1_000_000;
+export const maxImports = 1_000_000;
+export const maxExports = 1_000_000;
+export const maxMemories = 100;
+export const maxTags = 1_000_000;
+export const maxFunctionBodyBytes = 7_654_321;
+/** V8 also refuses a type with more parameters or results than this. */
+export const maxParameters = 1_000;

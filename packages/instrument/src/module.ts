@@ -1,0 +1,235 @@
+import {
+  type ByteReader,
+  expectEnd,
+  readByte,
+  readCount,
+  readerOver,
+  readName,
+  readU32,
+  skipBytes,
+} from './byte-reader.ts';
+import { invalidModule, limitExceeded, unsupportedFeature } from './errors.ts';
+import { maxExports, maxFunctions, maxImports } from './limits.ts';
+import { findSection, readSections, type Section, SectionId } from './sections.ts';
+import { type Limits, readLimits, readTypes, readValueType, type TypeSpace } from './types.ts';
+
+/** Kinds of imports and exports, at the index that the binary format gives them. */
+export const externalKinds = ['function', 'table', 'memory', 'global', 'tag'] as const;
+export type ExternalKind = (typeof externalKinds)[number];
+
+export interface Import {
+  readonly module: string;
+  readonly name: string;
+  readonly kind: ExternalKind;
+  readonly offset: number;
+}
+
+export interface Export {
+  readonly name: string;
+  readonly kind: ExternalKind;
+  readonly index: number;
+  /** Where the index stands, and where the entry ends. */
+  readonly indexStart: number;
+  readonly end: number;
+}
+
+export interface Memory extends Limits {
+  readonly isImported: boolean;
+  readonly isExported: boolean;
+}
+
+/** What the rewriter has to know about a module before it looks at the code. */
+export interface Module {
+  readonly bytes: Uint8Array;
+  readonly sections: readonly Section[];
+  readonly types: TypeSpace;
+  readonly imports: readonly Import[];
+  readonly importedFunctions: readonly Import[];
+  /** The function index space: the type of each function, imports first. */
+  readonly functionTypes: Uint32Array;
+  readonly memories: readonly Memory[];
+  readonly globalCount: number;
+  readonly tagCount: number;
+  readonly exports: readonly Export[];
+}
+
+/** Reads all declarations of a module, and checks that their indices exist. */
+export function readModule(bytes: Uint8Array): Module {
+  const sections = readSections(bytes);
+  const types = readTypes(bytes, findSection(sections, SectionId.type));
+  const { imports, functionTypes: importedTypes, memories: importedMemories } = readImports(bytes, sections, types);
+  const count = (kind: ExternalKind) => imports.filter((entry) => entry.kind === kind).length;
+  const importedFunctions = imports.filter((entry) => entry.kind === 'function');
+  const functionTypes = readFunctionTypes(bytes, sections, types, importedTypes);
+  const ownMemories = readMemories(bytes, sections);
+  const globalCount = count('global') + readLeadingCount(bytes, sections, SectionId.global);
+  const tagCount = count('tag') + readLeadingCount(bytes, sections, SectionId.tag);
+  const spaces: Record<ExternalKind, number> = {
+    function: functionTypes.length,
+    table: count('table') + readLeadingCount(bytes, sections, SectionId.table),
+    memory: importedMemories.length + ownMemories.length,
+    global: globalCount,
+    tag: tagCount,
+  };
+  const exports = readExports(bytes, sections, spaces);
+  const exportedMemories = new Set(exports.filter(({ kind }) => kind === 'memory').map(({ index }) => index));
+  const memories = [...importedMemories, ...ownMemories].map((limits, index) => ({
+    ...limits,
+    isImported: index < importedMemories.length,
+    isExported: exportedMemories.has(index),
+  }));
+  return {
+    bytes,
+    sections,
+    types,
+    imports,
+    importedFunctions,
+    functionTypes,
+    memories,
+    globalCount,
+    tagCount,
+    exports,
+  };
+}
+
+function sectionReader(bytes: Uint8Array, sections: readonly Section[], id: number): ByteReader | undefined {
+  const section = findSection(sections, id);
+  return section && readerOver(bytes, section.contentStart, section.end);
+}
+
+function readLeadingCount(bytes: Uint8Array, sections: readonly Section[], id: number): number {
+  const reader = sectionReader(bytes, sections, id);
+  return reader === undefined ? 0 : readCount(reader, 'the number of entries', 2);
+}
+
+function readImports(bytes: Uint8Array, sections: readonly Section[], types: TypeSpace) {
+  const imports: Import[] = [];
+  const functionTypes: number[] = [];
+  const memories: Limits[] = [];
+  const reader = sectionReader(bytes, sections, SectionId.import);
+  if (reader === undefined) return { imports, functionTypes, memories };
+  const importCount = readCount(reader, 'the number of imports', 4);
+  if (importCount > maxImports) throw limitExceeded('imports', importCount, maxImports, reader.offset);
+  for (let index = 0; index < importCount; index++) {
+    const offset = reader.offset;
+    const module = readName(reader, "an import's module");
+    const name = readName(reader, "an import's name");
+    const kind = readKind(reader);
+    imports.push({ module, name, kind, offset });
+    if (kind === 'function') functionTypes.push(readFunctionTypeIndex(reader, types));
+    else if (kind === 'memory') memories.push(readLimits(reader, 'a memory'));
+    else skipImportType(reader, kind);
+  }
+  expectEnd(reader, 'the import section');
+  return { imports, functionTypes, memories };
+}
+
+function readKind(reader: ByteReader): ExternalKind {
+  const offset = reader.offset;
+  const byte = readByte(reader, 'the kind of an import or export');
+  const kind = externalKinds[byte];
+  if (kind !== undefined) return kind;
+  if (byte === 0x20) throw unsupportedFeature('the custom descriptors proposal', 'Found an exact import', offset);
+  if (byte === 0x7e || byte === 0x7f) {
+    throw unsupportedFeature('the compact import section proposal', 'Found a group of imports', offset);
+  }
+  throw invalidModule(`Expected a kind of import or export from 0 to 4, found ${byte}`, offset);
+}
+
+function skipImportType(reader: ByteReader, kind: ExternalKind): void {
+  if (kind === 'table') {
+    readValueType(reader);
+    readLimits(reader, 'a table');
+  } else if (kind === 'global') {
+    readValueType(reader);
+    readByte(reader, "a global's mutability");
+  } else {
+    readByte(reader, "a tag's attribute");
+    readU32(reader, "a tag's type");
+  }
+}
+
+function readFunctionTypeIndex(reader: ByteReader, types: TypeSpace): number {
+  const offset = reader.offset;
+  const index = readU32(reader, "a function's type");
+  if (index >= types.length) throw invalidModule(`Expected one of ${types.length} types, found type ${index}`, offset);
+  if (types[index] === null) throw invalidModule(`Expected a function type, found type ${index}`, offset);
+  return index;
+}
+
+function readFunctionTypes(
+  bytes: Uint8Array,
+  sections: readonly Section[],
+  types: TypeSpace,
+  imported: readonly number[],
+): Uint32Array {
+  const reader = sectionReader(bytes, sections, SectionId.function);
+  const ownCount = reader === undefined ? 0 : readCount(reader, 'the number of functions');
+  const total = imported.length + ownCount;
+  if (total > maxFunctions) throw limitExceeded('functions', total, maxFunctions, reader?.offset ?? 0);
+  const functionTypes = new Uint32Array(total);
+  functionTypes.set(imported);
+  if (reader === undefined) return functionTypes;
+  for (let index = imported.length; index < total; index++) functionTypes[index] = readFunctionTypeIndex(reader, types);
+  expectEnd(reader, 'the function section');
+  return functionTypes;
+}
+
+function readMemories(bytes: Uint8Array, sections: readonly Section[]): Limits[] {
+  const reader = sectionReader(bytes, sections, SectionId.memory);
+  if (reader === undefined) return [];
+  const count = readCount(reader, 'the number of memories', 2);
+  const memories = Array.from({ length: count }, () => readLimits(reader, 'a memory'));
+  expectEnd(reader, 'the memory section');
+  return memories;
+}
+
+function readExports(bytes: Uint8Array, sections: readonly Section[], spaces: Record<ExternalKind, number>): Export[] {
+  const reader = sectionReader(bytes, sections, SectionId.export);
+  if (reader === undefined) return [];
+  const exports: Export[] = [];
+  const names = new Set<string>();
+  const exportCount = readCount(reader, 'the number of exports', 3);
+  if (exportCount > maxExports) throw limitExceeded('exports', exportCount, maxExports, reader.offset);
+  for (let entry = 0; entry < exportCount; entry++) {
+    const start = reader.offset;
+    const name = readName(reader, "an export's name");
+    if (names.has(name))
+      throw invalidModule(`Expected export names to differ, found ${JSON.stringify(name)} twice`, start);
+    names.add(name);
+    const kind = readKind(reader);
+    const indexStart = reader.offset;
+    const index = readU32(reader, "an export's index");
+    if (index >= spaces[kind]) {
+      throw invalidModule(`Expected one of ${spaces[kind]} ${kind} indices, found ${index}`, indexStart);
+    }
+    exports.push({ name, kind, index, indexStart, end: reader.offset });
+  }
+  expectEnd(reader, 'the export section');
+  return exports;
+}
+
+/**
+ * The bounds of every function body in the code section, as pairs: `[start, end)` without the size.
+ * Checks that there are as many as the function section declares.
+ */
+export function readBodyBounds(module: Module): Uint32Array {
+  const ownCount = module.functionTypes.length - module.importedFunctions.length;
+  const reader = sectionReader(module.bytes, module.sections, SectionId.code);
+  if (reader === undefined) {
+    if (ownCount === 0) return new Uint32Array(0);
+    throw invalidModule(`Expected ${ownCount} function bodies, found no code section`, module.bytes.length);
+  }
+  const start = reader.offset;
+  const bodyCount = readCount(reader, 'the number of function bodies', 2);
+  if (bodyCount !== ownCount) throw invalidModule(`Expected ${ownCount} function bodies, found ${bodyCount}`, start);
+  const bounds = new Uint32Array(2 * bodyCount);
+  for (let index = 0; index < bodyCount; index++) {
+    const size = readU32(reader, "a function body's size");
+    bounds[2 * index] = reader.offset;
+    skipBytes(reader, size, 'a function body');
+    bounds[2 * index + 1] = reader.offset;
+  }
+  expectEnd(reader, 'the code section');
+  return bounds;
+}

@@ -1,0 +1,239 @@
+import {
+  type ByteReader,
+  decodeUtf8,
+  expectEnd,
+  readByte,
+  readCount,
+  readerOver,
+  readU32,
+  skipBytes,
+} from './byte-reader.ts';
+import { type ByteWriter, writeByte, writeName, writeRange, writeSized, writeU32 } from './byte-writer.ts';
+import { InstrumentError, invalidModule } from './errors.ts';
+import { itself, type Layout } from './layout.ts';
+import type { Module } from './module.ts';
+import type { Note } from './notes.ts';
+import type { Section } from './sections.ts';
+
+/** Subsections whose keys are function indices. https://webassembly.github.io/spec/core/appendix/custom.html */
+const functionSubsection = 1;
+const localSubsection = 2;
+const labelSubsection = 3;
+
+interface Subsection {
+  readonly id: number;
+  readonly start: number;
+  readonly contentStart: number;
+  readonly end: number;
+}
+
+/** The `name` section of the input, as far as it is well formed. */
+export interface Names {
+  readonly section: Section | undefined;
+  /** Subsections other than that of function names, in their order. */
+  readonly others: readonly Subsection[];
+  /** Per function, where its name lies in the module; both 0 without one. */
+  readonly starts: Uint32Array;
+  readonly ends: Uint32Array;
+}
+
+/** Reads the `name` section. What is malformed in it is legal: it is left out, and noted. */
+export function readNames(module: Module, notes: Note[]): Names {
+  const functionCount = module.functionTypes.length;
+  const starts = new Uint32Array(functionCount);
+  const ends = new Uint32Array(functionCount);
+  const others: Subsection[] = [];
+  const section = module.sections.find(({ id, name }) => id === 0 && name === 'name');
+  if (section === undefined) return { section, others, starts, ends };
+  const reader = readerOver(module.bytes, section.contentStart, section.end);
+  tolerate(notes, 'the rest of it is left out', () => {
+    while (reader.offset < section.end) {
+      const subsection = readSubsection(reader);
+      tolerate(notes, `subsection ${subsection.id} is left out`, () => {
+        const contents = readerOver(module.bytes, subsection.contentStart, subsection.end);
+        if (subsection.id === functionSubsection) readFunctionNames(contents, starts, ends);
+        else {
+          if (subsection.id === localSubsection || subsection.id === labelSubsection)
+            checkIndirectMap(contents, functionCount);
+          others.push(subsection);
+        }
+      });
+    }
+  });
+  return { section, others, starts, ends };
+}
+
+function tolerate(notes: Note[], consequence: string, read: () => void): void {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof InstrumentError) || error.offset === undefined) throw error;
+    const message = `The name section is malformed, ${consequence}: ${error.message}`;
+    notes.push({ code: 'section_malformed', message, section: 'name', offset: error.offset });
+  }
+}
+
+function readSubsection(reader: ByteReader): Subsection {
+  const start = reader.offset;
+  const id = readByte(reader, 'the id of a name subsection');
+  const size = readCount(reader, 'the size of a name subsection');
+  const contentStart = reader.offset;
+  reader.offset += size;
+  return { id, start, contentStart, end: reader.offset };
+}
+
+/** Names before a fault are kept: they are as good as they were. Of two names of one function the first counts. */
+function readFunctionNames(reader: ByteReader, starts: Uint32Array, ends: Uint32Array): void {
+  const count = readCount(reader, 'the number of function names', 2);
+  for (let entry = 0; entry < count; entry++) {
+    const index = readU32(reader, 'a function index');
+    const length = readU32(reader, "a function name's length");
+    const start = reader.offset;
+    skipBytes(reader, length, 'a function name');
+    if (length === 0 || index >= starts.length || starts[index] !== 0) continue;
+    if (!isUtf8(reader.bytes, start, reader.offset)) continue;
+    starts[index] = start;
+    ends[index] = reader.offset;
+  }
+}
+
+/** Names are nearly always ASCII, which needs no decoder to be known as UTF-8. */
+function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let offset = start; offset < end; offset++) {
+    if ((bytes[offset] as number) >= 0x80) return decodeUtf8(bytes, start, end) !== undefined;
+  }
+  return true;
+}
+
+function checkIndirectMap(reader: ByteReader, functionCount: number): void {
+  const count = readCount(reader, 'the number of functions', 2);
+  for (let entry = 0; entry < count; entry++) {
+    const offset = reader.offset;
+    const index = readU32(reader, 'a function index');
+    if (index >= functionCount) throw invalidModule(`Expected the index of a function, found ${index}`, offset);
+    skipNameMap(reader);
+  }
+  expectEnd(reader, 'a name subsection');
+}
+
+function skipNameMap(reader: ByteReader): void {
+  const count = readCount(reader, 'the number of names', 2);
+  for (let entry = 0; entry < count; entry++) {
+    readU32(reader, 'an index');
+    skipBytes(reader, readU32(reader, "a name's length"), 'a name');
+  }
+}
+
+/** What the writer of the `name` section knows besides the input's. */
+export interface NameContext {
+  readonly module: Module;
+  readonly layout: Layout;
+  readonly names: Names;
+  /** Names of the functions behind the module's own. */
+  readonly addedNames: readonly string[];
+  readonly hookNames: readonly string[];
+  /** Per function of the module's own, how far the indices of its labels moved. */
+  readonly addedLabels: Uint8Array;
+}
+
+/** Writes the contents of the `name` section, in which every traced function and every added one has a name. */
+export function writeNames(writer: ByteWriter, context: NameContext): void {
+  const { module, names } = context;
+  let wroteFunctions = false;
+  const writeFunctionsOnce = () => {
+    if (!wroteFunctions) writeFunctionNames(writer, context);
+    wroteFunctions = true;
+  };
+  for (const subsection of names.others) {
+    if (subsection.id > functionSubsection) writeFunctionsOnce();
+    if (subsection.id === localSubsection || subsection.id === labelSubsection) {
+      writeByte(writer, subsection.id);
+      const expectedBytes = subsection.end - subsection.contentStart;
+      writeSized(writer, expectedBytes, () => writeIndirectMap(writer, context, subsection));
+    } else {
+      writeRange(writer, module.bytes, subsection.start, subsection.end);
+    }
+  }
+  writeFunctionsOnce();
+}
+
+function writeFunctionNames(writer: ByteWriter, context: NameContext): void {
+  const { module, layout, names } = context;
+  const { starts, ends } = names;
+  const madeUp = makeUpNames(module, layout, starts);
+  let count = madeUp.size + context.hookNames.length + context.addedNames.length;
+  for (let index = 0; index < layout.functionCount; index++) if (starts[index] !== 0) count++;
+  const writeOwn = (from: number, to: number) => {
+    for (let index = from; index < to; index++) {
+      const name = madeUp.get(index);
+      if (starts[index] === 0 && name === undefined) continue;
+      writeU32(writer, itself(layout, index));
+      if (name !== undefined) writeName(writer, name);
+      else {
+        writeU32(writer, (ends[index] as number) - (starts[index] as number));
+        writeRange(writer, module.bytes, starts[index], ends[index]);
+      }
+    }
+  };
+  const writeAdded = (firstIndex: number, added: readonly string[]) => {
+    added.forEach((name, place) => {
+      writeU32(writer, firstIndex + place);
+      writeName(writer, name);
+    });
+  };
+  writeByte(writer, functionSubsection);
+  const section = names.section;
+  writeSized(writer, section ? section.end - section.contentStart : 0x4000, () => {
+    writeU32(writer, count);
+    writeOwn(0, layout.importCount);
+    writeAdded(layout.importCount, context.hookNames);
+    writeOwn(layout.importCount, layout.functionCount);
+    writeAdded(layout.functionCount + layout.shift, context.addedNames);
+  });
+}
+
+/** Names for the traced functions that have none: export name, else `module.field`, else `func[INDEX]`. */
+function makeUpNames(module: Module, layout: Layout, starts: Uint32Array): Map<number, string> {
+  const exported = new Map<number, string>();
+  for (const { kind, index, name } of module.exports) {
+    if (kind === 'function' && !exported.has(index) && name !== '') exported.set(index, name);
+  }
+  const made = new Map<number, string>();
+  for (let index = 0; index < layout.functionCount; index++) {
+    if (layout.traced[index] !== 1 || starts[index] !== 0) continue;
+    const entry = module.importedFunctions[index];
+    made.set(index, exported.get(index) ?? (entry ? `${entry.module}.${entry.name}` : `func[${index}]`));
+  }
+  return made;
+}
+
+/** A map from functions to names of their locals or labels. It was checked when it was read. */
+function writeIndirectMap(writer: ByteWriter, context: NameContext, subsection: Subsection): void {
+  const { module, layout, addedLabels } = context;
+  const reader = readerOver(module.bytes, subsection.contentStart, subsection.end);
+  const count = readU32(reader, 'the number of functions');
+  writeU32(writer, count);
+  for (let entry = 0; entry < count; entry++) {
+    const index = readU32(reader, 'a function index');
+    writeU32(writer, itself(layout, index));
+    const shift = subsection.id === labelSubsection ? (addedLabels[index - layout.importCount] ?? 0) : 0;
+    writeShiftedNameMap(writer, reader, shift);
+  }
+}
+
+function writeShiftedNameMap(writer: ByteWriter, reader: ByteReader, shift: number): void {
+  const start = reader.offset;
+  if (shift === 0) {
+    skipNameMap(reader);
+    writeRange(writer, reader.bytes, start, reader.offset);
+    return;
+  }
+  const count = readU32(reader, 'the number of names');
+  writeU32(writer, count);
+  for (let entry = 0; entry < count; entry++) {
+    writeU32(writer, readU32(reader, 'an index') + shift);
+    const nameStart = reader.offset;
+    skipBytes(reader, readU32(reader, "a name's length"), 'a name');
+    writeRange(writer, reader.bytes, nameStart, reader.offset);
+  }
+}

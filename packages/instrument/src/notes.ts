@@ -1,0 +1,22 @@
+/** Things that a caller may want to know and that are no error. `code` is stable. */
+export type Note =
+  | {
+      readonly code: 'name_not_found';
+      readonly message: string;
+      readonly list: 'allowed' | 'banned';
+      readonly name: string;
+    }
+  | { readonly code: 'import_not_traced'; readonly message: string; readonly name: string }
+  | { readonly code: 'function_left_untraced'; readonly message: string; readonly functionIndex: number }
+  | { readonly code: 'section_dropped'; readonly message: string; readonly section: string; readonly offset: number }
+  | {
+      readonly code: 'section_malformed';
+      readonly message: string;
+      readonly section: 'name' | 'producers';
+      readonly offset: number;
+    }
+  | {
+      readonly code: 'exception_generation_chosen';
+      readonly message: string;
+      readonly generation: 'legacy' | 'exnref';
+    };
