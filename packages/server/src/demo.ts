@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { type TokenScope, tokenScope } from '@tenon/protocol';
+import type { Actor, AppAccess, ExtensionPointAccess } from './domain/access.ts';
+import { createApp } from './domain/apps.ts';
+import type { Context } from './domain/context.ts';
+import { createExtensionPoint } from './domain/extension-points.ts';
+import { inviteGuest } from './domain/guests.ts';
+import { acceptInvitation } from './domain/invitations.ts';
+import type { Transaction } from './domain/ports.ts';
+import { contentAddressOf, publish } from './domain/publish.ts';
+import { defaultTokenLifetimeDays, issueApiKey, issueToken } from './domain/tokens.ts';
+import { createUser } from './domain/users.ts';
+import type { QuickstartSecrets } from './quickstart-file.ts';
+
+const guestKey = 'demo/acme';
+const pluginName = 'greet';
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** What the sample plugin exports: `sample/greet.wat` is its source. */
+const schema = {
+  version: 'v1-draft',
+  exports: {
+    greet: {
+      description: 'Greets the one whose name is the input.',
+      input: { type: 'string', contentType: 'text/plain; charset=utf-8' },
+      output: { type: 'string', contentType: 'text/plain; charset=utf-8' },
+    },
+    count_vowels: {
+      description: 'Counts the vowels of the input.',
+      input: { type: 'string', contentType: 'text/plain; charset=utf-8' },
+      output: { type: 'object', contentType: 'application/json' },
+    },
+  },
+};
+
+/** The sample plugin, checked and in the blob store. */
+export async function prepareSample(context: Context): Promise<Uint8Array> {
+  const bytes = new Uint8Array(await readFile(new URL('../sample/greet.wasm', import.meta.url)));
+  await context.checker.check(bytes);
+  await context.blobs.put(contentAddressOf(bytes), bytes);
+  return bytes;
+}
+
+/**
+ * Makes the demo: an owner with a token of all scopes and an API key, an application with an extension point, a guest whose
+ * invitation the owner has accepted, and the sample plugin published by it. All of it is part of the transaction that is
+ * handed in, made by the same use cases that serve requests.
+ *
+ * @param sample what {@link prepareSample} answered
+ */
+export async function makeDemo(context: Context, tx: Transaction, sample: Uint8Array): Promise<QuickstartSecrets> {
+  const within = insideTransaction(context, tx);
+  const owner = await createUser(within, { name: 'Demo owner', email: null });
+  const token = await issueToken(within, owner.id, {
+    name: 'quickstart',
+    scopes: tokenScope.anyOf.map((scope): TokenScope => scope.const),
+    appId: null,
+    expiresAtMs: context.clock() + defaultTokenLifetimeDays * dayMs,
+  });
+  const apiKey = await issueApiKey(within, owner.id, 'quickstart');
+  const actor: Actor = { ...token.record, userId: owner.id, tokenId: token.record.id };
+
+  const access: AppAccess = await createApp(within, actor, 'Demo');
+  const extensionPoint = await createExtensionPoint(within, access, { name: 'Greetings', schema });
+  const code = await inviteGuest(within, actor, access, { guestKey, deliveryMethod: 'link', name: 'Acme' });
+  const { guest } = await acceptInvitation(within, actor, code);
+  const atExtensionPoint: ExtensionPointAccess = { ...access, guests: [guest], extensionPoint };
+  await publish(within, actor, atExtensionPoint, { userId: owner.id, name: pluginName }, sample);
+
+  return {
+    TENON_TOKEN: token.secret,
+    TENON_API_KEY: apiKey.secret,
+    TENON_APP_ID: access.app.id,
+    TENON_EXTENSION_POINT_ID: extensionPoint.id,
+    TENON_GUEST_KEY: guestKey,
+    TENON_USER_ID: owner.id,
+  };
+}
+
+/**
+ * The same parts, except that every use case takes part in one transaction instead of making its own, and that the sample's
+ * bytes, which are checked and stored already, cost no wait inside of it.
+ */
+function insideTransaction(context: Context, tx: Transaction): Context {
+  return {
+    ...context,
+    store: { ...context.store, read: tx, write: (work) => work(tx) },
+    blobs: { ...context.blobs, put: async () => {} },
+    checker: { check: async () => {} },
+  };
+}

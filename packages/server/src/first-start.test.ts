@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { after, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { closeContext, demoOptions, openContext, withSteps } from '../test/helpers/first-start-parts.ts';
+import { authenticateApiKey, authenticateToken } from './domain/authenticate.ts';
+import type { Context } from './domain/context.ts';
+import { contentAddressOf } from './domain/publish.ts';
+import { createUser } from './domain/users.ts';
+import { type FirstStart, type FirstStartOptions, firstStart, noDemoReason } from './first-start.ts';
+import { readQuickstart } from './quickstart-file.ts';
+
+const run = promisify(execFile);
+const child = new URL('../test/helpers/first-start-child.ts', import.meta.url).pathname;
+const folders: string[] = [];
+
+after(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true });
+});
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tenon-first-start-'));
+  folders.push(folder);
+  return folder;
+}
+
+async function withContext<T>(dataDir: string, work: (context: Context) => Promise<T>): Promise<T> {
+  const context = await openContext(dataDir);
+  try {
+    return await work(context);
+  } finally {
+    await closeContext(context);
+  }
+}
+
+function start(dataDir: string, change: Partial<FirstStartOptions> = {}): Promise<FirstStart> {
+  return withContext(dataDir, (context) => firstStart(context, { ...demoOptions(dataDir), ...change }));
+}
+
+/** Asserts that everything in `quickstart.env` opens what it is for, and that nothing was made twice. */
+async function assertWholeDemo(dataDir: string): Promise<void> {
+  const value = (name: string) => readQuickstart(dataDir).get(name) ?? '';
+  await withContext(dataDir, async (context) => {
+    const { read } = context.store;
+    const actor = await authenticateToken(context, value('TENON_TOKEN'));
+    assert.deepEqual(actor.scopes, ['read', 'publish', 'manage']);
+    assert.equal(actor.userId, value('TENON_USER_ID'));
+    assert.equal((await authenticateApiKey(context, value('TENON_API_KEY'))).userId, actor.userId);
+    const apps = await read.appsOf(actor.userId, {});
+    assert.deepEqual(
+      apps.map((app) => app.id),
+      [value('TENON_APP_ID')],
+    );
+    const extensionPoints = await read.extensionPoints(apps[0]?.id ?? 'app_', {});
+    assert.deepEqual(
+      extensionPoints.map((extensionPoint) => extensionPoint.id),
+      [value('TENON_EXTENSION_POINT_ID')],
+    );
+    const [extensionPoint] = extensionPoints;
+    assert.ok(extensionPoint);
+    assert.deepEqual(Object.keys(JSON.parse(extensionPoint.schemaJson).exports), ['greet', 'count_vowels']);
+    const bindings = await read.bindings(extensionPoint.id, value('TENON_GUEST_KEY'));
+    const sample = await readFile(new URL('../sample/greet.wasm', import.meta.url));
+    assert.deepEqual(
+      bindings.map((binding) => [binding.name, binding.contentAddress]),
+      [['greet', contentAddressOf(sample)]],
+    );
+    assert.equal(await context.blobs.size(contentAddressOf(sample)), sample.length);
+    const invitations = await read.invitations(extensionPoint.appId, {});
+    assert.deepEqual(
+      invitations.map((invitation) => invitation.status),
+      ['accepted'],
+    );
+  });
+  assert.equal((await stat(join(dataDir, 'quickstart.env'))).mode & 0o777, 0o600);
+  const leftOver = (await readdir(dataDir)).filter((name) => /\.(new|tmp)$/.test(name));
+  assert.deepEqual(leftOver, []);
+}
+
+describe('firstStart()', () => {
+  it('makes a demo whose quickstart.env opens the whole story', async () => {
+    const dataDir = await makeFolder();
+    assert.deepEqual(await start(dataDir), { state: 'demo_made', hasSecrets: true });
+    await assertWholeDemo(dataDir);
+    assert.equal(readQuickstart(dataDir).get('TENON_URL'), 'http://localhost:8366');
+  });
+
+  it('writes a file that a shell reads as it is meant, whatever is in the URL', async () => {
+    const dataDir = await makeFolder();
+    const url = 'http://localhost:8366/it\'s $HOME `date` "quoted"';
+    await start(dataDir, { url });
+    const script = '. "$0" && printf "%s\\n" "$TENON_URL" "$TENON_GUEST_KEY"';
+    const { stdout } = await run('sh', ['-c', script, join(dataDir, 'quickstart.env')]);
+    assert.equal(stdout, `${url}\ndemo/acme\n`);
+  });
+
+  it('writes the URL afresh at every start, and the rest once', async () => {
+    const dataDir = await makeFolder();
+    await start(dataDir);
+    const before = readQuickstart(dataDir);
+    assert.deepEqual(await start(dataDir, { url: 'http://localhost:9999' }), { state: 'in_use', hasSecrets: true });
+    assert.deepEqual(readQuickstart(dataDir), new Map([...before, ['TENON_URL', 'http://localhost:9999']]));
+    await assertWholeDemo(dataDir);
+  });
+
+  it('keeps what people wrote into the file', async () => {
+    const dataDir = await makeFolder();
+    await start(dataDir);
+    const file = join(dataDir, 'quickstart.env');
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, `${text}# mine\nMY_PLUGIN='a b'`);
+    await start(dataDir, { url: 'http://localhost:9999' });
+    const expected = `${text.replace(/^TENON_URL=.*$/m, 'TENON_URL=http://localhost:9999')}# mine\nMY_PLUGIN='a b'\n`;
+    assert.equal(await readFile(file, 'utf8'), expected);
+  });
+
+  it('makes no demo where it is declined, and writes the URL alone', async () => {
+    const dataDir = await makeFolder();
+    assert.deepEqual(await start(dataDir, { demo: false }), { state: 'empty', reason: 'declined', hasSecrets: false });
+    assert.deepEqual([...readQuickstart(dataDir).keys()], ['TENON_URL']);
+    assert.equal(await withContext(dataDir, (context) => context.store.read.anyUser()), false);
+  });
+
+  it('makes the demo of a folder that is still empty at a later start', async () => {
+    const dataDir = await makeFolder();
+    await start(dataDir, { demo: false });
+    assert.deepEqual(await start(dataDir), { state: 'demo_made', hasSecrets: true });
+    await assertWholeDemo(dataDir);
+  });
+
+  it('adds no demo to a folder that is in use', async () => {
+    const dataDir = await makeFolder();
+    await withContext(dataDir, (context) => createUser(context, { name: 'Ada', email: null }));
+    assert.deepEqual(await start(dataDir, { demo: true }), { state: 'in_use', hasSecrets: false });
+    assert.deepEqual([...readQuickstart(dataDir).keys()], ['TENON_URL']);
+  });
+
+  it('replaces the secrets of a database that was deleted', async () => {
+    const dataDir = await makeFolder();
+    await start(dataDir);
+    const before = readQuickstart(dataDir).get('TENON_TOKEN');
+    for (const name of await readdir(dataDir)) if (name.startsWith('tenon.db')) await rm(join(dataDir, name));
+    await start(dataDir);
+    assert.notEqual(readQuickstart(dataDir).get('TENON_TOKEN'), before);
+    await assertWholeDemo(dataDir);
+  });
+
+  it('leaves the whole file that was there when it cannot write a new one', async () => {
+    const dataDir = await makeFolder();
+    await start(dataDir);
+    const before = await readFile(join(dataDir, 'quickstart.env'), 'utf8');
+    await mkdir(join(dataDir, 'quickstart.env.tmp'));
+    await assert.rejects(start(dataDir, { url: 'http://localhost:9999' }), { code: 'EISDIR' });
+    assert.equal(await readFile(join(dataDir, 'quickstart.env'), 'utf8'), before);
+  });
+
+  it('makes one demo when several processes start at once', async () => {
+    const dataDir = await makeFolder();
+    const outputs = await Promise.all([1, 2, 3].map(() => run(process.execPath, [child, dataDir])));
+    const states = outputs.map(({ stdout }) => JSON.parse(stdout).state).sort();
+    assert.deepEqual(states, ['demo_made', 'in_use', 'in_use']);
+    await assertWholeDemo(dataDir);
+  });
+
+  it('is completed or made anew by the next start, wherever the first was killed', async () => {
+    const steps: string[] = [];
+    const dataDir = await makeFolder();
+    await withContext(dataDir, (context) =>
+      firstStart(
+        withSteps(context, (name) => steps.push(name)),
+        demoOptions(dataDir),
+      ),
+    );
+    const at = (name: string, from = 0) => steps.indexOf(name, from) + 1;
+    const kills = [
+      at('put blob'),
+      at('begin'),
+      at('insertUser'),
+      at('putGuestUser'),
+      at('insertVersion'),
+      at('commit'), // the secrets lie in a file of their own, and the store knows nothing of them
+      at('committed'), // the store knows them, and quickstart.env is not there
+      at('tokenByHash'),
+      at('commit', at('commit')), // quickstart.env is there, and so is the other file
+    ];
+    assert.ok(!kills.includes(0), steps.join());
+    await Promise.all(
+      kills.map(async (kill) => {
+        const step = `before "${steps[kill - 1]}" (step ${kill})`;
+        const folder = await makeFolder();
+        const died = await run(process.execPath, [child, folder, String(kill)]).catch((error) => error);
+        assert.equal(died.signal, 'SIGKILL', step);
+        const state = kill > at('commit') ? 'in_use' : 'demo_made';
+        assert.deepEqual(await start(folder), { state, hasSecrets: true }, step);
+        await assertWholeDemo(folder);
+      }),
+    );
+  });
+
+  it('writes over what an interrupted write of the file left', async () => {
+    const dataDir = await makeFolder();
+    await writeFile(join(dataDir, 'quickstart.env.tmp'), 'TENON_TOK');
+    await writeFile(join(dataDir, 'quickstart.env.0123456789abcdef.new'), 'TENON_TOKEN=tnn_unk');
+    await start(dataDir);
+    await assertWholeDemo(dataDir);
+  });
+});
+
+describe('noDemoReason()', () => {
+  for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', 'LOCALHOST', '::1', '[::1]']) {
+    it(`lets ${host} have the demo unless it is declined`, () => {
+      assert.equal(noDemoReason({ host, demo: undefined, only: undefined }), undefined);
+      assert.equal(noDemoReason({ host, demo: false, only: undefined }), 'declined');
+    });
+  }
+  for (const host of ['0.0.0.0', '::', '192.168.1.2', 'example.org', '127.example.org', '::ffff:10.0.0.1']) {
+    it(`refuses the demo on ${host} unless it is asked for`, () => {
+      assert.equal(noDemoReason({ host, demo: undefined, only: undefined }), 'public_host');
+      assert.equal(noDemoReason({ host, demo: true, only: undefined }), undefined);
+    });
+  }
+  it('has no use for the demo where instrumentation alone is served', () => {
+    assert.equal(noDemoReason({ host: '127.0.0.1', demo: true, only: 'instrument' }), 'instrument_only');
+  });
+});

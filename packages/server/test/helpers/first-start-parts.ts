@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
+import type { Context } from '../../src/domain/context.ts';
+import type { Transaction } from '../../src/domain/ports.ts';
+import { createSnapshots } from '../../src/domain/snapshots.ts';
+import type { FirstStartOptions } from '../../src/first-start.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+
+// The engine has it, and the types of neither Node nor ECMAScript name it.
+declare const WebAssembly: { compile(bytes: Uint8Array): Promise<unknown> };
+
+/** The real parts on a data folder, without the HTTP around them. */
+export async function openContext(dataDir: string): Promise<Context> {
+  const store = await openSqliteStore({ file: join(dataDir, 'tenon.db') });
+  const blobs = await openFolderBlobStore({ folder: join(dataDir, 'blobs') });
+  return {
+    store,
+    blobs,
+    checker: {
+      async check(bytes) {
+        await WebAssembly.compile(bytes);
+      },
+    },
+    snapshots: createSnapshots(store),
+    clock: Date.now,
+    random: (length) => new Uint8Array(randomBytes(length)),
+    limits: { invitationLifetimeMs: 7 * 24 * 60 * 60 * 1000, maxPluginsPerGuest: 1000 },
+  };
+}
+
+export async function closeContext({ store, blobs }: Context): Promise<void> {
+  await store.close();
+  await blobs.close();
+}
+
+/** A start on a loopback host without flags: the one that makes the demo. */
+export function demoOptions(dataDir: string): FirstStartOptions {
+  return { dataDir, url: 'http://localhost:8366', demo: undefined, host: '127.0.0.1', only: undefined };
+}
+
+/**
+ * The same parts, which call `onStep` before each thing that they do to the store or the blobs, and once more when the work
+ * of a transaction is done but not yet committed.
+ */
+export function withSteps(context: Context, onStep: (name: string) => void): Context {
+  const { store, blobs } = context;
+  return {
+    ...context,
+    blobs: {
+      ...blobs,
+      put(address, bytes) {
+        onStep('put blob');
+        return blobs.put(address, bytes);
+      },
+    },
+    store: {
+      ...store,
+      async write(work) {
+        onStep('begin');
+        const result = await store.write(async (tx) => {
+          const answer = await work(announced(tx, onStep));
+          onStep('commit');
+          return answer;
+        });
+        onStep('committed');
+        return result;
+      },
+    },
+  };
+}
+
+function announced(tx: Transaction, onStep: (name: string) => void): Transaction {
+  return new Proxy(tx, {
+    get(target, name, receiver) {
+      if (typeof name === 'string' && !name.startsWith('any')) onStep(name);
+      return Reflect.get(target, name, receiver);
+    },
+  });
+}
