@@ -1,1 +1,18 @@
 #!/usr/bin/env node
+// Plain JavaScript that any Node of the last years can read: it looks at the version before anything newer is loaded.
+const oldestNode = 24;
+
+if (Number.parseInt(process.versions.node, 10) < oldestNode) {
+  console.error(
+    'tenon needs Node.js ' +
+      oldestNode +
+      ' or later, and this is ' +
+      process.version +
+      '.\n' +
+      'In its own source tree `npx --no-install tenon` finds the Node.js that `npm run setup` brings.\n' +
+      'Elsewhere, get a newer one from https://nodejs.org.',
+  );
+  process.exitCode = 1;
+} else {
+  import('../src/main.ts').then((module) => module.main());
+}

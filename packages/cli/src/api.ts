@@ -1,0 +1,87 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { createPatience, type Patience, readAnswer, readChunks, request, type Target } from './transport.ts';
+
+/** A URL's path, each value in it escaped so that it stays one segment. */
+export function path(texts: TemplateStringsArray, ...values: string[]): string {
+  return String.raw({ raw: texts }, ...values.map((value) => encodeURIComponent(value)));
+}
+
+/** A body that is sent as it is, told piece by piece when it has gone. */
+export interface Upload {
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+  readonly onSent: (bytes: number) => void;
+}
+
+export interface Download {
+  readonly totalBytes: number | undefined;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** The server's API. Every answer is checked against its schema before it is used. */
+export interface Api {
+  readonly url: string;
+  get<T extends TSchema>(path: string, schema: T): Promise<Static<T>>;
+  /** All entries of a list, however many pages it takes. */
+  list<T extends TSchema>(path: string, item: T): Promise<Static<T>[]>;
+  send<T extends TSchema>(method: 'POST' | 'PUT', path: string, body: unknown, schema: T): Promise<Static<T>>;
+  upload<T extends TSchema>(path: string, upload: Upload, schema: T): Promise<Static<T>>;
+  remove(path: string): Promise<void>;
+  download(path: string): Promise<Download>;
+}
+
+const chunkBytes = 64 * 1024;
+
+export function createApi(options: Target): Api {
+  const get = async <T extends TSchema>(path: string, schema: T) =>
+    readAnswer(await request(options, path, { method: 'GET' }), schema);
+  return {
+    url: options.url,
+    get,
+    async list(path, item) {
+      const page = Type.Object({ objects: Type.Array(item), nextCursor: Type.Optional(Type.String()) });
+      const all: Static<typeof item>[] = [];
+      for (let query = ''; ; ) {
+        const { objects, nextCursor } = await get(path + query, page);
+        all.push(...objects);
+        if (nextCursor === undefined) return all;
+        query = `?limit=1000&cursor=${encodeURIComponent(nextCursor)}`;
+      }
+    },
+    async send(method, path, body, schema) {
+      const headers = { 'content-type': 'application/json' };
+      return readAnswer(await request(options, path, { method, headers, body: JSON.stringify(body) }), schema);
+    },
+    async upload(path, upload, schema) {
+      const headers = { 'content-type': upload.contentType, 'content-length': String(upload.bytes.length) };
+      const patience = createPatience(options);
+      const body = ReadableStream.from(pieces(upload, patience));
+      return readAnswer(
+        await request(options, path, { method: 'PUT', headers, body, duplex: 'half' }, patience),
+        schema,
+      );
+    },
+    async remove(path) {
+      const { response, patience } = await request(options, path, { method: 'DELETE' });
+      patience.end();
+      await response.body?.cancel();
+    },
+    async download(path) {
+      const { response, patience } = await request(options, path, { method: 'GET' });
+      const length = response.headers.get('content-length');
+      return {
+        totalBytes: length === null ? undefined : Number(length),
+        chunks: readChunks(response, patience, options),
+      };
+    },
+  };
+}
+
+async function* pieces({ bytes, onSent }: Upload, patience: Patience): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    const piece = bytes.subarray(at, at + chunkBytes);
+    yield piece;
+    patience.renew();
+    onSent(piece.length);
+  }
+}

@@ -1,0 +1,58 @@
+import { type ApiKeyInfo, apiKeyCreated, apiKeyInfo } from '@tenon/protocol';
+import type { Command } from 'commander';
+import { path } from '../api.ts';
+import { calling, examples, type Session, withConfirmation, withServer } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import type { Io } from '../io.ts';
+import { formatTime, printable } from '../text.ts';
+
+export function addApiKeyCommands(program: Command, io: Io): void {
+  const group = program.command('api-key').description('API keys: what opens the instrumentation endpoint');
+
+  withServer(group.command('list').description('list your API keys; their secrets are kept nowhere'))
+    .addHelpText('after', examples('tenon api-key list'))
+    .action(calling(io, listApiKeys));
+
+  withServer(group.command('create').argument('<name>', 'to tell it from others').description('make an API key'))
+    .addHelpText('after', examples('tenon api-key create "build machine"'))
+    .action(calling(io, createApiKey));
+
+  withServer(
+    withConfirmation(
+      group
+        .command('revoke')
+        .argument('<api-key>', 'its id, key_…')
+        .description('make an API key stop working at once'),
+    ),
+  )
+    .addHelpText('after', examples('tenon api-key revoke key_01j29hxk3…'))
+    .action(calling(io, revokeApiKey));
+}
+
+async function listApiKeys({ api, out }: Session): Promise<void> {
+  const keys = await api.list('/api/v1/api-keys', apiKeyInfo);
+  out.result(keys, () =>
+    out.table(
+      ['NAME', 'ID', 'CREATED', 'LAST USED'],
+      keys.map((key: ApiKeyInfo) => [
+        printable(key.name),
+        key.id,
+        formatTime(key.createdAt),
+        formatTime(key.lastUsedAt),
+      ]),
+      'You have no API keys. Make one with `tenon api-key create <name>`.',
+    ),
+  );
+}
+
+async function createApiKey({ api, out }: Session, _: object, name: string): Promise<void> {
+  const made = await api.send('POST', '/api/v1/api-keys', { name }, apiKeyCreated);
+  out.note(`Created ${made.id}. The key is shown this once:`);
+  out.result(made, () => out.write(`${printable(made.apiKey)}\n`));
+}
+
+async function revokeApiKey({ api, io, out }: Session, options: { yes?: boolean }, id: string): Promise<void> {
+  await confirm(io, `The API key ${id} will stop working at once.`, options);
+  await api.remove(path`/api/v1/api-keys/${id}`);
+  out.result({ revoked: id }, () => out.note(`Revoked ${id}.`));
+}

@@ -1,0 +1,142 @@
+import { type ExtensionPoint, extensionPoint as extensionPointSchema } from '@tenon/protocol';
+import type { Command } from 'commander';
+import { path } from '../api.ts';
+import { calling, demandApp, examples, type Session, withApp, withConfirmation, withServer } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { usageError } from '../errors.ts';
+import { readInput } from '../files.ts';
+import type { Io } from '../io.ts';
+import { formatTime, printable, printableLines } from '../text.ts';
+
+const schemaHelp = 'a file with the schema as YAML or JSON; "-" reads stdin';
+
+interface Fields {
+  readonly name?: string | undefined;
+  readonly schema?: string | undefined;
+}
+
+export function addExtensionPointCommands(program: Command, io: Io): void {
+  const group = program
+    .command('extension-point')
+    .alias('ext')
+    .description('extension points: what plugins are published against');
+
+  withServer(withApp(group.command('list').description('list the extension points of an application')))
+    .addHelpText(
+      'after',
+      examples('tenon extension-point list', 'tenon extension-point list --app app_01j29hxk3… --json'),
+    )
+    .action(calling(io, listExtensionPoints));
+
+  withServer(
+    withApp(
+      group
+        .command('create')
+        .argument('<name>')
+        .option('--schema <file>', schemaHelp)
+        .description('make an extension point in an application'),
+    ),
+  )
+    .addHelpText(
+      'after',
+      examples(
+        'tenon extension-point create Greetings --schema schema.yaml',
+        "echo 'exports: [greet]' | tenon extension-point create Greetings --schema -",
+      ),
+    )
+    .action(calling(io, createExtensionPoint));
+
+  withServer(group.command('show').argument('<extension-point>').description('show one extension point and its schema'))
+    .addHelpText('after', examples('tenon extension-point show ext_01j29hxk3mfpq8ad68ha6hbsex'))
+    .action(
+      calling(io, async ({ api, out }, _, id: string) =>
+        showExtensionPoint(out, await api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema)),
+      ),
+    );
+
+  withServer(
+    group
+      .command('update')
+      .argument('<extension-point>')
+      .option('--name <name>', 'another name')
+      .option('--schema <file>', schemaHelp)
+      .description('change its name or its schema; what is not given stays'),
+  )
+    .addHelpText('after', examples('tenon extension-point update ext_01j29hxk3… --schema schema.yaml'))
+    .action(calling(io, updateExtensionPoint));
+
+  withServer(
+    withConfirmation(
+      group
+        .command('delete')
+        .argument('<extension-point>')
+        .description('delete an extension point with the plugins published against it'),
+    ),
+  )
+    .addHelpText('after', examples('tenon extension-point delete ext_01j29hxk3…'))
+    .action(calling(io, deleteExtensionPoint));
+}
+
+async function listExtensionPoints(session: Session, options: { app?: string }): Promise<void> {
+  const { api, out } = session;
+  const app = demandApp(session, options);
+  const found = await api.list(path`/api/v1/apps/${app}/extension-points`, extensionPointSchema);
+  out.result(found, () =>
+    out.table(
+      ['NAME', 'ID', 'EXPORTS', 'UPDATED'],
+      found.map((extensionPoint: ExtensionPoint) => [
+        printable(extensionPoint.name),
+        extensionPoint.id,
+        printable(Object.keys(extensionPoint.schema.exports).join(', ')) || 'any',
+        formatTime(extensionPoint.updatedAt),
+      ]),
+      'It has no extension point yet. Make one with `tenon extension-point create <name>`.',
+    ),
+  );
+}
+
+async function createExtensionPoint(session: Session, options: Fields & { app?: string }, name: string): Promise<void> {
+  const { api, out } = session;
+  const app = demandApp(session, options);
+  const body = { name, ...(await readSchema(session, options)) };
+  const made = await api.send('POST', path`/api/v1/apps/${app}/extension-points`, body, extensionPointSchema);
+  out.note(`Created the extension point "${printable(made.name)}". Its id:`);
+  out.result(made, () => out.write(`${made.id}\n`));
+}
+
+async function updateExtensionPoint(session: Session, options: Fields, id: string): Promise<void> {
+  const { api, out } = session;
+  if (options.name === undefined && options.schema === undefined) {
+    throw usageError('There is nothing to change.', 'Give it another --name or --schema.');
+  }
+  const body = { name: options.name, ...(await readSchema(session, options)) };
+  const changed = await api.send('PUT', path`/api/v1/extension-points/${id}`, body, extensionPointSchema);
+  out.result(changed, () => out.note(`Updated the extension point "${printable(changed.name)}".`));
+}
+
+async function readSchema({ io }: Session, { schema }: Fields): Promise<{ schema?: string }> {
+  if (schema === undefined) return {};
+  const bytes = await readInput(io, schema, 'the schema');
+  return { schema: new TextDecoder().decode(bytes) };
+}
+
+async function deleteExtensionPoint({ api, io, out }: Session, options: { yes?: boolean }, id: string): Promise<void> {
+  const { name } = await api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
+  const what = `The extension point "${printable(name)}" will be deleted with every plugin that is published against it.`;
+  await confirm(io, what, options);
+  await api.remove(path`/api/v1/extension-points/${id}`);
+  out.result({ deleted: id }, () => out.note(`Deleted the extension point "${printable(name)}".`));
+}
+
+function showExtensionPoint(out: Session['out'], extensionPoint: ExtensionPoint): void {
+  out.result(extensionPoint, () =>
+    out.fields([
+      ['name', printable(extensionPoint.name)],
+      ['id', extensionPoint.id],
+      ['application', extensionPoint.appId],
+      ['created', formatTime(extensionPoint.createdAt)],
+      ['updated', formatTime(extensionPoint.updatedAt)],
+      ['schema', printableLines(JSON.stringify(extensionPoint.schema, null, 2))],
+    ]),
+  );
+}

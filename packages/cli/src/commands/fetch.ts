@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { isContentAddress } from '@tenon/protocol';
+import type { Command } from 'commander';
+import { type Download, path } from '../api.ts';
+import { calling, examples, type Session, withServer } from '../command.ts';
+import { CliError, usageError } from '../errors.ts';
+import { demandBinaryOutput, standardStream, writeFileWhole } from '../files.ts';
+import type { Io } from '../io.ts';
+import { writeBytes } from '../output.ts';
+import { createProgress } from '../progress.ts';
+import { formatSize } from '../text.ts';
+
+export function addFetchCommand(program: Command, io: Io): void {
+  withServer(
+    program
+      .command('fetch')
+      .argument('<content-address>', 'as `tenon bindings` lists it')
+      .option('-o, --output <file>', 'where to write it; "-" is stdout', standardStream)
+      .description("fetch a plugin's bytes, and check that they are the ones that the address names"),
+  )
+    .addHelpText('after', examples('tenon fetch cuHwRX6… -o greet.wasm', 'tenon fetch cuHwRX6… | wasm-tools print'))
+    .action(calling(io, fetchContent));
+}
+
+async function fetchContent(session: Session, { output }: { output: string }, address: string): Promise<void> {
+  const { api, io, out } = session;
+  if (!isContentAddress(address)) {
+    throw usageError(`"${address}" is no content address.`, 'It has 43 characters; `tenon bindings` lists them.');
+  }
+  if (out.isJson && output === standardStream) {
+    throw usageError('The module and the JSON can not both go to stdout.', 'Name a file with -o.');
+  }
+  demandBinaryOutput(io, output);
+  const download = await api.download(path`/api/v1/c/${address}`);
+  const size =
+    output === standardStream
+      ? await toStdout(session, download, address)
+      : await toFile(session, download, address, output);
+  const where = output === standardStream ? 'stdout' : output;
+  out.note(`Fetched ${formatSize(size)} to ${where}; the digest is right.`);
+  if (out.isJson) out.result({ contentAddress: address, size, file: output }, () => {});
+}
+
+/** Stdout can't be taken back, so it gets the bytes when all of them are there and right. */
+async function toStdout(session: Session, download: Download, address: string): Promise<number> {
+  const chunks: Uint8Array[] = [];
+  const size = await verified(session, download, address, (chunk) => void chunks.push(chunk));
+  for (const chunk of chunks) await writeBytes(session.io.stdout, chunk);
+  return size;
+}
+
+async function toFile(session: Session, download: Download, address: string, file: string): Promise<number> {
+  let size = 0;
+  await writeFileWhole(file, async (handle) => {
+    size = await verified(session, download, address, (chunk) => handle.writeFile(chunk));
+  });
+  return size;
+}
+
+async function verified(
+  { io, out }: Session,
+  { totalBytes, chunks }: Download,
+  address: string,
+  write: (chunk: Uint8Array) => Promise<void> | void,
+): Promise<number> {
+  const progress = createProgress(io, !out.isJson, 'Downloading', totalBytes);
+  const digest = createHash('sha256');
+  let size = 0;
+  try {
+    for await (const chunk of chunks) {
+      digest.update(chunk);
+      size += chunk.length;
+      await write(chunk);
+      progress.advance(chunk.length);
+    }
+  } finally {
+    progress.end();
+  }
+  const found = digest.digest('base64url');
+  if (found === address) return size;
+  throw new CliError('digest_mismatch', `The bytes that came are not those of ${address}: their address is ${found}.`, {
+    hint: 'They were damaged on the way, or the server (or something before it) is broken. Nothing was written.',
+  });
+}

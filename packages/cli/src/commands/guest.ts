@@ -1,0 +1,98 @@
+import { type Guest, guest as guestSchema, invitationLink } from '@tenon/protocol';
+import type { Command } from 'commander';
+import { path } from '../api.ts';
+import { calling, demandApp, examples, type Session, withApp, withConfirmation, withServer } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import type { Io } from '../io.ts';
+import { count, formatTime, printable } from '../text.ts';
+
+export function addGuestCommands(program: Command, io: Io): void {
+  const group = program
+    .command('guest')
+    .description('guests: plugin developers, known to an application by a guest key');
+
+  withServer(
+    withApp(
+      group
+        .command('invite')
+        .argument('<guest-key>', 'what the application calls the guest; guests never see it')
+        .option('--name <name>', 'a note for your team: who is invited')
+        .option('--email <email>', 'a note for your team: where the link goes')
+        .description('make an invitation, and write its link'),
+    ),
+  )
+    .addHelpText(
+      'after',
+      examples('tenon guest invite acme', 'tenon guest invite customers/42 --name "Acme Inc." --json'),
+    )
+    .action(calling(io, invite));
+
+  withServer(withApp(group.command('list').description('list the guests of an application')))
+    .addHelpText('after', examples('tenon guest list'))
+    .action(calling(io, listGuests));
+
+  withServer(
+    withConfirmation(
+      withApp(
+        group
+          .command('remove')
+          .argument('<guest>', 'its id, gst_…')
+          .option('--user <user>', 'take the guest from this user alone')
+          .description('remove a guest: its invitations stop working and its plugins are unbound at once'),
+      ),
+    ),
+  )
+    .addHelpText(
+      'after',
+      examples('tenon guest remove gst_01j29hxk3…', 'tenon guest remove gst_01j29hxk3… --user usr_01j29hyr4…'),
+    )
+    .action(calling(io, removeGuest));
+}
+
+async function invite(
+  session: Session,
+  options: { app?: string; name?: string; email?: string },
+  guestKey: string,
+): Promise<void> {
+  const { api, out } = session;
+  const app = demandApp(session, options);
+  const { name, email } = options;
+  const body = { deliveryMethod: 'link', guestKey, name, email };
+  const invitation = await api.send('POST', path`/api/v1/apps/${app}/guests`, body, invitationLink);
+  out.note('Send this link to the guest. It works once, and it is shown this once:');
+  out.result(invitation, () => out.write(`${printable(invitation.link)}\n`));
+}
+
+async function listGuests(session: Session, options: { app?: string }): Promise<void> {
+  const { api, out } = session;
+  const guests = await api.list(path`/api/v1/apps/${demandApp(session, options)}/guests`, guestSchema);
+  out.result(guests, () =>
+    out.table(
+      ['GUEST KEY', 'ID', 'HELD BY', 'CREATED'],
+      guests.map((guest: Guest) => [printable(guest.guestKey), guest.id, holders(guest), formatTime(guest.createdAt)]),
+      'Nobody has been invited yet. Invite a guest with `tenon guest invite <guest-key>`.',
+    ),
+  );
+}
+
+function holders({ users }: Guest): string {
+  const [first] = users;
+  if (first === undefined) return 'nobody yet';
+  const others = users.length > 1 ? ` and ${count(users.length - 1, 'other')}` : '';
+  return `${printable(first.name)} (${first.userId})${others}`;
+}
+
+async function removeGuest(
+  session: Session,
+  options: { app?: string; user?: string; yes?: boolean },
+  id: string,
+): Promise<void> {
+  const { api, io, out } = session;
+  const guestPath = path`/api/v1/apps/${demandApp(session, options)}/guests/${id}`;
+  const { guestKey } = await api.get(guestPath, guestSchema);
+  const { user } = options;
+  const whose = user === undefined ? 'will be removed, and its plugins' : `will be taken from ${user}, whose plugins`;
+  await confirm(io, `The guest "${printable(guestKey)}" ${whose} will be unbound at once.`, options);
+  await api.remove(user === undefined ? guestPath : guestPath + path`/users/${user}`);
+  out.result({ removed: user ?? id }, () => out.note(`Removed ${user ?? `the guest "${printable(guestKey)}"`}.`));
+}

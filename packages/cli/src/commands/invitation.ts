@@ -1,0 +1,100 @@
+import { type Invitation, invitation as invitationSchema, invitationSettled } from '@tenon/protocol';
+import type { Command } from 'commander';
+import { path } from '../api.ts';
+import { calling, demandApp, examples, type Session, withApp, withConfirmation, withServer } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { usageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { formatTime, printable } from '../text.ts';
+
+export function addInvitationCommands(program: Command, io: Io): void {
+  const group = program.command('invitation').description('invitations: those you made, and those you got');
+
+  withServer(withApp(group.command('list').description('list the invitations that an application made')))
+    .addHelpText('after', examples('tenon invitation list'))
+    .action(calling(io, listInvitations));
+
+  withServer(
+    withConfirmation(
+      withApp(
+        group
+          .command('revoke')
+          .argument('<invitation>', 'its id, inv_…')
+          .description('make the link of a pending invitation stop working'),
+      ),
+    ),
+  )
+    .addHelpText('after', examples('tenon invitation revoke inv_01j29hxk3…'))
+    .action(calling(io, revokeInvitation));
+
+  for (const [verb, what] of [
+    ['accept', 'accept an invitation: you can publish to the application then'],
+    ['decline', 'decline an invitation'],
+  ] as const) {
+    withServer(
+      group.command(verb).argument('<link-or-code>', 'the invitation link, or the code at its end').description(what),
+    )
+      .addHelpText('after', examples(`tenon invitation ${verb} 'https://plugins.example.org/accept-invite?code=…'`))
+      .action(calling(io, (session, _, link: string) => settle(session, verb, link)));
+  }
+}
+
+async function listInvitations(session: Session, options: { app?: string }): Promise<void> {
+  const { api, out } = session;
+  const found = await api.list(path`/api/v1/apps/${demandApp(session, options)}/invitations`, invitationSchema);
+  out.result(found, () =>
+    out.table(
+      ['GUEST KEY', 'ID', 'STATUS', 'FOR', 'EXPIRES'],
+      found.map((invitation: Invitation) => [
+        printable(invitation.guestKey),
+        invitation.id,
+        invitation.status,
+        printable([invitation.name, invitation.email].filter(Boolean).join(', ')) || '-',
+        formatTime(invitation.expiresAt),
+      ]),
+      'There are no invitations. Make one with `tenon guest invite <guest-key>`.',
+    ),
+  );
+}
+
+async function revokeInvitation(session: Session, options: { app?: string; yes?: boolean }, id: string): Promise<void> {
+  const { api, io, out } = session;
+  const invitationPath = path`/api/v1/apps/${demandApp(session, options)}/invitations/${id}`;
+  await confirm(io, `The link of the invitation ${id} will stop working.`, options);
+  await api.remove(invitationPath);
+  out.result({ revoked: id }, () => out.note(`Revoked ${id}.`));
+}
+
+async function settle({ api, out }: Session, verb: 'accept' | 'decline', link: string): Promise<void> {
+  const body = { code: invitationCode(link, api.url) };
+  const settled = await api.send('POST', `/api/v1/invitations/${verb}`, body, invitationSettled);
+  const name = printable(settled.app.name);
+  out.result(settled, () =>
+    out.note(
+      settled.status === 'accepted'
+        ? `You are a guest of "${name}" (${settled.app.id}).\nIts extension points: tenon extension-point list --app ${settled.app.id}`
+        : `Declined the invitation to "${name}".`,
+    ),
+  );
+}
+
+/** A code goes to the server that gave it, and to no other: one that came with another server's link is not sent on. */
+function invitationCode(linkOrCode: string, url: string): string {
+  if (!linkOrCode.includes('/')) return linkOrCode;
+  const link = URL.parse(linkOrCode);
+  const code = link?.searchParams.get('code');
+  if (link === null || !code) {
+    throw usageError(
+      'This is no invitation link.',
+      'It looks like https://…/accept-invite?code=…; the code alone will do.',
+    );
+  }
+  const server = `${link.origin}${link.pathname.replace(/\/accept-invite\/?$/, '')}`;
+  if (server !== url) {
+    throw usageError(
+      `The invitation is from ${server}, and this talks to ${url}.`,
+      `Name the other server, with a token of yours there: --url ${server}`,
+    );
+  }
+  return code;
+}

@@ -1,0 +1,101 @@
+import { type TokenInfo, type TokenScope, tokenCreated, tokenInfo } from '@tenon/protocol';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { path } from '../api.ts';
+import { calling, collect, examples, parseDays, type Session, withConfirmation, withServer } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { type ConnectionOptions, demandToken, findConnection } from '../connection.ts';
+import type { Io } from '../io.ts';
+import { createReporter } from '../output.ts';
+import { formatTime, printable } from '../text.ts';
+
+export const tokenScopes = ['read', 'publish', 'manage'] as const satisfies readonly TokenScope[];
+
+export function addTokenCommands(program: Command, io: Io): void {
+  const group = program.command('token').description('access tokens: what opens the distribution API');
+
+  withServer(group.command('print').description('write the token that commands use'))
+    .addHelpText('after', examples('curl -H "authorization: Bearer $(tenon token print)" "$TENON_URL/api/v1/me"'))
+    .action((options: ConnectionOptions & { json?: boolean }) => printToken(io, options));
+
+  withServer(group.command('list').description('list your tokens; their secrets are kept nowhere'))
+    .addHelpText('after', examples('tenon token list'))
+    .action(calling(io, listTokens));
+
+  withServer(
+    group
+      .command('create')
+      .argument('<name>', 'to tell it from others')
+      .option(
+        '--scope <scopes>',
+        'read, publish, manage; several between commas (default: those of your token)',
+        parseScopes,
+      )
+      .option('--app <app>', 'restrict it to one application')
+      .addOption(new Option('--expires-in-days <days>', 'how long it works (default: 90)').argParser(parseDays))
+      .description('make a token, never broader or longer-lived than the one that you use'),
+  )
+    .addHelpText('after', examples('tenon token create "CI of greet" --scope publish --app app_01j29hxk3…'))
+    .action(calling(io, createToken));
+
+  withServer(
+    withConfirmation(
+      group.command('revoke').argument('<token>', 'its id, tok_…').description('make a token stop working at once'),
+    ),
+  )
+    .addHelpText('after', examples('tenon token revoke tok_01j29hxk3…'))
+    .action(calling(io, revokeToken));
+}
+
+/** Reads `--scope`, which may come several times. */
+export function parseScopes(text: string, before: readonly TokenScope[] = []): readonly TokenScope[] {
+  const scopes = collect(text).map((wanted) => {
+    const scope = tokenScopes.find((known) => known === wanted);
+    if (scope === undefined)
+      throw new InvalidArgumentError(`There is no scope "${wanted}"; there are ${tokenScopes.join(', ')}.`);
+    return scope;
+  });
+  return [...new Set([...before, ...scopes])];
+}
+
+function printToken(io: Io, options: ConnectionOptions & { json?: boolean }): void {
+  const connection = findConnection(options, io.environment);
+  const token = demandToken(connection);
+  const out = createReporter(io, options.json === true);
+  out.result({ url: connection.url, token }, () => out.write(`${token}\n`));
+}
+
+async function listTokens({ api, out }: Session): Promise<void> {
+  const tokens = await api.list('/api/v1/tokens', tokenInfo);
+  out.result(tokens, () =>
+    out.table(
+      ['NAME', 'ID', 'SCOPES', 'ONLY FOR', 'EXPIRES', 'LAST USED'],
+      tokens.map((token: TokenInfo) => [
+        printable(token.name),
+        token.id,
+        token.scopes.join(', '),
+        token.appId ?? '-',
+        formatTime(token.expiresAt),
+        formatTime(token.lastUsedAt),
+      ]),
+      'You have no tokens.',
+    ),
+  );
+}
+
+async function createToken(
+  { api, out }: Session,
+  options: { scope?: TokenScope[]; app?: string; expiresInDays?: number },
+  name: string,
+): Promise<void> {
+  const { scope: scopes, app: appId, expiresInDays } = options;
+  const made = await api.send('POST', '/api/v1/tokens', { name, scopes, appId, expiresInDays }, tokenCreated);
+  const end = formatTime(made.expiresAt);
+  out.note(`Created ${made.id} (${made.scopes.join(', ')}; until ${end}). It is shown this once:`);
+  out.result(made, () => out.write(`${printable(made.token)}\n`));
+}
+
+async function revokeToken({ api, io, out }: Session, options: { yes?: boolean }, id: string): Promise<void> {
+  await confirm(io, `The token ${id} will stop working at once.`, options);
+  await api.remove(path`/api/v1/tokens/${id}`);
+  out.result({ revoked: id }, () => out.note(`Revoked ${id}.`));
+}

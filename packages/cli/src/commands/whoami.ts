@@ -1,0 +1,27 @@
+import { me as meSchema } from '@tenon/protocol';
+import type { Command } from 'commander';
+import { calling, examples, type Session, withServer } from '../command.ts';
+import type { Io } from '../io.ts';
+import { formatTime, printable } from '../text.ts';
+
+export function addWhoamiCommand(program: Command, io: Io): void {
+  withServer(program.command('whoami').description('show who you are to the server, and what your token allows'))
+    .addHelpText('after', examples('tenon whoami', 'tenon whoami --json | jq -r .id'))
+    .action(calling(io, whoami));
+}
+
+async function whoami({ api, out, connection }: Session): Promise<void> {
+  const me = await api.get('/api/v1/me', meSchema);
+  out.result(me, () =>
+    out.fields([
+      ['name', printable(me.name)],
+      ['id', me.id],
+      ...(me.email === null ? [] : [['email', printable(me.email)] as const]),
+      ['server', connection.url],
+      ['token', `${printable(me.token.name)} (${me.token.id})`],
+      ['scopes', me.token.scopes.join(', ')],
+      ['only for', me.token.appId ?? 'no application: it works in all'],
+      ['expires', formatTime(me.token.expiresAt)],
+    ]),
+  );
+}

@@ -1,0 +1,29 @@
+import { createInterface } from 'node:readline/promises';
+import { CliError, usageError } from './errors.ts';
+import { exitCodes } from './exit-codes.ts';
+import type { Io } from './io.ts';
+
+/**
+ * Has a person confirm what can't be undone. `--yes` confirms ahead; without it, and without a terminal to ask on, nothing is
+ * done.
+ *
+ * @param what what will happen, as a sentence
+ * @throws CliError when it is not confirmed
+ */
+export async function confirm(io: Io, what: string, { yes }: { readonly yes?: boolean | undefined }): Promise<void> {
+  if (yes) return;
+  if (!io.stdin.isTTY || !io.stderr.isTTY) {
+    throw usageError(`${what} Nobody can be asked here, so nothing was done.`, 'Add --yes to confirm it.');
+  }
+  const answer = await io.interruptible(async (signal) => {
+    const prompt = createInterface({ input: io.stdin, output: io.stderr });
+    try {
+      return await prompt.question(`${what} Go on? [y/N] `, { signal });
+    } finally {
+      prompt.close();
+    }
+  });
+  if (!/^y(es)?$/i.test(answer.trim())) {
+    throw new CliError('declined', 'Not confirmed: nothing was done.', { exitCode: exitCodes.failure });
+  }
+}

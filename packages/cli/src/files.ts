@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { CliError, usageError } from './errors.ts';
+import type { Io } from './io.ts';
+import { writeBytes } from './output.ts';
+
+/** Stands for stdin or stdout where a file's name is expected. */
+export const standardStream = '-';
+
+/**
+ * Reads a whole file, or stdin for `-`.
+ *
+ * @param what what the file holds, in words that complete "Cannot read …"
+ */
+export async function readInput(
+  io: Pick<Io, 'stdin'>,
+  path: string,
+  what: string,
+): Promise<Uint8Array<ArrayBufferLike>> {
+  if (path === standardStream) {
+    if (io.stdin.isTTY)
+      throw usageError(`"-" reads ${what} from stdin, which is a terminal. Pipe it in, or name a file.`);
+    return new Uint8Array(await buffer(io.stdin));
+  }
+  try {
+    return new Uint8Array(await readFile(path));
+  } catch (cause) {
+    throw fileError(`Cannot read ${what} from ${path}`, cause);
+  }
+}
+
+/** Refuses to write bytes to a terminal, which they would garble. To be asked before the work is done. */
+export function demandBinaryOutput(io: Pick<Io, 'stdout'>, path: string): void {
+  if (path === standardStream && io.stdout.isTTY) {
+    throw usageError('A module is not for a terminal to show.', 'Name a file with -o, or pipe the output on.');
+  }
+}
+
+/** Writes bytes to stdout for `-`, or to a file as {@link writeFileWhole} does. */
+export async function writeOutput(io: Pick<Io, 'stdout'>, path: string, bytes: Uint8Array): Promise<void> {
+  if (path === standardStream) await writeBytes(io.stdout, bytes);
+  else await writeFileWhole(path, async (file) => file.writeFile(bytes));
+}
+
+/**
+ * Writes a file whole or not at all: what is written goes to a temporary file beside it, which takes its place at the end and
+ * is removed when the writing fails. What is not a regular file (`/dev/null`, a pipe) is written to as it is.
+ */
+export async function writeFileWhole(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    const present = await statIfThere(path);
+    if (present?.isDirectory()) throw new Error('it is a folder');
+    if (present !== undefined && !present.isFile()) {
+      await writeAndClose(await open(path, 'w'), write);
+      return;
+    }
+    // A link stays one: the file that it leads to is replaced.
+    const target = present === undefined ? path : await realpath(path);
+    await replaceFile(target, (present?.mode ?? 0o666) & 0o777, write);
+  } catch (cause) {
+    if (cause instanceof CliError) throw cause;
+    throw fileError(`Cannot write ${path}`, cause);
+  }
+}
+
+async function replaceFile(target: string, mode: number, write: (file: FileHandle) => Promise<void>): Promise<void> {
+  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await writeAndClose(await open(temporary, 'wx', mode), async (file) => {
+      await write(file);
+      await file.sync();
+    });
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function writeAndClose(file: FileHandle, write: (file: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await write(file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function statIfThere(path: string) {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of the path is no folder',
+  ENOSPC: 'the disk is full',
+  EROFS: 'the file system is read-only',
+};
+
+function fileError(what: string, cause: unknown): CliError {
+  const code = (cause as NodeJS.ErrnoException).code;
+  const reason = (code && reasons[code]) ?? (cause instanceof Error ? cause.message : String(cause));
+  return new CliError('file', `${what}: ${reason}.`, { cause });
+}

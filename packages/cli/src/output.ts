@@ -1,0 +1,76 @@
+import type { Writable } from 'node:stream';
+import type { CliError } from './errors.ts';
+import type { Io } from './io.ts';
+import { createStyle, formatFields, formatTable, hasColours, printable, printableLines, type Style } from './text.ts';
+
+/**
+ * What a command says. Results go to stdout, for people or as JSON; everything else goes to stderr, so that stdout can be
+ * piped on.
+ */
+export interface Reporter {
+  readonly isJson: boolean;
+  /** For what goes to stdout. */
+  readonly style: Style;
+  /** Writes a result: `value` as JSON, or what `show` writes for people. */
+  readonly result: (value: unknown, show: () => void) => void;
+  /** Writes a text to stdout. */
+  readonly write: (text: string) => void;
+  /** Writes a table to stdout, or, when it has no rows, what to do next to stderr. */
+  readonly table: (headings: readonly string[], rows: readonly (readonly string[])[], whenEmpty: string) => void;
+  /** Writes named values to stdout. */
+  readonly fields: (fields: readonly (readonly [string, string])[]) => void;
+  /** Tells people on stderr what was done, or what to do next; says nothing under `--json`. */
+  readonly note: (text: string) => void;
+  /** Warns on stderr, whoever reads it. */
+  readonly warn: (text: string) => void;
+}
+
+export function createReporter(io: Pick<Io, 'stdout' | 'stderr' | 'environment'>, isJson: boolean): Reporter {
+  const style = createStyle(hasColours(io.stdout, io.environment));
+  const errorStyle = createStyle(hasColours(io.stderr, io.environment));
+  const write = (text: string) => void io.stdout.write(text);
+  const note = (text: string) => {
+    if (!isJson) io.stderr.write(`${text}\n`);
+  };
+  return {
+    isJson,
+    style,
+    write,
+    note,
+    result(value, show) {
+      if (isJson) write(`${JSON.stringify(value, null, 2)}\n`);
+      else show();
+    },
+    table(headings, rows, whenEmpty) {
+      if (rows.length === 0) note(whenEmpty);
+      else write(formatTable(headings, rows, style));
+    },
+    fields: (fields) => write(formatFields(fields, style)),
+    warn: (text) => void io.stderr.write(`${errorStyle.warning('warning:')} ${text}\n`),
+  };
+}
+
+/** Writes what went wrong to stderr: for people, or as one line of JSON. */
+export function reportError(error: CliError, io: Pick<Io, 'stderr' | 'environment'>, isJson: boolean): void {
+  const { problem } = error;
+  if (isJson) {
+    const { code, message, hint, requestId } = error;
+    io.stderr.write(`${JSON.stringify({ error: { code, message, hint, requestId, problem } })}\n`);
+    return;
+  }
+  const style = createStyle(hasColours(io.stderr, io.environment));
+  const lines = [`${style.error('error:')} ${printableLines(error.message)}`];
+  for (const { pointer, detail } of problem?.errors ?? []) {
+    if (!error.message.includes(detail)) lines.push(`  ${printable(pointer)}  ${printable(detail)}`);
+  }
+  if (error.requestId !== undefined) lines.push(style.dim(`  request ${printable(error.requestId)}`));
+  if (error.hint !== undefined) lines.push(error.hint);
+  io.stderr.write(`${lines.join('\n')}\n`);
+}
+
+/** Writes bytes to a stream and waits until it has taken them. */
+export function writeBytes(stream: Writable, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+}

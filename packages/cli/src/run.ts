@@ -1,0 +1,66 @@
+import { type Command, CommanderError } from 'commander';
+import { CliError, usageError } from './errors.ts';
+import { exitCodeOfError, exitCodes } from './exit-codes.ts';
+import type { Io } from './io.ts';
+import { reportError } from './output.ts';
+import { createProgram } from './program.ts';
+
+/**
+ * Runs one command line.
+ *
+ * @param args what follows `tenon`
+ * @returns the exit code; errors have been reported
+ */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const program = createProgram(io);
+  try {
+    if (args.length === 0) program.outputHelp();
+    else await program.parseAsync(args, { from: 'user' });
+    return exitCodes.success;
+  } catch (error) {
+    if (error instanceof CommanderError && error.code.startsWith('commander.help')) {
+      return error.exitCode === 0 ? exitCodes.success : exitCodes.usage; // a group without a command has shown its help
+    }
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.success;
+    if (isBrokenPipe(error)) return exitCodes.success; // who reads has had enough, as `head` does
+    const reported = toCliError(error, program, args);
+    reportError(reported, io, args.includes('--json'));
+    return reported.exitCode;
+  }
+}
+
+function isBrokenPipe(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE' && 'syscall' in error;
+}
+
+function toCliError(error: unknown, program: Command, args: readonly string[]): CliError {
+  if (error instanceof CliError) return error;
+  if (error instanceof CommanderError) {
+    const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+    const help = `${commandPath(program, args)} --help`;
+    return usageError(sentence(message), [suggestion, `See: ${help}`].filter(Boolean).join('\n'));
+  }
+  const { code, message } = error as { code?: unknown; message?: string };
+  if (typeof code === 'string')
+    return new CliError(code, message ?? code, { exitCode: exitCodeOfError(code), cause: error });
+  return new CliError('internal', `tenon failed: ${error instanceof Error ? (error.stack ?? error.message) : error}`, {
+    cause: error,
+  });
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+}
+
+/** The command that the arguments lead to, as it is typed. */
+function commandPath(program: Command, args: readonly string[]): string {
+  let command = program;
+  let path = program.name();
+  for (const arg of args) {
+    const next = command.commands.find((candidate) => candidate.name() === arg || candidate.aliases().includes(arg));
+    if (next === undefined) break;
+    command = next;
+    path += ` ${next.name()}`;
+  }
+  return path;
+}

@@ -1,0 +1,110 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
+import type { Environment } from './environment.ts';
+import type { Output } from './io.ts';
+
+/** How words are made to stand out; the text itself where there are no colours. */
+export interface Style {
+  readonly bold: (text: string) => string;
+  readonly dim: (text: string) => string;
+  readonly error: (text: string) => string;
+  readonly warning: (text: string) => string;
+  readonly good: (text: string) => string;
+}
+
+/** Whether a stream shows colours: a terminal that is not a dumb one, unless NO_COLOR says otherwise. */
+export function hasColours(stream: Output, environment: Environment): boolean {
+  return stream.isTTY === true && !environment.NO_COLOR && environment.TERM !== 'dumb';
+}
+
+export function createStyle(isColoured: boolean): Style {
+  const as = (format: Parameters<typeof styleText>[0]) => (text: string) =>
+    isColoured ? styleText(format, text, { validateStream: false }) : text;
+  return {
+    bold: as('bold'),
+    dim: as('dim'),
+    error: as(['bold', 'red']),
+    warning: as(['bold', 'yellow']),
+    good: as(['bold', 'green']),
+  };
+}
+
+/**
+ * A text from elsewhere that is safe to show on a terminal: control characters, which could move the cursor or recolour the
+ * screen, and marks that reverse the direction of writing, come out as escapes.
+ */
+export function printable(text: string): string {
+  return text.replace(
+    /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u{${character.charCodeAt(0).toString(16)}}`,
+  );
+}
+
+/** Like {@link printable}, with line breaks and tabs kept. */
+export function printableLines(text: string): string {
+  return text
+    .split(/(\r?\n|\t)/)
+    .map((part, at) => (at % 2 === 0 ? printable(part) : part))
+    .join('');
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const wide =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\ufe0f/u;
+const zeroWidth = /^\p{Mark}|^\u200b/u;
+
+/** How many columns of a terminal a text takes. */
+export function displayWidth(text: string): number {
+  let width = 0;
+  for (const { segment } of graphemes.segment(stripVTControlCharacters(text))) {
+    width += zeroWidth.test(segment) ? 0 : wide.test(segment) ? 2 : 1;
+  }
+  return width;
+}
+
+/** A table with aligned columns, a heading above each. The last column is not padded. */
+export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[], style: Style): string {
+  const widths = headings.map((heading, column) =>
+    Math.max(displayWidth(heading), ...rows.map((row) => displayWidth(row[column] ?? ''))),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) =>
+        column === cells.length - 1 ? cell : cell + ' '.repeat((widths[column] ?? 0) - displayWidth(cell)),
+      )
+      .join('  ')
+      .trimEnd();
+  return [style.dim(line(headings)), ...rows.map(line)].map((text) => `${text}\n`).join('');
+}
+
+/** A list of named values, the values aligned. */
+export function formatFields(fields: readonly (readonly [string, string])[], style: Style): string {
+  const width = Math.max(...fields.map(([name]) => displayWidth(name)));
+  return fields
+    .map(([name, value]) => {
+      const indented = value.replaceAll('\n', `\n${' '.repeat(width + 2)}`);
+      return `${style.dim(name + ' '.repeat(width - displayWidth(name)))}  ${indented}\n`;
+    })
+    .join('');
+}
+
+/** A number with its thousands apart: `28,277`. */
+export function formatNumber(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** A size for people: `812 B`, `63.0 KiB`, `1.2 MiB`. */
+export function formatSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const inKiB = bytes / 1024;
+  return inKiB < 1024 ? `${inKiB.toFixed(1)} KiB` : `${(inKiB / 1024).toFixed(1)} MiB`;
+}
+
+/** A moment as the API writes it, to the minute: `2026-07-01 12:34Z`. */
+export function formatTime(timestamp: string | null): string {
+  return timestamp === null ? 'never' : printable(timestamp).replace(/^(.{10})T(.{5}).*$/, '$1 $2Z');
+}
+
+/** `1 guest`, `2 guests`. */
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${formatNumber(number)} ${number === 1 ? one : many}`;
+}

@@ -1,0 +1,157 @@
+import { type Problem, problem as problemSchema } from '@tenon/protocol';
+import type { Static, TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+import { CliError } from './errors.ts';
+import { exitCodeOfStatus, exitCodes } from './exit-codes.ts';
+
+/** The server, what opens it, and how long to wait for it. */
+export interface Target {
+  readonly url: string;
+  readonly token: string;
+  readonly fetch: typeof fetch;
+  /** Ends a request whose connection has moved nothing for this long. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** A time-out that begins anew whenever something moves. */
+export interface Patience {
+  readonly signal: AbortSignal;
+  renew(): void;
+  end(): void;
+}
+
+export function createPatience({ timeoutMs, signal }: Target): Patience {
+  const controller = new AbortController();
+  const giveUp = () => controller.abort(new DOMException('The server took too long', 'TimeoutError'));
+  let timer = setTimeout(giveUp, timeoutMs);
+  return {
+    signal: AbortSignal.any([controller.signal, signal]),
+    renew() {
+      clearTimeout(timer);
+      timer = setTimeout(giveUp, timeoutMs);
+    },
+    end: () => clearTimeout(timer),
+  };
+}
+
+/** An answer whose body is still to be read. */
+export interface Answer {
+  readonly response: Response;
+  readonly patience: Patience;
+}
+
+type RequestBody = Pick<RequestInit, 'method' | 'body'> & { headers?: Record<string, string>; duplex?: 'half' };
+
+/** Sends a request. @throws CliError for every answer but a 2xx, and when there is none */
+export async function request(
+  options: Target,
+  path: string,
+  init: RequestBody,
+  patience: Patience = createPatience(options),
+): Promise<Answer> {
+  const headers = { accept: 'application/json, application/problem+json', ...init.headers };
+  try {
+    const response = await options.fetch(options.url + path, {
+      ...init,
+      headers: { ...headers, authorization: `Bearer ${options.token}` },
+      redirect: 'manual', // a redirect must not carry a change elsewhere, nor turn it into a GET
+      signal: patience.signal,
+    });
+    patience.renew();
+    if (!response.ok) throw await answerError(response, options);
+    return { response, patience };
+  } catch (error) {
+    patience.end();
+    throw connectionError(error, options);
+  }
+}
+
+/** Reads an answer's JSON. @throws CliError when it is not what the schema says */
+export async function readAnswer<T extends TSchema>({ response, patience }: Answer, schema: T): Promise<Static<T>> {
+  let body: unknown;
+  try {
+    body = await response.json();
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+  } finally {
+    patience.end();
+  }
+  if (Value.Check(schema, body)) return body;
+  const [fault] = Value.Errors(schema, body);
+  const where = fault === undefined ? '' : ` (${fault.instancePath || 'the body'} ${fault.message})`;
+  throw new CliError('unexpected_answer', `The server's answer is not what this version of tenon expects${where}.`, {
+    hint: 'Is this the URL of a Tenon server, and of about the same version?',
+  });
+}
+
+/** A body's bytes as they come. */
+export async function* readChunks(response: Response, patience: Patience, options: Target): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of response.body ?? []) {
+      patience.renew();
+      yield chunk;
+    }
+  } catch (error) {
+    throw connectionError(error, options);
+  } finally {
+    patience.end();
+  }
+}
+
+async function answerError(response: Response, { url }: Target): Promise<CliError> {
+  const { status } = response;
+  const requestId = status >= 500 ? (response.headers.get('x-request-id') ?? undefined) : undefined;
+  const body: unknown = await response.json().catch(() => undefined);
+  if (Value.Check(problemSchema, body)) {
+    return new CliError(body.code, messageOf(body), {
+      exitCode: exitCodeOfStatus(status),
+      hint: hints[body.code],
+      problem: body,
+      requestId,
+    });
+  }
+  const location = response.headers.get('location');
+  const isRedirect = status >= 300 && status < 400 && location !== null;
+  return new CliError('unexpected_answer', `${url} answered ${status}, and not as a Tenon server does.`, {
+    exitCode: exitCodeOfStatus(status),
+    hint: isRedirect ? `It points to ${location}: is that where the server is?` : 'Is this the URL of a Tenon server?',
+    requestId,
+  });
+}
+
+function messageOf({ title, detail }: Problem): string {
+  return detail.toLowerCase().startsWith(title.toLowerCase()) ? detail : `${title}. ${detail}`;
+}
+
+const hints: Readonly<Record<string, string>> = {
+  invalid_token: 'Is TENON_TOKEN the token of this server? `tenon help environment` tells where it is looked for.',
+  insufficient_scope: '`tenon token create --scope …` makes a token with other scopes.',
+};
+
+/** Says in people's words why there was no answer. Errors that say it already stay as they are. */
+function connectionError(error: unknown, { url, timeoutMs, signal }: Target): unknown {
+  if (error instanceof CliError) return error;
+  if (signal.aborted) return signal.reason;
+  const isTimeout = error instanceof Error && error.name === 'TimeoutError';
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const reason = isTimeout ? `nothing came for ${timeoutMs / 1000} seconds` : ((code && reasons[code]) ?? message);
+  return new CliError('unreachable', `No answer from ${url}: ${reason}.`, {
+    exitCode: exitCodes.unavailable,
+    hint: isTimeout ? 'Give it longer with --timeout.' : 'Is the server running there? To start one here: tenon serve',
+    cause: error,
+  });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'the name is unknown',
+  EAI_AGAIN: 'the name cannot be looked up now',
+  ECONNRESET: 'the connection was cut',
+  UND_ERR_SOCKET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ETIMEDOUT: 'the connection took too long',
+};
