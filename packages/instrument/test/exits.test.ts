@@ -37,9 +37,7 @@ describe('instrument() on every way out of a function', () => {
     const body = '(if (local.get 0) (then (return (i32.const 1) (i64.const 2) (f64.const 3))))';
     const rest = '(i32.const 4) (i64.const 5) (f64.const 6)';
     for (const extra of ['', '(type (func (result i32 i64 f64)))']) {
-      const input = wat(
-        `(module ${extra} (func $f (export "f") (param i32) (result i32 i64 f64) ${body} ${rest}))`,
-      );
+      const input = wat(`(module ${extra} (func $f (export "f") (param i32) (result i32 i64 f64) ${body} ${rest}))`);
       const { exports, takeEvents } = runTraced(input);
       assert.deepEqual(exports.f?.(1), [1, 2n, 3]);
       assert.deepEqual(exports.f?.(0), [4, 5n, 6]);
@@ -130,7 +128,10 @@ describe('instrument() on branches of references', () => {
     assert.equal(exports.null?.(exports.make?.(0)), 5);
     assert.equal(exports.null?.(null), -2);
     trace.assertBalanced();
-    assert.equal([...trace.calls.values()].reduce((sum, count) => sum + count, 0), 7);
+    assert.equal(
+      [...trace.calls.values()].reduce((sum, count) => sum + count, 0),
+      7,
+    );
   });
 
   it('lets call_ref reach a traced import and a traced function', async () => {

@@ -100,7 +100,9 @@ describe('instrument() on growth by the host', () => {
     const instance = runTraced(exported, { env }, { allowed: [] });
     instance.exports.run?.();
     assert.deepEqual(instance.takeEvents(), ['grow 3']);
-    const manual = wat('(module (import "dylibso:observe/api" "span-exit" (func)) (memory (export "m") 1) (func (call 0)))');
+    const manual = wat(
+      '(module (import "dylibso:observe/api" "span-exit" (func)) (memory (export "m") 1) (func (call 0)))',
+    );
     assert.deepEqual(instrument(manual, { allowed: [] }).bytes, manual);
   });
 });

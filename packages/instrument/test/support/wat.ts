@@ -23,7 +23,7 @@ const wabt = await loadWabt();
 
 /** Assembles text exactly as it stands. For what wabt does not know (GC, typed references) see `gcWat`. */
 export function wat(text: string, options: { names?: boolean; relocatable?: boolean } = {}): Uint8Array {
-  const module = wabt.parseWat('test.wat', text, features);
+  const module = wabt.parseWat('test.wat', new TextEncoder().encode(text), features);
   try {
     const { buffer } = module.toBinary({
       write_debug_names: options.names ?? true,
@@ -40,7 +40,10 @@ export async function gcWat(text: string): Promise<Uint8Array> {
   const { default: binaryen } = await import('binaryen');
   const module = binaryen.parseText(text);
   try {
-    module.setFeatures(binaryen.Features.All & ~binaryen.Features.SharedEverything & ~binaryen.Features.StackSwitching);
+    // By name, as the declarations of binaryen do not know all of its features.
+    const beyondEngines = new Set(['All', 'SharedEverything', 'StackSwitching', 'CompactImports']);
+    const wanted = Object.entries(binaryen.Features).filter(([name]) => !beyondEngines.has(name));
+    module.setFeatures(wanted.reduce((mask, [, feature]) => mask | Number(feature), 0));
     return module.emitBinary();
   } finally {
     module.dispose();
