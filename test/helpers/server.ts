@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, symlinkSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -69,4 +69,10 @@ async function untilReady(file: string, hasEnded: () => boolean): Promise<Record
 /** The environment without what would configure a server or a client by accident. */
 export function withoutTenon(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TENON_')));
+}
+
+/** Makes a folder look like the root of a checkout to the shell lines of a page, which name files below it. */
+export function linkCheckout(folder: string): void {
+  for (const name of ['packages', 'examples', 'node_modules'])
+    symlinkSync(join(root, name), join(folder, name), 'junction');
 }

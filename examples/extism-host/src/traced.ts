@@ -1,11 +1,12 @@
-// The same with a plugin that has been instrumented, and prints its calls to stderr: node src/traced.ts [name]
+// The same with a plugin that has been instrumented, and prints its calls to stderr: node src/traced.ts [input] [plugin]
 import process from 'node:process';
 import { createPlugin } from '@extism/extism';
 import { fetchPlugin } from './fetch-plugin.ts';
 import { readSource, variable } from './settings.ts';
 
+const [input = 'world', name = 'greet'] = process.argv.slice(2);
 const form = new FormData();
-form.set('wasm', new Blob([await fetchPlugin(readSource(), 'greet')]), 'greet.wasm');
+form.set('wasm', new Blob([await fetchPlugin(readSource(), name)]), 'plugin.wasm');
 const response = await fetch(`${variable('TENON_URL')}/instrument`, {
   method: 'POST',
   headers: { authorization: `Bearer ${variable('TENON_API_KEY')}` },
@@ -26,7 +27,7 @@ const plugin = await createPlugin(
   { functions: { 'dylibso:observe/instrument': observe } },
 );
 try {
-  const output = await plugin.call('greet', process.argv[2] ?? 'world');
+  const output = await plugin.call('greet', input);
   console.log(output?.text());
 } finally {
   await plugin.close();
