@@ -42,7 +42,7 @@ describe('examples/extism-host', () => {
   });
 
   function runExample(file: string, change: Record<string, string> = {}) {
-    return run(process.execPath, [join(example, 'src', file), 'Ada'], {
+    return run(process.execPath, ['--disable-warning=ExperimentalWarning', join(example, 'src', file), 'Ada'], {
       cwd: example,
       env: { ...withoutTenon(process.env), ...server.quickstart, ...change },
     });
