@@ -48,6 +48,10 @@ export type App = Static<typeof app>;
 export const appInput = Type.Object({ name: displayName('shown to members and guests') });
 export type AppInput = Static<typeof appInput>;
 
+/** A `PUT` that leaves a field out keeps that field's value. */
+export const appUpdate = Type.Partial(appInput);
+export type AppUpdate = Static<typeof appUpdate>;
+
 export const member = Type.Object({
   userId: id('user', 'the member'),
   name: Type.String({ description: "the user's name" }),

@@ -1,0 +1,88 @@
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { answerError, routeOf } from './http/answer-error.ts';
+import { answerClientError } from './http/client-error.ts';
+import { corsHeaders, preflightHeaders } from './http/cors.ts';
+import { drain } from './http/drain.ts';
+import { HttpError } from './http/http-error.ts';
+import type { Parts } from './http/parts.ts';
+import { createPathTable, type PathTable } from './http/path-table.ts';
+import { registerRoute } from './http/register-route.ts';
+import { createRequestIds } from './http/request-id.ts';
+import { createUrlRewriter } from './http/rewrite-url.ts';
+import type { Route } from './http/route.ts';
+import { routesOf } from './http/routes/all.ts';
+
+/** Puts the HTTP side together from its parts. It listens to nothing: `main.ts` does, and tests inject requests. */
+export function createApp(parts: Parts, routes: readonly Route[] = routesOf(parts.settings.only)): FastifyInstance {
+  const { settings, addresses } = parts;
+  const rewriteUrl = createUrlRewriter(() => [addresses.base(), addresses.instrument()]);
+  const app = fastify({
+    logger: false, // Fastify's own lines have the path in them
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: createRequestIds(parts.context.random),
+    rewriteUrl: (message) => rewriteUrl(message.url ?? '/'),
+    frameworkErrors: (error, request, reply) => answerError(parts, error, request, reply as FastifyReply),
+    clientErrorHandler: (error, socket) => answerClientError(parts, error, socket),
+    routerOptions: { maxParamLength: settings.maxHeaderBytes }, // a long id is an unknown id
+    exposeHeadRoutes: false,
+    return503OnClosing: false, // what comes on an open connection during the shutdown is still answered
+    forceCloseConnections: 'idle',
+    requestTimeout: settings.bodyTimeoutMs,
+    keepAliveTimeout: settings.keepAliveTimeoutMs,
+    http: {
+      maxHeaderSize: settings.maxHeaderBytes,
+      headersTimeout: settings.headerTimeoutMs,
+      connectionsCheckingInterval: Math.min(5_000, settings.headerTimeoutMs),
+    },
+  });
+  // Who calls is checked before a byte of the body is asked for; see `bodySource`.
+  app.server.on('checkContinue', (message, response) => app.server.emit('request', message, response));
+
+  // Routes read their own bodies, once the caller was let in.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
+  app.setErrorHandler((error, request, reply) => answerError(parts, error, request, reply));
+
+  const paths = createPathTable(routes);
+  app.setNotFoundHandler((request, reply) => answerUnrouted(paths, request, reply));
+  app.addHook('onResponse', (request, reply, done) => {
+    settle(parts, request, reply);
+    done();
+  });
+  for (const route of routes) registerRoute(app, parts, route);
+  return app;
+}
+
+/** What no route takes: preflights, other methods of a path that is there, and paths that aren't. */
+function answerUnrouted(paths: PathTable, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const [path = '/'] = (request.raw.url ?? '/').split('?', 1);
+  const methods = paths.methodsAt(path);
+  if (methods.length === 0) throw new HttpError('not_found', 'Nothing is at this path.');
+  const allow = methods.join(', ');
+  if (request.method !== 'OPTIONS') {
+    throw new HttpError('method_not_allowed', `Allowed here: ${allow}.`, { allow });
+  }
+  return reply
+    .code(204)
+    .headers({ ...corsHeaders, ...preflightHeaders, 'access-control-allow-methods': allow, allow })
+    .header('x-request-id', request.id)
+    .send();
+}
+
+/** After an answer: reads on what the client still sends, and writes the line in the log that changes deserve. */
+function settle(parts: Parts, request: FastifyRequest, reply: FastifyReply): void {
+  drain(request.raw);
+  const isRead = request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS';
+  if (reply.statusCode >= 400) return; // told when the error was answered
+  const level = isRead ? 'debug' : 'info';
+  if (!parts.log.isLevelEnabled(level)) return;
+  parts.log[level](
+    {
+      requestId: request.id,
+      route: routeOf(request),
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime),
+    },
+    'request answered',
+  );
+}

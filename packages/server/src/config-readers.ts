@@ -1,0 +1,81 @@
+import { isIP } from 'node:net';
+
+/** Reads a setting's text, and throws an error that completes "VARIABLE …" when it can't be one. */
+export type Reader<T> = (text: string) => T;
+
+export const text: Reader<string> = (value) => value;
+
+export const positiveInteger: Reader<number> = (value) => {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < 1 || !Number.isSafeInteger(number)) {
+    throw new Error(`must be a whole number above 0, not ${JSON.stringify(value)}`);
+  }
+  return number;
+};
+
+export const port: Reader<number> = (value) => {
+  if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) {
+    throw new Error(`must be a port from 0 to 65535, not ${JSON.stringify(value)}`);
+  }
+  return Number(value);
+};
+
+const unitBytes: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
+
+/** Bytes, plain or with a unit: `262144`, `256KiB`, `64 MiB`. */
+export const byteSize: Reader<number> = (value) => {
+  const match = /^(\d{1,12}) ?(KiB|MiB|GiB)?$/.exec(value);
+  const bytes = match === null ? 0 : Number(match[1]) * (unitBytes[match[2] ?? ''] ?? 0);
+  if (bytes < 1)
+    throw new Error(`must be a number of bytes such as 262144, 256KiB or 64MiB, not ${JSON.stringify(value)}`);
+  return bytes;
+};
+
+/** Seconds, with a fraction if need be; kept as milliseconds. */
+export const seconds: Reader<number> = (value) => {
+  const ms = Math.round(Number(value) * 1000);
+  if (!/^\d{1,9}(\.\d+)?$/.test(value) || ms < 1) {
+    throw new Error(`must be a number of seconds above 0, not ${JSON.stringify(value)}`);
+  }
+  return ms;
+};
+
+export function choice<const T extends string>(...values: readonly T[]): Reader<T> {
+  return (value) => {
+    const found = values.find((one) => one === value);
+    if (found === undefined) throw new Error(`must be one of ${values.join(', ')}, not ${JSON.stringify(value)}`);
+    return found;
+  };
+}
+
+/** An absolute `http:` or `https:` URL without query and fragment; kept without a slash at its end. */
+export const httpUrl: Reader<string> = (value) => {
+  const url = URL.parse(value);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new Error(`must be an http or https URL, not ${JSON.stringify(value)}`);
+  }
+  if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
+    throw new Error('must be a URL without credentials, query and fragment');
+  }
+  return url.href.replace(/\/+$/, '');
+};
+
+/** An IP address, or a range of them in CIDR notation. */
+export const trustedAddress: Reader<string> = (value) => {
+  const [address = '', prefix, ...rest] = value.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  const isRange = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+  if (isIP(address) === 0 || !isRange || rest.length > 0) {
+    throw new Error(`must hold IP addresses and CIDR ranges, not ${JSON.stringify(value)}`);
+  }
+  return value;
+};
+
+export function list<T>(item: Reader<T>): Reader<readonly T[]> {
+  return (value) =>
+    value
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '')
+      .map(item);
+}

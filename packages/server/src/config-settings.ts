@@ -1,0 +1,196 @@
+import { availableParallelism } from 'node:os';
+import {
+  byteSize,
+  choice,
+  httpUrl,
+  list,
+  port,
+  positiveInteger,
+  type Reader,
+  seconds,
+  text,
+  trustedAddress,
+} from './config-readers.ts';
+
+/** One setting: which variable sets it, how its text is read, what it is without one. */
+export interface Setting<T> {
+  readonly variable: string;
+  readonly read: Reader<T>;
+  readonly default: T;
+  readonly description: string;
+}
+
+function setting<T>(variable: string, read: Reader<T>, fallback: NoInfer<T>, description: string): Setting<T> {
+  return { variable, read, default: fallback, description };
+}
+
+const MiB = 1024 * 1024;
+const second = 1000;
+
+/** Every setting of the server. `docs/reference/configuration.md` shows the same. */
+export const settings = {
+  host: setting('TENON_HOST', text, '127.0.0.1', 'the address to listen on'),
+  port: setting('TENON_PORT', port, 8366, 'the port to listen on; 0 takes any that is free'),
+  dataDir: setting(
+    'TENON_DATA_DIR',
+    text,
+    './tenon-data',
+    'the folder with the metadata, the plugins and quickstart.env',
+  ),
+  publicUrl: setting<string | undefined>(
+    'TENON_PUBLIC_URL',
+    httpUrl,
+    undefined,
+    'where clients reach the server, with a path prefix if there is one; http://localhost:PORT by default',
+  ),
+  instrumentUrl: setting<string | undefined>(
+    'TENON_INSTRUMENT_URL',
+    httpUrl,
+    undefined,
+    'where clients reach /instrument; the public URL by default',
+  ),
+  trustedProxies: setting<readonly string[]>(
+    'TENON_TRUSTED_PROXIES',
+    list(trustedAddress),
+    [],
+    'addresses and CIDR ranges, separated by commas, whose forwarded and x-forwarded-for headers count',
+  ),
+  logLevel: setting(
+    'TENON_LOG_LEVEL',
+    choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'info',
+    'the least severe level that is logged',
+  ),
+  only: setting<'instrument' | undefined>(
+    'TENON_ONLY',
+    choice('instrument'),
+    undefined,
+    '"instrument" serves the instrumentation endpoint alone',
+  ),
+
+  maxModuleBytes: setting(
+    'TENON_MAX_MODULE_BYTES',
+    byteSize,
+    64 * MiB,
+    'the largest module that is published or instrumented',
+  ),
+  maxJsonBytes: setting('TENON_MAX_JSON_BYTES', byteSize, MiB / 4, 'the largest JSON body'),
+  maxConfigBytes: setting('TENON_MAX_CONFIG_BYTES', byteSize, MiB, 'the largest instrumentation configuration'),
+  maxMultipartParts: setting(
+    'TENON_MAX_MULTIPART_PARTS',
+    positiveInteger,
+    8,
+    'the most parts that a multipart body may have',
+  ),
+  maxBodyMemoryBytes: setting(
+    'TENON_MAX_BODY_MEMORY_BYTES',
+    byteSize,
+    512 * MiB,
+    'how much of all bodies together is held in memory; a request beyond it is answered 503',
+  ),
+  maxHeaderBytes: setting(
+    'TENON_MAX_HEADER_BYTES',
+    byteSize,
+    16 * 1024,
+    'the largest request line and header fields together',
+  ),
+  maxPluginsPerGuest: setting(
+    'TENON_MAX_PLUGINS_PER_GUEST',
+    positiveInteger,
+    1000,
+    'the most plugins that one guest may have at one extension point',
+  ),
+  contentCacheBytes: setting(
+    'TENON_CONTENT_CACHE_BYTES',
+    byteSize,
+    128 * MiB,
+    'how much plugin content is kept in memory for reading; one of at most an eighth of this is kept',
+  ),
+  invitationLifetimeMs: setting(
+    'TENON_INVITATION_LIFETIME_SECONDS',
+    seconds,
+    7 * 24 * 60 * 60 * second,
+    'how long an invitation works',
+  ),
+
+  headerTimeoutMs: setting(
+    'TENON_HEADER_TIMEOUT_SECONDS',
+    seconds,
+    15 * second,
+    'how long a client may take to send its header fields',
+  ),
+  bodyTimeoutMs: setting(
+    'TENON_BODY_TIMEOUT_SECONDS',
+    seconds,
+    600 * second,
+    'how long a client may take to send a whole request',
+  ),
+  idleTimeoutMs: setting(
+    'TENON_IDLE_TIMEOUT_SECONDS',
+    seconds,
+    30 * second,
+    'how long a client may send, or take, nothing in the middle of a body',
+  ),
+  keepAliveTimeoutMs: setting(
+    'TENON_KEEP_ALIVE_SECONDS',
+    seconds,
+    72 * second,
+    'how long an unused connection is kept open',
+  ),
+  shutdownTimeoutMs: setting(
+    'TENON_SHUTDOWN_SECONDS',
+    seconds,
+    20 * second,
+    'how long a shutdown waits for what is in flight',
+  ),
+
+  workers: setting(
+    'TENON_WORKERS',
+    positiveInteger,
+    availableParallelism(),
+    'threads that check and instrument modules; by default as many as there are cores',
+  ),
+  workerQueue: setting(
+    'TENON_WORKER_QUEUE',
+    positiveInteger,
+    32,
+    'how many modules may wait for a thread; further ones are answered 503',
+  ),
+  workerMemoryMiB: setting(
+    'TENON_WORKER_MEMORY_MIB',
+    positiveInteger,
+    1024,
+    'the largest JavaScript heap of one thread, in MiB',
+  ),
+  workerTimeoutMs: setting(
+    'TENON_WORKER_TIMEOUT_SECONDS',
+    seconds,
+    10 * second,
+    'how long a thread may work on a module, and',
+  ),
+  workerTimeoutPerMiBMs: setting(
+    'TENON_WORKER_TIMEOUT_SECONDS_PER_MIB',
+    seconds,
+    second,
+    'how much longer for each MiB that it has',
+  ),
+
+  writesPerSecond: setting(
+    'TENON_WRITES_PER_SECOND',
+    positiveInteger,
+    100,
+    'changes a second that one token, or API key, may make in the long run',
+  ),
+  writeBurst: setting('TENON_WRITE_BURST', positiveInteger, 1000, 'changes that one token may make at once'),
+  codeTriesPerMinute: setting(
+    'TENON_CODE_TRIES_PER_MINUTE',
+    positiveInteger,
+    20,
+    'unknown invitation codes a minute that one address may try',
+  ),
+} as const;
+
+/** The settings' values, by name. Times are milliseconds, sizes bytes unless the name says otherwise. */
+export type Settings = {
+  readonly [Name in keyof typeof settings]: (typeof settings)[Name] extends Setting<infer T> ? T : never;
+};

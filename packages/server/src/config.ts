@@ -1,0 +1,78 @@
+import process from 'node:process';
+import { type Setting, type Settings, settings } from './config-settings.ts';
+
+/** The server's configuration: read once, frozen. */
+export interface Config extends Settings {
+  /**
+   * Whether a first start makes demo data: `true` on any host, `undefined` on a loopback host alone, `false` never.
+   * A flag only, without a variable.
+   */
+  readonly demo: boolean | undefined;
+  /** What to tell the operator: variables that begin with `TENON_` and set nothing here. */
+  readonly warnings: readonly string[];
+}
+
+/** What the command line gave; a flag goes before its variable. Texts are read as the variables' are. */
+export type ConfigFlags = {
+  readonly [Name in keyof Settings]?: string | undefined;
+} & { readonly demo?: boolean | undefined };
+
+/** Thrown when settings can't be read: `faults` has a line for each of them. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly code = 'invalid_configuration';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`The configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+/** Variables that other programs of ours read. */
+const foreignVariables = new Set([
+  'TENON_URL',
+  'TENON_TOKEN',
+  'TENON_API_KEY',
+  'TENON_APP_ID',
+  'TENON_EXTENSION_POINT_ID',
+  'TENON_GUEST_KEY',
+  'TENON_USER_ID',
+]);
+
+/**
+ * Reads the configuration from flags, then the environment, then the defaults. A variable that is empty counts as unset.
+ *
+ * @throws ConfigError with every fault at once
+ */
+export function loadConfig(
+  flags: ConfigFlags = {},
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Config {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(settings) as [keyof Settings, Setting<unknown>][]) {
+    const flag = flags[name];
+    const text = flag ?? (environment[setting.variable] || undefined);
+    try {
+      values[name] = text === undefined ? setting.default : setting.read(text);
+    } catch (error) {
+      const source = flag === undefined ? setting.variable : flagName(name);
+      faults.push(`${source} ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  const warnings = unknownVariables(environment).map((name) => `${name} is not a setting of this version`);
+  return Object.freeze({ ...(values as unknown as Settings), demo: flags.demo, warnings: Object.freeze(warnings) });
+}
+
+function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const known = new Set(Object.values(settings).map((setting) => setting.variable));
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('TENON_') && !known.has(name) && !foreignVariables.has(name))
+    .sort();
+}
+
+function flagName(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}

@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+import type { ErrorCode } from '@tenon/protocol';
+import type { Settings } from '../../config-settings.ts';
+import type { ByteBudget } from './byte-budget.ts';
+
+/** What is needed to read a request's body. */
+export interface BodySource {
+  readonly message: IncomingMessage;
+  /** The media type in lower case, without parameters; empty when the request has none. */
+  readonly mediaType: string;
+  readonly limits: Pick<
+    Settings,
+    'maxModuleBytes' | 'maxJsonBytes' | 'maxConfigBytes' | 'maxMultipartParts' | 'idleTimeoutMs'
+  >;
+  /** Bytes that are kept are taken from here. */
+  readonly lease: ByteLease;
+}
+
+/** One request's share of the memory for bodies. */
+export type ByteLease = Pick<ByteBudget, 'take'>;
+
+/** How one kind of body is read, and how the description of the interface shows it. */
+export interface BodyReader<T> {
+  read(source: BodySource): Promise<T>;
+  readonly doc: {
+    readonly required: boolean;
+    readonly content: Readonly<
+      Record<string, { readonly schema: object; readonly example?: unknown; readonly encoding?: object }>
+    >;
+    readonly errors: readonly ErrorCode[];
+  };
+}

@@ -1,0 +1,102 @@
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { DomainError, type FieldFault } from '../../domain/errors.ts';
+import { HttpError } from '../http-error.ts';
+import type { BodyReader } from './body-reader.ts';
+import { readBytes } from './read-bytes.ts';
+
+/** The most faults of one body that are told at once. */
+const maxFaults = 20;
+
+/** A JSON body of a schema's shape. Members that the schema doesn't name are passed over. */
+export function jsonBody<const T extends TSchema>(schema: T, example: NoInfer<Static<T>>): BodyReader<Static<T>> {
+  const validator = Compile(schema);
+  return {
+    async read(source) {
+      if (source.mediaType !== 'application/json') {
+        throw new HttpError('unsupported_media_type', 'Send the body as application/json.', {
+          accept: 'application/json',
+        });
+      }
+      const value = parseJson(await readBytes(source, source.limits.maxJsonBytes, 'A JSON body'));
+      if (validator.Check(value)) return value as Static<T>;
+      throw invalidBody(validator.Errors(value));
+    },
+    doc: {
+      required: true,
+      content: { 'application/json': { schema, example } },
+      errors: ['malformed_json', 'payload_too_large', 'request_timeout', 'unsupported_media_type', 'invalid_field'],
+    },
+  };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) throw new DomainError('malformed_json', 'The body is empty; a JSON object was expected.');
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch (cause) {
+    throw new DomainError('malformed_json', 'The body is not UTF-8.', { cause });
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    // The engine quotes some of the text, which may hold a secret; where the fault lies is enough.
+    const position = /at position (\d+)/.exec(cause instanceof Error ? cause.message : '');
+    const where = position === null ? 'at its end' : `at position ${position[1]}`;
+    throw new DomainError('malformed_json', `The body stops being JSON ${where}.`, { cause });
+  }
+}
+
+/** A fault as TypeBox tells it: JSON Schema's keyword, where in the schema, where in the value. */
+export interface SchemaFault {
+  readonly keyword: string;
+  readonly schemaPath: string;
+  readonly instancePath: string;
+  readonly params: object;
+  readonly message: string;
+}
+
+function invalidBody(found: readonly SchemaFault[]): DomainError {
+  const shown = describeFaults(found).slice(0, maxFaults);
+  const [first] = shown;
+  const detail =
+    first === undefined ? 'The body has another shape.' : `${first.pointer || 'The body'}: ${first.detail}`;
+  return new DomainError('invalid_field', detail, { errors: shown });
+}
+
+/** Puts a validator's faults in words: one line for each place, and for a union one line in all. */
+export function describeFaults(found: readonly SchemaFault[]): FieldFault[] {
+  const unions = found.filter(({ keyword }) => keyword === 'anyOf');
+  const isBranch = (fault: SchemaFault): boolean =>
+    unions.some(({ schemaPath }) => fault.schemaPath.startsWith(`${schemaPath}/anyOf/`));
+  return found.filter((fault) => !isBranch(fault)).flatMap((fault) => describeFault(fault, found));
+}
+
+function describeFault(fault: SchemaFault, all: readonly SchemaFault[]): FieldFault[] {
+  const { keyword, instancePath, schemaPath, params, message } = fault;
+  if (keyword === 'required') {
+    const missing = (params as { requiredProperties: string[] }).requiredProperties;
+    return missing.map((name) => ({ pointer: `${instancePath}/${name}`, detail: 'is required' }));
+  }
+  if (keyword === 'type') return [{ pointer: instancePath, detail: `must be ${typeName(params)}` }];
+  if (keyword === 'pattern' && (params as { pattern: unknown }).pattern === '\\S') {
+    return [{ pointer: instancePath, detail: 'must not be blank' }];
+  }
+  if (keyword !== 'anyOf') return [{ pointer: instancePath, detail: message }];
+  const branches = all.filter((other) => other.schemaPath.startsWith(`${schemaPath}/anyOf/`));
+  const choices = branches.map((branch) =>
+    branch.keyword === 'const'
+      ? JSON.stringify((branch.params as { allowedValue: unknown }).allowedValue)
+      : typeName(branch.params),
+  );
+  return [{ pointer: instancePath, detail: `must be ${choices.join(' or ')}` }];
+}
+
+function typeName(params: object): string {
+  const { type } = params as { type?: string | string[] };
+  const name = Array.isArray(type) ? type.join(' or ') : (type ?? 'another value');
+  return /^[aio]/.test(name) ? `an ${name}` : `a ${name}`;
+}

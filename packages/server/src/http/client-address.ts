@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP, isIPv4 } from 'node:net';
+
+/** Tells from which address a request comes. */
+export interface ClientAddresses {
+  of(message: IncomingMessage): string;
+}
+
+/**
+ * The peer's address; or, when the peer is a trusted proxy, the nearest address in `forwarded` (RFC 7239) or else
+ * `x-forwarded-for` that is not itself a trusted proxy's.
+ *
+ * @param trusted IP addresses and CIDR ranges
+ */
+export function createClientAddresses(trusted: readonly string[]): ClientAddresses {
+  const proxies = new BlockList();
+  for (const entry of trusted) {
+    const [address = '', prefix] = entry.split('/');
+    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+    if (prefix === undefined) proxies.addAddress(address, family);
+    else proxies.addSubnet(address, Number(prefix), family);
+  }
+  const isTrusted = (address: string): boolean => proxies.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+
+  return {
+    of(message) {
+      let address = normalize(message.socket.remoteAddress ?? '');
+      if (trusted.length === 0 || isIP(address) === 0) return address;
+      const hops = forwardedFor(message);
+      while (isTrusted(address)) {
+        const next = hops.pop();
+        if (next === undefined || isIP(next) === 0) break; // an obfuscated or unknown hop: the proxy speaks for it
+        address = next;
+      }
+      return address;
+    },
+  };
+}
+
+/** Addresses in the order in which the proxies added them: the nearest comes last. */
+function forwardedFor(message: IncomingMessage): string[] {
+  const { forwarded } = message.headers;
+  if (forwarded !== undefined) {
+    return forwarded.split(',').map((element) => {
+      const node = /(?:^|;)\s*for=(?:"([^"]*)"|([^\s;]*))/i.exec(element);
+      return normalize(node?.[1] ?? node?.[2] ?? '');
+    });
+  }
+  const header = message.headers['x-forwarded-for'];
+  const text = Array.isArray(header) ? header.join(',') : header;
+  return text === undefined ? [] : text.split(',').map((address) => normalize(address.trim()));
+}
+
+/** Without brackets and port; an IPv4 address in IPv6's clothes as what it is. */
+function normalize(node: string): string {
+  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(node)?.[1];
+  const bare = bracketed ?? (/^[\d.]+:\d+$/.test(node) ? node.slice(0, node.indexOf(':')) : node);
+  return bare.replace(/^::ffff:(?=[\d.]+$)/i, '');
+}

@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/*
+ * Conditional requests, RFC 9110 §13. Only entity tags are there to compare: what we serve has no modification date of its
+ * own, so `if-modified-since` and `if-unmodified-since` are passed over as §13.1.3 and §13.1.4 say.
+ */
+
+/** What the conditions of a request come to: `undefined` means to answer as if there were none. */
+export type ConditionOutcome = 'not_modified' | 'precondition_failed' | undefined;
+
+/**
+ * Evaluates `if-match`, then `if-none-match` (RFC 9110 §13.2.2) for what exists under a strong entity tag.
+ *
+ * @param etag with its quotes
+ */
+export function evaluateConditions(headers: IncomingHttpHeaders, etag: string): ConditionOutcome {
+  const ifMatch = headers['if-match'];
+  if (ifMatch !== undefined && !matches(ifMatch, etag, 'strong')) return 'precondition_failed';
+  const ifNoneMatch = headers['if-none-match'];
+  // Most clients send the one tag that they have.
+  if (ifNoneMatch !== undefined && (ifNoneMatch === etag || matches(ifNoneMatch, etag, 'weak'))) return 'not_modified';
+  return undefined;
+}
+
+/** RFC 9110 §8.8.3: an entity tag may hold anything visible but quotes, so commas too. `W/` is case-sensitive. */
+const listedTag = /[ \t,]*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y;
+
+/** Whether a field that is `*` or a list of entity tags names the tag. A list names nothing from where it can't be read. */
+function matches(field: string, etag: string, comparison: 'strong' | 'weak'): boolean {
+  if (field.trim() === '*') return true;
+  listedTag.lastIndex = 0;
+  for (let tag = listedTag.exec(field); tag !== null; tag = listedTag.exec(field)) {
+    if (tag[2] === etag && (comparison === 'weak' || tag[1] === undefined)) return true;
+  }
+  return false;
+}

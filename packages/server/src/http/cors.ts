@@ -1,0 +1,37 @@
+/*
+ * Any origin may call the interface: its tokens are sent by scripts that hold them, never by the browser on its own, so there
+ * is nothing of the visitor's that another site could borrow. Credentials mode is not allowed.
+ * https://fetch.spec.whatwg.org/#http-cors-protocol
+ */
+
+/** On every answer, whatever the origin, so that one that a browser keeps fits every page. */
+export const corsHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': [
+    'etag',
+    'retry-after',
+    'x-request-id',
+    'repr-digest',
+    'content-range',
+    'accept-ranges',
+    'www-authenticate',
+    'instrumented-functions',
+    'instrument-notes',
+    'tenon-version',
+  ].join(', '),
+} as const;
+
+/** What a preflight is answered with. `authorization` must be named: a star doesn't cover it. */
+export const preflightHeaders = {
+  'access-control-allow-headers': [
+    'authorization',
+    'content-type',
+    'if-match',
+    'if-none-match',
+    'if-range',
+    'if-updated-since',
+    'range',
+    'x-request-id',
+  ].join(', '),
+  'access-control-max-age': '7200',
+} as const;

@@ -1,0 +1,22 @@
+import type { ErrorCode } from '@tenon/protocol';
+import { DomainError, type FieldFault } from '../domain/errors.ts';
+
+/** An error that is HTTP's own business: it carries header fields that its answer needs. */
+export class HttpError extends DomainError {
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    options: { cause?: unknown; errors?: readonly FieldFault[] } = {},
+  ) {
+    super(code, message, options);
+    this.headers = headers;
+  }
+}
+
+/** The service can't do this now; the client may come back after so many seconds. */
+export function unavailable(message: string, retryAfterSeconds: number): HttpError {
+  return new HttpError('unavailable', message, { 'retry-after': String(retryAfterSeconds) });
+}

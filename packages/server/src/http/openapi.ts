@@ -1,0 +1,191 @@
+import { type ErrorCode, errorCodes, type IdKind, idPattern, pluginNamePattern, problem } from '@tenon/protocol';
+import type { TObject, TSchema } from 'typebox';
+
+import type { Access, Route, SuccessDoc } from './route.ts';
+import { example } from './routes/examples.ts';
+
+/** What the description says of a server. */
+export interface OpenApiServer {
+  readonly base: string;
+  readonly instrument: string;
+  readonly version: string;
+}
+
+/**
+ * Describes routes as an OpenAPI 3.1 document (https://spec.openapis.org/oas/v3.1.1), out of the schemas that check the requests.
+ */
+export function describeRoutes(routes: readonly Route[], server: OpenApiServer): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes) {
+    const path = openApiPath(route);
+    paths[path] ??= {};
+    paths[path][route.method.toLowerCase()] = describeOperation(route, server);
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Tenon',
+      version: server.version,
+      summary: 'Distributes WebAssembly plugins and instruments WebAssembly modules',
+      description:
+        'Every error is a problem document (RFC 9457) with a stable `code`. HEAD works wherever GET does. Lists come whole unless `limit` is sent.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: server.base }],
+    tags: [...new Set(routes.map(({ doc }) => doc.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        accessToken: { type: 'http', scheme: 'bearer', description: 'an access token of a user, `tnn_…`' },
+        apiKey: { type: 'http', scheme: 'bearer', description: 'an API key, `tnk_…`' },
+      },
+      schemas: { Problem: problem },
+      headers: {
+        RequestId: {
+          description: 'names the request in the log; your own `x-request-id` when you sent one',
+          schema: { type: 'string' },
+        },
+        RetryAfter: { description: 'in how many seconds to try again', schema: { type: 'integer' } },
+      },
+    },
+  };
+}
+
+function openApiPath({ path, doc }: Route): string {
+  return path.replace(/:(\w+)/g, '{$1}').replace('*', `{${doc.wildcard?.name ?? 'rest'}}`);
+}
+
+function describeOperation(route: Route, server: OpenApiServer): object {
+  const { doc, body, access, area } = route;
+  const isElsewhere = area === 'instrumentation' && server.instrument !== server.base;
+  return {
+    operationId: doc.id,
+    tags: [doc.tag],
+    summary: doc.summary,
+    ...(doc.description === undefined ? {} : { description: doc.description }),
+    ...(doc.deprecated === undefined ? {} : { deprecated: true }),
+    ...(isElsewhere ? { servers: [{ url: server.instrument }] } : {}),
+    security: securityOf(access),
+    parameters: [...pathParameters(route), ...queryParameters(route.query), ...headerParameters(route)],
+    ...(body === undefined ? {} : { requestBody: { required: body.doc.required, content: body.doc.content } }),
+    responses: describeResponses(route),
+  };
+}
+
+function securityOf({ kind }: Access): object[] {
+  if (kind === 'public') return [];
+  return [kind === 'apiKey' ? { apiKey: [] } : { accessToken: [] }];
+}
+
+const parameterIds: Readonly<Record<string, IdKind>> = {
+  appId: 'app',
+  extensionPointId: 'extensionPoint',
+  userId: 'user',
+  guestId: 'guest',
+  invitationId: 'invitation',
+  tokenId: 'token',
+  apiKeyId: 'apiKey',
+};
+
+function pathParameters({ path, doc }: Route): object[] {
+  const named = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+    const kind = parameterIds[name];
+    const pattern = kind === undefined ? undefined : idPattern(kind);
+    const schema = { type: 'string', ...(pattern === undefined ? patternOf(name) : { pattern }) };
+    const shown = (example as Readonly<Record<string, string>>)[name] ?? (name === 'pluginName' ? 'median' : undefined);
+    return { name, in: 'path', required: true, schema, ...(shown === undefined ? {} : { example: shown }) };
+  });
+  if (doc.wildcard === undefined) return named;
+  const { name, description } = doc.wildcard;
+  return [...named, { name, in: 'path', required: true, description, schema: { type: 'string' }, example: 'globex' }];
+}
+
+function patternOf(name: string): { pattern?: string } {
+  return name === 'pluginName' ? { pattern: pluginNamePattern } : {};
+}
+
+function queryParameters(query: TObject | undefined): object[] {
+  return Object.entries((query?.properties ?? {}) as Record<string, TSchema & { description?: string }>).map(
+    ([name, schema]) => ({
+      name,
+      in: 'query',
+      required: false,
+      ...(schema.description === undefined ? {} : { description: schema.description }),
+      schema,
+    }),
+  );
+}
+
+function headerParameters({ doc }: Route): object[] {
+  return Object.entries(doc.requestHeaders ?? {}).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  }));
+}
+
+function describeResponses(route: Route): Record<string, object> {
+  const responses: Record<string, object> = {};
+  for (const [status, success] of Object.entries(route.doc.answers)) responses[status] = describeSuccess(success);
+  const codes = Map.groupBy(errorsOf(route), (code) => errorCodes[code].status);
+  for (const [status, those] of codes) {
+    if (responses[status] !== undefined) continue;
+    responses[status] = describeFailure(those);
+  }
+  return responses;
+}
+
+function describeSuccess({ description, schema, contentType, headers, example: shown }: SuccessDoc): object {
+  const media = contentType ?? (schema === undefined ? undefined : 'application/json');
+  const content =
+    media === undefined
+      ? {}
+      : {
+          content: {
+            [media]: {
+              schema: schema ?? (media.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' }),
+              ...(shown === undefined ? {} : { example: shown }),
+            },
+          },
+        };
+  const described = Object.entries(headers ?? {}).map(([name, text]) => [
+    name,
+    { description: text, schema: { type: 'string' } },
+  ]);
+  return {
+    description,
+    headers: { 'x-request-id': { $ref: '#/components/headers/RequestId' }, ...Object.fromEntries(described) },
+    ...content,
+  };
+}
+
+function describeFailure(codes: readonly ErrorCode[]): object {
+  const hasRetry = codes.some((code) => code === 'rate_limited' || code === 'unavailable');
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errorCodes[code].title}`).join('; '),
+    headers: {
+      'x-request-id': { $ref: '#/components/headers/RequestId' },
+      ...(hasRetry ? { 'retry-after': { $ref: '#/components/headers/RetryAfter' } } : {}),
+    },
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+  };
+}
+
+/** Every code that a route can answer: its own, and what follows from its access, query and body. */
+export function errorsOf({ method, access, query, body, doc, page }: Route): ErrorCode[] {
+  const codes = new Set<ErrorCode>();
+  if (access.kind !== 'public') codes.add('missing_credentials').add('invalid_token');
+  if (method !== 'GET' && access.kind !== 'public') codes.add('rate_limited');
+  if (access.kind === 'app' || access.kind === 'extensionPoint') {
+    codes.add('not_found').add('insufficient_scope').add('forbidden');
+  }
+  if (access.kind === 'user' && access.scope !== undefined) codes.add('insufficient_scope');
+  if (access.kind === 'user' && access.userLevel === true) codes.add('forbidden');
+  if (query !== undefined || access.kind !== 'public') codes.add('invalid_request');
+  for (const code of body?.doc.errors ?? []) codes.add(code);
+  for (const code of doc.errors ?? []) codes.add(code);
+  if (page !== true) codes.add('internal');
+  return [...codes].sort((a, b) => errorCodes[a].status - errorCodes[b].status);
+}

@@ -1,0 +1,37 @@
+import type { Logger } from 'pino';
+import type { Settings } from '../config-settings.ts';
+import type { UseLog } from '../domain/authenticate.ts';
+import type { Context } from '../domain/context.ts';
+import type { ModuleWorkers } from '../workers/module-workers.ts';
+import type { ByteBudget } from './bodies/byte-budget.ts';
+import type { ClientAddresses } from './client-address.ts';
+import type { ContentCache } from './content-cache.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+
+/** Where the server is reached. The port is known only once it listens, so both are asked for each time. */
+export interface Addresses {
+  /** `{base_url}`, without a slash at its end. */
+  readonly base: () => string;
+  /** `{instrument_url}`, without a slash at its end. */
+  readonly instrument: () => string;
+}
+
+/** Everything that the HTTP side works with. `app.ts` gets it; `main.ts` makes it. */
+export interface Parts {
+  readonly context: Context;
+  readonly uses: UseLog;
+  readonly workers: ModuleWorkers;
+  readonly contents: ContentCache;
+  readonly bodyBudget: ByteBudget;
+  readonly addresses: Addresses;
+  readonly clients: ClientAddresses;
+  /** Changes, by token or API key. */
+  readonly writes: RateLimiter;
+  /** Unknown invitation codes, by client address. */
+  readonly codeTries: RateLimiter;
+  /** The description of the routes that are served. */
+  readonly openApi: () => object;
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly version: string;
+}

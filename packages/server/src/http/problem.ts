@@ -1,0 +1,112 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ErrorCode, errorCodes, type Problem } from '@tenon/protocol';
+import { DomainError } from '../domain/errors.ts';
+import { ConflictError, StorageFullError, UnavailableError } from '../domain/ports.ts';
+import { challenge } from './authenticate.ts';
+import { HttpError } from './http-error.ts';
+
+/** An error as it goes over the wire: RFC 9457 with our `code`. */
+export interface ProblemAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly problem: Problem;
+}
+
+/** Where the reference's page on errors lies below the base URL. */
+export const errorReferencePath = '/reference/errors';
+
+/** Puts an error in the form of an answer. What the client has no business to know (5xx) is told in a fixed sentence. */
+export function toProblem(error: unknown, baseUrl: string): ProblemAnswer {
+  const known = asDomainError(error);
+  const { status, title } = errorCodes[known.code];
+  const problem: Problem = {
+    type: `${baseUrl}${errorReferencePath}#${known.code}`,
+    title,
+    status,
+    detail: known.message,
+    code: known.code,
+    ...(known.errors === undefined ? {} : { errors: [...known.errors] }),
+  };
+  const headers = { ...headersOf(known.code), ...(known instanceof HttpError ? known.headers : {}) };
+  return { status, headers, problem };
+}
+
+function headersOf(code: ErrorCode): Record<string, string> {
+  switch (code) {
+    case 'missing_credentials':
+      return { 'www-authenticate': challenge() };
+    case 'invalid_token':
+    case 'insufficient_scope':
+      return { 'www-authenticate': challenge(code) };
+    case 'unavailable':
+      return { 'retry-after': '5' };
+    default:
+      return {};
+  }
+}
+
+/** What an error of any origin means to a client. */
+export function asDomainError(error: unknown): DomainError {
+  if (error instanceof DomainError) return error;
+  if (error instanceof StorageFullError) {
+    return new DomainError('storage_full', 'The server has no room left for this.', { cause: error });
+  }
+  if (error instanceof ConflictError) {
+    return new DomainError('conflict', 'Somebody else changed the same thing at the same time. Look, and try again.', {
+      cause: error,
+    });
+  }
+  if (error instanceof UnavailableError) {
+    return new DomainError('unavailable', 'The server is too busy for this now. Try again shortly.', { cause: error });
+  }
+  return frameworkError(error) ?? internal(error);
+}
+
+/** Fastify's own errors: it gives each a `FST_…` code. */
+function frameworkError(error: unknown): DomainError | undefined {
+  const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
+  if (typeof code !== 'string' || !code.startsWith('FST_')) return undefined;
+  switch (code) {
+    case 'FST_ERR_BAD_URL':
+      return new DomainError('invalid_request', 'The path has a percent sign that is not followed by what it must be.');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new DomainError('unsupported_media_type', 'The content type is not one.');
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+    case 'FST_ERR_NOT_FOUND':
+      return new DomainError('not_found', 'Nothing is at this path.');
+  }
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
+    return new DomainError('invalid_request', 'The request is malformed.', { cause: error });
+  }
+  return undefined;
+}
+
+function internal(cause: unknown): DomainError {
+  return new DomainError('internal', 'Something went wrong on the server. Its log has the details by request id.', {
+    cause,
+  });
+}
+
+/** Header fields that every error has. */
+export const errorHeaders: Readonly<Record<string, string>> = {
+  'content-type': 'application/problem+json',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
+
+/** Answers an error outside of the framework, on Node's own response. */
+export function sendRawProblem(
+  message: IncomingMessage,
+  response: ServerResponse,
+  answer: ProblemAnswer,
+  extraHeaders: Readonly<Record<string, string>>,
+): void {
+  const body = Buffer.from(JSON.stringify(answer.problem));
+  response.writeHead(answer.status, {
+    ...errorHeaders,
+    ...extraHeaders,
+    ...answer.headers,
+    'content-length': String(body.length),
+  });
+  response.end(message.method === 'HEAD' ? undefined : body);
+}

@@ -1,0 +1,45 @@
+import type { PageQuery } from '@tenon/protocol';
+import type { TObject, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { DomainError } from '../domain/errors.ts';
+import type { PageOf } from '../domain/paging.ts';
+import type { Page } from '../domain/ports.ts';
+import { describeFaults } from './bodies/json-body.ts';
+
+export type QueryReader = (raw: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+
+/**
+ * Makes a reader of the query parameters that a schema names; others are passed over.
+ *
+ * @throws DomainError from the reader: `invalid_request`
+ */
+export function createQueryReader(schema: TObject): QueryReader {
+  const validator = Compile(schema);
+  const properties = Object.entries(schema.properties as Record<string, TSchema & { type?: string }>);
+  return (raw) => {
+    const query: Record<string, unknown> = {};
+    for (const [name, { type }] of properties) {
+      const value = raw[name];
+      if (value === undefined) continue;
+      if (typeof value !== 'string') throw invalidQuery(`"${name}" is there more than once.`);
+      query[name] = type === 'integer' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+    }
+    if (validator.Check(query)) return query;
+    const [fault] = describeFaults(validator.Errors(query));
+    throw invalidQuery(fault === undefined ? 'it has another shape.' : `"${fault.pointer.slice(1)}" ${fault.detail}.`);
+  };
+}
+
+function invalidQuery(what: string): DomainError {
+  return new DomainError('invalid_request', `In the query, ${what}`);
+}
+
+export function toPage({ limit, cursor }: PageQuery): Page {
+  return { limit, after: cursor };
+}
+
+/** A list as it goes over the wire. */
+export function toList<T, W>(page: PageOf<T>, toWire: (item: T) => W): { objects: W[]; nextCursor?: string } {
+  const objects = page.items.map(toWire);
+  return page.next === undefined ? { objects } : { objects, nextCursor: page.next };
+}

@@ -1,0 +1,105 @@
+import type { ContentAddress, ErrorCode, TokenScope } from '@tenon/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { AppAccess, ExtensionPointAccess, PermissionName } from '../domain/access.ts';
+import type { AuthenticatedActor } from '../domain/authenticate.ts';
+import type { ApiKeyRecord } from '../domain/records.ts';
+import type { BodyReader } from './bodies/body-reader.ts';
+import type { Parts } from './parts.ts';
+
+/** Who may call a route. It is carried out before a byte of the body is read. */
+export type Access =
+  /** Everybody. */
+  | { readonly kind: 'public' }
+  /** Whoever has an API key. */
+  | { readonly kind: 'apiKey' }
+  /** A signed-in user: any token, one with a scope, one that is not restricted to an application. */
+  | { readonly kind: 'user'; readonly scope?: TokenScope; readonly userLevel?: true }
+  /** Who may use the application in the path, `:appId`, for the purpose. */
+  | { readonly kind: 'app'; readonly purpose: PermissionName }
+  /** Who may use the extension point in the path, `:extensionPointId`, for the purpose. */
+  | { readonly kind: 'extensionPoint'; readonly purpose: PermissionName }
+  /** Who may read the bytes at the address in the path, `:contentAddress`. */
+  | { readonly kind: 'content' };
+
+/** What is known once a caller has been let in. */
+interface AdmissionByKind {
+  public: object;
+  apiKey: { readonly apiKey: ApiKeyRecord };
+  user: { readonly actor: AuthenticatedActor };
+  app: { readonly actor: AuthenticatedActor; readonly access: AppAccess };
+  extensionPoint: { readonly actor: AuthenticatedActor; readonly access: ExtensionPointAccess };
+  content: { readonly actor: AuthenticatedActor; readonly address: ContentAddress };
+}
+
+export type Admission<A extends Access = Access> = AdmissionByKind[A['kind']];
+
+type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? { readonly [K in Name]: string } & PathParams<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? { readonly [K in Name]: string }
+    : object;
+
+/** A call as a route's handler gets it: checked, parsed, and from somebody who may make it. */
+export interface Call<A extends Access, Path extends string, Query extends TObject, Body> {
+  readonly request: FastifyRequest;
+  readonly admission: Admission<A>;
+  readonly params: PathParams<Path>;
+  readonly query: Static<Query>;
+  readonly body: Body;
+}
+
+/** What a route answers when all goes well, for the description of the interface. */
+export interface SuccessDoc {
+  readonly description: string;
+  readonly schema?: TSchema;
+  /** For an answer that isn't JSON. */
+  readonly contentType?: string;
+  /** Header fields beside those that every answer has: name and what it says. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly example?: unknown;
+}
+
+/** A route's page in the description of the interface. */
+export interface RouteDoc {
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly answers: Readonly<Record<number, SuccessDoc>>;
+  /** Errors of its own, beside those that follow from its access, query and body. */
+  readonly errors?: readonly ErrorCode[];
+  /** Request header fields that it honours. */
+  readonly requestHeaders?: Readonly<Record<string, string>>;
+  /** What stands for the path's last segment when it is a wildcard. */
+  readonly wildcard?: { readonly name: string; readonly description: string };
+  readonly deprecated?: true;
+}
+
+/** A route as it is declared: how it is reached, who may, what it takes, what it does. */
+export interface RouteDeclaration<A extends Access, Path extends string, Query extends TObject, Body> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** With `:name` for a segment and `*` at the end for the rest. */
+  readonly path: Path;
+  readonly access: A;
+  readonly query?: Query;
+  readonly body?: BodyReader<Body>;
+  /** The area it belongs to: area B can be served alone. */
+  readonly area?: 'distribution' | 'instrumentation' | 'both';
+  /** Answers with pages for people: no problem documents, no cross-origin use. */
+  readonly page?: true;
+  readonly doc: RouteDoc;
+  /** What can be refused without the body. */
+  readonly beforeBody?: (parts: Parts, call: Omit<Call<A, Path, Query, Body>, 'body'>) => void;
+  readonly handle: (parts: Parts, call: Call<A, Path, Query, Body>, reply: FastifyReply) => unknown;
+}
+
+/** A route of any kind, as the table of all of them holds it. */
+export type Route = RouteDeclaration<Access, string, TObject, unknown>;
+
+/** Declares a route; the handler's types follow from the declaration. */
+export function route<const A extends Access, const Path extends string, Query extends TObject, Body = undefined>(
+  declaration: RouteDeclaration<A, Path, Query, Body>,
+): Route {
+  return declaration as unknown as Route;
+}

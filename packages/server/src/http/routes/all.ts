@@ -1,0 +1,35 @@
+import type { Route } from '../route.ts';
+import { acceptInviteRoutes } from './accept-invite.ts';
+import { appRoutes } from './apps.ts';
+import { bindingRoutes } from './bindings.ts';
+import { contentRoutes } from './content.ts';
+import { extensionPointRoutes } from './extension-points.ts';
+import { guestRoutes } from './guests.ts';
+import { healthRoutes } from './health.ts';
+import { instrumentRoutes } from './instrument.ts';
+import { invitationRoutes } from './invitations.ts';
+import { pluginRoutes } from './plugins.ts';
+import { referenceRoutes } from './reference.ts';
+import { tokenRoutes } from './tokens.ts';
+
+/** Every route there is. */
+export const allRoutes: readonly Route[] = [
+  ...bindingRoutes,
+  ...contentRoutes,
+  ...pluginRoutes,
+  ...appRoutes,
+  ...extensionPointRoutes,
+  ...guestRoutes,
+  ...invitationRoutes,
+  ...tokenRoutes,
+  ...instrumentRoutes,
+  ...acceptInviteRoutes,
+  ...healthRoutes,
+  ...referenceRoutes,
+];
+
+/** The routes that are served: all of them, or the instrumentation endpoint with what belongs to both areas. */
+export function routesOf(only: 'instrument' | undefined): readonly Route[] {
+  if (only === undefined) return allRoutes;
+  return allRoutes.filter(({ area = 'distribution' }) => area !== 'distribution');
+}

@@ -1,0 +1,44 @@
+/** Values that the description of the interface shows; a test holds each to its schema. */
+export const example = {
+  appId: 'app_01j29hxk3mfpq8ad68ha6hbsex',
+  extensionPointId: 'ext_01j29hxk3mfpq8ad68ha6hbsex',
+  userId: 'usr_01j29hxk3mfpq8ad68ha6hbsex',
+  guestId: 'gst_01j29hxk3mfpq8ad68ha6hbsex',
+  invitationId: 'inv_01j29hxk3mfpq8ad68ha6hbsex',
+  versionId: 'ver_01j29hxk3mfpq8ad68ha6hbsex',
+  tokenId: 'tok_01j29hxk3mfpq8ad68ha6hbsex',
+  apiKeyId: 'key_01j29hxk3mfpq8ad68ha6hbsex',
+  contentAddress: '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
+  time: '2026-03-01T12:00:00.000Z',
+} as const;
+
+export const appExample = {
+  id: example.appId,
+  name: 'Acme Spreadsheet',
+  role: 'owner' as const,
+  guestIds: [],
+  createdAt: example.time,
+  updatedAt: example.time,
+};
+
+export const extensionPointExample = {
+  id: example.extensionPointId,
+  appId: example.appId,
+  name: 'Formula functions',
+  schema: { exports: { evaluate: { input: 'string', output: 'string' } } },
+  createdAt: example.time,
+  updatedAt: example.time,
+};
+
+export const pluginExample = {
+  id: `${example.extensionPointId}/plugin/${example.userId}/median`,
+  extensionPointId: example.extensionPointId,
+  userId: example.userId,
+  name: 'median',
+  contentAddress: example.contentAddress,
+  size: 18_231,
+  version: { id: example.versionId, number: 3, createdAt: example.time },
+  guestIds: [example.guestId],
+  createdAt: example.time,
+  updatedAt: example.time,
+};

@@ -1,0 +1,194 @@
+import {
+  guest,
+  type InvitationInput,
+  type InvitationLink,
+  invitation,
+  invitationInput,
+  invitationLink,
+  listOf,
+  pageQuery,
+} from '@tenon/protocol';
+import type { AppAccess } from '../../domain/access.ts';
+import type { AuthenticatedActor } from '../../domain/authenticate.ts';
+import {
+  inviteGuest,
+  listGuests,
+  listInvitations,
+  readGuest,
+  removeGuest,
+  removeGuestUser,
+} from '../../domain/guests.ts';
+import { revokeInvitation } from '../../domain/invitations.ts';
+import { jsonBody } from '../bodies/json-body.ts';
+import type { Parts } from '../parts.ts';
+import { toList, toPage } from '../query.ts';
+import { type Route, route } from '../route.ts';
+import { toGuest, toInvitation } from '../wire.ts';
+import { example } from './examples.ts';
+
+const tag = 'Guests';
+
+const guestExample = {
+  id: example.guestId,
+  guestKey: 'customers/globex',
+  users: [{ userId: example.userId, name: 'Grace', acceptedAt: example.time }],
+  createdAt: example.time,
+};
+
+const invitationExample = {
+  id: example.invitationId,
+  guestId: example.guestId,
+  guestKey: 'customers/globex',
+  status: 'pending' as const,
+  email: null,
+  name: null,
+  createdAt: example.time,
+  expiresAt: '2026-03-08T12:00:00.000Z',
+  settledAt: null,
+};
+
+const inviteBody = jsonBody(invitationInput, { deliveryMethod: 'link', guestKey: 'customers/globex' });
+
+const inviteAnswers = {
+  200: {
+    description: 'the link, which is shown this once',
+    schema: invitationLink,
+    example: {
+      status: 'ok',
+      link: 'http://localhost:8366/accept-invite?code=rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M',
+    },
+  },
+};
+
+async function invite(
+  { context, addresses }: Parts,
+  { actor, access }: { readonly actor: AuthenticatedActor; readonly access: AppAccess },
+  body: InvitationInput,
+): Promise<InvitationLink> {
+  const code = await inviteGuest(context, actor, access, body);
+  return { status: 'ok', link: `${addresses.base()}/accept-invite?code=${code}` };
+}
+
+export const guestRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/v1/apps/:appId/guests',
+    access: { kind: 'app', purpose: 'changeGuests' },
+    body: inviteBody,
+    doc: {
+      id: 'inviteGuest',
+      tag,
+      summary: 'Invite a guest (A1)',
+      description: 'Inviting again for the same guest key makes a further invitation to the same guest.',
+      answers: inviteAnswers,
+      errors: ['unsupported_delivery_method'],
+    },
+    handle: (parts, { admission, body }) => invite(parts, admission, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/apps/:appId/guests/invite',
+    access: { kind: 'app', purpose: 'changeGuests' },
+    body: inviteBody,
+    doc: {
+      id: 'inviteGuestAtOlderPath',
+      tag,
+      summary: 'Invite a guest, at the path that older clients know',
+      answers: inviteAnswers,
+      errors: ['unsupported_delivery_method'],
+      deprecated: true,
+    },
+    handle: (parts, { admission, body }) => invite(parts, admission, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/apps/:appId/guests',
+    access: { kind: 'app', purpose: 'readGuests' },
+    query: pageQuery,
+    doc: {
+      id: 'listGuests',
+      tag,
+      summary: "List an application's guests, with their keys and users",
+      answers: { 200: { description: 'the guests', schema: listOf(guest), example: { objects: [guestExample] } } },
+    },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listGuests(context, admission.access, toPage(query)), toGuest),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/apps/:appId/guests/:guestId',
+    access: { kind: 'app', purpose: 'readGuests' },
+    doc: {
+      id: 'readGuest',
+      tag,
+      summary: 'Read a guest',
+      answers: { 200: { description: 'the guest', schema: guest, example: guestExample } },
+    },
+    handle: async ({ context }, { admission, params }) =>
+      toGuest(await readGuest(context, admission.access, params.guestId)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/apps/:appId/guests/:guestId',
+    access: { kind: 'app', purpose: 'changeGuests' },
+    doc: {
+      id: 'removeGuest',
+      tag,
+      summary: 'Remove a guest with its invitations and bindings',
+      answers: { 204: { description: 'it is gone' } },
+    },
+    handle: async ({ context }, { admission, params }, reply) => {
+      await removeGuest(context, admission.access, params.guestId);
+      return reply.code(204).send();
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/apps/:appId/guests/:guestId/users/:userId',
+    access: { kind: 'app', purpose: 'changeGuests' },
+    doc: {
+      id: 'removeGuestUser',
+      tag,
+      summary: 'Take a guest from one of its users, with what the user bound under it',
+      answers: { 204: { description: 'the user does not hold the guest any more' } },
+    },
+    handle: async ({ context }, { admission, params }, reply) => {
+      await removeGuestUser(context, admission.access, params.guestId, params.userId);
+      return reply.code(204).send();
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/apps/:appId/invitations',
+    access: { kind: 'app', purpose: 'readGuests' },
+    query: pageQuery,
+    doc: {
+      id: 'listInvitations',
+      tag,
+      summary: "List an application's invitations, settled ones included",
+      answers: {
+        200: { description: 'the invitations', schema: listOf(invitation), example: { objects: [invitationExample] } },
+      },
+    },
+    handle: async ({ context }, { admission, query }) => {
+      const nowMs = context.clock();
+      return toList(await listInvitations(context, admission.access, toPage(query)), (one) => toInvitation(one, nowMs));
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/apps/:appId/invitations/:invitationId',
+    access: { kind: 'app', purpose: 'changeGuests' },
+    doc: {
+      id: 'revokeInvitation',
+      tag,
+      summary: 'Revoke an invitation: its link stops working',
+      answers: { 204: { description: 'it is revoked' } },
+      errors: ['conflict'],
+    },
+    handle: async ({ context }, { admission, params }, reply) => {
+      await revokeInvitation(context, admission.access, params.invitationId);
+      return reply.code(204).send();
+    },
+  }),
+];

@@ -1,0 +1,53 @@
+import { instrumentBody } from '../bodies/instrument-body.ts';
+import { goneSignal } from '../client-gone.ts';
+import { notesHeader } from '../notes-header.ts';
+import { type Route, route } from '../route.ts';
+
+export const instrumentRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/instrument',
+    access: { kind: 'apiKey' },
+    area: 'instrumentation',
+    body: instrumentBody,
+    doc: {
+      id: 'instrumentModule',
+      tag: 'Instrumentation',
+      summary: 'Instrument a module (B1)',
+      description:
+        'Without `config`, every function is traced. The fields may come in any order, with or without file names and ' +
+        'content types. Nothing that is sent is stored or logged.',
+      answers: {
+        200: {
+          description: 'the instrumented module',
+          contentType: 'application/wasm',
+          headers: {
+            'instrumented-functions': 'how many functions are traced',
+            'instrument-notes':
+              'a JSON array of texts in ASCII, of at most 4 KiB, that ends in a count of those left out',
+            'tenon-version': 'the version of the instrumenter',
+          },
+        },
+      },
+      errors: [
+        'not_wasm',
+        'component_not_supported',
+        'invalid_module',
+        'unsupported_feature',
+        'already_instrumented',
+        'relocatable_object',
+        'module_too_complex',
+      ],
+    },
+    handle: async ({ workers, version }, { body }, reply) => {
+      const signal = goneSignal(reply.raw);
+      const { bytes, tracedFunctions, notes } = await workers.instrument(body.wasm, body.config, signal);
+      return reply
+        .header('content-type', 'application/wasm')
+        .header('instrumented-functions', String(tracedFunctions))
+        .header('instrument-notes', notesHeader(notes))
+        .header('tenon-version', version)
+        .send(bytes);
+    },
+  }),
+];

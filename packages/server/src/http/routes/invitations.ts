@@ -1,0 +1,61 @@
+import { invitationCode, invitationSettled } from '@tenon/protocol';
+import { acceptInvitation, declineInvitation } from '../../domain/invitations.ts';
+import { jsonBody } from '../bodies/json-body.ts';
+import { withCodeTries } from '../code-tries.ts';
+import { type Route, route } from '../route.ts';
+import { example } from './examples.ts';
+
+const tag = 'Invitations';
+const codeBody = jsonBody(invitationCode, { code: 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M' });
+const appExample = { id: example.appId, name: 'Acme Spreadsheet' };
+const errors = ['not_found', 'invitation_used', 'invitation_expired', 'invitation_revoked', 'rate_limited'] as const;
+
+export const invitationRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/v1/invitations/accept',
+    access: { kind: 'user', scope: 'publish' },
+    body: codeBody,
+    doc: {
+      id: 'acceptInvitation',
+      tag,
+      summary: 'Accept an invitation: you become a guest of the application',
+      description: 'Nothing is bound by that; the next publish does.',
+      answers: {
+        200: {
+          description: 'accepted',
+          schema: invitationSettled,
+          example: { status: 'accepted', app: appExample, guestId: example.guestId },
+        },
+      },
+      errors,
+    },
+    handle: async (parts, { request, admission, body }) => {
+      const { app, guest } = await withCodeTries(parts, request, () =>
+        acceptInvitation(parts.context, admission.actor, body.code),
+      );
+      return { status: 'accepted', app: { id: app.id, name: app.name }, guestId: guest.id };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/invitations/decline',
+    access: { kind: 'user', scope: 'publish' },
+    body: codeBody,
+    doc: {
+      id: 'declineInvitation',
+      tag,
+      summary: 'Decline an invitation',
+      answers: {
+        200: { description: 'declined', schema: invitationSettled, example: { status: 'declined', app: appExample } },
+      },
+      errors,
+    },
+    handle: async (parts, { request, admission, body }) => {
+      const app = await withCodeTries(parts, request, () =>
+        declineInvitation(parts.context, admission.actor, body.code),
+      );
+      return { status: 'declined', app: { id: app.id, name: app.name } };
+    },
+  }),
+];

@@ -1,0 +1,61 @@
+import { type ErrorCode, errorCodes } from '@tenon/protocol';
+import { errorGuide } from '../error-reference.ts';
+import { html } from '../pages/html.ts';
+import { sendPage } from '../pages/layout.ts';
+import { errorReferencePath } from '../problem.ts';
+import { type Route, route } from '../route.ts';
+
+const tag = 'Operation';
+
+export const referenceRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/openapi.json',
+    access: { kind: 'public' },
+    area: 'both',
+    doc: {
+      id: 'readOpenApi',
+      tag,
+      summary: 'This description of the interface',
+      answers: { 200: { description: 'an OpenAPI 3.1 document', schema: { type: 'object' } } },
+    },
+    handle: ({ openApi }) => openApi(),
+  }),
+  route({
+    method: 'GET',
+    path: errorReferencePath,
+    access: { kind: 'public' },
+    area: 'both',
+    page: true,
+    doc: {
+      id: 'readErrorReference',
+      tag,
+      summary: 'The page on errors, to which the `type` of each leads',
+      answers: { 200: { description: 'a page', contentType: 'text/html' } },
+    },
+    handle: (_parts, _call, reply) => sendPage(reply, 200, errorPage()),
+  }),
+];
+
+function errorPage() {
+  const rows = Object.entries(errorCodes).map(([code, { status, title }]) => {
+    const { when, remedy } = errorGuide[code as ErrorCode];
+    return html`<tr id="${code}"><td><code>${code}</code></td><td>${String(status)}</td><td>${title}</td><td>${plain(when)}</td><td>${plain(remedy)}</td></tr>
+`;
+  });
+  return {
+    title: 'Errors',
+    wide: true as const,
+    body: html`<h1>Errors</h1>
+<table>
+<thead><tr><th>code</th><th>status</th><th>title</th><th>sent when</th><th>what to do</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table>`,
+  };
+}
+
+/** The guide's words without Markdown's back ticks. */
+function plain(text: string): string {
+  return text.replaceAll('`', '');
+}

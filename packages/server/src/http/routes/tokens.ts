@@ -1,0 +1,167 @@
+import {
+  apiKeyCreated,
+  apiKeyInfo,
+  apiKeyInput,
+  listOf,
+  me,
+  pageQuery,
+  tokenCreated,
+  tokenInfo,
+  tokenInput,
+} from '@tenon/protocol';
+import { demandScope } from '../../domain/access.ts';
+import { createToken, issueApiKey, listApiKeys, listTokens, revokeApiKey, revokeToken } from '../../domain/tokens.ts';
+import { readUser } from '../../domain/users.ts';
+import { jsonBody } from '../bodies/json-body.ts';
+import { toList, toPage } from '../query.ts';
+import { type Route, route } from '../route.ts';
+import { toApiKeyInfo, toTokenInfo } from '../wire.ts';
+import { example } from './examples.ts';
+
+const tag = 'Tokens and keys';
+
+const tokenExample = {
+  id: example.tokenId,
+  name: 'CI',
+  scopes: ['publish' as const],
+  appId: null,
+  createdAt: example.time,
+  expiresAt: '2026-05-30T12:00:00.000Z',
+  lastUsedAt: null,
+};
+
+const apiKeyExample = { id: example.apiKeyId, name: 'build server', createdAt: example.time, lastUsedAt: null };
+
+export const tokenRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/me',
+    access: { kind: 'user' },
+    doc: {
+      id: 'readMe',
+      tag,
+      summary: 'Who you are, and what your token may',
+      answers: {
+        200: {
+          description: 'you',
+          schema: me,
+          example: { id: example.userId, name: 'Ada', email: null, token: tokenExample },
+        },
+      },
+    },
+    handle: async ({ context }, { admission: { actor } }) => {
+      const { id, name, email } = await readUser(context, actor);
+      return { id, name, email, token: toTokenInfo(actor.record) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/tokens',
+    access: { kind: 'user', scope: 'read' },
+    query: pageQuery,
+    doc: {
+      id: 'listTokens',
+      tag,
+      summary: 'List your access tokens, without their secrets',
+      answers: { 200: { description: 'the tokens', schema: listOf(tokenInfo), example: { objects: [tokenExample] } } },
+    },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listTokens(context, admission.actor, toPage(query)), toTokenInfo),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/tokens',
+    access: { kind: 'user', scope: 'manage' },
+    body: jsonBody(tokenInput, { name: 'CI', scopes: ['publish'], expiresInDays: 30 }),
+    doc: {
+      id: 'createToken',
+      tag,
+      summary: 'Make an access token, never one that is broader or lives longer than yours',
+      answers: {
+        201: {
+          description: 'the token with its secret, which is shown this once',
+          schema: tokenCreated,
+          example: { ...tokenExample, token: 'tnn_0000000000000000000000000000AbCdEf' },
+        },
+      },
+    },
+    handle: async ({ context }, { admission, body }, reply) => {
+      const { record, secret } = await createToken(context, admission.actor, body);
+      reply.code(201);
+      return { ...toTokenInfo(record), token: secret };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/tokens/:tokenId',
+    access: { kind: 'user' },
+    doc: {
+      id: 'revokeToken',
+      tag,
+      summary: 'Revoke an access token, at once',
+      description: 'Any token revokes itself; for another one it takes the scope `manage`.',
+      answers: { 204: { description: 'it opens nothing any more' } },
+      errors: ['not_found', 'insufficient_scope'],
+    },
+    beforeBody: (_parts, { admission: { actor }, params }) => {
+      if (params.tokenId !== actor.tokenId) demandScope(actor, 'manage');
+    },
+    handle: async ({ context }, { admission, params }, reply) => {
+      await revokeToken(context, admission.actor, params.tokenId);
+      return reply.code(204).send();
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/api-keys',
+    access: { kind: 'user', scope: 'read', userLevel: true },
+    query: pageQuery,
+    doc: {
+      id: 'listApiKeys',
+      tag,
+      summary: 'List your API keys, without their secrets',
+      answers: { 200: { description: 'the keys', schema: listOf(apiKeyInfo), example: { objects: [apiKeyExample] } } },
+    },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listApiKeys(context, admission.actor, toPage(query)), toApiKeyInfo),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/api-keys',
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    body: jsonBody(apiKeyInput, { name: 'build server' }),
+    doc: {
+      id: 'createApiKey',
+      tag,
+      summary: 'Make an API key, which opens the instrumentation endpoint alone',
+      answers: {
+        201: {
+          description: 'the key with its secret, which is shown this once',
+          schema: apiKeyCreated,
+          example: { ...apiKeyExample, apiKey: 'tnk_0000000000000000000000000000AbCdEf' },
+        },
+      },
+    },
+    handle: async ({ context }, { admission, body }, reply) => {
+      const { record, secret } = await issueApiKey(context, admission.actor.userId, body.name);
+      reply.code(201);
+      return { ...toApiKeyInfo(record), apiKey: secret };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/api-keys/:apiKeyId',
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    doc: {
+      id: 'revokeApiKey',
+      tag,
+      summary: 'Revoke an API key, at once',
+      answers: { 204: { description: 'it opens nothing any more' } },
+      errors: ['not_found'],
+    },
+    handle: async ({ context }, { admission, params }, reply) => {
+      await revokeApiKey(context, admission.actor, params.apiKeyId);
+      return reply.code(204).send();
+    },
+  }),
+];

@@ -1,0 +1,78 @@
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { createApp } from './app.ts';
+import type { Config } from './config.ts';
+import { type FirstStart, firstStart } from './first-start.ts';
+import type { Addresses, Parts } from './http/parts.ts';
+import { createLog } from './log.ts';
+import { createParts, openData } from './open-parts.ts';
+
+/** A server that listens. */
+export interface RunningServer {
+  /** `{base_url}`: where clients reach it. */
+  readonly url: string;
+  /** The port that it listens on. */
+  readonly port: number;
+  /** What this start found in the data folder, or made there. */
+  readonly start: FirstStart;
+  /**
+   * Stops accepting, finishes what is in flight (for as long as the configuration allows), writes what is still to be written,
+   * and closes everything in order. Called again, it returns the same promise.
+   */
+  close(): Promise<void>;
+}
+
+/** How often uses of tokens and keys are written. */
+const flushIntervalMs = 60_000;
+
+/**
+ * Opens the data folder and serves it over HTTP.
+ *
+ * @throws NewerSchemaError for a data folder of a newer version, and the errors of the file system and of listening
+ */
+export async function serve(config: Config, log: Logger = createLog(config.logLevel)): Promise<RunningServer> {
+  for (const warning of config.warnings) log.warn(warning);
+  const data = await openData(config);
+  const bound = { port: config.port };
+  const parts = createParts(config, data, addressesOf(config, bound), log);
+  const app = createApp(parts);
+  const timer = setInterval(() => void flushUses(parts), flushIntervalMs);
+  timer.unref();
+
+  const stop = async (): Promise<void> => {
+    clearInterval(timer);
+    const deadline = setTimeout(() => app.server.closeAllConnections(), config.shutdownTimeoutMs);
+    await app.close();
+    clearTimeout(deadline);
+    await flushUses(parts);
+    await data.close();
+    log.info('stopped');
+  };
+  let stopped: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    stopped ??= stop();
+    return stopped;
+  };
+
+  try {
+    await app.listen({ host: config.host, port: config.port });
+    bound.port = (app.server.address() as AddressInfo).port;
+    const { dataDir, demo, host, only } = config;
+    const url = parts.addresses.base();
+    const start = await firstStart(data.context, { dataDir, demo, host, only, url });
+    log.info({ url, host, port: bound.port }, 'listening');
+    return { url, port: bound.port, start, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function addressesOf(config: Config, bound: { readonly port: number }): Addresses {
+  const base = (): string => config.publicUrl ?? `http://localhost:${bound.port}`;
+  return { base, instrument: () => config.instrumentUrl ?? base() };
+}
+
+async function flushUses({ uses, log }: Parts): Promise<void> {
+  await uses.flush().catch((error: unknown) => log.error({ err: error }, 'uses of tokens could not be written'));
+}

@@ -1,0 +1,103 @@
+import { DomainError } from '../domain/errors.ts';
+import type { ModuleChecker } from '../domain/ports.ts';
+import { createPool, PoolError } from './pool.ts';
+import type { Instrumented, Task, TaskResult } from './tasks.ts';
+
+/** Thrown when the queue is full: the client may come back after so many seconds. */
+export class WorkersBusyError extends Error {
+  override readonly name = 'WorkersBusyError';
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number, cause: unknown) {
+    super('All worker threads are busy and the queue is full', { cause });
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** Thrown when a task was given up since its client went away. */
+export class TaskAbortedError extends Error {
+  override readonly name = 'TaskAbortedError';
+}
+
+export interface ModuleWorkers extends ModuleChecker {
+  /**
+   * Instruments a module. The bytes' buffer is moved away: they are gone for the caller.
+   *
+   * @throws DomainError the instrumenter's codes, `invalid_config`, or `module_too_complex` when time or memory runs out
+   * @throws WorkersBusyError, TaskAbortedError
+   */
+  instrument(bytes: Uint8Array, config: string | undefined, signal?: AbortSignal): Promise<Instrumented>;
+  close(): Promise<void>;
+}
+
+export interface ModuleWorkersOptions {
+  readonly workers: number;
+  readonly workerQueue: number;
+  readonly workerMemoryMiB: number;
+  /** How long a task may take: so much, */
+  readonly workerTimeoutMs: number;
+  /** and so much more for each MiB of the module. */
+  readonly workerTimeoutPerMiBMs: number;
+}
+
+const busyRetrySeconds = 5;
+
+/** Threads that look at modules, so that no module, however large or odd, holds up the requests of others. */
+export function createModuleWorkers(options: ModuleWorkersOptions): ModuleWorkers {
+  const pool = createPool<Task, TaskResult>({
+    script: new URL('./module-worker.ts', import.meta.url),
+    size: options.workers,
+    maxQueued: options.workerQueue,
+    maxHeapMiB: options.workerMemoryMiB,
+  });
+
+  const run = async (task: Task, signal: AbortSignal | undefined): Promise<TaskResult & { ok: true }> => {
+    const timeoutMs = options.workerTimeoutMs + (task.bytes.length / 2 ** 20) * options.workerTimeoutPerMiBMs;
+    const result = await pool
+      .run(task, { transfer: [task.bytes.buffer], timeoutMs, signal })
+      .catch((error: unknown) => Promise.reject(toError(error)));
+    if (!result.ok) throw new DomainError(result.refusal.code, result.refusal.message);
+    return result;
+  };
+
+  return {
+    async check(bytes, signal) {
+      // A copy: the publisher needs the bytes afterwards.
+      await run({ kind: 'check', bytes: new Uint8Array(bytes) }, signal);
+    },
+    async instrument(bytes, config, signal) {
+      const result = await run({ kind: 'instrument', bytes: movable(bytes), config }, signal);
+      if (!('instrumented' in result)) throw new Error('The worker answered another question');
+      return result.instrumented;
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** Bytes that are all of their buffer; a copy unless they are. */
+function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const isWhole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
+  return isWhole && bytes.buffer instanceof ArrayBuffer ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
+}
+
+function toError(error: unknown): unknown {
+  if (!(error instanceof PoolError)) return error;
+  switch (error.code) {
+    case 'queue_full':
+    case 'closed':
+      return new WorkersBusyError(busyRetrySeconds, error);
+    case 'aborted':
+      return new TaskAbortedError('The client went away', { cause: error });
+    case 'timed_out':
+    case 'out_of_memory':
+      return new DomainError(
+        'module_too_complex',
+        error.code === 'timed_out'
+          ? 'The module took longer than the time that its size allows.'
+          : 'The module needs more memory than a worker may have.',
+        { cause: error },
+      );
+    case 'crashed':
+      return error;
+  }
+}

@@ -1,0 +1,99 @@
+import { describeModule, InstrumentError, instrument, type Note, parseConfig } from '@tenon/instrument';
+
+/** What a worker is asked. The bytes are moved to it, not copied. */
+export type Task =
+  | { readonly kind: 'check'; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'instrument'; readonly bytes: Uint8Array<ArrayBuffer>; readonly config: string | undefined };
+
+/** A refusal as it crosses from one thread to another, where an error's class is lost. */
+export interface Refusal {
+  readonly code: InstrumentError['code'];
+  readonly message: string;
+}
+
+export interface Instrumented {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly tracedFunctions: number;
+  readonly notes: readonly string[];
+}
+
+export type TaskResult =
+  | { readonly ok: true; readonly checked: true }
+  | { readonly ok: true; readonly instrumented: Instrumented }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** Does one task. A module or configuration that is refused is a result, not an error. */
+export function runTask(task: Task): TaskResult {
+  try {
+    return task.kind === 'check' ? checkTask(task.bytes) : instrumentTask(task.bytes, task.config);
+  } catch (error) {
+    if (error instanceof InstrumentError) {
+      return { ok: false, refusal: { code: error.code, message: error.message } };
+    }
+    throw error;
+  }
+}
+
+/** A host will load these bytes: they must be a core module, whole and valid. */
+function checkTask(bytes: Uint8Array<ArrayBuffer>): TaskResult {
+  describeModule(bytes);
+  validate(bytes);
+  return { ok: true, checked: true };
+}
+
+function instrumentTask(bytes: Uint8Array<ArrayBuffer>, config: string | undefined): TaskResult {
+  const options = config === undefined ? {} : parseConfig(config);
+  describeModule(bytes);
+  const skipped = validate(bytes);
+  const { bytes: output, report } = instrument(bytes, options);
+  const notes = report.notes.map((note: Note) => note.message);
+  if (skipped === undefined) demandValidOutput(output);
+  else notes.push(`The module was not validated, nor what was made of it: this engine says "${skipped}".`);
+  return {
+    ok: true,
+    instrumented: { bytes: ownBuffer(output), tracedFunctions: report.tracedFunctions, notes },
+  };
+}
+
+/** What V8 says of a module that uses a proposal which this version of it has not, or not without a flag. */
+const missingFeature =
+  /enable with --experimental-wasm|invalid (?:numeric|simd|atomic|gc|string) opcode|requires .*--experimental/i;
+
+/**
+ * Has the engine validate a module.
+ *
+ * @returns the engine's reason when it can't tell, since it lacks a feature that the module uses
+ * @throws InstrumentError `invalid_module` with the engine's reason and, where it tells, the byte offset
+ */
+function validate(bytes: Uint8Array<ArrayBuffer>): string | undefined {
+  if (WebAssembly.validate(bytes)) return undefined;
+  const { reason, offset } = whyInvalid(bytes);
+  if (missingFeature.test(reason)) return reason;
+  throw new InstrumentError('invalid_module', `The module is not valid: ${reason}`, { offset });
+}
+
+function demandValidOutput(bytes: Uint8Array): void {
+  if (WebAssembly.validate(bytes as Uint8Array<ArrayBuffer>)) return;
+  const { reason, offset } = whyInvalid(bytes as Uint8Array<ArrayBuffer>);
+  throw new Error(`Instrumenting a valid module made an invalid one: ${reason} at ${offset}`);
+}
+
+/** Compiling stops at the first fault, so this is done only for what is known to have one. */
+function whyInvalid(bytes: Uint8Array<ArrayBuffer>): { reason: string; offset: number | undefined } {
+  try {
+    new WebAssembly.Module(bytes);
+    return { reason: 'the engine gives no reason', offset: undefined };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const match =
+      /^WebAssembly\.Module\(\): (?:Compiling function #\d+(?::"[^"]*")? failed: )?(.*?)(?: @\+(\d+))?$/s.exec(message);
+    const offset = match?.[2];
+    return { reason: match?.[1] ?? message, offset: offset === undefined ? undefined : Number(offset) };
+  }
+}
+
+/** The output in a buffer that holds nothing else, so that it can be moved to another thread. */
+function ownBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const isWhole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
+  return isWhole && bytes.buffer instanceof ArrayBuffer ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
+}
