@@ -1,16 +1,19 @@
 // The WebAssembly JavaScript interface (https://webassembly.github.io/spec/js-api/), as far as Node.js has it. TypeScript keeps
 // these types in its library for browsers, which would bring the whole DOM with it.
 
+/** Bytes, as JavaScript's interfaces take them (https://webidl.spec.whatwg.org/#BufferSource). */
+type BufferSource = ArrayBufferLike | ArrayBufferView;
+
 declare namespace WebAssembly {
   type ImportExportKind = 'function' | 'global' | 'memory' | 'table' | 'tag';
-  type Bytes = ArrayBufferLike | ArrayBufferView;
   type ValueType = 'i32' | 'i64' | 'f32' | 'f64' | 'v128' | 'externref' | 'anyfunc';
   // biome-ignore lint/suspicious/noExplicitAny: an export may be called with, and answer, anything
   type ExportValue = ((...args: any[]) => any) | Global | Memory | Table | Tag;
   type Exports = Record<string, ExportValue>;
   // biome-ignore lint/complexity/noBannedTypes: an import may be any function
   type ImportValue = Function | Global | Memory | Table | Tag | number | bigint | null | object | string;
-  type Imports = Record<string, Record<string, ImportValue>>;
+  type ModuleImports = Record<string, ImportValue>;
+  type Imports = Record<string, ModuleImports>;
 
   interface ModuleImportDescriptor {
     readonly module: string;
@@ -35,7 +38,7 @@ declare namespace WebAssembly {
   }
 
   class Module {
-    constructor(bytes: Bytes, options?: CompileOptions);
+    constructor(bytes: BufferSource, options?: CompileOptions);
     static customSections(module: Module, name: string): ArrayBuffer[];
     static exports(module: Module): ModuleExportDescriptor[];
     static imports(module: Module): ModuleImportDescriptor[];
@@ -106,12 +109,12 @@ declare namespace WebAssembly {
   class LinkError extends Error {}
   class RuntimeError extends Error {}
 
-  function validate(bytes: Bytes, options?: CompileOptions): boolean;
-  function compile(bytes: Bytes, options?: CompileOptions): Promise<Module>;
-  function instantiate(module: Module, imports?: Imports): Promise<Instance>;
+  function validate(bytes: BufferSource, options?: CompileOptions): boolean;
+  function compile(bytes: BufferSource, options?: CompileOptions): Promise<Module>;
   function instantiate(
-    bytes: Bytes,
+    bytes: BufferSource,
     imports?: Imports,
     options?: CompileOptions,
   ): Promise<WebAssemblyInstantiatedSource>;
+  function instantiate(module: Module, imports?: Imports): Promise<Instance>;
 }
