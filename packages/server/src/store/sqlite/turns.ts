@@ -8,7 +8,10 @@ export interface Turns {
    * @throws UnavailableError when it doesn't come in time
    */
   take(waitMs: number): Promise<void>;
-  /** Ends the turn. The next begins in a turn of the event loop of its own, so that requests and other processes get in. */
+  /**
+   * Ends the turn. The next begins in a later turn of the event loop, even if nobody waits yet: works that come one after the
+   * other would else never let anything in between, since SQLite's calls are synchronous, nor another process.
+   */
   end(): void;
 }
 
@@ -34,13 +37,15 @@ export function createTurns(): Turns {
       });
     },
     end() {
-      const [next] = waiting;
-      if (next === undefined) {
-        taken = false;
-        return;
-      }
-      waiting.delete(next);
-      setImmediate(next);
+      setImmediate(() => {
+        const [next] = waiting;
+        if (next === undefined) {
+          taken = false;
+          return;
+        }
+        waiting.delete(next);
+        next();
+      });
     },
   };
 }

@@ -1,0 +1,43 @@
+import { after, before } from 'node:test';
+import type { BlobStore, Store } from '../../src/domain/ports.ts';
+
+/** What a contract suite tests: a way to open stores, as often as wanted, on the same data. */
+export interface Backend {
+  /** The URL of the module that exports this as `backend`, for child processes to import. */
+  readonly module: string;
+  /** A place for data that nobody has used yet. */
+  makeLocation(): Promise<{ readonly location: string; remove(): Promise<void> }>;
+  openStore(location: string): Promise<Store>;
+  openBlobs(location: string): Promise<BlobStore>;
+}
+
+/** Opens something before the tests of the `describe` around the call, and closes it after them. */
+export function opened<T extends { close(): Promise<void> }>(
+  backend: Pick<Backend, 'makeLocation'>,
+  open: (location: string) => Promise<T>,
+): { readonly it: T; readonly location: string } {
+  let state: { it: T; location: string; remove(): Promise<void> } | undefined;
+  before(async () => {
+    const { location, remove } = await backend.makeLocation();
+    state = { it: await open(location), location, remove };
+  });
+  after(async () => {
+    await state?.it.close();
+    await state?.remove();
+  });
+  const demand = () => {
+    if (state === undefined) throw new Error('Opened only while tests run');
+    return state;
+  };
+  return {
+    get it() {
+      return demand().it;
+    },
+    get location() {
+      return demand().location;
+    },
+  };
+}
+
+/** What a child process prints as its last line, as JSON. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

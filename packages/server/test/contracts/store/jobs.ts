@@ -1,0 +1,71 @@
+import { type AppId, type InvitationId, newId, type TokenId, type UserId } from '@tenon/protocol';
+import type { Store } from '../../../src/domain/ports.ts';
+import type { PluginKey } from '../../../src/domain/records.ts';
+import { addressOf, someTimeMs } from '../../helpers/records.ts';
+
+/** What several writers do at once, in one process or in several. Each asks first and changes by the answer. */
+export const jobs = {
+  async rename(store: Store, { appId, name }: { appId: AppId; name: string }): Promise<void> {
+    await store.write((tx) => tx.updateApp(appId, { name, updatedAtMs: someTimeMs }));
+  },
+
+  /** Counts up a number in an application's name. */
+  async count(store: Store, { appId, times }: { appId: AppId; times: number }): Promise<void> {
+    await together(times, () =>
+      store.write(async (tx) => {
+        const app = await tx.app(appId);
+        await tx.updateApp(appId, { name: String(Number(app?.name) + 1), updatedAtMs: someTimeMs });
+      }),
+    );
+  },
+
+  /** Tries to accept an invitation, as many times at once. Returns how often that worked. */
+  async accept(store: Store, { invitationId, times }: { invitationId: InvitationId; times: number }): Promise<number> {
+    const outcomes = await together(times, () =>
+      store.write(async (tx) => {
+        const invitation = await tx.invitation(invitationId);
+        if (invitation?.status !== 'pending') return false;
+        const user = { id: newId('user'), name: 'Invited', email: null, createdAtMs: someTimeMs };
+        await tx.insertUser(user);
+        await tx.settleInvitation(invitationId, 'accepted', someTimeMs);
+        await tx.putGuestUser({ guestId: invitation.guestId, userId: user.id, acceptedAtMs: someTimeMs });
+        return true;
+      }),
+    );
+    return outcomes.filter((accepted) => accepted).length;
+  },
+
+  /** Adds versions to one plugin, each the next one. Returns the numbers that they got. */
+  async publish(store: Store, { key, times }: { key: PluginKey; times: number }): Promise<number[]> {
+    return together(times, () =>
+      store.write(async (tx) => {
+        const number = ((await tx.plugin(key))?.versionNumber ?? 0) + 1;
+        const id = newId('version');
+        await tx.insertVersion({
+          ...key,
+          id,
+          number,
+          contentAddress: addressOf(id),
+          size: 8,
+          createdAtMs: someTimeMs + number,
+        });
+        return number;
+      }),
+    );
+  },
+
+  /** Revokes a token, then makes another for the same user. Returns when it had been revoked. */
+  async revoke(store: Store, { tokenId, userId }: { tokenId: TokenId; userId: UserId }): Promise<void> {
+    await store.write(async (tx) => {
+      if ((await tx.token(tokenId))?.userId === userId) await tx.deleteToken(tokenId);
+    });
+  },
+};
+
+export type JobName = keyof typeof jobs;
+export type JobArguments<J extends JobName> = Parameters<(typeof jobs)[J]>[1];
+export type JobResult<J extends JobName> = Awaited<ReturnType<(typeof jobs)[J]>>;
+
+function together<T>(times: number, work: () => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: times }, work));
+}

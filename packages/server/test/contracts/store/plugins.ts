@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { newId } from '@tenon/protocol';
+import { ConflictError } from '../../../src/domain/ports.ts';
+import type { BindingRecord } from '../../../src/domain/records.ts';
+import { addressOf, createRecords, someTimeMs } from '../../helpers/records.ts';
+import { type Backend, opened } from '../backend.ts';
+import { demandPages } from './pages.ts';
+
+/** Names whose order differs between code units and other collations, and names that objects have of their own. */
+const awkwardNames = ['10', '9', 'B', 'a', 'A', 'a-b', 'a.b', 'a_b', 'ab', 'b', 'constructor', 'toString', 'valueOf'];
+
+const byName = (a: BindingRecord, b: BindingRecord) => (a.name < b.name ? -1 : 1);
+
+/** Plugins with their versions, and bindings. */
+export function pluginsContract(backend: Backend): void {
+  describe('plugins', () => {
+    const store = opened(backend, backend.openStore);
+    const records = () => createRecords(store.it);
+
+    it('makes a plugin with its first version, and shows it with its newest', async () => {
+      const { key } = await records().stage();
+      const plugin = key('constructor');
+      assert.equal(await store.it.read.plugin(plugin), undefined);
+      const first = await records().version(plugin, { createdAtMs: someTimeMs, size: 67_108_864 });
+      const shown = {
+        ...plugin,
+        versionId: first.id,
+        versionNumber: 1,
+        contentAddress: first.contentAddress,
+        size: 67_108_864,
+        publishedAtMs: someTimeMs,
+        createdAtMs: someTimeMs,
+      };
+      assert.deepEqual(await store.it.read.plugin(plugin), shown);
+      const second = await records().version(plugin, { number: 2, createdAtMs: someTimeMs + 9, size: 9 });
+      assert.deepEqual(await store.it.read.plugin(plugin), {
+        ...shown,
+        versionId: second.id,
+        versionNumber: 2,
+        contentAddress: second.contentAddress,
+        size: 9,
+        publishedAtMs: someTimeMs + 9,
+      });
+    });
+
+    it('refuses a version whose number is not the next', async () => {
+      const { key } = await records().stage();
+      const plugin = key('numbers');
+      await assert.rejects(records().version(plugin, { number: 2 }), ConflictError);
+      await records().version(plugin);
+      await assert.rejects(records().version(plugin), ConflictError);
+      await assert.rejects(records().version(plugin, { number: 3 }), ConflictError);
+      assert.equal((await store.it.read.plugin(plugin))?.versionNumber, 1);
+    });
+
+    it('lists plugins by user and name in code-unit order, in pages of any length', async () => {
+      const { key, publisher, owner, extensionPoint } = await records().stage();
+      const elsewhere = await records().stage();
+      await records().version(elsewhere.key('elsewhere'));
+      for (const name of awkwardNames) await records().version(key(name));
+      for (const name of ['zz', 'Z', '0']) await records().version(key(name, owner));
+      const cursor = ({ userId, name }: { userId: string; name: string }) => `${userId}/${name}`;
+
+      const all = await demandPages((page) => store.it.read.plugins(extensionPoint.id, undefined, page), cursor);
+      assert.equal(all.length, awkwardNames.length + 3);
+      const own = await demandPages((page) => store.it.read.plugins(extensionPoint.id, publisher.id, page), cursor);
+      assert.deepEqual(
+        own.map(({ name }) => name),
+        [...awkwardNames].sort(),
+      );
+    });
+
+    it('binds a version under a guest, and moves the binding', async () => {
+      const { key, guest, extensionPoint } = await records().stage();
+      const first = await records().version(key('moves'));
+      const second = await records().version(key('moves'), { number: 2 });
+      const binding = () => store.it.read.binding(extensionPoint.id, guest.id, 'moves');
+      assert.equal(await binding(), undefined);
+      const bound = await records().binding(first, guest.id);
+      assert.deepEqual(await binding(), bound);
+      const moved = await records().binding(second, guest.id, someTimeMs + 1);
+      assert.deepEqual(await binding(), moved);
+      const movedBack = await records().binding(first, guest.id, someTimeMs + 2);
+      assert.deepEqual(await store.it.read.bindings(extensionPoint.id, guest.guestKey), [movedBack]);
+      assert.equal(await store.it.read.countBindings(extensionPoint.id, guest.id), 1);
+    });
+
+    it('answers what is bound under a key at an extension point, and nothing else', async () => {
+      const { app, key, guest, extensionPoint, publisher } = await records().stage();
+      const otherGuest = await records().guest(app);
+      const otherPoint = await records().extensionPoint(app);
+      const otherApp = await records().stage();
+      const sameKey = await records().guest(otherApp.app, guest.guestKey);
+      const bound: BindingRecord[] = [];
+      for (const name of awkwardNames)
+        bound.push(await records().binding(await records().version(key(name)), guest.id));
+      await records().binding(await records().version(key('other-guest')), otherGuest.id);
+      await records().version(key('unbound'));
+      const elsewhere = { extensionPointId: otherPoint.id, userId: publisher.id, name: '10' };
+      const atOtherPoint = await records().binding(await records().version(elsewhere), guest.id);
+      await records().binding(await records().version(otherApp.key('10')), sameKey.id);
+
+      const { bindings } = store.it.read;
+      assert.deepEqual((await bindings(extensionPoint.id, guest.guestKey)).sort(byName), bound.sort(byName));
+      assert.deepEqual(await bindings(otherPoint.id, guest.guestKey), [atOtherPoint]);
+      assert.deepEqual(await bindings(otherPoint.id, otherGuest.guestKey), []);
+      assert.deepEqual(await bindings(extensionPoint.id, 'no such key'), []);
+      assert.deepEqual(await bindings(newId('extensionPoint'), guest.guestKey), []);
+      assert.equal(await store.it.read.countBindings(extensionPoint.id, guest.id), awkwardNames.length);
+    });
+
+    it('keeps a name under a guest for the user who has it', async () => {
+      const { key, guest, owner, extensionPoint } = await records().stage();
+      const holder = await records().binding(await records().version(key('taken')), guest.id);
+      const rival = await records().version(key('taken', owner));
+      await assert.rejects(records().binding(rival, guest.id), ConflictError);
+      assert.deepEqual(await store.it.read.binding(extensionPoint.id, guest.id, 'taken'), holder);
+    });
+
+    it('binds a name only to a version of that plugin', async () => {
+      const { key, guest, owner, extensionPoint } = await records().stage();
+      const version = await records().version(key('mine'));
+      for (const foreign of [key('mine', owner), key('other')]) {
+        await assert.rejects(records().binding({ ...version, ...foreign }, guest.id));
+      }
+      assert.equal(await store.it.read.countBindings(extensionPoint.id, guest.id), 0);
+    });
+
+    it('finds the bindings of plugins wherever they are bound, for thousands at once', async () => {
+      const { app, key, guest } = await records().stage();
+      const second = await records().guest(app);
+      const version = await records().version(key('both'));
+      const bound = [await records().binding(version, guest.id), await records().binding(version, second.id)];
+      await records().binding(await records().version(key('not-asked-for')), guest.id);
+      const strangers = Array.from({ length: 3000 }, (_, at) => key(`no-such-${at}`));
+      const found = await store.it.read.bindingsOfPlugins([...strangers, key('both')]);
+      const byGuest = (a: BindingRecord, b: BindingRecord) => (a.guestId < b.guestId ? -1 : 1);
+      assert.deepEqual(found.sort(byGuest), bound.sort(byGuest));
+      assert.deepEqual(await store.it.read.bindingsOfPlugins([]), []);
+    });
+
+    it('lets versions share their bytes', async () => {
+      const { key } = await records().stage();
+      const contentAddress = addressOf('the same');
+      await records().version(key('one'), { contentAddress });
+      await records().version(key('two'), { contentAddress });
+      assert.equal((await store.it.read.plugin(key('two')))?.contentAddress, contentAddress);
+    });
+  });
+}

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { newId } from '@tenon/protocol';
+import { createRecords, someHash, someTimeMs } from '../../helpers/records.ts';
+import { type Backend, opened } from '../backend.ts';
+import { demandPages } from './pages.ts';
+
+/** Guest keys that some database or some JavaScript object would treat in a way of its own. */
+export const awkwardKeys = [
+  'constructor',
+  '__proto__',
+  '10',
+  ' leading and trailing ',
+  'case',
+  'CASE',
+  'é', // composed
+  'e\u0301', // decomposed: another key
+  'ß',
+  'ss',
+  'a/b/c',
+  "o'brien; drop table guests --",
+  '100%_',
+  '日本語',
+  '👩‍🚀',
+  '\u{10ffff}',
+  '\ufeffbom',
+  'a'.repeat(512),
+];
+
+/** Users, applications, members, extension points, guests, invitations, tokens and keys. */
+export function recordsContract(backend: Backend): void {
+  describe('records', () => {
+    const store = opened(backend, backend.openStore);
+    const records = () => createRecords(store.it);
+
+    it('knows no user until there is one', async () => {
+      const { location, remove } = await backend.makeLocation();
+      const empty = await backend.openStore(location);
+      try {
+        assert.equal(await empty.read.anyUser(), false);
+        await createRecords(empty).user();
+        assert.equal(await empty.read.anyUser(), true);
+      } finally {
+        await empty.close();
+        await remove();
+      }
+    });
+
+    it('gives back a user as it was put in', async () => {
+      const plain = await records().user({ name: '' });
+      const rich = await records().user({ name: '__proto__ 👩‍🚀', email: 'ada@example.org' });
+      assert.deepEqual(await store.it.read.user(plain.id), plain);
+      assert.deepEqual(await store.it.read.user(rich.id), rich);
+      assert.equal(await store.it.read.user(newId('user')), undefined);
+    });
+
+    it('changes the name of an application, and nothing else of it or of others', async () => {
+      const app = await records().app();
+      const other = await records().app();
+      await store.it.write((tx) => tx.updateApp(app.id, { name: 'New', updatedAtMs: someTimeMs + 5 }));
+      assert.deepEqual(await store.it.read.app(app.id), { ...app, name: 'New', updatedAtMs: someTimeMs + 5 });
+      assert.deepEqual(await store.it.read.app(other.id), other);
+    });
+
+    it('lists the applications of members and of guests, each once', async () => {
+      const { owner, publisher, app, guest } = await records().stage();
+      const elsewhere = await records().stage();
+      await records().hold(await records().guest(app), publisher); // a second guest in the same application
+      await records().member(app, publisher, 'viewer'); // and a member besides
+      await records().hold(elsewhere.guest, publisher);
+      const ids = async (userId = publisher.id) => (await store.it.read.appsOf(userId, {})).map(({ id }) => id);
+      assert.deepEqual(await ids(), [app.id, elsewhere.app.id].sort());
+      assert.deepEqual(await ids(owner.id), [app.id]);
+      await demandPages(
+        (page) => store.it.read.appsOf(publisher.id, page),
+        ({ id }) => id,
+      );
+      await store.it.write(async (tx) => {
+        await tx.deleteMember(app.id, publisher.id);
+        await tx.deleteGuestUser(guest.id, publisher.id);
+      });
+      assert.deepEqual(await ids(), [app.id, elsewhere.app.id].sort(), 'the second guest still counts');
+    });
+
+    it('adds members, changes their roles without changing since when, counts owners, removes', async () => {
+      const { app, owner } = await records().stage();
+      const other = await records().user({ name: 'Other' });
+      const stranger = await records().user();
+      await records().member(app, other, 'viewer');
+      await store.it.write((tx) => tx.putMember({ appId: app.id, userId: other.id, role: 'owner', createdAtMs: 1 }));
+      const member = { appId: app.id, userId: other.id, role: 'owner', createdAtMs: someTimeMs };
+      assert.deepEqual(await store.it.read.member(app.id, other.id), member);
+      assert.equal(await store.it.read.countOwners(app.id), 2);
+      assert.equal(await store.it.read.member(app.id, stranger.id), undefined);
+      const members = await store.it.read.members(app.id, {});
+      assert.deepEqual(
+        members.map(({ userId, userName }) => [userId, userName]),
+        [
+          [owner.id, 'Owner'],
+          [other.id, 'Other'],
+        ],
+      );
+      await demandPages(
+        (page) => store.it.read.members(app.id, page),
+        ({ userId }) => userId,
+      );
+      await store.it.write((tx) => tx.deleteMember(app.id, other.id));
+      assert.equal(await store.it.read.countOwners(app.id), 1);
+    });
+
+    it('gives back, changes and lists extension points', async () => {
+      const app = await records().app();
+      const schemaJson = '{"exports":{"10":{},"__proto__":{"ü":"\\u0000"}}}';
+      const first = await records().extensionPoint(app, { schemaJson });
+      const second = await records().extensionPoint(app);
+      await records().extensionPoint(await records().app());
+      assert.deepEqual(await store.it.read.extensionPoint(first.id), first);
+      const change = { name: 'constructor', schemaJson: '{"exports":{"a":{}}}', updatedAtMs: someTimeMs + 1 };
+      await store.it.write((tx) => tx.updateExtensionPoint(second.id, change));
+      assert.deepEqual(await store.it.read.extensionPoints(app.id, {}), [first, { ...second, ...change }]);
+      await demandPages(
+        (page) => store.it.read.extensionPoints(app.id, page),
+        ({ id }) => id,
+      );
+    });
+
+    it('finds a guest by exactly its key', async () => {
+      const app = await records().app();
+      const other = await records().app();
+      for (const key of awkwardKeys) {
+        const guest = await records().guest(app, key);
+        assert.deepEqual(await store.it.read.guestByKey(app.id, key), guest, key);
+        assert.equal(await store.it.read.guestByKey(other.id, key), undefined);
+      }
+      assert.equal(await store.it.read.guestByKey(app.id, 'Case'), undefined);
+      assert.equal(await store.it.read.guestByKey(app.id, ''), undefined);
+      const guests = await demandPages(
+        (page) => store.it.read.guests(app.id, page),
+        ({ id }) => id,
+      );
+      assert.deepEqual(new Set(guests.map(({ guestKey }) => guestKey)), new Set(awkwardKeys));
+    });
+
+    it('says who holds guests, in the order of acceptance, and keeps the first acceptance', async () => {
+      const { app, guest, publisher } = await records().stage();
+      const early = await records().user({ name: 'Early' });
+      const second = await records().guest(app);
+      await records().guest(app); // held by nobody
+      await records().hold(second, early, someTimeMs - 1);
+      await records().hold(second, publisher, someTimeMs + 1);
+      await records().hold(second, publisher, someTimeMs + 100);
+      const elsewhere = await records().stage();
+      await records().hold(elsewhere.guest, publisher);
+
+      const users = await store.it.read.usersOfGuests([guest.id, second.id]);
+      assert.deepEqual(users, [
+        { guestId: second.id, userId: early.id, acceptedAtMs: someTimeMs - 1, userName: 'Early' },
+        { guestId: guest.id, userId: publisher.id, acceptedAtMs: someTimeMs, userName: 'Publisher' },
+        { guestId: second.id, userId: publisher.id, acceptedAtMs: someTimeMs + 1, userName: 'Publisher' },
+      ]);
+      assert.deepEqual(await store.it.read.usersOfGuests([]), []);
+      assert.deepEqual(await store.it.read.guestsHeldBy(publisher.id, app.id), [guest, second]);
+    });
+
+    it('answers for thousands of guests at once', async () => {
+      const { guest, publisher } = await records().stage();
+      const others = Array.from({ length: 5000 }, () => newId('guest'));
+      const users = await store.it.read.usersOfGuests([...others, guest.id]);
+      assert.deepEqual(
+        users.map(({ userId }) => userId),
+        [publisher.id],
+      );
+    });
+
+    it('settles a pending invitation once', async () => {
+      const { guest, owner } = await records().stage();
+      const invitation = await records().invitation(guest, owner, { email: 'guest@example.org', name: '10' });
+      assert.deepEqual(await store.it.read.invitation(invitation.id), invitation);
+      await store.it.write((tx) => tx.settleInvitation(invitation.id, 'accepted', someTimeMs + 7));
+      await store.it.write((tx) => tx.settleInvitation(invitation.id, 'revoked', someTimeMs + 8));
+      const settled = { ...invitation, status: 'accepted', settledAtMs: someTimeMs + 7 };
+      assert.deepEqual(await store.it.read.invitationByCodeHash(invitation.codeHash), settled);
+      assert.equal(await store.it.read.invitationByCodeHash(someHash()), undefined);
+    });
+
+    it('lists the invitations of an application with the keys that they assign', async () => {
+      const { app, guest, owner } = await records().stage();
+      const elsewhere = await records().stage();
+      await records().invitation(elsewhere.guest, elsewhere.owner);
+      const first = await records().invitation(guest, owner);
+      const second = await records().invitation(guest, owner, { status: 'declined', settledAtMs: someTimeMs });
+      const { guestKey } = guest;
+      assert.deepEqual(await store.it.read.invitations(app.id, {}), [
+        { ...first, guestKey },
+        { ...second, guestKey },
+      ]);
+      await demandPages(
+        (page) => store.it.read.invitations(app.id, page),
+        ({ id }) => id,
+      );
+    });
+
+    it('finds tokens by hash and by id, lists a user’s, and forgets deleted ones', async () => {
+      const { app, owner } = await records().stage();
+      await records().token(await records().user());
+      const wide = await records().token(owner, { scopes: ['read', 'publish', 'manage'], lastUsedAtMs: 5 });
+      const narrow = await records().token(owner, { scopes: [], appId: app.id });
+      assert.deepEqual(await store.it.read.tokenByHash(wide.secretHash), wide);
+      assert.deepEqual(await store.it.read.token(narrow.id), narrow);
+      assert.deepEqual(await store.it.read.tokens(owner.id, {}), [wide, narrow]);
+      await demandPages(
+        (page) => store.it.read.tokens(owner.id, page),
+        ({ id }) => id,
+      );
+      await store.it.write((tx) => tx.deleteToken(wide.id));
+      assert.equal(await store.it.read.tokenByHash(wide.secretHash), undefined);
+      assert.equal(await store.it.read.token(wide.id), undefined);
+      assert.deepEqual(await store.it.read.tokens(owner.id, {}), [narrow]);
+    });
+
+    it('finds API keys by hash and by id, lists a user’s, and forgets deleted ones', async () => {
+      const owner = await records().user();
+      const first = await records().apiKey(owner);
+      const second = await records().apiKey(owner);
+      assert.deepEqual(await store.it.read.apiKeyByHash(first.secretHash), first);
+      assert.deepEqual(await store.it.read.apiKey(second.id), second);
+      await demandPages(
+        (page) => store.it.read.apiKeys(owner.id, page),
+        ({ id }) => id,
+      );
+      await store.it.write((tx) => tx.deleteApiKey(first.id));
+      assert.equal(await store.it.read.apiKeyByHash(first.secretHash), undefined);
+      assert.deepEqual(await store.it.read.apiKeys(owner.id, {}), [second]);
+    });
+
+    it('notes uses of tokens and keys, never back in time, and passes over those that are gone', async () => {
+      const owner = await records().user();
+      const token = await records().token(owner);
+      const apiKey = await records().apiKey(owner);
+      const uses = new Map([
+        [token.id, 20],
+        [newId('token'), 20],
+        [apiKey.id, 30],
+        [newId('apiKey'), 30],
+      ]);
+      await store.it.write((tx) => tx.touch(uses));
+      await store.it.write((tx) => tx.touch(new Map([[token.id, 10]])));
+      assert.deepEqual(await store.it.read.token(token.id), { ...token, lastUsedAtMs: 20 });
+      assert.deepEqual(await store.it.read.apiKey(apiKey.id), { ...apiKey, lastUsedAtMs: 30 });
+    });
+  });
+}

@@ -1,0 +1,175 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type ContentAddress, type GuestId, type MemberRole, newId } from '@tenon/protocol';
+import type { Store } from '../../src/domain/ports.ts';
+import type {
+  ApiKeyRecord,
+  AppRecord,
+  BindingRecord,
+  ExtensionPointRecord,
+  GuestRecord,
+  GuestUserRecord,
+  InvitationRecord,
+  PluginKey,
+  TokenRecord,
+  UserRecord,
+  VersionRecord,
+} from '../../src/domain/records.ts';
+
+/** A time that is none of the defaults: milliseconds since the Unix epoch, with all of them significant. */
+export const someTimeMs = Date.UTC(2026, 4, 17, 9, 30, 15, 123);
+
+/** The address of some text's UTF-8. */
+export function addressOf(text: string): ContentAddress {
+  return createHash('sha256').update(text).digest('base64url') as ContentAddress;
+}
+
+/** Something that passes for the hash of a secret that no one else has. */
+export function someHash(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Puts records into a store and hands them back; what isn't given is made up, and unlike any other. */
+export function createRecords(store: Store) {
+  const records = {
+    async user(fields: Partial<UserRecord> = {}): Promise<UserRecord> {
+      const user = { id: newId('user'), name: 'Ada', email: null, createdAtMs: someTimeMs, ...fields };
+      await store.write((tx) => tx.insertUser(user));
+      return user;
+    },
+
+    async app(fields: Partial<AppRecord> = {}): Promise<AppRecord> {
+      const app = { id: newId('app'), name: 'App', createdAtMs: someTimeMs, updatedAtMs: someTimeMs, ...fields };
+      await store.write((tx) => tx.insertApp(app));
+      return app;
+    },
+
+    async member(app: AppRecord, user: UserRecord, role: MemberRole = 'owner') {
+      const member = { appId: app.id, userId: user.id, role, createdAtMs: someTimeMs };
+      await store.write((tx) => tx.putMember(member));
+      return member;
+    },
+
+    async extensionPoint(app: AppRecord, fields: Partial<ExtensionPointRecord> = {}): Promise<ExtensionPointRecord> {
+      const extensionPoint = {
+        id: newId('extensionPoint'),
+        appId: app.id,
+        name: 'Point',
+        schemaJson: '{"exports":{}}',
+        createdAtMs: someTimeMs,
+        updatedAtMs: someTimeMs,
+        ...fields,
+      };
+      await store.write((tx) => tx.insertExtensionPoint(extensionPoint));
+      return extensionPoint;
+    },
+
+    async guest(app: AppRecord, guestKey: string = newId('guest')): Promise<GuestRecord> {
+      const guest = { id: newId('guest'), appId: app.id, guestKey, createdAtMs: someTimeMs };
+      await store.write((tx) => tx.insertGuest(guest));
+      return guest;
+    },
+
+    async hold(guest: GuestRecord, user: UserRecord, acceptedAtMs = someTimeMs): Promise<GuestUserRecord> {
+      const guestUser = { guestId: guest.id, userId: user.id, acceptedAtMs };
+      await store.write((tx) => tx.putGuestUser(guestUser));
+      return guestUser;
+    },
+
+    async invitation(
+      guest: GuestRecord,
+      createdBy: UserRecord,
+      fields: Partial<InvitationRecord> = {},
+    ): Promise<InvitationRecord> {
+      const invitation: InvitationRecord = {
+        id: newId('invitation'),
+        appId: guest.appId,
+        guestId: guest.id,
+        codeHash: someHash(),
+        status: 'pending',
+        email: null,
+        name: null,
+        createdBy: createdBy.id,
+        createdAtMs: someTimeMs,
+        expiresAtMs: someTimeMs + 1,
+        settledAtMs: null,
+        ...fields,
+      };
+      await store.write((tx) => tx.insertInvitation(invitation));
+      return invitation;
+    },
+
+    async version(key: PluginKey, fields: Partial<VersionRecord> = {}): Promise<VersionRecord> {
+      const { extensionPointId, userId, name } = key;
+      const version: VersionRecord = {
+        extensionPointId,
+        userId,
+        name,
+        id: newId('version'),
+        number: 1,
+        contentAddress: addressOf(someHash()),
+        size: 8,
+        createdAtMs: someTimeMs,
+        ...fields,
+      };
+      await store.write((tx) => tx.insertVersion(version));
+      return version;
+    },
+
+    async binding(version: VersionRecord, guestId: GuestId, updatedAtMs = someTimeMs): Promise<BindingRecord> {
+      const { extensionPointId, userId, name, id: versionId, contentAddress } = version;
+      const binding = { extensionPointId, userId, name, guestId, versionId, updatedAtMs };
+      await store.write((tx) => tx.putBinding(binding));
+      return { ...binding, contentAddress };
+    },
+
+    async token(user: UserRecord, fields: Partial<TokenRecord> = {}): Promise<TokenRecord> {
+      const token: TokenRecord = {
+        id: newId('token'),
+        userId: user.id,
+        name: 'laptop',
+        secretHash: someHash(),
+        scopes: ['read', 'publish'],
+        appId: null,
+        createdAtMs: someTimeMs,
+        expiresAtMs: someTimeMs + 1,
+        lastUsedAtMs: null,
+        ...fields,
+      };
+      await store.write((tx) => tx.insertToken(token));
+      return token;
+    },
+
+    async apiKey(user: UserRecord): Promise<ApiKeyRecord> {
+      const apiKey: ApiKeyRecord = {
+        id: newId('apiKey'),
+        userId: user.id,
+        name: 'pipeline',
+        secretHash: someHash(),
+        createdAtMs: someTimeMs,
+        lastUsedAtMs: null,
+      };
+      await store.write((tx) => tx.insertApiKey(apiKey));
+      return apiKey;
+    },
+
+    /** An application with an owner, an extension point, and a guest that a publisher holds. */
+    async stage() {
+      const owner = await records.user({ name: 'Owner' });
+      const publisher = await records.user({ name: 'Publisher' });
+      const app = await records.app();
+      await records.member(app, owner);
+      const extensionPoint = await records.extensionPoint(app);
+      const guest = await records.guest(app);
+      await records.hold(guest, publisher);
+      const key = (name: string, user = publisher): PluginKey => ({
+        extensionPointId: extensionPoint.id,
+        userId: user.id,
+        name,
+      });
+      return { owner, publisher, app, extensionPoint, guest, key };
+    },
+  };
+  return records;
+}
+
+export type Records = ReturnType<typeof createRecords>;

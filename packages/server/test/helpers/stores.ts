@@ -1,0 +1,17 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import type { Backend } from '../contracts/backend.ts';
+
+/** SQLite and a folder; a location is a folder of its own. Child processes of the contract suites import this module. */
+export const backend: Backend = {
+  module: import.meta.url,
+  async makeLocation() {
+    const location = await mkdtemp(join(tmpdir(), 'tenon-store-'));
+    return { location, remove: () => rm(location, { recursive: true, force: true }) };
+  },
+  openStore: (location) => openSqliteStore({ file: join(location, 'tenon.db') }),
+  openBlobs: (location) => openFolderBlobStore({ folder: join(location, 'blobs') }),
+};
