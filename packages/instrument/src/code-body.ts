@@ -104,7 +104,7 @@ export function createBodyRewriter(module: Module, layout: Layout, types: TypePo
     let leavesEarly = false;
 
     for (;;) {
-      if (pos >= end) throw invalidModule('Expected an instruction, found the end of the body', pos, functionIndex);
+      if (pos >= end) throw invalidModule('Expected an instruction, found the end of the body', end, functionIndex);
       const opAt = pos;
       let form = oneByteForms[source[pos++] as number] as number;
       if (form === Form.Prefix) {
@@ -265,7 +265,7 @@ export function createBodyRewriter(module: Module, layout: Layout, types: TypePo
           for (let index = 0; index < count; index++) {
             const kind = source[pos++] as number;
             if (!(kind <= 3))
-              throw invalidModule(`Expected a catch from 0 to 3, found ${kind}`, pos - 1, functionIndex);
+              throw invalidModule(`Expected a catch from 0 to 3, found ${kind}`, Math.min(pos - 1, end), functionIndex);
             if (kind <= 1) pos = skipLeb(source, pos, 5, functionIndex);
             const label = peekU32(source, pos, end, functionIndex);
             if (label >= depth) leavesEarly = checkLabel(label, depth, pos, functionIndex);

@@ -24,7 +24,8 @@ export function peekU32(source: Uint8Array, start: number, end: number, function
   let value = 0;
   for (let index = 0; index < 5; index++) {
     if (start + index >= end) {
-      throw invalidModule('Expected an index or a count, found the end of the body', start, functionIndex);
+      const offset = Math.min(start, end);
+      throw invalidModule('Expected an index or a count, found the end of the body', offset, functionIndex);
     }
     const byte = source[start + index] as number;
     if (index === 4 && byte > 0x0f) break;

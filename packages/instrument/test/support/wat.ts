@@ -43,7 +43,7 @@ export async function gcWat(text: string): Promise<Uint8Array> {
     // By name, as the declarations of binaryen do not know all of its features.
     const beyondEngines = new Set(['All', 'SharedEverything', 'StackSwitching', 'CompactImports']);
     const wanted = Object.entries(binaryen.Features).filter(([name]) => !beyondEngines.has(name));
-    module.setFeatures(wanted.reduce((mask, [, feature]) => mask | Number(feature), 0));
+    module.setFeatures(wanted.map(([, feature]) => Number(feature)).reduce((mask, feature) => mask | feature, 0));
     return module.emitBinary();
   } finally {
     module.dispose();

@@ -1,0 +1,77 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { describeModule, instrument } from '../../src/index.ts';
+import { countWithBinaryen } from './binaryen-count.ts';
+import { interceptEngine } from './engine.ts';
+import { scenarios } from './scenarios.ts';
+import { createTrace } from './trace.ts';
+
+export type Mode = 'plain' | 'traced' | 'counted';
+
+/** What came of one run of a scenario. Counts are by function index in the input. */
+export interface Outcome {
+  readonly result: unknown;
+  /** Modules that were compiled, and whether the output validated. */
+  readonly modules: { readonly inputBytes: number; readonly outputBytes: number; readonly isValid: boolean }[];
+  readonly calls: Map<number, number>;
+  /** Calls of imports as JavaScript saw them, by `module.field`. */
+  readonly importCalls: Map<string, number>;
+  /** Calls of imports as `enter` reported them, by `module.field`. */
+  readonly importEnters: Map<string, number>;
+  readonly fault: string | undefined;
+}
+
+const { scenario, mode } = workerData as { scenario: string; mode: Mode };
+const trace = createTrace(0);
+const counted = new Map<number, number>();
+const importCalls = new Map<string, number>();
+const modules: { inputBytes: number; outputBytes: number; isValid: boolean }[] = [];
+let importNames: string[] = [];
+let shift = 0;
+
+const bump = <Key>(map: Map<Key, number>, key: Key) => map.set(key, (map.get(key) ?? 0) + 1);
+
+function transform(bytes: Uint8Array): Uint8Array {
+  importNames = describeModule(bytes).imports.flatMap(({ module, name, kind }) =>
+    kind === 'function' ? [`${module}.${name}`] : [],
+  );
+  const output = mode === 'plain' ? bytes : mode === 'counted' ? countWithBinaryen(bytes) : traced(bytes);
+  const isValid = WebAssembly.validate(new Uint8Array(output));
+  modules.push({ inputBytes: bytes.length, outputBytes: output.length, isValid });
+  return output;
+}
+
+function traced(bytes: Uint8Array): Uint8Array {
+  const { bytes: output, report } = instrument(bytes);
+  shift = report.addedImports.length;
+  return output;
+}
+
+function faultOf(check: () => void): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+interceptEngine({
+  transform,
+  imports: { ...trace.imports, 'tenon-test': { count: (index: number) => bump(counted, index) } },
+  onImportCall: (name) => bump(importCalls, name),
+});
+const result = await scenarios[scenario]?.();
+const isImport = (index: number) => index < importNames.length;
+const entered = [...trace.calls];
+const outcome: Outcome = {
+  result,
+  modules,
+  calls:
+    mode === 'traced'
+      ? new Map(entered.flatMap(([index, n]) => (isImport(index) ? [] : [[index - shift, n]])))
+      : counted,
+  importCalls,
+  importEnters: new Map(entered.flatMap(([index, n]) => (isImport(index) ? [[importNames[index] as string, n]] : []))),
+  fault: faultOf(trace.assertBalanced),
+};
+parentPort?.postMessage(outcome);
