@@ -1,6 +1,3 @@
-import type { ErrorCode } from '@tenon/protocol';
-import { errorCodes } from '@tenon/protocol';
-
 /** What the process ends with. Scripts rely on these: they are added to, never changed. */
 export const exitCodes = {
   success: 0,
@@ -41,9 +38,4 @@ export function exitCodeOfStatus(status: number): ExitCode {
   if (status === 404) return exitCodes.notFound;
   if (status === 409 || status === 410 || status === 412) return exitCodes.conflict;
   return status >= 400 ? exitCodes.refused : exitCodes.failure;
-}
-
-/** The exit code for one of the service's error codes, which the domain and the rewriter throw without a status. */
-export function exitCodeOfError(code: string): ExitCode {
-  return Object.hasOwn(errorCodes, code) ? exitCodeOfStatus(errorCodes[code as ErrorCode].status) : exitCodes.failure;
 }

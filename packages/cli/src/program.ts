@@ -1,23 +1,16 @@
 import { version } from '@tenon/instrument';
-import { Command } from 'commander';
+import { type Argument, Command } from 'commander';
 import { examples } from './command.ts';
-import { addApiKeyCommands } from './commands/api-key.ts';
-import { addAppCommands } from './commands/app.ts';
-import { addBindingsCommand } from './commands/bindings.ts';
-import { addExtensionPointCommands } from './commands/extension-point.ts';
-import { addFetchCommand } from './commands/fetch.ts';
-import { addGuestCommands } from './commands/guest.ts';
-import { addInstrumentCommand } from './commands/instrument.ts';
-import { addInvitationCommands } from './commands/invitation.ts';
-import { addPluginCommands } from './commands/plugin.ts';
-import { addTokenCommands } from './commands/token.ts';
-import { addHelpTopics } from './commands/topics.ts';
-import { addWhoamiCommand } from './commands/whoami.ts';
+import { commandTable } from './command-table.ts';
 import type { Io } from './io.ts';
 import { createStyle, hasColours } from './text.ts';
 
-/** The whole command line. Nothing runs before it is given arguments to parse. */
-export function createProgram(io: Io): Command {
+/**
+ * The command line. Nothing runs before it is given arguments to parse.
+ *
+ * @param args what is about to be parsed: only the commands that it names are loaded whole. All of them are without it
+ */
+export async function createProgram(io: Io, args?: readonly string[]): Promise<Command> {
   const program = new Command('tenon');
   configure(program, io);
   program
@@ -29,24 +22,28 @@ export function createProgram(io: Io): Command {
       examples('tenon serve', 'tenon plugin push greet.wasm', 'tenon instrument app.wasm -o traced.wasm'),
     )
     .addHelpText('after', 'Each command explains itself with --help.');
-
-  program.commandsGroup('Distribution:');
-  addAppCommands(program, io);
-  addExtensionPointCommands(program, io);
-  addGuestCommands(program, io);
-  addInvitationCommands(program, io);
-  addPluginCommands(program, io);
-  addBindingsCommand(program, io);
-  addFetchCommand(program, io);
-  program.commandsGroup('Instrumentation:');
-  addInstrumentCommand(program, io);
-  program.commandsGroup('Access:');
-  addWhoamiCommand(program, io);
-  addTokenCommands(program, io);
-  addApiKeyCommands(program, io);
-  program.commandsGroup('Help:');
-  addHelpTopics(program);
+  for (const { name, alias, heading, summary, load } of commandTable) {
+    program.commandsGroup(heading);
+    const isWanted = args === undefined || args.includes(name) || (alias !== undefined && args.includes(alias));
+    if (isWanted) (await load())(program, io);
+    else program.command(name);
+    const command = program.commands.at(-1);
+    command?.summary(summary);
+    if (alias !== undefined && !isWanted) command?.alias(alias);
+  }
+  withoutHelpCommands(program);
   return program;
+}
+
+/** One `help` command, which knows the whole tree, is enough. */
+function withoutHelpCommands(command: Command): void {
+  command.helpCommand(false);
+  command.commands.forEach(withoutHelpCommands);
+}
+
+function argumentTerm(argument: Argument): string {
+  const name = argument.name() + (argument.variadic ? '...' : '');
+  return argument.required ? `<${name}>` : `[${name}]`;
 }
 
 function configure(program: Command, io: Io): void {
@@ -55,6 +52,10 @@ function configure(program: Command, io: Io): void {
     .exitOverride()
     .showSuggestionAfterError()
     .configureHelp({
+      subcommandTerm: (command) =>
+        command.parent?.parent === null
+          ? command.name()
+          : [command.name(), ...command.registeredArguments.map(argumentTerm)].join(' '),
       styleTitle: style.bold,
       styleCommandText: style.bold,
       styleSubcommandTerm: style.good,
@@ -68,6 +69,5 @@ function configure(program: Command, io: Io): void {
       getErrHelpWidth: () => io.stderr.columns ?? 80,
       getOutHasColors: () => hasColours(io.stdout, io.environment),
       getErrHasColors: () => hasColours(io.stderr, io.environment),
-    })
-    .helpCommand('help [command]', 'show help for a command, or on a topic');
+    });
 }

@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import { CliError, usageError } from './errors.ts';
-import { exitCodeOfError, exitCodes } from './exit-codes.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import { reportError } from './output.ts';
 import { createProgram } from './program.ts';
@@ -12,7 +12,7 @@ import { createProgram } from './program.ts';
  * @returns the exit code; errors have been reported
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const program = createProgram(io);
+  const program = await createProgram(io, args);
   try {
     if (args.length === 0) program.outputHelp();
     else await program.parseAsync(args, { from: 'user' });
@@ -40,9 +40,6 @@ function toCliError(error: unknown, program: Command, args: readonly string[]): 
     const help = `${commandPath(program, args)} --help`;
     return usageError(sentence(message), [suggestion, `See: ${help}`].filter(Boolean).join('\n'));
   }
-  const { code, message } = error as { code?: unknown; message?: string };
-  if (typeof code === 'string')
-    return new CliError(code, message ?? code, { exitCode: exitCodeOfError(code), cause: error });
   return new CliError('internal', `tenon failed: ${error instanceof Error ? (error.stack ?? error.message) : error}`, {
     cause: error,
   });

@@ -1,9 +1,10 @@
 import { type ApiKeyInfo, apiKeyCreated, apiKeyInfo } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { calling, examples, type Session, withConfirmation, withServer } from '../command.ts';
+import { examples, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import type { Io } from '../io.ts';
+import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
 export function addApiKeyCommands(program: Command, io: Io): void {

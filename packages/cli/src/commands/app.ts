@@ -1,9 +1,10 @@
 import { type App, app as appSchema, type Member, type MemberRole, member as memberSchema } from '@tenon/protocol';
 import { Argument, type Command } from 'commander';
 import { path } from '../api.ts';
-import { calling, examples, type Session, withConfirmation, withServer } from '../command.ts';
+import { examples, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import type { Io } from '../io.ts';
+import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
 export function addAppCommands(program: Command, io: Io): void {

@@ -1,8 +1,9 @@
 import { type BindingList, bindingList } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { calling, examples, type Session, withServer } from '../command.ts';
+import { examples, withServer } from '../command.ts';
 import type { Io } from '../io.ts';
+import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
 export function addBindingsCommand(program: Command, io: Io): void {

@@ -1,11 +1,12 @@
 import { type ExtensionPoint, extensionPoint as extensionPointSchema } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { calling, demandApp, examples, type Session, withApp, withConfirmation, withServer } from '../command.ts';
+import { examples, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { usageError } from '../errors.ts';
 import { readInput } from '../files.ts';
 import type { Io } from '../io.ts';
+import { calling, demandApp, type Session } from '../session.ts';
 import { formatTime, printable, printableLines } from '../text.ts';
 
 const schemaHelp = 'a file with the schema as YAML or JSON; "-" reads stdin';

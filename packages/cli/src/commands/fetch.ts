@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { isContentAddress } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { type Download, path } from '../api.ts';
-import { calling, examples, type Session, withServer } from '../command.ts';
+import { examples, withServer } from '../command.ts';
 import { CliError, usageError } from '../errors.ts';
 import { demandBinaryOutput, standardStream, writeFileWhole } from '../files.ts';
 import type { Io } from '../io.ts';
 import { writeBytes } from '../output.ts';
 import { createProgress } from '../progress.ts';
+import { calling, type Session } from '../session.ts';
 import { formatSize } from '../text.ts';
 
 export function addFetchCommand(program: Command, io: Io): void {

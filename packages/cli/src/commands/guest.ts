@@ -1,9 +1,10 @@
 import { type Guest, guest as guestSchema, invitationLink } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { calling, demandApp, examples, type Session, withApp, withConfirmation, withServer } from '../command.ts';
+import { examples, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import type { Io } from '../io.ts';
+import { calling, demandApp, type Session } from '../session.ts';
 import { count, formatTime, printable } from '../text.ts';
 
 export function addGuestCommands(program: Command, io: Io): void {

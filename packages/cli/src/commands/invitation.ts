@@ -1,10 +1,11 @@
 import { type Invitation, invitation as invitationSchema, invitationSettled } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { calling, demandApp, examples, type Session, withApp, withConfirmation, withServer } from '../command.ts';
+import { examples, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { calling, demandApp, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
 export function addInvitationCommands(program: Command, io: Io): void {

@@ -2,11 +2,12 @@ import { basename } from 'node:path';
 import { isPluginName, me as meSchema, type Plugin, pluginNamePattern, plugin as pluginSchema } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { calling, demandExtensionPoint, examples, type Session, withExtensionPoint, withServer } from '../command.ts';
+import { examples, withExtensionPoint, withServer } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { readInput, standardStream } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createProgress } from '../progress.ts';
+import { calling, demandExtensionPoint, type Session } from '../session.ts';
 import { count, formatSize, formatTime, printable } from '../text.ts';
 
 export function addPluginCommands(program: Command, io: Io): void {

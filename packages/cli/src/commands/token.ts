@@ -1,14 +1,14 @@
 import { type TokenInfo, type TokenScope, tokenCreated, tokenInfo } from '@tenon/protocol';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { path } from '../api.ts';
-import { calling, collect, examples, parseDays, type Session, withConfirmation, withServer } from '../command.ts';
+import { examples, parseDays, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type ConnectionOptions, demandToken, findConnection } from '../connection.ts';
 import type { Io } from '../io.ts';
 import { createReporter } from '../output.ts';
+import { parseScopes } from '../scopes.ts';
+import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
-
-export const tokenScopes = ['read', 'publish', 'manage'] as const satisfies readonly TokenScope[];
 
 export function addTokenCommands(program: Command, io: Io): void {
   const group = program.command('token').description('access tokens: what opens the distribution API');
@@ -44,17 +44,6 @@ export function addTokenCommands(program: Command, io: Io): void {
   )
     .addHelpText('after', examples('tenon token revoke tok_01j29hxk3…'))
     .action(calling(io, revokeToken));
-}
-
-/** Reads `--scope`, which may come several times. */
-export function parseScopes(text: string, before: readonly TokenScope[] = []): readonly TokenScope[] {
-  const scopes = collect(text).map((wanted) => {
-    const scope = tokenScopes.find((known) => known === wanted);
-    if (scope === undefined)
-      throw new InvalidArgumentError(`There is no scope "${wanted}"; there are ${tokenScopes.join(', ')}.`);
-    return scope;
-  });
-  return [...new Set([...before, ...scopes])];
 }
 
 function printToken(io: Io, options: ConnectionOptions & { json?: boolean }): void {

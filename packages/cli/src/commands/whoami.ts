@@ -1,7 +1,8 @@
 import { me as meSchema } from '@tenon/protocol';
 import type { Command } from 'commander';
-import { calling, examples, type Session, withServer } from '../command.ts';
+import { examples, withServer } from '../command.ts';
 import type { Io } from '../io.ts';
+import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
 export function addWhoamiCommand(program: Command, io: Io): void {

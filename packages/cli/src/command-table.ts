@@ -1,0 +1,112 @@
+import type { Command } from 'commander';
+import type { Io } from './io.ts';
+
+/** One of tenon's commands, or groups of commands, as `tenon --help` lists them. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly alias?: string;
+  readonly heading: string;
+  readonly summary: string;
+  /** Loads what adds it to the program: a command waits for no module but its own. */
+  readonly load: () => Promise<(program: Command, io: Io) => void>;
+}
+
+export const commandTable: readonly CommandEntry[] = [
+  {
+    name: 'app',
+    heading: 'Distribution:',
+    summary: 'applications: they own extension points and invite guests',
+    load: async () => (await import('./commands/app.ts')).addAppCommands,
+  },
+  {
+    name: 'extension-point',
+    alias: 'ext',
+    heading: 'Distribution:',
+    summary: 'extension points: what plugins are published against',
+    load: async () => (await import('./commands/extension-point.ts')).addExtensionPointCommands,
+  },
+  {
+    name: 'guest',
+    heading: 'Distribution:',
+    summary: 'guests: plugin developers, known by a guest key',
+    load: async () => (await import('./commands/guest.ts')).addGuestCommands,
+  },
+  {
+    name: 'invitation',
+    heading: 'Distribution:',
+    summary: 'invitations: those you made, and those you got',
+    load: async () => (await import('./commands/invitation.ts')).addInvitationCommands,
+  },
+  {
+    name: 'plugin',
+    heading: 'Distribution:',
+    summary: 'publish plugins, and list them',
+    load: async () => (await import('./commands/plugin.ts')).addPluginCommands,
+  },
+  {
+    name: 'bindings',
+    heading: 'Distribution:',
+    summary: 'list the plugins bound to a guest key, as a host does',
+    load: async () => (await import('./commands/bindings.ts')).addBindingsCommand,
+  },
+  {
+    name: 'fetch',
+    heading: 'Distribution:',
+    summary: "fetch a plugin's bytes and check them, as a host does",
+    load: async () => (await import('./commands/fetch.ts')).addFetchCommand,
+  },
+  {
+    name: 'instrument',
+    heading: 'Instrumentation:',
+    summary: 'instrument a module for tracing, here and without a server',
+    load: async () => (await import('./commands/instrument.ts')).addInstrumentCommand,
+  },
+  {
+    name: 'serve',
+    heading: 'Server:',
+    summary: 'run the server',
+    load: async () => (await import('./commands/serve.ts')).addServeCommand,
+  },
+  {
+    name: 'admin',
+    heading: 'Server:',
+    summary: 'make users, tokens and API keys as its operator',
+    load: async () => (await import('./commands/admin.ts')).addAdminCommands,
+  },
+  {
+    name: 'whoami',
+    heading: 'Access:',
+    summary: 'show who you are to the server',
+    load: async () => (await import('./commands/whoami.ts')).addWhoamiCommand,
+  },
+  {
+    name: 'token',
+    heading: 'Access:',
+    summary: 'access tokens: what opens the distribution API',
+    load: async () => (await import('./commands/token.ts')).addTokenCommands,
+  },
+  {
+    name: 'api-key',
+    heading: 'Access:',
+    summary: 'API keys: what opens the instrumentation endpoint',
+    load: async () => (await import('./commands/api-key.ts')).addApiKeyCommands,
+  },
+  {
+    name: 'exit-codes',
+    heading: 'Help:',
+    summary: 'what the exit codes mean',
+    load: async () => (await import('./commands/topics.ts')).addExitCodesTopic,
+  },
+  {
+    name: 'environment',
+    heading: 'Help:',
+    summary: 'the environment variables that are read',
+    load: async () => (await import('./commands/topics.ts')).addEnvironmentTopic,
+  },
+  {
+    name: 'help',
+    heading: 'Help:',
+    summary: 'show help for a command, or on a topic',
+    load: async () => (await import('./commands/topics.ts')).addHelpCommand,
+  },
+];

@@ -1,0 +1,159 @@
+import { isId, type TokenScope, type UserId } from '@tenon/protocol';
+import {
+  type Context,
+  createUser,
+  defaultTokenLifetimeDays,
+  issueApiKey,
+  issueToken,
+  loadConfig,
+  openData,
+} from '@tenon/server';
+import { type Command, Option } from 'commander';
+import { examples, parseDays, withJson } from '../command.ts';
+import { dataFolder } from '../connection.ts';
+import { CliError, usageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import { createReporter, type Reporter } from '../output.ts';
+import { parseScopes, tokenScopes } from '../scopes.ts';
+import { formatTime, printable } from '../text.ts';
+import { translateServerError } from './server-errors.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+const maxNameLength = 200;
+
+interface AdminOptions {
+  readonly dataDir?: string;
+  readonly json?: boolean;
+}
+
+export function addAdminCommands(program: Command, io: Io): void {
+  const group = program
+    .command('admin')
+    .description('work on a data folder itself, as the operator of the server; it may be running');
+
+  withDataFolder(
+    group
+      .command('create-user')
+      .argument('<name>')
+      .option('--email <email>', 'how to reach them')
+      .description('make a user, and write their id'),
+  )
+    .addHelpText(
+      'after',
+      examples('tenon admin create-user Ada', 'tenon admin create-token $(tenon admin create-user Ada)'),
+    )
+    .action((name: string, options: AdminOptions & { email?: string }) =>
+      withData(io, options, async (context, out) => {
+        const user = await createUser(context, { name: demandName(name), email: options.email ?? null });
+        const { id, email, createdAtMs } = user;
+        out.note(`Created the user "${printable(name)}". Their id:`);
+        out.result({ id, name, email, createdAt: isoTime(createdAtMs) }, () => out.write(`${id}\n`));
+      }),
+    );
+
+  withDataFolder(
+    group
+      .command('create-token')
+      .argument('<user>', 'whose token it is: an id, usr_…')
+      .option('--name <name>', 'to tell it from others', 'made by the operator')
+      .addOption(
+        new Option('--scope <scopes>', 'read, publish, manage; several between commas (default: all)').argParser(
+          parseScopes,
+        ),
+      )
+      .addOption(
+        new Option('--expires-in-days <days>', 'how long it works')
+          .argParser(parseDays)
+          .default(defaultTokenLifetimeDays, String(defaultTokenLifetimeDays)),
+      )
+      .description('make an access token for a user, and write it'),
+  )
+    .addHelpText('after', examples('tenon admin create-token usr_01j29hyr4… --scope read --name "host application"'))
+    .action((user: string, options: TokenOptions) =>
+      withData(io, options, (context, out) => createToken(context, out, user, options)),
+    );
+
+  withDataFolder(
+    group
+      .command('create-api-key')
+      .argument('<name>', 'to tell it from others')
+      .option('--user <user>', 'whose key it is: an id, usr_… (default: a new user of that name)')
+      .description('make an API key for the instrumentation endpoint, and write it'),
+  )
+    .addHelpText('after', examples('tenon admin create-api-key "build machine"'))
+    .action((name: string, options: AdminOptions & { user?: string }) =>
+      withData(io, options, (context, out) => createApiKey(context, out, name, options)),
+    );
+}
+
+interface TokenOptions extends AdminOptions {
+  readonly name: string;
+  readonly scope?: readonly TokenScope[];
+  readonly expiresInDays: number;
+}
+
+async function createToken(context: Context, out: Reporter, user: string, options: TokenOptions): Promise<void> {
+  const { record, secret } = await issueToken(context, await demandUser(context, user), {
+    name: demandName(options.name),
+    scopes: options.scope ?? tokenScopes,
+    appId: null,
+    expiresAtMs: context.clock() + options.expiresInDays * dayMs,
+  });
+  const { id, userId, name, scopes } = record;
+  const expiresAt = isoTime(record.expiresAtMs);
+  out.note(`Created ${id} (${scopes.join(', ')}; until ${formatTime(expiresAt)}). It is shown this once:`);
+  out.result({ id, userId, name, scopes, expiresAt, token: secret }, () => out.write(`${secret}\n`));
+}
+
+async function createApiKey(context: Context, out: Reporter, name: string, options: { user?: string }): Promise<void> {
+  demandName(name);
+  const user =
+    options.user === undefined
+      ? (await createUser(context, { name, email: null })).id
+      : await demandUser(context, options.user);
+  const { record, secret } = await issueApiKey(context, user, name);
+  out.note(`Created ${record.id} for ${user}. The key is shown this once:`);
+  out.result({ id: record.id, userId: user, name, apiKey: secret }, () => out.write(`${secret}\n`));
+}
+
+function withDataFolder(command: Command): Command {
+  return withJson(command).option('--data-dir <folder>', "the server's data folder (default: ./tenon-data)");
+}
+
+async function withData(
+  io: Io,
+  options: AdminOptions,
+  work: (context: Context, out: Reporter) => Promise<void>,
+): Promise<void> {
+  const folder = dataFolder(options, io.environment);
+  const config = loadConfig({ dataDir: folder }, {}); // the server's other settings have no part in this
+  try {
+    const data = await openData(config);
+    try {
+      await work(data.context, createReporter(io, options.json === true));
+    } finally {
+      await data.close();
+    }
+  } catch (error) {
+    throw translateServerError(error, config);
+  }
+}
+
+async function demandUser(context: Context, id: string): Promise<UserId> {
+  if (isId('user', id) && (await context.store.read.user(id)) !== undefined) return id;
+  throw new CliError('not_found', `There is no user ${printable(id)} in this data folder.`, {
+    exitCode: exitCodes.notFound,
+    hint: 'Make one with `tenon admin create-user <name>`, or name the right folder with --data-dir.',
+  });
+}
+
+/** The API's own rule for names (`displayName` in the protocol), which nothing checks below it. */
+function demandName(name: string): string {
+  if (name.trim() !== '' && name.length <= maxNameLength) return name;
+  throw usageError(`A name has 1 to ${maxNameLength} characters, and not only spaces.`);
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,140 @@
+import { join } from 'node:path';
+import { type Config, ConfigError, loadConfig, type RunningServer, serveUntilStopped, version } from '@tenon/server';
+import { type Command, Option } from 'commander';
+import { examples, withJson } from '../command.ts';
+import { usageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { createReporter } from '../output.ts';
+import { shellWord } from '../text.ts';
+import { translateServerError } from './server-errors.ts';
+
+type Options = {
+  readonly host?: string;
+  readonly port?: string;
+  readonly dataDir?: string;
+  readonly publicUrl?: string;
+  readonly only?: string;
+  readonly logLevel?: string;
+  readonly demo?: boolean | undefined;
+  readonly json?: boolean;
+};
+
+export function addServeCommand(program: Command, io: Io): void {
+  withJson(
+    program
+      .command('serve')
+      .description('run the server, until Ctrl-C or SIGTERM')
+      .option('--host <address>', 'the address to listen on (default: TENON_HOST, else 127.0.0.1)')
+      .option('--port <port>', 'the port; 0 takes any that is free (default: TENON_PORT, else 8366)')
+      .option('--data-dir <folder>', 'where everything is kept (default: TENON_DATA_DIR, else ./tenon-data)')
+      .option(
+        '--public-url <url>',
+        'what clients reach it under (default: TENON_PUBLIC_URL, else http://localhost:PORT)',
+      )
+      .addOption(new Option('--only <area>', 'serve the instrumentation endpoint alone').choices(['instrument']))
+      .option(
+        '--demo',
+        'make demo data in an empty data folder on any host (default: where only this machine reaches it)',
+      )
+      .option('--no-demo', 'make no demo data')
+      .option(
+        '--log-level <level>',
+        'fatal, error, warn, info, debug, trace or silent (default: info; warn on a terminal)',
+      ),
+  )
+    .addHelpText(
+      'after',
+      `${examples('tenon serve', 'tenon serve --port 8080 --data-dir /var/lib/tenon --no-demo', 'tenon serve --only instrument')}
+Every other setting is an environment variable: see docs/reference/configuration.md.
+`,
+    )
+    .action((_: unknown, command: Command) => serve(io, command));
+}
+
+async function serve(io: Io, command: Command): Promise<void> {
+  const options = command.opts<Options>();
+  const config = readConfig(io, {
+    ...options,
+    // Commander takes the mere existence of --no-demo for a default of true.
+    demo: command.getOptionValueSource('demo') === 'cli' ? options.demo : undefined,
+  });
+  const out = createReporter(io, options.json === true);
+  const onListening = (server: RunningServer) => {
+    const quickstartFile = join(config.dataDir, 'quickstart.env');
+    const { url, port, start } = server;
+    out.result({ url, port, version, quickstartFile, ...start }, () => out.write(welcome(io, config, server)));
+  };
+  try {
+    await serveUntilStopped(config, onListening);
+  } catch (error) {
+    throw translateServerError(error, config);
+  }
+}
+
+function readConfig(io: Io, options: Options): Config {
+  const { host, port, dataDir, publicUrl, only, demo } = options;
+  // People at a terminal get the words below; the log is for machines, so there it tells of trouble alone.
+  const isLevelSet = options.logLevel !== undefined || Boolean(io.environment.TENON_LOG_LEVEL);
+  const logLevel = isLevelSet || !io.stderr.isTTY ? options.logLevel : 'warn';
+  try {
+    return loadConfig({ host, port, dataDir, publicUrl, only, demo, logLevel }, io.environment);
+  } catch (error) {
+    if (error instanceof ConfigError) throw usageError(error.message, 'See: tenon serve --help');
+    throw error;
+  }
+}
+
+function welcome(io: Io, config: Config, { url, start }: RunningServer): string {
+  const isInstrumentOnly = config.only === 'instrument';
+  const lines = [`Tenon ${version} serves ${isInstrumentOnly ? 'instrumentation at ' : ''}${url}`, ''];
+  if (start.hasSecrets) lines.push(...howToGoOn(config, start.state === 'demo_made'));
+  else if (start.state === 'empty') lines.push(...howToBegin(io, config, start.reason));
+  lines.push('Ctrl-C stops it.', '');
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function howToGoOn({ dataDir, only }: Config, isNew: boolean): string[] {
+  const file = shellWord(fileInFolder(dataDir, 'quickstart.env'));
+  const bindings = '$TENON_URL/api/v1/extension-points/$TENON_EXTENSION_POINT_ID/bindings/$TENON_GUEST_KEY';
+  return [
+    ...(isNew ? ['There is demo data: an application, an extension point, a guest, and a plugin that greets.'] : []),
+    'Its token and API key are in quickstart.env. To go on, in another shell:',
+    '',
+    `  . ${file}`,
+    only === 'instrument'
+      ? '  curl --fail -H "authorization: Bearer $TENON_API_KEY" -F wasm=@app.wasm -o traced.wasm "$TENON_URL/instrument"'
+      : `  curl -H "authorization: Bearer $TENON_TOKEN" "${bindings}"`,
+    '',
+  ];
+}
+
+function howToBegin(io: Io, { dataDir }: Config, reason: string): string[] {
+  const tenon = io.environment.npm_execpath ? 'npx --no-install tenon' : 'tenon';
+  const folder = shellWord(dataDir);
+  if (reason === 'instrument_only') {
+    return [
+      'Nobody has an API key yet. To make one:',
+      '',
+      `  ${tenon} admin create-api-key "build machine" --data-dir ${folder}`,
+      '',
+    ];
+  }
+  const why =
+    reason === 'public_host'
+      ? ['Others can reach this address, so there is no demo data; --demo makes it all the same.']
+      : [];
+  return [
+    ...why,
+    'There are no users yet. To make the first one, and a token for them:',
+    '',
+    `  ${tenon} admin create-user Ada --data-dir ${folder}`,
+    `  ${tenon} admin create-token USER_ID --data-dir ${folder}`,
+    '',
+  ];
+}
+
+/** With a slash in it: a shell looks for a file without one along its PATH. */
+function fileInFolder(folder: string, name: string): string {
+  const path = join(folder, name);
+  return /^[./]|^[A-Za-z]:/.test(path) && path.includes('/') ? path : `./${path}`;
+}

@@ -1,0 +1,49 @@
+import { errorCodes } from '@tenon/protocol';
+import { type Config, DomainError } from '@tenon/server';
+import { CliError, usageError } from '../errors.ts';
+import { exitCodeOfStatus, exitCodes } from '../exit-codes.ts';
+
+/** Says in people's words what kept the server's own parts from working. What it doesn't know stays as it is. */
+export function translateServerError(error: unknown, config: Config): unknown {
+  if (error instanceof DomainError) {
+    return new CliError(error.code, error.message, {
+      exitCode: exitCodeOfStatus(errorCodes[error.code].status),
+      cause: error,
+    });
+  }
+  if (!(error instanceof Error)) return error;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  const { host, port, dataDir } = config;
+  if (syscall === 'listen' || syscall === 'getaddrinfo') return listenError(error, code, host, port);
+  if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'].includes(code)) {
+    return usageError(`Cannot use the data folder ${dataDir}: ${error.message}.`, 'Name another one with --data-dir.');
+  }
+  if (error.name === 'NewerSchemaError') {
+    return new CliError('newer_data', error.message, {
+      hint: 'Run the newer version, or name another --data-dir.',
+      cause: error,
+    });
+  }
+  return error;
+}
+
+function listenError(cause: Error, code: string | undefined, host: string, port: number): CliError {
+  const options = { exitCode: exitCodes.failure, cause };
+  switch (code) {
+    case 'EADDRINUSE':
+      return new CliError('address_in_use', `Something listens on ${host} port ${port} already.`, {
+        ...options,
+        hint: 'Is the server running? Choose another port with --port; 0 takes any that is free.',
+      });
+    case 'EACCES':
+      return new CliError('address_denied', `You may not listen on port ${port}.`, {
+        ...options,
+        hint: 'Ports below 1024 are for the administrator. Choose another one with --port.',
+      });
+    default:
+      return new CliError('address_not_here', `Cannot listen on ${host}: this machine has no such address.`, {
+        ...options,
+        hint: 'Choose one with --host: 127.0.0.1 for this machine alone, 0.0.0.0 for every network that it is in.',
+      });
+  }
+}
