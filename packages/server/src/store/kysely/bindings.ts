@@ -8,14 +8,16 @@ export function bindingQueries(db: Db): Pick<Queries, 'bindings' | 'binding' | '
   return {
     bindings: (extensionPointId, guestKey) =>
       bindingsWithContent(db)
-        .innerJoin('guests', 'guests.id', 'bindings.guest_id')
-        .innerJoin('extension_points', (join) =>
-          join
-            .onRef('extension_points.id', '=', 'bindings.extension_point_id')
-            .onRef('extension_points.app_id', '=', 'guests.app_id'),
+        .where('bindings.extension_point_id', '=', extensionPointId)
+        // Not a join: the planner would go through all bindings of the extension point, and look whose they are.
+        .where('bindings.guest_id', '=', (eb) =>
+          eb
+            .selectFrom('extension_points')
+            .innerJoin('guests', 'guests.app_id', 'extension_points.app_id')
+            .select('guests.id')
+            .where('extension_points.id', '=', extensionPointId)
+            .where('guests.guest_key', '=', guestKey),
         )
-        .where('extension_points.id', '=', extensionPointId)
-        .where('guests.guest_key', '=', guestKey)
         .execute(),
     binding: (extensionPointId, guestId, name) =>
       bindingsWithContent(db)

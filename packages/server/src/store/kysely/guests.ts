@@ -24,15 +24,17 @@ export function guestQueries(
         .executeTakeFirst(),
     guests: (appId, page) =>
       paged(db.selectFrom('guests').select(columns).where('app_id', '=', appId), 'id', page).execute(),
-    guestsHeldBy: (userId, appId) =>
-      db
-        .selectFrom('guest_users')
-        .innerJoin('guests', 'guests.id', 'guest_users.guest_id')
+    guestsHeldBy(userId, appId) {
+      // Not a join: the planner would go through all guests of the application, and look who holds them.
+      const held = db.selectFrom('guest_users').select('guest_id').where('user_id', '=', userId);
+      return db
+        .selectFrom('guests')
         .select(columns)
-        .where('guest_users.user_id', '=', userId)
-        .where('guests.app_id', '=', appId)
-        .orderBy('guest_users.guest_id')
-        .execute(),
+        .where('app_id', '=', appId)
+        .where('id', 'in', held)
+        .orderBy('id')
+        .execute();
+    },
     async usersOfGuests(guestIds) {
       const users = await inChunks(guestIds, (chunk) => usersOf(db, chunk));
       return users.sort(

@@ -18,7 +18,9 @@ export function pluginQueries(db: Db): Pick<Queries, 'plugin' | 'plugins' | 'may
         .orderBy('plugins.name');
       if (userId !== undefined) plugins = plugins.where('plugins.user_id', '=', userId);
       const after = cursorOf(page);
-      if (after !== undefined) {
+      if (after !== undefined && after.userId === userId) {
+        plugins = plugins.where('plugins.name', '>', after.name);
+      } else if (after !== undefined) {
         plugins = plugins.where((eb) =>
           eb(eb.refTuple('plugins.user_id', 'plugins.name'), '>', eb.tuple(after.userId, after.name)),
         );

@@ -5,6 +5,12 @@ import { addressOf, someTimeMs } from '../../helpers/records.ts';
 
 /** What several writers do at once, in one process or in several. Each asks first and changes by the answer. */
 export const jobs = {
+  async insertUser(store: Store, _: Record<string, never>): Promise<void> {
+    await store.write((tx) =>
+      tx.insertUser({ id: newId('user'), name: 'Child', email: null, createdAtMs: someTimeMs }),
+    );
+  },
+
   async rename(store: Store, { appId, name }: { appId: AppId; name: string }): Promise<void> {
     await store.write((tx) => tx.updateApp(appId, { name, updatedAtMs: someTimeMs }));
   },
@@ -54,7 +60,6 @@ export const jobs = {
     );
   },
 
-  /** Revokes a token, then makes another for the same user. Returns when it had been revoked. */
   async revoke(store: Store, { tokenId, userId }: { tokenId: TokenId; userId: UserId }): Promise<void> {
     await store.write(async (tx) => {
       if ((await tx.token(tokenId))?.userId === userId) await tx.deleteToken(tokenId);

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { CompiledQuery } from 'kysely';
+import { createConnection, createStatementCache } from './connection.ts';
+
+describe('createStatementCache()', () => {
+  it('prepares a text once, and forgets the one that was not used for longest', () => {
+    const prepare = createStatementCache(new DatabaseSync(':memory:'), 2);
+    const [one, two] = [prepare('select 1'), prepare('select 2')];
+    assert.equal(prepare('select 1'), one);
+    prepare('select 3'); // takes the place of the second
+    assert.equal(prepare('select 1'), one);
+    assert.notEqual(prepare('select 2'), two);
+  });
+
+  it('goes on with a statement when another connection changes the schema', () => {
+    const database = new DatabaseSync(':memory:');
+    database.exec('create table t (a)');
+    const { statement } = createStatementCache(database)('select * from t');
+    assert.deepEqual(statement.all(), []);
+    database.exec("alter table t add column b default 'x'; insert into t (a) values (1)");
+    assert.deepEqual({ ...statement.get() }, { a: 1, b: 'x' });
+  });
+});
+
+describe('createConnection()', () => {
+  const database = new DatabaseSync(':memory:');
+  const connection = createConnection(database, 0);
+  const run = (sql: string, ...parameters: unknown[]) => connection.executeQuery(CompiledQuery.raw(sql, parameters));
+
+  it('hands out rows as plain objects, and says how many were changed', async () => {
+    await run('create table t (id text, n integer)');
+    assert.equal((await run('insert into t values (?, ?), (?, ?)', 'a', 1, 'b', 2)).numAffectedRows, 2n);
+    assert.equal((await run('update t set n = n + 1')).numAffectedRows, 2n);
+    assert.equal((await run('update t set n = 0 where id = ?', 'c')).numAffectedRows, 0n);
+    assert.deepEqual((await run('select * from t')).rows, [
+      { id: 'a', n: 2 },
+      { id: 'b', n: 3 },
+    ]);
+    assert.deepEqual((await run('delete from t where id = ? returning n', 'a')).rows, [{ n: 2 }]);
+  });
+});

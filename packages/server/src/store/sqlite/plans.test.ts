@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it } from 'node:test';
+import { newId } from '@tenon/protocol';
+import { Kysely } from 'kysely';
+import { addressOf, someHash } from '../../../test/helpers/records.ts';
+import type { Mutations, Queries, Transaction } from '../../domain/ports.ts';
+import { queries, transaction } from '../kysely/queries.ts';
+import type { Database } from '../kysely/schema.ts';
+import { writingDialect } from './dialect.ts';
+import { openWriter } from './files.ts';
+import { openSqliteStore } from './store.ts';
+
+const [app, point, user, guest] = [newId('app'), newId('extensionPoint'), newId('user'), newId('guest')];
+const key = { extensionPointId: point, userId: user, name: 'plugin' };
+const version = { ...key, id: newId('version'), number: 1, contentAddress: addressOf('a'), size: 8, createdAtMs: 1 };
+const page = { after: `${user}/plugin`, limit: 10 };
+
+/** A call of every query. One that is missing here does not compile. */
+const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] } = {
+  user: (ask) => [ask.user(user)],
+  anyUser: (ask) => [ask.anyUser()],
+  app: (ask) => [ask.app(app)],
+  appsOf: (ask) => [ask.appsOf(user, {}), ask.appsOf(user, page)],
+  member: (ask) => [ask.member(app, user)],
+  members: (ask) => [ask.members(app, {}), ask.members(app, page)],
+  countOwners: (ask) => [ask.countOwners(app)],
+  extensionPoint: (ask) => [ask.extensionPoint(point)],
+  extensionPoints: (ask) => [ask.extensionPoints(app, {}), ask.extensionPoints(app, page)],
+  guest: (ask) => [ask.guest(guest)],
+  guestByKey: (ask) => [ask.guestByKey(app, 'key')],
+  guests: (ask) => [ask.guests(app, {}), ask.guests(app, page)],
+  guestsHeldBy: (ask) => [ask.guestsHeldBy(user, app)],
+  usersOfGuests: (ask) => [ask.usersOfGuests([guest, guest])],
+  invitation: (ask) => [ask.invitation(newId('invitation'))],
+  invitationByCodeHash: (ask) => [ask.invitationByCodeHash(someHash())],
+  invitations: (ask) => [ask.invitations(app, {}), ask.invitations(app, page)],
+  plugin: (ask) => [ask.plugin(key)],
+  plugins: (ask) =>
+    [undefined, user].flatMap((whose) => [ask.plugins(point, whose, {}), ask.plugins(point, whose, page)]),
+  bindingsOfPlugins: (ask) => [ask.bindingsOfPlugins([key]), ask.bindingsOfPlugins([key, key, key])],
+  bindings: (ask) => [ask.bindings(point, 'key')],
+  binding: (ask) => [ask.binding(point, guest, 'plugin')],
+  countBindings: (ask) => [ask.countBindings(point, guest)],
+  mayReadContent: (ask) => [undefined, app].map((within) => ask.mayReadContent(user, addressOf('a'), within)),
+  tokenByHash: (ask) => [ask.tokenByHash(someHash())],
+  token: (ask) => [ask.token(newId('token'))],
+  tokens: (ask) => [ask.tokens(user, {}), ask.tokens(user, page)],
+  apiKeyByHash: (ask) => [ask.apiKeyByHash(someHash())],
+  apiKey: (ask) => [ask.apiKey(newId('apiKey'))],
+  apiKeys: (ask) => [ask.apiKeys(user, {}), ask.apiKeys(user, page)],
+};
+
+/** A call of every change that looks for rows; plain insertions don't. */
+const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Transaction) => Promise<unknown> } & {
+  insertVersion(tx: Transaction): Promise<unknown>;
+} = {
+  updateApp: (tx) => tx.updateApp(app, { name: 'a', updatedAtMs: 1 }),
+  deleteApp: (tx) => tx.deleteApp(app),
+  putMember: (tx) => tx.putMember({ appId: app, userId: user, role: 'viewer', createdAtMs: 1 }),
+  deleteMember: (tx) => tx.deleteMember(app, user),
+  updateExtensionPoint: (tx) => tx.updateExtensionPoint(point, { name: 'a', schemaJson: '{}', updatedAtMs: 1 }),
+  deleteExtensionPoint: (tx) => tx.deleteExtensionPoint(point),
+  deleteGuest: (tx) => tx.deleteGuest(guest),
+  putGuestUser: (tx) => tx.putGuestUser({ guestId: guest, userId: user, acceptedAtMs: 1 }),
+  deleteGuestUser: (tx) => tx.deleteGuestUser(guest, user),
+  settleInvitation: (tx) => tx.settleInvitation(newId('invitation'), 'accepted', 1),
+  insertVersion: (tx) => tx.insertVersion({ ...version, number: 2 }),
+  putBinding: (tx) => tx.putBinding({ ...key, guestId: guest, versionId: version.id, updatedAtMs: 1 }),
+  deleteToken: (tx) => tx.deleteToken(newId('token')),
+  deleteApiKey: (tx) => tx.deleteApiKey(newId('apiKey')),
+  touch: (tx) =>
+    tx.touch(
+      new Map([
+        [newId('token'), 1],
+        [newId('apiKey'), 1],
+      ]),
+    ),
+};
+
+describe('query plans', () => {
+  let folder: string;
+  let database: DatabaseSync;
+  let db: Kysely<Database>;
+  const asked: { sql: string; parameters: readonly unknown[] }[] = [];
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tenon-plans-'));
+    const file = join(folder, 'tenon.db');
+    await (await openSqliteStore({ file })).close();
+    database = await openWriter(file, 1000);
+    db = new Kysely<Database>({
+      dialect: writingDialect({ database, waitMs: 1000 }),
+      log: ({ query }) => void asked.push(query),
+    });
+  });
+  after(async () => {
+    database.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** How SQLite goes about the statements that the calls make, a line for each table. */
+  async function plansOf(calls: (db: Kysely<Database>) => Promise<unknown>): Promise<string[]> {
+    asked.length = 0;
+    await calls(db);
+    assert.ok(asked.length > 0);
+    return asked.flatMap(({ sql, parameters }) =>
+      database
+        .prepare(`explain query plan ${sql}`)
+        .all(...(parameters as string[]))
+        .map(({ detail }) => String(detail)),
+    );
+  }
+  const scans = (plans: string[]) => plans.filter((line) => /^SCAN (?!\d+-ROW VALUES|CONSTANT ROW)/.test(line));
+
+  for (const [method, calls] of Object.entries(everyQuery)) {
+    const expected = method === 'anyUser' ? ['one row of users'] : [];
+    it(`${method}() scans ${expected.length === 0 ? 'no table' : 'for one row only'}`, async () => {
+      const plans = await plansOf((on) => Promise.all(calls(queries(on))));
+      assert.equal(scans(plans).length, expected.length, plans.join('\n'));
+      if (expected.length > 0) assert.match(asked[0]?.sql ?? '', / limit /);
+    });
+  }
+
+  for (const [method, change] of Object.entries(everyChange)) {
+    it(`${method}() scans no table`, async () => {
+      // Most of these fail for want of rows to refer to; what counts is what they asked until then.
+      const plans = await plansOf((on) => change(transaction(on)).catch(() => {}));
+      assert.deepEqual(scans(plans), [], plans.join('\n'));
+    });
+  }
+
+  /** The searches by which some queries reach the rows of the asker alone, however many others there are. */
+  const straight: { [M in keyof Queries]?: readonly string[] } = {
+    bindings: ['bindings … (extension_point_id=? AND guest_id=?)', 'guests … (app_id=? AND guest_key=?)'],
+    guestsHeldBy: ['guests … (app_id=? AND id=?)', 'guest_users … (user_id=?)'],
+    mayReadContent: [
+      'versions … (content_address=? AND app_id=?)',
+      'versions … (content_address=? AND app_id=? AND user_id=?)',
+      'members … (user_id=?)',
+      'guest_users … (user_id=?)',
+    ],
+    plugins: ['plugins … (extension_point_id=? AND user_id=? AND name>?)'],
+  };
+  for (const [method, searches] of Object.entries(straight)) {
+    it(`${method}() goes straight to the rows of the asker`, async () => {
+      const plans = await plansOf((on) => Promise.all(everyQuery[method as keyof Queries](queries(on))));
+      const shortened = plans.map((line) => line.replace(/^SEARCH (\w+) USING .*INDEX \w+/, '$1 …'));
+      for (const search of searches) assert.ok(shortened.includes(search), `${search} in\n${plans.join('\n')}`);
+    });
+  }
+
+  it('every foreign key has an index that begins with its columns, so that deletions scan no table', () => {
+    const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
+    let checked = 0;
+    for (const { name: table } of tables) {
+      const indexes = database
+        .prepare('select name from pragma_index_list(?)')
+        .all(String(table))
+        .map(({ name }) => columnsOf('pragma_index_info', String(name), 'seqno'));
+      const keys = new Map<unknown, string[]>();
+      for (const { id, from } of database.prepare('select * from pragma_foreign_key_list(?)').all(String(table))) {
+        keys.set(id, [...(keys.get(id) ?? []), String(from)]);
+      }
+      for (const columns of keys.values()) {
+        const covered = indexes.some((index) =>
+          columns.every((column) => index.slice(0, columns.length).includes(column)),
+        );
+        assert.ok(covered, `${table} (${columns})`);
+        checked++;
+      }
+    }
+    assert.ok(checked >= 15);
+  });
+
+  function columnsOf(pragma: string, of: string, order: string): string[] {
+    return database
+      .prepare(`select name from ${pragma}(?) order by ${order}`)
+      .all(of)
+      .map(({ name }) => String(name));
+  }
+});
