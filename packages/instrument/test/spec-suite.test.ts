@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { instrument } from '../src/index.ts';
+import { runScript } from './support/spec-script.ts';
+import { createTrace } from './support/trace.ts';
+
+/** `shared/wasm-spec` beside the project or above it: the specification's tests as data. */
+function findArchives(): string | undefined {
+  for (let folder = import.meta.dirname; ; folder = path.dirname(folder)) {
+    const candidate = path.join(folder, 'shared/wasm-spec');
+    if (fs.existsSync(path.join(candidate, 'core.tar.gz'))) return candidate;
+    if (folder === path.dirname(folder)) return undefined;
+  }
+}
+
+const archives = findArchives();
+
+describe("instrument() on the specification's tests", {
+  skip: archives === undefined && 'there is no folder shared/wasm-spec above the project',
+}, () => {
+  if (archives === undefined) return;
+  const folder = fs.mkdtempSync(path.join(tmpdir(), 'tenon-wasm-spec-'));
+  after(() => fs.rmSync(folder, { recursive: true }));
+  for (const archive of ['core.tar.gz', 'legacy.tar.gz']) {
+    execFileSync('tar', ['xzf', path.join(archives, archive), '-C', folder]);
+  }
+  const scripts = fs.globSync('*/*/out.json', { cwd: folder }).map((file) => path.join(folder, path.dirname(file)));
+
+  it('keeps every valid module valid, traced or not, and refuses the others with an offset', () => {
+    let valid = 0;
+    for (const script of scripts) {
+      for (const file of fs.globSync('*.wasm', { cwd: script })) {
+        const bytes = new Uint8Array(fs.readFileSync(path.join(script, file)));
+        if (!WebAssembly.validate(bytes)) {
+          assertRefusedOrRewritten(bytes, file);
+          continue;
+        }
+        valid++;
+        for (const options of [{}, { allowed: [] }]) {
+          const output = instrument(bytes, options).bytes;
+          assert.ok(WebAssembly.validate(new Uint8Array(output)), `${script}/${file} stays valid`);
+        }
+      }
+    }
+    assert.ok(valid > 2_600, `${valid} modules validated`);
+  });
+
+  it('changes the outcome of no command, and keeps calls nested', (test) => {
+    let compared = 0;
+    for (const script of scripts) {
+      const plain = runScript(script, { transform: (bytes) => bytes, imports: {}, afterCommand() {} });
+      const trace = createTrace(0);
+      const traced = runScript(script, {
+        transform: (bytes) => instrument(bytes).bytes,
+        imports: trace.imports,
+        afterCommand(where, wasCutShort) {
+          if (wasCutShort) trace.open.length = 0;
+          assert.deepEqual(trace.open, [], where);
+        },
+      });
+      assert.deepEqual(traced, plain);
+      trace.assertBalanced();
+      // A vector cannot be handed over from JavaScript: those commands end in a TypeError and show nothing.
+      compared += plain.filter((outcome) => !outcome.endsWith('TypeError')).length;
+    }
+    test.diagnostic(`${scripts.length} scripts, ${compared} commands`);
+    assert.ok(compared > 40_000);
+  });
+});
+
+function assertRefusedOrRewritten(bytes: Uint8Array, what: string): void {
+  try {
+    instrument(bytes);
+  } catch (error) {
+    assert.match(String(error), /^InstrumentError: .*\(at offset 0x[0-9a-f]+\)$/, what);
+  }
+}
