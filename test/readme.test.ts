@@ -20,7 +20,7 @@ describe('pages with shell lines, against a server on its first start', () => {
   it('do what they say in docs/tutorial/first-plugin.md', () => {
     const wat = codeBlocks(readPage('docs/tutorial/first-plugin.md')).find(({ language }) => language === 'wat');
     writeFileSync(join(server.folder, 'shout.wat'), wat?.code ?? '');
-    return followPage('docs/tutorial/first-plugin.md', 10, 6);
+    return followPage('docs/tutorial/first-plugin.md', 10, 4);
   });
 
   /** Runs a page's lines; the counts are there so that a page which lost them does not pass. */

@@ -3,6 +3,9 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { type RunningServer, serve } from './serve.ts';
 
+/** For how long a signal may come again and still be the same: npm hands on what a terminal has sent to all already. */
+const echoMs = 500;
+
 /**
  * Serves until the process is told to stop (SIGTERM, SIGINT), then shuts down in order. A second signal ends it at once.
  *
@@ -16,8 +19,11 @@ export async function serveUntilStopped(
 ): Promise<void> {
   const server = await serve(config, log);
   const signalled = new Promise<void>((resolve) => {
+    let isStopping = false;
     const onSignal = (signal: NodeJS.Signals): void => {
-      process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
+      if (isStopping) return;
+      isStopping = true;
+      setTimeout(() => process.off('SIGTERM', onSignal).off('SIGINT', onSignal), echoMs).unref();
       log?.info({ signal }, 'stopping');
       resolve();
     };
