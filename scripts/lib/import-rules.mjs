@@ -21,7 +21,7 @@ const allowed = new Map([
 const hostNeutral = new Set(['protocol', 'instrument']);
 
 /** Files that may read the environment, by base name: where configuration is parsed. */
-const mayReadEnvironment = new Set(['config.ts', 'env.ts']);
+const mayReadEnvironment = new Set(['config.ts', 'environment.ts']);
 
 /**
  * Checks every import of every package, example and root test.
@@ -63,7 +63,8 @@ export function importFaults(root) {
 function relativeFault(root, file, specifier) {
   const target = posix.join(posix.dirname(file), specifier);
   if (roomOf(target) !== roomOf(file)) return "reaches into another package's files; import it by its name";
-  if (isSource(file) && !isSource(target)) return 'a source file depends on a test, a bench or a script';
+  if (isSource(file) && !isSource(target) && basename(target) !== 'package.json')
+    return 'a source file depends on a test, a bench or a script';
   return existsSync(join(root, target)) ? undefined : 'there is no such file';
 }
 
@@ -101,7 +102,7 @@ function environmentFaults(file, text) {
   const lines = blankComments(text).split('\n');
   return lines.flatMap((line, index) =>
     /\bprocess\.env\b|\bimport\b.*\benv\b.*['"](node:)?process['"]/.test(line)
-      ? [`${file}:${index + 1} reads the environment: only config.ts does`]
+      ? [`${file}:${index + 1} reads the environment: only ${[...mayReadEnvironment].join(' and ')} may`]
       : [],
   );
 }
