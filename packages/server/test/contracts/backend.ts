@@ -8,7 +8,12 @@ export interface Backend {
   /** A place for data that nobody has used yet. */
   makeLocation(): Promise<{ readonly location: string; remove(): Promise<void> }>;
   openStore(location: string): Promise<Store>;
-  openBlobs(location: string): Promise<BlobStore>;
+  /**
+   * @param onStep called with the name of each step of a `put`, before it is made
+   */
+  openBlobs(location: string, onStep?: (step: string) => void): Promise<BlobStore>;
+  /** The steps of a `put`, in their order. One that is made several times has several names. */
+  readonly blobSteps: readonly string[];
 }
 
 /** Opens something before the tests of the `describe` around the call, and closes it after them. */
@@ -38,6 +43,3 @@ export function opened<T extends { close(): Promise<void> }>(
     },
   };
 }
-
-/** What a child process prints as its last line, as JSON. */
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Backend } from '../contracts/backend.ts';
+import { putCalls, watchedFiles } from './watched-files.ts';
 
 /** SQLite and a folder; a location is a folder of its own. Child processes of the contract suites import this module. */
 export const backend: Backend = {
@@ -13,5 +14,7 @@ export const backend: Backend = {
     return { location, remove: () => rm(location, { recursive: true, force: true }) };
   },
   openStore: (location) => openSqliteStore({ file: join(location, 'tenon.db') }),
-  openBlobs: (location) => openFolderBlobStore({ folder: join(location, 'blobs') }),
+  openBlobs: (location, onStep) =>
+    openFolderBlobStore({ folder: join(location, 'blobs'), ...(onStep && { files: watchedFiles(onStep) }) }),
+  blobSteps: putCalls,
 };

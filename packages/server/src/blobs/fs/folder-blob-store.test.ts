@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { ContentAddress } from '@tenon/protocol';
+import { blobStoreContract } from '../../../test/contracts/blob-store-contract.ts';
+import { addressOfBytes, bytesOf, collect } from '../../../test/helpers/bytes.ts';
+import { backend } from '../../../test/helpers/stores.ts';
+import { type FileCall, watchedFiles } from '../../../test/helpers/watched-files.ts';
+import { StorageFullError } from '../../domain/ports.ts';
+import { openFolderBlobStore } from './folder-blob-store.ts';
+
+blobStoreContract('openFolderBlobStore()', backend);
+
+const anHourMs = 60 * 60 * 1000;
+
+describe('openFolderBlobStore()', () => {
+  let location: string;
+  let remove: () => Promise<void>;
+  before(async () => {
+    ({ location, remove } = await backend.makeLocation());
+  });
+  after(() => remove());
+
+  const filesIn = async (folder: string) =>
+    (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+
+  it('keeps a blob under the hexadecimal digest, readable by its owner alone', async () => {
+    const folder = join(location, 'deep', 'blobs');
+    const blobs = await openFolderBlobStore({ folder });
+    await blobs.put(addressOfBytes(new TextEncoder().encode('abc')), new TextEncoder().encode('abc'));
+    // The digest of "abc": https://csrc.nist.gov/projects/cryptographic-standards-and-guidelines/example-values
+    const name = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
+    const file = await stat(join(folder, 'ba', name));
+    assert.equal(file.mode & 0o777, 0o600);
+    assert.equal(file.size, 3);
+    assert.equal((await filesIn(folder)).length, 1);
+    for (const path of ['..', '.', 'ba', 'tmp']) {
+      assert.equal((await stat(join(folder, path))).mode & 0o777, 0o700, path);
+    }
+  });
+
+  it('makes folders that are missing when it is opened again', async () => {
+    const folder = join(location, 'restored');
+    await mkdir(join(folder, '00'), { recursive: true });
+    await openFolderBlobStore({ folder });
+    assert.equal((await readdir(folder)).length, 257);
+  });
+
+  it('removes temporary files that are older than an hour, and no others', async () => {
+    const folder = join(location, 'abandoned');
+    await openFolderBlobStore({ folder });
+    const nowMs = Date.UTC(2026, 5, 1);
+    for (const [name, ageMs] of Object.entries({ old: anHourMs + 1000, young: anHourMs - 1000 })) {
+      await writeFile(join(folder, 'tmp', name), 'left');
+      await utimes(join(folder, 'tmp', name), new Date(nowMs - ageMs), new Date(nowMs - ageMs));
+    }
+    await openFolderBlobStore({ folder, clock: () => nowMs });
+    assert.deepEqual(await readdir(join(folder, 'tmp')), ['young']);
+  });
+
+  const failures: [FileCall, string][] = [
+    ['open', 'ENOSPC'],
+    ['write', 'ENOSPC'],
+    ['write again', 'ENOSPC'],
+    ['write', 'EDQUOT'],
+    ['sync', 'ENOSPC'],
+    ['close', 'EDQUOT'],
+    ['rename', 'ENOSPC'],
+  ];
+  for (const [call, code] of failures) {
+    it(`tells of no room (${code}) at ${call}, leaves nothing, and goes on when there is room again`, async () => {
+      const folder = join(location, `full-${call}-${code}`);
+      let full = true;
+      const files = watchedFiles((made) => {
+        if (full && made === call) throw Object.assign(new Error('no room'), { code });
+      });
+      const blobs = await openFolderBlobStore({ folder, files });
+      const bytes = bytesOf(1, 300_000);
+      const address = addressOfBytes(bytes);
+      await assert.rejects(blobs.put(address, bytes), StorageFullError);
+      assert.deepEqual(await filesIn(folder), []);
+      assert.equal(await blobs.size(address), undefined);
+      full = false;
+      await blobs.put(address, bytes);
+      assert.deepEqual(await collect(await blobs.open(address)), bytes);
+    });
+  }
+
+  it('hands on other errors as they are', async () => {
+    const reason = Object.assign(new Error('broken'), { code: 'EIO' });
+    const files = watchedFiles((made) => {
+      if (made === 'sync') throw reason;
+    });
+    const blobs = await openFolderBlobStore({ folder: join(location, 'broken'), files });
+    const bytes = bytesOf(2, 10);
+    await assert.rejects(blobs.put(addressOfBytes(bytes), bytes), (error) => error === reason);
+  });
+
+  it('fails rather than give less than the whole, and is healed by the same bytes', async () => {
+    const folder = join(location, 'damaged');
+    const blobs = await openFolderBlobStore({ folder });
+    const bytes = bytesOf(3, 600_000);
+    const address = addressOfBytes(bytes);
+    await blobs.put(address, bytes);
+    const chunks = await blobs.open(address);
+    await truncate(pathOf(folder, address), 300_000);
+    await assert.rejects(collect(chunks), /ends at byte 300000, not at 600000/);
+    await blobs.put(address, bytes);
+    assert.deepEqual(await collect(await blobs.open(address)), bytes);
+  });
+
+  it('finishes for a reader what is removed meanwhile', async () => {
+    const folder = join(location, 'removed');
+    const blobs = await openFolderBlobStore({ folder });
+    const bytes = bytesOf(4, 600_000);
+    const address = addressOfBytes(bytes);
+    await blobs.put(address, bytes);
+    let length = 0;
+    for await (const chunk of (await blobs.open(address)) ?? []) {
+      if (length === 0) await unlink(pathOf(folder, address));
+      length += chunk.length;
+    }
+    assert.equal(length, bytes.length);
+    assert.equal(await blobs.size(address), undefined);
+  });
+
+  it('says when it cannot be written to', async () => {
+    const folder = join(location, 'unwritable');
+    const files = watchedFiles((made) => {
+      if (made === 'open') throw Object.assign(new Error('read-only file system'), { code: 'EROFS' });
+    });
+    const blobs = await openFolderBlobStore({ folder, files });
+    await assert.rejects(blobs.ping(), /read-only/);
+  });
+});
+
+function pathOf(folder: string, address: ContentAddress): string {
+  const name = Buffer.from(address, 'base64url').toString('hex');
+  return join(folder, name.slice(0, 2), name);
+}

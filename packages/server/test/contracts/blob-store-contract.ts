@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ContentAddress } from '@tenon/protocol';
+import type { BlobStore } from '../../src/domain/ports.ts';
+import { addressOfBytes, bytesOf, collect } from '../helpers/bytes.ts';
+import { type Backend, opened } from './backend.ts';
+
+const kibibyte = 1024;
+const mebibyte = 1024 * kibibyte;
+
+/** What nobody's bytes have as their address, and some of which would lead out of a folder. */
+const noAddresses = [
+  '',
+  '.',
+  '..',
+  'tmp',
+  '../../../../../../../../../../etc/passwd',
+  '/etc/passwd',
+  'a\u0000b',
+  '/'.repeat(43),
+  '.'.repeat(43),
+  `${'A'.repeat(42)}B`, // has bits beyond the 256
+  'A'.repeat(42),
+  'A'.repeat(44),
+  `${'A'.repeat(43)}=`,
+  `+${'A'.repeat(42)}`, // base64, not base64url
+] as ContentAddress[];
+
+/** What any implementation of `BlobStore` must do. */
+export function blobStoreContract(name: string, backend: Backend): void {
+  describe(`${name} as a BlobStore`, () => {
+    const blobs = opened(backend, backend.openBlobs);
+    const put = async (bytes: Uint8Array, into: BlobStore = blobs.it) => {
+      const address = addressOfBytes(bytes);
+      await into.put(address, bytes);
+      return address;
+    };
+
+    for (const length of [0, 1, 64 * kibibyte, 256 * kibibyte - 1, 256 * kibibyte, 256 * kibibyte + 1, 5 * mebibyte]) {
+      it(`gives back ${length} bytes as they were put in`, async () => {
+        const bytes = bytesOf(length + 1, length);
+        const address = await put(bytes);
+        assert.equal(await blobs.it.size(address), length);
+        assert.deepEqual(await collect(await blobs.it.open(address)), bytes);
+      });
+    }
+
+    it('knows nothing of what was not put in', async () => {
+      const address = addressOfBytes(bytesOf(999, 10));
+      assert.equal(await blobs.it.size(address), undefined);
+      assert.equal(await blobs.it.open(address), undefined);
+      assert.equal(await blobs.it.open(address, { first: 0, last: 0 }), undefined);
+    });
+
+    it('gives any stretch of a blob', async () => {
+      const bytes = bytesOf(7, mebibyte + 1);
+      const address = await put(bytes);
+      const end = bytes.length - 1;
+      const edge = 256 * kibibyte;
+      const ranges: [number, number][] = [
+        [0, 0],
+        [0, 1],
+        [0, end],
+        [end, end],
+        [1, end - 1],
+        [edge - 1, edge],
+        [edge, 2 * edge - 1],
+        [edge + 1, 3 * edge],
+        [12_345, 678_901],
+      ];
+      for (const [first, last] of ranges) {
+        const stretch = await collect(await blobs.it.open(address, { first, last }));
+        assert.deepEqual(stretch, bytes.slice(first, last + 1), `${first} to ${last}`);
+      }
+    });
+
+    it('refuses a stretch that goes beyond the blob', async () => {
+      const address = await put(bytesOf(8, 100));
+      await assert.rejects(async () => collect(await blobs.it.open(address, { first: 0, last: 100 })), RangeError);
+      await assert.rejects(async () => collect(await blobs.it.open(address, { first: -1, last: 5 })), RangeError);
+    });
+
+    it('gives a large blob in chunks, each when it is asked for', async () => {
+      const bytes = bytesOf(9, 3 * mebibyte);
+      const address = await put(bytes);
+      const chunks = (await blobs.it.open(address))?.[Symbol.asyncIterator]();
+      let length = 0;
+      for (let next = await chunks?.next(); !next?.done; next = await chunks?.next()) {
+        assert.ok(next !== undefined && next.value.length > 0 && next.value.length <= mebibyte);
+        length += next.value.length;
+      }
+      assert.equal(length, bytes.length);
+    });
+
+    it('may be read by several at once, of whom some stop early', async () => {
+      const bytes = bytesOf(10, 2 * mebibyte);
+      const address = await put(bytes);
+      const readers = Array.from({ length: 8 }, async (_, reader) => {
+        const chunks = await blobs.it.open(address);
+        assert.ok(chunks !== undefined);
+        if (reader % 2 === 0) return assert.deepEqual(await collect(chunks), bytes);
+        for await (const chunk of chunks) {
+          assert.deepEqual(new Uint8Array(chunk), bytes.slice(0, chunk.length));
+          break;
+        }
+      });
+      await Promise.all(readers);
+    });
+
+    it('takes the same bytes again, also at the same time, also while they are read', async () => {
+      const bytes = bytesOf(11, mebibyte);
+      const address = await put(bytes);
+      const chunks = await blobs.it.open(address);
+      const reading = collect(chunks);
+      await Promise.all(Array.from({ length: 10 }, () => put(bytes)));
+      assert.deepEqual(await reading, bytes);
+      assert.deepEqual(await collect(await blobs.it.open(address)), bytes);
+    });
+
+    it('never shows a blob before it is whole', async () => {
+      const bytes = bytesOf(12, 4 * mebibyte);
+      const address = addressOfBytes(bytes);
+      let done = false;
+      const putting = blobs.it.put(address, bytes).then(() => {
+        done = true;
+      });
+      while (!done) {
+        const size = await blobs.it.size(address);
+        assert.ok(size === undefined || size === bytes.length, `${size}`);
+      }
+      await putting;
+      assert.equal(await blobs.it.size(address), bytes.length);
+    });
+
+    it('keeps apart addresses that differ by case alone', async () => {
+      const address = await put(bytesOf(13, 100));
+      for (const [at, character] of [...address].entries()) {
+        const swapped = character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase();
+        if (swapped === character) continue;
+        const other = (address.slice(0, at) + swapped + address.slice(at + 1)) as ContentAddress;
+        assert.equal(await blobs.it.size(other), undefined, other);
+      }
+    });
+
+    it('has nothing under what is no address, and takes nothing for it', async () => {
+      for (const text of noAddresses) {
+        assert.equal(await blobs.it.size(text), undefined, text);
+        assert.equal(await blobs.it.open(text), undefined, text);
+        await assert.rejects(blobs.it.put(text, bytesOf(14, 10)), TypeError, text);
+      }
+    });
+
+    it('shares what it has with another store on the same data', async () => {
+      const other = await backend.openBlobs(blobs.location);
+      const bytes = bytesOf(15, 1000);
+      assert.deepEqual(await collect(await blobs.it.open(await put(bytes, other))), bytes);
+      await other.close();
+    });
+
+    it('says that it can be written to, to several who ask at once', async () => {
+      await Promise.all([blobs.it.ping(), blobs.it.ping(), blobs.it.ping()]);
+    });
+
+    it('tells of the steps of a put as they are listed', async () => {
+      const steps: string[] = [];
+      const watched = await backend.openBlobs(blobs.location, (step) => void steps.push(step));
+      await put(bytesOf(16, 1000), watched);
+      await watched.close();
+      assert.deepEqual(steps, backend.blobSteps);
+    });
+  });
+}
