@@ -1,6 +1,6 @@
+import type { CodeFindings } from './body-context.ts';
 import { readerOver, readU32 } from './byte-reader.ts';
 import { type ByteWriter, createWriter, putU32, writeByte, writeName, writeRange, writeU32 } from './byte-writer.ts';
-import type { CodeFindings } from './code-body.ts';
 import { speaksOfCodeOffsets } from './custom-sections.ts';
 import { type GeneratedFunction, lastSizeGlobals } from './generated.ts';
 import { hookModule, itself, type Layout, useOf } from './layout.ts';

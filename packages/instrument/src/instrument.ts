@@ -1,6 +1,7 @@
 import { assemble } from './assemble.ts';
+import { type CodeFindings, createBodyContext } from './body-context.ts';
 import { createWriter } from './byte-writer.ts';
-import { type BodyRewriter, type CodeFindings, createBodyRewriter } from './code-body.ts';
+import { rewriteBodies } from './code-body.ts';
 import { checkOptions, type InstrumentOptions } from './config.ts';
 import { checkRewritable } from './custom-sections.ts';
 import { limitExceeded } from './errors.ts';
@@ -94,9 +95,9 @@ function rewriteCode(
     if (layout.hooks.length === 0) return undefined;
     const types = createTypePool(module);
     const writer = createWriter(expectedCodeBytes(bodyBounds, layout));
-    const rewriter = createBodyRewriter(module, layout, types, writer);
-    const isDone = rewriteBodies(rewriter, bodyBounds, layout.importCount);
-    const { findings } = rewriter;
+    const context = createBodyContext(module, layout, types, writer);
+    const isDone = rewriteBodies(context, bodyBounds);
+    const { findings } = context;
     for (const index of findings.leftUntraced) traced[index] = 0;
     const found = nextAssumptions(assumptions, layout, findings, isDone);
     if (found === assumptions && traced.includes(1) === layout.hooks.includes('enter')) {
@@ -107,15 +108,6 @@ function rewriteCode(
     }
     assumptions = found;
   }
-}
-
-function rewriteBodies(rewriter: BodyRewriter, bounds: Uint32Array, importCount: number): boolean {
-  for (let body = 0; body < bounds.length / 2; body++) {
-    const start = bounds[2 * body] as number;
-    const end = bounds[2 * body + 1] as number;
-    if (!rewriter.rewriteBody(importCount + body, start, end)) return false;
-  }
-  return true;
 }
 
 function firstAssumptions(module: Module, traced: Uint8Array, options: InstrumentOptions): Assumptions {
