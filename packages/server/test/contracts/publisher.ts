@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { type ContentAddress, newId, type UserId } from '@tenon/protocol';
+import type { Context } from '../../src/domain/context.ts';
+import type { BlobStore, Store } from '../../src/domain/ports.ts';
+import { publish } from '../../src/domain/publish.ts';
+import type { AppRecord, ExtensionPointRecord, GuestRecord, PluginRecord } from '../../src/domain/records.ts';
+import { createSnapshots } from '../../src/domain/snapshots.ts';
+import { bytesOf } from '../helpers/bytes.ts';
+import { someTimeMs } from '../helpers/records.ts';
+import type { Backend } from './backend.ts';
+
+/** The steps of a publish that follow those of the blob store. */
+export const transactionSteps = ['transaction', 'commit', 'answer'] as const;
+
+/** Who publishes what where. */
+export interface Stage {
+  readonly userId: UserId;
+  readonly app: AppRecord;
+  readonly extensionPoint: ExtensionPointRecord;
+  readonly guest: GuestRecord;
+}
+
+/** A publish that was answered. */
+export interface Acknowledged {
+  readonly number: number;
+  readonly contentAddress: ContentAddress;
+}
+
+export interface Publisher {
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  /** Publishes `pluginBytes(name, round)` as the next version of the plugin of that name. */
+  publish(name: string, round: number): Promise<Acknowledged>;
+  plugin(name: string): Promise<PluginRecord | undefined>;
+  close(): Promise<void>;
+}
+
+/** What is published under a name in one round, and never else. */
+export function pluginBytes(name: string, round: number): Uint8Array {
+  const seed = [...name].reduce((hash, character) => Math.imul(hash, 31) + character.charCodeAt(0), round);
+  return bytesOf(seed, 100_000);
+}
+
+/**
+ * Opens stores and makes the domain's publish work on them.
+ *
+ * @param onStep called with the name of each step of a publish, before it is made
+ */
+export async function openPublisher(
+  backend: Backend,
+  location: string,
+  stage: Stage,
+  onStep?: (step: string) => void,
+): Promise<Publisher> {
+  const store = await backend.openStore(location);
+  const blobs = await backend.openBlobs(location, onStep);
+  const context: Context = {
+    store: onStep === undefined ? store : watchedStore(store, onStep),
+    blobs,
+    checker: { async check() {} }, // what the bytes are is of no account here
+    snapshots: createSnapshots(store),
+    clock: () => someTimeMs,
+    random: randomBytes,
+    limits: { invitationLifetimeMs: 1000, maxPluginsPerGuest: 1000 },
+  };
+  const { userId, app, extensionPoint, guest } = stage;
+  const actor = { userId, tokenId: newId('token'), scopes: ['publish'], appId: null, expiresAtMs: Infinity } as const;
+  const access = { app, extensionPoint, role: 'guest', guests: [guest] } as const;
+  return {
+    store,
+    blobs,
+    async publish(name, round) {
+      const bytes = pluginBytes(name, round);
+      const { plugin } = await publish(context, actor, access, { userId, name }, bytes);
+      onStep?.('answer');
+      return { number: plugin.versionNumber, contentAddress: plugin.contentAddress };
+    },
+    plugin: (name) => store.read.plugin({ extensionPointId: extensionPoint.id, userId, name }),
+    async close() {
+      await blobs.close();
+      await store.close();
+    },
+  };
+}
+
+function watchedStore(store: Store, onStep: (step: string) => void): Store {
+  return {
+    ...store,
+    write(work) {
+      onStep('transaction');
+      return store.write(async (tx) => {
+        const result = await work(tx);
+        onStep('commit');
+        return result;
+      });
+    },
+  };
+}
