@@ -3,6 +3,7 @@ import type { TObject, TSchema } from 'typebox';
 
 import type { Access, Route, SuccessDoc } from './route.ts';
 import { example } from './routes/examples.ts';
+import { tags } from './tags.ts';
 
 /** What the description says of a server. */
 export interface OpenApiServer {
@@ -32,7 +33,7 @@ export function describeRoutes(routes: readonly Route[], server: OpenApiServer):
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: server.base }],
-    tags: [...new Set(routes.map(({ doc }) => doc.tag))].map((name) => ({ name })),
+    tags: [...new Set(routes.map(({ doc }) => doc.tag))].map((name) => ({ name, description: tags[name] })),
     paths,
     components: {
       securitySchemes: {

@@ -4,8 +4,10 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { AppAccess, ExtensionPointAccess, PermissionName } from '../domain/access.ts';
 import type { AuthenticatedActor } from '../domain/authenticate.ts';
 import type { ApiKeyRecord } from '../domain/records.ts';
+import type { Snapshot } from '../domain/snapshots.ts';
 import type { BodyReader } from './bodies/body-reader.ts';
 import type { Parts } from './parts.ts';
+import type { Tag } from './tags.ts';
 
 /** Who may call a route. It is carried out before a byte of the body is read. */
 export type Access =
@@ -47,6 +49,8 @@ export interface Call<A extends Access, Path extends string, Query extends TObje
   readonly params: PathParams<Path>;
   readonly query: Static<Query>;
   readonly body: Body;
+  /** What was current before the caller was let in: what follows from that and from what was read since may be kept there. */
+  readonly snapshot: Snapshot;
 }
 
 /** What a route answers when all goes well, for the description of the interface. */
@@ -63,7 +67,7 @@ export interface SuccessDoc {
 /** A route's page in the description of the interface. */
 export interface RouteDoc {
   readonly id: string;
-  readonly tag: string;
+  readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
   readonly answers: Readonly<Record<number, SuccessDoc>>;
@@ -91,6 +95,11 @@ export interface RouteDeclaration<A extends Access, Path extends string, Query e
   readonly doc: RouteDoc;
   /** What can be refused without the body. */
   readonly beforeBody?: (parts: Parts, call: Omit<Call<A, Path, Query, Body>, 'body'>) => void;
+  /**
+   * Answers on Node's own response, before anything else is done, when the very same was asked before and nothing has changed
+   * since; `false` when it can't.
+   */
+  readonly shortcut?: (parts: Parts, request: FastifyRequest, reply: FastifyReply) => boolean;
   readonly handle: (parts: Parts, call: Call<A, Path, Query, Body>, reply: FastifyReply) => unknown;
 }
 
