@@ -1,8 +1,7 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import { answerError, routeOf } from './http/answer-error.ts';
+import { answerError } from './http/answer-error.ts';
 import { answerClientError } from './http/client-error.ts';
-import { corsHeaders, preflightHeaders } from './http/cors.ts';
-import { drain } from './http/drain.ts';
+import { corsHeadersFor, preflightHeaders } from './http/cors.ts';
 import { HttpError } from './http/http-error.ts';
 import type { Parts } from './http/parts.ts';
 import { createPathTable, type PathTable } from './http/path-table.ts';
@@ -45,10 +44,6 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
 
   const paths = createPathTable(routes);
   app.setNotFoundHandler((request, reply) => answerUnrouted(paths, request, reply));
-  app.addHook('onResponse', (request, reply, done) => {
-    settle(parts, request, reply);
-    done();
-  });
   for (const route of routes) registerRoute(app, parts, route);
   return app;
 }
@@ -64,25 +59,7 @@ function answerUnrouted(paths: PathTable, request: FastifyRequest, reply: Fastif
   }
   return reply
     .code(204)
-    .headers({ ...corsHeaders, ...preflightHeaders, 'access-control-allow-methods': allow, allow })
+    .headers({ ...corsHeadersFor(request.headers), ...preflightHeaders, 'access-control-allow-methods': allow, allow })
     .header('x-request-id', request.id)
     .send();
-}
-
-/** After an answer: reads on what the client still sends, and writes the line in the log that changes deserve. */
-function settle(parts: Parts, request: FastifyRequest, reply: FastifyReply): void {
-  drain(request.raw);
-  const isRead = request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS';
-  if (reply.statusCode >= 400) return; // told when the error was answered
-  const level = isRead ? 'debug' : 'info';
-  if (!parts.log.isLevelEnabled(level)) return;
-  parts.log[level](
-    {
-      requestId: request.id,
-      route: routeOf(request),
-      status: reply.statusCode,
-      durationMs: Math.round(reply.elapsedTime),
-    },
-    'request answered',
-  );
 }

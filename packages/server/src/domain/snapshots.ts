@@ -25,6 +25,16 @@ export class Memory<V> {
     return value;
   }
 
+  /** The remembered answer, if there is one. */
+  get(key: string): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** Remembers an answer that was found while this memory's snapshot was the current one. */
+  set(key: string, value: V): void {
+    this.#remember(key, value);
+  }
+
   #remember(key: string, value: V): void {
     const bytes = entryBytes + this.#weigh(value);
     if (this.#bytes + bytes > maxMemoryBytes) {

@@ -2,7 +2,8 @@ import { errorCodes } from '@tenon/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TaskAbortedError, WorkersBusyError } from '../workers/module-workers.ts';
 import { ClientGone } from './bodies/read-bytes.ts';
-import { corsHeaders } from './cors.ts';
+import { corsHeadersFor } from './cors.ts';
+import { drain } from './drain.ts';
 import { unavailable } from './http-error.ts';
 import type { Parts } from './parts.ts';
 import { asDomainError, errorHeaders, toProblem } from './problem.ts';
@@ -18,10 +19,11 @@ export function answerError(parts: Parts, error: unknown, request: FastifyReques
   const meant = error instanceof WorkersBusyError ? busy(error) : error;
   logError(parts, meant, request);
   const { status, headers, problem } = toProblem(meant, parts.addresses.base());
+  reply.raw.once('finish', () => drain(request.raw));
   void reply
     .code(status)
-    .headers({ ...errorHeaders, ...corsHeaders, 'x-request-id': request.id, ...headers })
-    .send(JSON.stringify(problem));
+    .headers({ ...errorHeaders, ...corsHeadersFor(request.headers), 'x-request-id': request.id, ...headers })
+    .send(Buffer.from(JSON.stringify(problem)));
 }
 
 function busy(error: WorkersBusyError): Error {

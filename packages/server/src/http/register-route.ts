@@ -1,17 +1,25 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+  RouteHandlerMethod,
+} from 'fastify';
+import type { Snapshot } from '../domain/snapshots.ts';
+import { routeOf } from './answer-error.ts';
 import { admit } from './authenticate.ts';
 import type { BodySource } from './bodies/body-reader.ts';
 import { parseMediaType } from './bodies/media-type.ts';
-import { corsHeaders } from './cors.ts';
+import { corsHeadersFor } from './cors.ts';
 import type { Parts } from './parts.ts';
 import { createQueryReader, type QueryReader } from './query.ts';
 import type { Access, Admission, Call, Route } from './route.ts';
 
 /** What the hook that lets callers in leaves for the handler. */
-const admissions = Symbol('admission');
+const admitted = Symbol('admitted');
 
 interface AdmittedRequest extends FastifyRequest {
-  [admissions]?: Admission;
+  [admitted]: { readonly admission: Admission; readonly snapshot: Snapshot };
 }
 
 /**
@@ -29,15 +37,46 @@ export function registerRoute(app: FastifyInstance, parts: Parts, route: Route):
     url: path,
     exposeHeadRoute: false,
     config: { access },
-    onRequest: admissionHook(parts, route, readQuery),
+    onRequest: onRequestHooks(parts, route, readQuery),
+    ...(isLogged(parts, method) ? { onResponse: logHook(parts) } : {}),
     handler: body === undefined ? plainHandler(parts, route, readQuery) : bodyHandler(parts, route, readQuery),
   });
 }
 
+function onRequestHooks(parts: Parts, route: Route, readQuery: QueryReader | undefined) {
+  const { shortcut } = route;
+  const admission = admissionHook(parts, route, readQuery);
+  if (shortcut === undefined) return admission;
+  return [
+    (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+      if (!shortcut(parts, request, reply)) done();
+    },
+    admission,
+  ];
+}
+
+/** Changes are told in the log; reads only to those who debug, which also spares each read a listener. */
+function isLogged({ log }: Parts, method: string): boolean {
+  return log.isLevelEnabled(method === 'GET' ? 'debug' : 'info');
+}
+
+function logHook({ log }: Parts) {
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    const { statusCode: status, elapsedTime } = reply;
+    if (status < 400) {
+      // What is refused was told when it was.
+      const line = { requestId: request.id, route: routeOf(request), status, durationMs: Math.round(elapsedTime) };
+      log[request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info'](line, 'request answered');
+    }
+    done();
+  };
+}
+
 function admissionHook(parts: Parts, route: Route, readQuery: QueryReader | undefined) {
   return async (request: FastifyRequest): Promise<void> => {
+    const snapshot = parts.context.snapshots.current();
     const admission = await admit(parts, route.access, request);
-    (request as AdmittedRequest)[admissions] = admission;
+    (request as AdmittedRequest)[admitted] = { admission, snapshot };
     route.beforeBody?.(parts, toCall(request, readQuery, undefined));
   };
 }
@@ -47,7 +86,7 @@ type AnyCall = Call<Access, string, never, unknown>;
 function toCall(request: FastifyRequest, readQuery: QueryReader | undefined, body: unknown): AnyCall {
   return {
     request,
-    admission: (request as AdmittedRequest)[admissions] ?? {},
+    ...(request as AdmittedRequest)[admitted],
     params: request.params as Record<string, string>,
     query: (readQuery?.(request.query as Record<string, unknown>) ?? {}) as never,
     body,
@@ -76,7 +115,7 @@ function prepare(route: Route, request: FastifyRequest, reply: FastifyReply): vo
     .header('x-request-id', request.id)
     .header('x-content-type-options', 'nosniff')
     .header('cache-control', 'no-store');
-  if (route.page !== true) reply.headers(corsHeaders);
+  if (route.page !== true) reply.headers(corsHeadersFor(request.headers));
 }
 
 function bodySource(parts: Parts, request: FastifyRequest, reply: FastifyReply): BodySource {

@@ -10,6 +10,7 @@ import { type Route, route } from '../route.ts';
 
 /** Contents never change, so whoever has them may keep them; but not caches that many share. */
 const cacheControl = 'private, max-age=31536000, immutable';
+const vary = 'authorization, origin';
 
 export const contentRoutes: readonly Route[] = [
   route({
@@ -61,12 +62,7 @@ async function sendContent(
   if (outcome === 'precondition_failed')
     throw new HttpError('precondition_failed', '"if-match" names another entity tag.');
   if (outcome === 'not_modified') {
-    return reply
-      .code(304)
-      .header('etag', etag)
-      .header('cache-control', cacheControl)
-      .header('vary', 'authorization')
-      .send();
+    return reply.code(304).header('etag', etag).header('cache-control', cacheControl).header('vary', vary).send();
   }
   const kept = await parts.contents.small(address);
   const size = kept?.length ?? (await parts.contents.size(address));
@@ -83,7 +79,7 @@ async function sendContent(
     .header('content-type', 'application/wasm')
     .header('etag', etag)
     .header('cache-control', cacheControl)
-    .header('vary', 'authorization')
+    .header('vary', vary)
     .header('accept-ranges', 'bytes')
     .header('repr-digest', `sha-256=:${Buffer.from(address, 'base64url').toString('base64')}:`)
     .header('content-length', range === undefined ? size : range.last - range.first + 1);

@@ -53,6 +53,12 @@ async function createStore(
   const dataVersion = await whenFree(() => reader.prepare('pragma data_version', { returnArrays: true }), waitMs);
   const current = new AsyncLocalStorage<{ open: boolean }>();
   let closing: Promise<void> | undefined;
+  // Asked once in a turn of the event loop. What arrives in a turn was sent before it began, so nobody who knows of another
+  // process's commit is answered from before it; this store's own commits are forgotten about at once.
+  let knownRevision: number | undefined;
+  const forgetRevision = (): void => {
+    knownRevision = undefined;
+  };
 
   return {
     read,
@@ -64,11 +70,15 @@ async function createStore(
         return await current.run(scope, () => writeDb.transaction().execute((db) => work(transaction(db))));
       } finally {
         scope.open = false;
+        forgetRevision();
       }
     },
     revision() {
+      if (knownRevision !== undefined) return knownRevision;
       try {
         const [version] = dataVersion.get() as unknown as [number];
+        knownRevision = version;
+        setImmediate(forgetRevision);
         return version;
       } catch (error) {
         throw translateError(error);
