@@ -41,9 +41,24 @@ export function writeRange(writer: ByteWriter, source: Uint8Array, start = 0, en
 
 /** Appends a name: its length in bytes, then its UTF-8. */
 export function writeName(writer: ByteWriter, name: string): void {
+  if (writeAsciiName(writer, name)) return;
   const encoded = new TextEncoder().encode(name);
   writeU32(writer, encoded.length);
   writeRange(writer, encoded);
+}
+
+/** Short ASCII names, which are nearly all, need no encoder. False, and nothing written, for another one. */
+function writeAsciiName(writer: ByteWriter, name: string): boolean {
+  if (name.length >= 0x80) return false;
+  reserve(writer, name.length + 1);
+  for (let index = 0; index < name.length; index++) {
+    const code = name.charCodeAt(index);
+    if (code >= 0x80) return false;
+    writer.bytes[writer.length + 1 + index] = code;
+  }
+  writer.bytes[writer.length] = name.length;
+  writer.length += name.length + 1;
+  return true;
 }
 
 /**

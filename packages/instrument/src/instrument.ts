@@ -39,8 +39,8 @@ export interface InstrumentResult {
  * `memory-grow` when a memory has grown; see docs/explanation/rewriting.md for how. Where nothing is traced and no growth
  * can be reported, the output equals the input.
  *
- * The module's structure and indices are checked, its types are not: for an input that does not validate, the output does
- * not either.
+ * The module's structure and the indices that change are checked, its types are not: have an engine validate the input
+ * where it is not trusted to be valid. Of the output for an invalid input nothing is promised.
  *
  * Throws an {@link InstrumentError}, with `offset` where bytes are at fault: `not_wasm`, `component_not_supported`,
  * `invalid_module`, `unsupported_feature`, `already_instrumented`, `relocatable_object`; `invalid_config` for options.

@@ -91,9 +91,9 @@ export function canGrow(memory: Memory): boolean {
   return memory.maximum === undefined || memory.maximum > memory.minimum;
 }
 
-/** The manual API of the same adapters: an automatic `exit` after a manual `span-enter` would close the wrong span. */
+/** The manual API of the same adapters, under its name of today and an older one: an automatic `exit` after a manual `span-enter` would close the wrong span. */
 export function isManualApi(entry: Import): boolean {
-  return entry.module === 'dylibso:observe/api';
+  return entry.module === 'dylibso:observe/api' || entry.module === 'dylibso_observe';
 }
 
 /** Functions that the engine itself provides, such as `wasm:js-string`; engines compile calls of them to instructions. */

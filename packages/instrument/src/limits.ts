@@ -7,8 +7,4 @@ export const maxTypes = 1_000_000;
 export const maxFunctions = 1_000_000;
 export const maxImports = 1_000_000;
 export const maxExports = 1_000_000;
-export const maxMemories = 100;
-export const maxTags = 1_000_000;
 export const maxFunctionBodyBytes = 7_654_321;
-/** V8 also refuses a type with more parameters or results than this. */
-export const maxParameters = 1_000;

@@ -78,6 +78,7 @@ export function readModule(bytes: Uint8Array): Module {
     isImported: index < importedMemories.length,
     isExported: exportedMemories.has(index),
   }));
+  checkStart(bytes, sections, functionTypes.length);
   return {
     bytes,
     sections,
@@ -207,6 +208,15 @@ function readExports(bytes: Uint8Array, sections: readonly Section[], spaces: Re
   }
   expectEnd(reader, 'the export section');
   return exports;
+}
+
+function checkStart(bytes: Uint8Array, sections: readonly Section[], functionCount: number): void {
+  const reader = sectionReader(bytes, sections, SectionId.start);
+  if (reader === undefined) return;
+  const offset = reader.offset;
+  const index = readU32(reader, 'the index of the start function');
+  if (index >= functionCount) throw invalidModule(`Expected the index of a function, found ${index}`, offset);
+  expectEnd(reader, 'the start section');
 }
 
 /**
