@@ -37,10 +37,11 @@ export function shellSteps(markdown) {
  * @param {Step[]} steps
  * @param {string} folder where the shell stands
  * @param {NodeJS.ProcessEnv} env
+ * @param {string} [prelude] shell lines that come first, and belong to no step
  * @returns {Promise<string[]>} what is wrong, one entry each; empty when every step succeeded and printed what it should
  */
-export async function runShellSteps(steps, folder, env) {
-  const script = steps.map(({ command }) => `${command}printf '\\0'\n`).join('');
+export async function runShellSteps(steps, folder, env, prelude = '') {
+  const script = `${prelude}\n${steps.map(({ command }) => `${command}printf '\\0'\n`).join('')}`;
   const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: folder,
     env,

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { codeBlocks } from '../scripts/lib/markdown.mjs';
 import { runShellSteps, shellSteps } from '../scripts/lib/shell-story.mjs';
 import { linkCheckout, type RunningServer, root, startServer, withoutTenon } from './helpers/server.ts';
+
+/** npx takes a second to find what lies in `node_modules/.bin`. */
+const npxWithoutNpm = 'npx() { [ "$1" = --no-install ]; local name=$2; shift 2; "node_modules/.bin/$name" "$@"; }';
 
 describe('pages with shell lines, against a server on its first start', () => {
   let server: RunningServer;
@@ -23,12 +26,27 @@ describe('pages with shell lines, against a server on its first start', () => {
     return followPage('docs/tutorial/first-plugin.md', 10, 4);
   });
 
+  it('do what they say in docs/how-to/', async () => {
+    for (const name of ['app.wasm', 'plugin.wasm']) {
+      cpSync(join(root, 'packages', 'server', 'sample', 'greet.wasm'), join(server.folder, name));
+    }
+    await followPage('docs/how-to/users-and-tokens.md', 6, 1, server.quickstart);
+    await followPage('docs/how-to/publish-from-ci.md', 2, 1, server.quickstart);
+    await followPage('docs/how-to/instrument.md', 3, 1, server.quickstart);
+  });
+
   /** Runs a page's lines; the counts are there so that a page which lost them does not pass. */
-  async function followPage(page: string, minSteps: number, minExpectations: number): Promise<void> {
+  async function followPage(
+    page: string,
+    minSteps: number,
+    minExpectations: number,
+    variables: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     const steps = shellSteps(readPage(page));
     assert.ok(steps.length >= minSteps, `${steps.length} steps`);
     assert.ok(steps.filter(({ expected }) => expected !== undefined).length >= minExpectations);
-    assert.deepEqual(await runShellSteps(steps, server.folder, withoutTenon(process.env)), []);
+    const environment = { ...withoutTenon(process.env), ...variables };
+    assert.deepEqual(await runShellSteps(steps, server.folder, environment, npxWithoutNpm), [], page);
   }
 
   function readPage(page: string): string {
