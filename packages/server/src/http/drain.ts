@@ -17,6 +17,7 @@ export function drain(message: IncomingMessage): void {
     if (bytes > maxDrainBytes) message.destroy();
   });
   message.on('error', () => {});
-  message.once('close', () => clearTimeout(timer));
+  const stop = (): void => clearTimeout(timer);
+  message.once('end', stop).once('close', stop);
   message.resume();
 }

@@ -1,0 +1,426 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { TokenScope } from '@tenon/protocol';
+import { type CallOptions, openService, type TestService, type TestUser } from './helpers/service.ts';
+import {
+  formOf,
+  invite,
+  makeApp,
+  makeExtensionPoint,
+  makeGuest,
+  makeWorld,
+  ok,
+  tinyModule,
+  type World,
+} from './helpers/world.ts';
+
+/*
+ * Who gets what, for every route. A cell is the status, and for a refusal the first letter of what its code tells apart:
+ * 401m missing_credentials, 401i invalid_token, 403s insufficient_scope, 403f forbidden, 403n not_a_guest.
+ */
+const callers = [
+  'no token',
+  'malformed token',
+  'expired token',
+  'revoked token',
+  'wrong kind of token',
+  'token without the scope',
+  'stranger',
+  'guest',
+  'other guest',
+  'viewer',
+  'admin',
+  'owner',
+] as const;
+type Caller = (typeof callers)[number];
+
+const refused = '401m 401i 401i 401i 401i';
+const everybody = (status: number) => callers.map(() => status).join(' ');
+
+/** How a route is called: a path, and what goes with it. What a success would use up is made afresh for each cell. */
+interface Target extends Omit<CallOptions, 'token'> {
+  readonly path: string;
+}
+
+interface Row {
+  readonly cells: string;
+  /** The scope that the token without it lacks; none when any token will do. */
+  readonly scope?: TokenScope;
+  readonly target: (world: World) => Target | Promise<Target>;
+}
+
+const api = '/api/v1';
+const inApp = (rest: string) => (world: World) => ({ path: `${api}/apps/${world.appId}${rest}` });
+const inExtensionPoint = (rest: string) => (world: World) => ({
+  path: `${api}/extension-points/${world.extensionPointId}${rest}`,
+});
+
+/** An application like the world's own, to be deleted. */
+async function appToLose({ service, owner, admin, viewer, guest, otherGuest }: World): Promise<string> {
+  const appId = await makeApp(service, owner, { admin, viewer });
+  await makeGuest(service, owner, appId, 'a', guest);
+  await makeGuest(service, owner, appId, 'b', otherGuest);
+  return appId;
+}
+
+async function guestToLose({ service, owner, appId, stranger }: World) {
+  const user = await service.user('Gone');
+  assert.notEqual(user.id, stranger.id);
+  return { user, guestId: await makeGuest(service, owner, appId, `gone-${user.id}`, user) };
+}
+
+async function freshCode({ service, owner, appId }: World): Promise<string> {
+  return invite(service, owner, await makeApp(service, owner), `fresh-${appId}`);
+}
+
+const module = formOf([{ name: 'wasm', content: tinyModule(7) }]);
+
+const rows: Readonly<Record<string, Row>> = {
+  'GET /api/v1/me': { cells: `${refused} 200 200 200 200 200 200 200`, target: () => ({ path: `${api}/me` }) },
+  'GET /api/v1/apps': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'read',
+    target: () => ({ path: `${api}/apps` }),
+  },
+  'POST /api/v1/apps': {
+    cells: `${refused} 403s 201 201 201 201 201 201`,
+    scope: 'manage',
+    target: () => ({ path: `${api}/apps`, json: { name: 'Another' } }),
+  },
+  'GET /api/v1/apps/:appId': { cells: `${refused} 403s 404 200 200 200 200 200`, scope: 'read', target: inApp('') },
+  'PUT /api/v1/apps/:appId': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: (world) => ({ ...inApp('')(world), json: { name: 'Acme' } }),
+  },
+  'DELETE /api/v1/apps/:appId': {
+    cells: `${refused} 403s 404 403f 403f 403f 403f 204`,
+    scope: 'manage',
+    target: async (world) => ({ path: `${api}/apps/${await appToLose(world)}` }),
+  },
+  'GET /api/v1/apps/:appId/members': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inApp('/members'),
+  },
+  'PUT /api/v1/apps/:appId/members/:userId': {
+    cells: `${refused} 403s 404 403f 403f 403f 403f 200`,
+    scope: 'manage',
+    target: (world) => ({ ...inApp(`/members/${world.viewer.id}`)(world), json: { role: 'viewer' } }),
+  },
+  'DELETE /api/v1/apps/:appId/members/:userId': {
+    cells: `${refused} 403s 404 403f 403f 403f 403f 204`,
+    scope: 'manage',
+    target: async (world) => {
+      const { service, owner, appId } = world;
+      const { id } = await service.user();
+      const path = `${api}/apps/${appId}/members/${id}`;
+      await ok(service, 'PUT', path, { token: owner.token, json: { role: 'viewer' } });
+      return { path };
+    },
+  },
+  'GET /api/v1/apps/:appId/extension-points': {
+    cells: `${refused} 403s 404 200 200 200 200 200`,
+    scope: 'read',
+    target: inApp('/extension-points'),
+  },
+  'POST /api/v1/apps/:appId/extension-points': {
+    cells: `${refused} 403s 404 403f 403f 403f 201 201`,
+    scope: 'manage',
+    target: (world) => ({ ...inApp('/extension-points')(world), json: { name: 'More' } }),
+  },
+  'GET /api/v1/extension-points/:extensionPointId': {
+    cells: `${refused} 403s 404 200 200 200 200 200`,
+    scope: 'read',
+    target: inExtensionPoint(''),
+  },
+  'PUT /api/v1/extension-points/:extensionPointId': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: (world) => ({ ...inExtensionPoint('')(world), json: { name: 'Formulas' } }),
+  },
+  'DELETE /api/v1/extension-points/:extensionPointId': {
+    cells: `${refused} 403s 404 403f 403f 403f 204 204`,
+    scope: 'manage',
+    target: async ({ service, owner, appId }) => ({
+      path: `${api}/extension-points/${await makeExtensionPoint(service, owner, appId)}`,
+    }),
+  },
+  'GET /api/v1/apps/:appId/guests': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inApp('/guests'),
+  },
+  'POST /api/v1/apps/:appId/guests': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: (world) => ({ ...inApp('/guests')(world), json: { deliveryMethod: 'link', guestKey: 'k' } }),
+  },
+  'POST /api/v1/apps/:appId/guests/invite': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: (world) => ({ ...inApp('/guests/invite')(world), json: { deliveryMethod: 'link', guestKey: 'k' } }),
+  },
+  'GET /api/v1/apps/:appId/guests/:guestId': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: (world) => inApp(`/guests/${world.guestId}`)(world),
+  },
+  'DELETE /api/v1/apps/:appId/guests/:guestId': {
+    cells: `${refused} 403s 404 403f 403f 403f 204 204`,
+    scope: 'manage',
+    target: async (world) => inApp(`/guests/${(await guestToLose(world)).guestId}`)(world),
+  },
+  'DELETE /api/v1/apps/:appId/guests/:guestId/users/:userId': {
+    cells: `${refused} 403s 404 403f 403f 403f 204 204`,
+    scope: 'manage',
+    target: async (world) => {
+      const { guestId, user } = await guestToLose(world);
+      return inApp(`/guests/${guestId}/users/${user.id}`)(world);
+    },
+  },
+  'GET /api/v1/apps/:appId/invitations': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inApp('/invitations'),
+  },
+  'DELETE /api/v1/apps/:appId/invitations/:invitationId': {
+    cells: `${refused} 403s 404 403f 403f 403f 204 204`,
+    scope: 'manage',
+    target: async (world) => {
+      const { service, owner, appId } = world;
+      await invite(service, owner, appId, 'to-be-revoked');
+      const path = `${api}/apps/${appId}/invitations`;
+      const { objects } = await ok<{ objects: { id: string }[] }>(service, 'GET', path, { token: owner.token });
+      return { path: `${path}/${objects.at(-1)?.id}` };
+    },
+  },
+  'POST /api/v1/invitations/accept': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'publish',
+    target: async (world) => ({ path: `${api}/invitations/accept`, json: { code: await freshCode(world) } }),
+  },
+  'POST /api/v1/invitations/decline': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'publish',
+    target: async (world) => ({ path: `${api}/invitations/decline`, json: { code: await freshCode(world) } }),
+  },
+  'GET /api/v1/extension-points/:extensionPointId/bindings/*': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: (world) => inExtensionPoint(`/bindings/${world.guestKey}`)(world),
+  },
+  'GET /api/v1/c/:contentAddress': {
+    cells: `${refused} 403s 404 200 404 200 200 200`,
+    scope: 'read',
+    target: ({ plugin }) => ({ path: `${api}/c/${plugin.contentAddress}` }),
+  },
+  'PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName': {
+    cells: `${refused} 403s 404 200 403f 403n 403n 403n`,
+    scope: 'publish',
+    target: ({ plugin }) => ({
+      path: `${api}/artifacts/${plugin.id}`,
+      body: tinyModule(1),
+      headers: { 'content-type': 'application/wasm' },
+    }),
+  },
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName': {
+    cells: `${refused} 403s 404 200 404 200 200 200`,
+    scope: 'read',
+    target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}` }),
+  },
+  'GET /api/v1/extension-points/:extensionPointId/plugins': {
+    cells: `${refused} 403s 404 200 200 200 200 200`,
+    scope: 'read',
+    target: inExtensionPoint('/plugins'),
+  },
+  'GET /api/v1/tokens': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'read',
+    target: () => ({ path: `${api}/tokens` }),
+  },
+  'POST /api/v1/tokens': {
+    cells: `${refused} 403s 201 201 201 201 201 201`,
+    scope: 'manage',
+    target: () => ({ path: `${api}/tokens`, json: { name: 'CI' } }),
+  },
+  'DELETE /api/v1/tokens/:tokenId': {
+    cells: `${refused} 403s 404 404 404 404 404 204`,
+    scope: 'manage',
+    target: async ({ service, owner }) => {
+      const json = { name: 'to be revoked' };
+      const { id } = await ok<{ id: string }>(service, 'POST', `${api}/tokens`, { token: owner.token, json });
+      return { path: `${api}/tokens/${id}` };
+    },
+  },
+  'GET /api/v1/api-keys': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'read',
+    target: () => ({ path: `${api}/api-keys` }),
+  },
+  'POST /api/v1/api-keys': {
+    cells: `${refused} 403s 201 201 201 201 201 201`,
+    scope: 'manage',
+    target: () => ({ path: `${api}/api-keys`, json: { name: 'build server' } }),
+  },
+  'DELETE /api/v1/api-keys/:apiKeyId': {
+    cells: `${refused} 403s 404 404 404 404 404 204`,
+    scope: 'manage',
+    target: async ({ service, owner }) => {
+      const json = { name: 'to be revoked' };
+      const { id } = await ok<{ id: string }>(service, 'POST', `${api}/api-keys`, { token: owner.token, json });
+      return { path: `${api}/api-keys/${id}` };
+    },
+  },
+  // Here people come with API keys, and the wrong kind is an access token; a scope is nothing that a key could lack.
+  'POST /instrument': {
+    cells: `${refused} 200 200 200 200 200 200 200`,
+    target: () => ({ path: '/instrument', ...module }),
+  },
+  'GET /accept-invite': {
+    cells: everybody(200),
+    target: async (world) => ({ path: `/accept-invite?code=${await freshCode(world)}` }),
+  },
+  // The page takes its token from the form; an authorization field means nothing to it.
+  'POST /accept-invite': {
+    cells: everybody(401),
+    target: async (world) => ({
+      path: '/accept-invite',
+      body: `decision=accept&code=${await freshCode(world)}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    }),
+  },
+  'GET /healthz': { cells: everybody(200), target: () => ({ path: '/healthz' }) },
+  'GET /readyz': { cells: everybody(200), target: () => ({ path: '/readyz' }) },
+  'GET /openapi.json': { cells: everybody(200), target: () => ({ path: '/openapi.json' }) },
+  'GET /reference/errors': { cells: everybody(200), target: () => ({ path: '/reference/errors' }) },
+};
+
+describe('authorization', () => {
+  let service: TestService;
+  let world: World;
+  before(async () => {
+    service = await openService();
+    world = await makeWorld(service);
+  });
+  after(() => service.close());
+
+  it('has a row for every route that is served, and no other', () => {
+    const served = new Set<string>();
+    for (const line of registeredRoutes(service)) served.add(line);
+    assert.deepEqual([...served].sort(), Object.keys(rows).sort());
+  });
+
+  for (const [name, { cells, scope, target }] of Object.entries(rows)) {
+    it(name, async () => {
+      const expected = cells.split(' ');
+      assert.equal(expected.length, callers.length, 'every caller has a cell');
+      const [method = ''] = name.split(' ');
+      const found: string[] = [];
+      for (const caller of callers) {
+        const token = await tokenFor(world, caller, name, scope);
+        const { path, ...options } = await target(world);
+        const response = await service.call(method, path, { ...options, token });
+        found.push(cellOf(response));
+        if (method === 'GET') {
+          const head = await service.call('HEAD', path, { ...options, token });
+          assert.equal(head.statusCode, response.statusCode, `HEAD as ${caller}`);
+          assert.equal(head.payload, '');
+        }
+      }
+      assert.deepEqual(Object.fromEntries(callers.map((caller, at) => [caller, found[at]])), toCells(expected));
+    });
+  }
+});
+
+function toCells(expected: readonly string[]): Record<string, string | undefined> {
+  return Object.fromEntries(callers.map((caller, at) => [caller, expected[at]]));
+}
+
+function cellOf(response: { statusCode: number; headers: object; json(): { code?: string } }): string {
+  const { statusCode } = response;
+  const contentType = String((response.headers as Record<string, unknown>)['content-type']);
+  if (!contentType.startsWith('application/problem+json')) return String(statusCode);
+  const letters: Readonly<Record<string, string>> = {
+    missing_credentials: 'm',
+    invalid_token: 'i',
+    insufficient_scope: 's',
+    forbidden: 'f',
+    not_a_guest: 'n',
+  };
+  return `${statusCode}${letters[response.json().code ?? ''] ?? ''}`;
+}
+
+/** What Fastify says that it serves, as `METHOD /path`; HEAD stands with its GET. */
+function registeredRoutes(service: TestService): string[] {
+  const found: string[] = [];
+  const stack: string[] = [];
+  for (const line of service.app.printRoutes().split('\n')) {
+    const match = /^((?:[│ ] {3})*)[├└]── (\S*)(?: \(([A-Z, ]+)\))?$/.exec(line);
+    if (match === null) continue;
+    const [, indent = '', part = '', methods = ''] = match;
+    stack.length = indent.length / 4;
+    stack.push(part);
+    const path = stack.join('');
+    for (const method of methods.split(', ')) {
+      if (method !== '' && method !== 'HEAD') found.push(`${method} ${path}`);
+    }
+  }
+  return found;
+}
+
+const expiredMs = -1000;
+
+async function tokenFor(world: World, caller: Caller, name: string, scope?: TokenScope): Promise<string | undefined> {
+  const { service, owner, guest } = world;
+  const isInstrument = name === 'POST /instrument';
+  const people: Partial<Record<Caller, TestUser>> = {
+    stranger: world.stranger,
+    guest,
+    'other guest': world.otherGuest,
+    viewer: world.viewer,
+    admin: world.admin,
+    owner,
+  };
+  switch (caller) {
+    case 'no token':
+      return undefined;
+    case 'malformed token':
+      return 'tnn_nonsense';
+    case 'expired token':
+      return service.token(owner.id, { lifetimeMs: expiredMs });
+    case 'revoked token':
+      return isInstrument ? revokedKey(world) : revokedToken(world);
+    case 'wrong kind of token':
+      return isInstrument ? owner.token : service.apiKey(owner.id);
+    case 'token without the scope': {
+      if (isInstrument) return service.apiKey(owner.id);
+      const scopes = (['read', 'publish', 'manage'] as const).filter((one) => one !== scope);
+      return service.token(scope === 'publish' ? guest.id : owner.id, { scopes });
+    }
+    default: {
+      const user = people[caller];
+      assert.ok(user);
+      return isInstrument ? service.apiKey(user.id) : user.token;
+    }
+  }
+}
+
+async function revokedToken({ service, owner }: World): Promise<string> {
+  const created = await ok<{ id: string; token: string }>(service, 'POST', `${api}/tokens`, {
+    token: owner.token,
+    json: { name: 'short-lived' },
+  });
+  await ok(service, 'GET', `${api}/me`, { token: created.token });
+  await ok(service, 'DELETE', `${api}/tokens/${created.id}`, { token: owner.token });
+  return created.token;
+}
+
+async function revokedKey({ service, owner }: World): Promise<string> {
+  const created = await ok<{ id: string; apiKey: string }>(service, 'POST', `${api}/api-keys`, {
+    token: owner.token,
+    json: { name: 'short-lived' },
+  });
+  await ok(service, 'DELETE', `${api}/api-keys/${created.id}`, { token: owner.token });
+  return created.apiKey;
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Problem, problem, type TokenScope, type UserId } from '@tenon/protocol';
+import type { FastifyInstance, FastifyRequest, LightMyRequestResponse } from 'fastify';
+import { pino } from 'pino';
+import { type TSchema, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { createApp } from '../../src/app.ts';
+import { type Config, loadConfig } from '../../src/config.ts';
+import { issueApiKey, issueToken } from '../../src/domain/tokens.ts';
+import { createUser } from '../../src/domain/users.ts';
+import type { Parts } from '../../src/http/parts.ts';
+import type { Route } from '../../src/http/route.ts';
+import { allRoutes } from '../../src/http/routes/all.ts';
+import { createParts, openData } from '../../src/open-parts.ts';
+
+/** A user with a token that has all scopes. */
+export interface TestUser {
+  readonly id: UserId;
+  readonly token: string;
+}
+
+export interface CallOptions {
+  readonly token?: string | undefined;
+  readonly json?: unknown;
+  readonly body?: Buffer | string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface TestService {
+  readonly app: FastifyInstance;
+  readonly parts: Parts;
+  readonly dataDir: string;
+  /** What was logged, a line each. */
+  readonly logged: readonly string[];
+  /** Moves the clock. */
+  advance(ms: number): void;
+  user(name?: string): Promise<TestUser>;
+  token(userId: UserId, fields?: { scopes?: TokenScope[]; appId?: string; lifetimeMs?: number }): Promise<string>;
+  apiKey(userId: UserId): Promise<string>;
+  call(method: string, path: string, options?: CallOptions): Promise<LightMyRequestResponse>;
+  /** Listens on a free port of this machine; the URL without a slash at its end. */
+  listen(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly config?: Partial<Config>;
+  /** Replaces parts, to see what the HTTP side makes of their failures. */
+  readonly replace?: (parts: Parts) => Partial<Parts>;
+}
+
+/** The real service on a folder of its own: real stores, real workers, nothing listens yet. */
+export async function openService({ config: changes, replace }: ServiceOptions = {}): Promise<TestService> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tenon-http-'));
+  const config: Config = { ...loadConfig({ dataDir, port: '0', logLevel: 'debug' }, {}), workers: 1, ...changes };
+  const data = await openData(config);
+  let aheadMs = 0;
+  const context = { ...data.context, clock: () => Date.now() + aheadMs };
+  const logged: string[] = [];
+  const log = pino({ level: config.logLevel, base: {} }, { write: (line: string) => void logged.push(line) });
+  const bound = { base: 'http://localhost:8366' };
+  const base = (): string => config.publicUrl ?? bound.base;
+  const addresses = { base, instrument: () => config.instrumentUrl ?? base() };
+  const made = createParts(config, { ...data, context }, addresses, log);
+  const parts = { ...made, ...replace?.(made) };
+  const app = createApp(parts);
+  app.addHook('onSend', async (request, reply, payload) => {
+    checkAnswer(request, reply.statusCode, String(reply.getHeader('content-type') ?? ''), payload);
+    return payload;
+  });
+  await app.ready();
+
+  const token: TestService['token'] = async (userId, fields = {}) => {
+    const { scopes = ['read', 'publish', 'manage'], appId = null, lifetimeMs = 3_600_000 } = fields;
+    const expiresAtMs = context.clock() + lifetimeMs;
+    const issued = await issueToken(context, userId, { name: 'test', scopes, appId: appId as never, expiresAtMs });
+    return issued.secret;
+  };
+  return {
+    app,
+    parts,
+    dataDir,
+    logged,
+    advance(ms) {
+      aheadMs += ms;
+    },
+    async user(name = 'Somebody') {
+      const { id } = await createUser(context, { name, email: null });
+      return { id, token: await token(id) };
+    },
+    token,
+    apiKey: async (userId) => (await issueApiKey(context, userId, 'test')).secret,
+    call: (method, path, options = {}) => {
+      const { token: bearer, json, body, headers } = options;
+      return app.inject({
+        method: method as 'GET',
+        url: path,
+        headers: {
+          ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(json === undefined ? (body === undefined ? {} : { payload: body }) : { payload: JSON.stringify(json) }),
+      });
+    },
+    async listen() {
+      await app.listen({ host: '127.0.0.1', port: 0 });
+      const address = app.server.address();
+      assert.ok(typeof address === 'object' && address !== null);
+      bound.base = `http://127.0.0.1:${address.port}`;
+      return bound.base;
+    },
+    async close() {
+      await app.close();
+      await data.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+const isProblem = Compile(problem);
+const schemas = new Map(allRoutes.flatMap((route) => [...answersOf(route)]));
+
+/** Holds every JSON answer to the schema that the description of the interface gives for it. */
+function checkAnswer(request: FastifyRequest, status: number, contentType: string, payload: unknown): void {
+  if (payload === null || payload === undefined || request.method === 'HEAD') return;
+  const text = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.toString() : undefined;
+  const where = `${request.method} ${request.routeOptions.url} → ${status}`;
+  if (contentType.startsWith('application/problem+json')) {
+    assert.ok(text !== undefined && isProblem.Check(JSON.parse(text)), `${where}: no problem document: ${text}`);
+  } else if (contentType.startsWith('application/json')) {
+    const schema = schemas.get(`${request.method} ${request.routeOptions.url} ${status}`);
+    assert.ok(schema !== undefined, `${where}: not described`);
+    const validator = Compile(schema);
+    const value: unknown = JSON.parse(text ?? '');
+    assert.ok(validator.Check(value), `${where}: ${JSON.stringify(validator.Errors(value))} in ${text}`);
+  } else if (status >= 400) {
+    assert.match(contentType, /^text\/html/, `${where}: an error that is neither a problem document nor a page`);
+  }
+}
+
+function* answersOf({ method, path, doc }: Route): Iterable<[string, TSchema]> {
+  for (const [status, { schema }] of Object.entries(doc.answers)) {
+    if (schema !== undefined) yield [`${method} ${path} ${status}`, closed(schema)];
+  }
+}
+
+/** The schema without room for members that it doesn't name: those would be secrets that slip out. */
+function closed(schema: TSchema): TSchema {
+  const { type, properties, additionalProperties } = schema as {
+    type?: string;
+    properties?: object;
+    additionalProperties?: unknown;
+  };
+  if (type !== 'object' || properties === undefined || additionalProperties !== undefined) return schema;
+  return Type.Unsafe({ ...schema, additionalProperties: false });
+}
+
+/** The problem document of an answer, which must be one with the code. */
+export function assertProblem(response: LightMyRequestResponse, status: number, code: string): Problem {
+  assert.equal(response.statusCode, status, response.payload);
+  assert.match(String(response.headers['content-type']), /^application\/problem\+json/);
+  assert.equal(response.headers['cache-control'], 'no-store');
+  const found = response.json<Problem>();
+  assert.equal(found.code, code, response.payload);
+  assert.equal(found.status, status);
+  return found;
+}

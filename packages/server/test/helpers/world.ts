@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { Guest, Invitation, Plugin } from '@tenon/protocol';
+import type { CallOptions, TestService, TestUser } from './service.ts';
+
+/** The sample plugin: a real module. */
+export const sampleModule = readFileSync(new URL('../../sample/greet.wasm', import.meta.url));
+
+/** A valid module whose bytes are like no other number's: an empty one with the number in a custom section. */
+export function tinyModule(number: number): Buffer {
+  const section = Buffer.alloc(6);
+  section.set([1, 0x6e]); // a name of one byte, "n"
+  section.writeUInt32LE(number, 2);
+  return Buffer.concat([Buffer.from('0061736d01000000', 'hex'), Buffer.from([0, section.length]), section]);
+}
+
+/** A multipart/form-data body, and the content type that goes with it. */
+export function formOf(parts: readonly { name: string; content: Buffer | string; extra?: string }[]): {
+  readonly body: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+} {
+  const boundary = 'a-boundary-of-the-tests';
+  const chunks = parts.flatMap(({ name, content, extra = '' }) => [
+    Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${name}"${extra}\r\n\r\n`),
+    Buffer.from(content),
+    Buffer.from('\r\n'),
+  ]);
+  return {
+    body: Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]),
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+  };
+}
+
+/** An application with everybody who can have to do with it. */
+export interface World {
+  readonly service: TestService;
+  readonly owner: TestUser;
+  readonly admin: TestUser;
+  readonly viewer: TestUser;
+  readonly guest: TestUser;
+  readonly otherGuest: TestUser;
+  readonly stranger: TestUser;
+  readonly appId: string;
+  readonly extensionPointId: string;
+  readonly guestKey: string;
+  readonly guestId: string;
+  /** What the guest has published, by the name `median`. */
+  readonly plugin: Plugin;
+}
+
+export async function makeWorld(service: TestService): Promise<World> {
+  const [owner, admin, viewer, guest, otherGuest, stranger] = await Promise.all(
+    ['Olga', 'Adam', 'Vera', 'Gustav', 'Greta', 'Stan'].map((name) => service.user(name)),
+  );
+  assert.ok(owner && admin && viewer && guest && otherGuest && stranger);
+  const appId = await makeApp(service, owner, { admin, viewer });
+  const extensionPointId = await makeExtensionPoint(service, owner, appId);
+  const guestKey = 'customers/globex';
+  const guestId = await makeGuest(service, owner, appId, guestKey, guest);
+  await makeGuest(service, owner, appId, 'customers/initech', otherGuest);
+  const plugin = await publishAs(service, guest, extensionPointId, 'median', tinyModule(1));
+  return {
+    service,
+    owner,
+    admin,
+    viewer,
+    guest,
+    otherGuest,
+    stranger,
+    appId,
+    extensionPointId,
+    guestKey,
+    guestId,
+    plugin,
+  };
+}
+
+/** A call that must go well; its JSON. */
+export async function ok<T>(service: TestService, method: string, path: string, options: CallOptions): Promise<T> {
+  const response = await service.call(method, path, options);
+  assert.ok(response.statusCode < 300, `${method} ${path}: ${response.statusCode} ${response.payload}`);
+  return (response.payload === '' ? undefined : response.json()) as T;
+}
+
+export async function makeApp(
+  service: TestService,
+  owner: TestUser,
+  team: Readonly<Record<string, TestUser>> = {},
+): Promise<string> {
+  const { token } = owner;
+  const { id } = await ok<{ id: string }>(service, 'POST', '/api/v1/apps', { token, json: { name: 'Acme' } });
+  for (const [role, user] of Object.entries(team)) {
+    await ok(service, 'PUT', `/api/v1/apps/${id}/members/${user.id}`, { token, json: { role } });
+  }
+  return id;
+}
+
+export async function makeExtensionPoint(service: TestService, owner: TestUser, appId: string): Promise<string> {
+  const json = { name: 'Formulas', schema: { exports: ['evaluate'] } };
+  const path = `/api/v1/apps/${appId}/extension-points`;
+  return (await ok<{ id: string }>(service, 'POST', path, { token: owner.token, json })).id;
+}
+
+/** An invitation's code. */
+export async function invite(service: TestService, owner: TestUser, appId: string, guestKey: string): Promise<string> {
+  const json = { deliveryMethod: 'link', guestKey };
+  const { link } = await ok<{ link: string }>(service, 'POST', `/api/v1/apps/${appId}/guests`, {
+    token: owner.token,
+    json,
+  });
+  return new URL(link).searchParams.get('code') ?? '';
+}
+
+/** Makes a user hold a guest; the guest's id. */
+export async function makeGuest(
+  service: TestService,
+  owner: TestUser,
+  appId: string,
+  guestKey: string,
+  user: TestUser,
+): Promise<string> {
+  const code = await invite(service, owner, appId, guestKey);
+  const json = { code };
+  const accepted = await ok<{ guestId: string }>(service, 'POST', '/api/v1/invitations/accept', {
+    token: user.token,
+    json,
+  });
+  return accepted.guestId;
+}
+
+export async function publishAs(
+  service: TestService,
+  user: TestUser,
+  extensionPointId: string,
+  name: string,
+  bytes: Buffer,
+): Promise<Plugin> {
+  const path = `/api/v1/artifacts/${extensionPointId}/plugin/${user.id}/${name}`;
+  const { token } = user;
+  return ok<Plugin>(service, 'PUT', path, { token, body: bytes, headers: { 'content-type': 'application/wasm' } });
+}
+
+export async function listOfGuests({ service, owner, appId }: World): Promise<Guest[]> {
+  return (await ok<{ objects: Guest[] }>(service, 'GET', `/api/v1/apps/${appId}/guests`, { token: owner.token }))
+    .objects;
+}
+
+export async function listOfInvitations({ service, owner, appId }: World): Promise<Invitation[]> {
+  const path = `/api/v1/apps/${appId}/invitations`;
+  return (await ok<{ objects: Invitation[] }>(service, 'GET', path, { token: owner.token })).objects;
+}
