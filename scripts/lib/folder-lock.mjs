@@ -18,7 +18,7 @@ const pollEveryMs = 250;
 export async function takeLock(file, { staleAfterMs = 15_000, onWait } = {}) {
   const mark = `${process.pid} ${Date.now()} ${Math.random()}`;
   for (let waited = false; !create(file, mark); ) {
-    if (ageMs(file) > staleAfterMs) {
+    if (ageMs(file) > (holderIsGone(file) ? 3 * touchEveryMs : staleAfterMs)) {
       takeAway(file, mark);
       continue;
     }
@@ -64,6 +64,21 @@ function takeAway(file, mark) {
     // Another one was quicker: the loop looks again.
   }
   rmSync(aside, { force: true });
+}
+
+/**
+ * Whether this machine has no such process. In a container that shares the folder the holder looks gone too, so its touches
+ * count more.
+ *
+ * @param {string} file
+ */
+function holderIsGone(file) {
+  try {
+    process.kill(Number(read(file)?.split(' ')[0]), 0);
+    return false;
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'ESRCH';
+  }
 }
 
 /** @param {string} file */
