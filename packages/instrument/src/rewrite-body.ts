@@ -1,9 +1,11 @@
 import { agreesWith, type BodyContext, growHelperOf } from './body-context.ts';
+import { checkLabel, checkLabelExists, noSuchFunction, unknownOpcode } from './body-errors.ts';
 import { type ByteWriter, putU32, reserve, u32Length } from './byte-writer.ts';
-import { type InstrumentError, invalidModule, unsupportedFeature } from './errors.ts';
-import { framePrologueLength, putFrameEpilogue, putFramePrologue, putHookCall } from './frame.ts';
+import { invalidModule } from './errors.ts';
+import { finishBody, patchSize } from './finish-body.ts';
+import { putHookCall } from './frame.ts';
 import { canGrow } from './layout.ts';
-import { Form, Op, oneByteForms, prefixedForms, prefixedTableSize, refusedFeature } from './opcodes.ts';
+import { Form, Op, oneByteForms, prefixedForms, prefixedTableSize } from './opcodes.ts';
 import { peekU32, skipBlockType, skipLeb, skipLocals, skipMemArg, skipValueType } from './skip.ts';
 
 /** More than everything that one change of the code adds: prologue and epilogue, or a tail call of an import. */
@@ -281,35 +283,6 @@ export function rewriteBody(
   }
 }
 
-/** Puts around the code what keeps `exit` in step; a function that only falls off its end needs no block. */
-function finishBody(
-  { module, layout, types, findings }: BodyContext,
-  out: Uint8Array,
-  end: number,
-  codeAt: number,
-  functionIndex: number,
-  isTraced: boolean,
-  canThrow: boolean,
-  leavesEarly: boolean,
-): number {
-  let at = end;
-  if (!isTraced) {
-    out[at++] = Op.end;
-    return at;
-  }
-  const { handlers, shift, exitIndex, importCount } = layout;
-  const frame = canThrow && handlers !== 'none' ? handlers : leavesEarly ? 'block' : 'bare';
-  if (frame !== 'bare') {
-    const blockType = types.blockTypeOf(module.functionTypes[functionIndex] as number);
-    const prologue = framePrologueLength(frame, blockType);
-    out.copyWithin(codeAt + prologue, codeAt, at);
-    putFramePrologue(out, codeAt, frame, blockType);
-    at += prologue;
-    findings.addedLabels[functionIndex - importCount] = frame === 'exnref' ? 2 : 1;
-  }
-  return putFrameEpilogue(out, at, frame, (to) => putHookCall(out, to, functionIndex + shift, exitIndex));
-}
-
 /** Copies `source[from .. to)` to `out[at ..)` and returns the offset after it. A loop beats a call for short runs. */
 function copyRun(out: Uint8Array, at: number, source: Uint8Array, from: number, to: number): number {
   if (to - from > 48) {
@@ -325,39 +298,4 @@ function growTo(writer: ByteWriter, at: number, runBytes: number): Uint8Array {
   writer.length = at;
   reserve(writer, runBytes + slackBytes);
   return writer.bytes;
-}
-
-/** Writes the body's size in front of it, moving it where the size takes another number of bytes than was guessed. */
-function patchSize(out: Uint8Array, sizeAt: number, guessedLength: number, end: number): number {
-  const size = end - sizeAt - guessedLength;
-  const length = u32Length(size);
-  if (length !== guessedLength) out.copyWithin(sizeAt + length, sizeAt + guessedLength, end);
-  putU32(out, sizeAt, size);
-  return end + length - guessedLength;
-}
-
-/** True: the label is the function's own, which a depth of `depth` blocks leaves as the outermost. */
-function checkLabel(label: number, depth: number, offset: number, functionIndex: number): true {
-  checkLabelExists(label, depth, offset, functionIndex);
-  return true;
-}
-
-function checkLabelExists(label: number, depth: number, offset: number, functionIndex: number): void {
-  if (label > depth) throw invalidModule(`Expected a label up to ${depth}, found ${label}`, offset, functionIndex);
-}
-
-function noSuchFunction(index: number, offset: number, functionIndex: number): InstrumentError {
-  return invalidModule(`Expected the index of a function, found ${index}`, offset, functionIndex);
-}
-
-function unknownOpcode(source: Uint8Array, opAt: number, end: number, functionIndex: number): InstrumentError {
-  const byte = source[opAt] as number;
-  const isPrefixed = oneByteForms[byte] === Prefix;
-  const opcode = isPrefixed ? peekU32(source, opAt + 1, end, functionIndex) : byte;
-  const found = isPrefixed
-    ? `Found opcode 0x${byte.toString(16)} 0x${opcode.toString(16)}`
-    : `Found opcode 0x${byte.toString(16)}`;
-  const feature = refusedFeature(isPrefixed ? byte : -1, opcode);
-  if (feature !== undefined) return unsupportedFeature(feature, found, opAt, functionIndex);
-  return invalidModule(`${found}, which no instruction has`, opAt, functionIndex);
 }
