@@ -1,5 +1,5 @@
 /**
- * Finds the cycles of a directed graph: for each group of nodes that reach each other, one shortest way round.
+ * Finds cycles of a directed graph: a shortest one through each node, except through those that an earlier one has shown.
  *
  * @param {Map<string, string[]>} edges from each node to the nodes it points at
  * @returns {string[][]} the nodes along each cycle; the first is repeated at the end
