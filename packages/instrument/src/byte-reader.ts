@@ -1,5 +1,8 @@
 import { invalidModule } from './errors.ts';
 
+// ignoreBOM: a name may begin with U+FEFF, and stays that name.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** A position in the module. `offset` counts from the module's first byte, so every error can name it. */
 export interface ByteReader {
   readonly bytes: Uint8Array;
@@ -103,8 +106,7 @@ export function readName(reader: ByteReader, what: string): string {
 /** The text of a range, or undefined where it is not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array, start: number, end: number): string | undefined {
   try {
-    // ignoreBOM: a name may begin with U+FEFF, and stays that name.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes.subarray(start, end));
+    return utf8.decode(bytes.subarray(start, end));
   } catch {
     return undefined;
   }

@@ -81,11 +81,6 @@ export function writeSized(writer: ByteWriter, expectedBytes: number, write: () 
   putU32(writer.bytes, sizeAt, size);
 }
 
-/** What was written, in a buffer of exactly that size. */
-export function finish(writer: ByteWriter): Uint8Array {
-  return writer.length === writer.bytes.length ? writer.bytes : writer.bytes.slice(0, writer.length);
-}
-
 /** Writes an unsigned LEB128 in its shortest form at `at`, and returns the offset after it. */
 export function putU32(target: Uint8Array, at: number, value: number): number {
   let rest = value;

@@ -177,5 +177,6 @@ function unchanged(module: Module, notes: readonly Note[]): InstrumentResult {
     outputBytes: bytes.length,
     notes,
   };
-  return { bytes: bytes.slice(), report };
+  // Not slice(): that of Node's Buffer does not copy.
+  return { bytes: new Uint8Array(bytes), report };
 }

@@ -8,3 +8,10 @@ export const maxFunctions = 1_000_000;
 export const maxImports = 1_000_000;
 export const maxExports = 1_000_000;
 export const maxFunctionBodyBytes = 7_654_321;
+/** V8's own; what memories beyond the first hundred would be for, no one has said yet. */
+export const maxMemories = 100_000;
+
+/** Ours: no format needs as many, and an object is kept for each. Real modules have some dozens. */
+export const maxSections = 100_000;
+export const maxNameSubsections = 256;
+export const maxProducersBytes = 1_048_576;

@@ -9,7 +9,7 @@ import {
   skipBytes,
 } from './byte-reader.ts';
 import { invalidModule, limitExceeded, unsupportedFeature } from './errors.ts';
-import { maxExports, maxFunctions, maxImports } from './limits.ts';
+import { maxExports, maxFunctions, maxImports, maxMemories } from './limits.ts';
 import { findSection, readSections, type Section, SectionId } from './sections.ts';
 import { type Limits, readLimits, readTypes, readValueType, type TypeSpace } from './types.ts';
 
@@ -180,6 +180,7 @@ function readMemories(bytes: Uint8Array, sections: readonly Section[]): Limits[]
   const reader = sectionReader(bytes, sections, SectionId.memory);
   if (reader === undefined) return [];
   const count = readCount(reader, 'the number of memories', 2);
+  if (count > maxMemories) throw limitExceeded('memories', count, maxMemories, reader.offset);
   const memories = Array.from({ length: count }, () => readLimits(reader, 'a memory'));
   expectEnd(reader, 'the memory section');
   return memories;

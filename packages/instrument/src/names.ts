@@ -11,6 +11,7 @@ import {
 import { type ByteWriter, writeByte, writeName, writeRange, writeSized, writeU32 } from './byte-writer.ts';
 import { InstrumentError, invalidModule } from './errors.ts';
 import { itself, type Layout } from './layout.ts';
+import { maxNameSubsections } from './limits.ts';
 import type { Module } from './module.ts';
 import type { Note } from './notes.ts';
 import type { Section } from './sections.ts';
@@ -46,9 +47,13 @@ export function readNames(module: Module, notes: Note[]): Names {
   const section = module.sections.find(({ id, name }) => id === 0 && name === 'name');
   if (section === undefined) return { section, others, starts, ends };
   const reader = readerOver(module.bytes, section.contentStart, section.end);
+  let count = 0;
   tolerate(notes, 'the rest of it is left out', () => {
     while (reader.offset < section.end) {
       const subsection = readSubsection(reader);
+      if (++count > maxNameSubsections) {
+        throw invalidModule(`Expected at most ${maxNameSubsections} subsections, found more`, subsection.start);
+      }
       tolerate(notes, `subsection ${subsection.id} is left out`, () => {
         const contents = readerOver(module.bytes, subsection.contentStart, subsection.end);
         if (subsection.id === functionSubsection) readFunctionNames(contents, starts, ends);

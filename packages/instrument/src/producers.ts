@@ -1,6 +1,7 @@
 import { type ByteReader, expectEnd, readCount, readerOver, readName } from './byte-reader.ts';
 import { type ByteWriter, writeName, writeU32 } from './byte-writer.ts';
-import { InstrumentError } from './errors.ts';
+import { InstrumentError, invalidModule } from './errors.ts';
+import { maxProducersBytes } from './limits.ts';
 import type { Note } from './notes.ts';
 import type { Section } from './sections.ts';
 import { version } from './version.ts';
@@ -41,6 +42,10 @@ export function writeProducers(
 function readProducers(bytes: Uint8Array, section: Section, notes: Note[]): Field[] {
   const reader = readerOver(bytes, section.contentStart, section.end);
   try {
+    const size = section.end - section.contentStart;
+    if (size > maxProducersBytes) {
+      throw invalidModule(`Expected at most ${maxProducersBytes} bytes, found ${size}`, section.contentStart);
+    }
     const fields = Array.from({ length: readCount(reader, 'the number of fields', 2) }, () => readField(reader));
     expectEnd(reader, 'the producers section');
     return fields;

@@ -1,5 +1,6 @@
 import { readByte, readCount, readerOver, readName } from './byte-reader.ts';
-import { InstrumentError, invalidModule, unsupportedFeature } from './errors.ts';
+import { InstrumentError, invalidModule, limitExceeded, unsupportedFeature } from './errors.ts';
+import { maxSections } from './limits.ts';
 
 /** Section ids. https://webassembly.github.io/spec/core/binary/modules.html#sections */
 export const SectionId = {
@@ -65,6 +66,7 @@ export function readSections(bytes: Uint8Array): Section[] {
       place = ownPlace;
     }
     sections.push(section);
+    if (sections.length > maxSections) throw limitExceeded('sections', sections.length, maxSections, start);
     reader.offset = section.end;
   }
   return sections;

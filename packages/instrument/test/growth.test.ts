@@ -85,6 +85,33 @@ describe('instrument() on growth by the host', () => {
     instance.trace.assertBalanced();
   });
 
+  it('knows memories of 64-bit addresses, and more than one', () => {
+    const input = wat(`(module (import "env" "grow" (func $grow))
+      (memory (export "wide") i64 1 20) (memory (export "second") 2 20) (memory 1)
+      (func (export "run") (call $grow)))`);
+    const grow = () => {
+      // The declarations know no memory of 64-bit addresses.
+      (all.wide as unknown as { grow: (pages: bigint) => bigint }).grow(3n);
+      (all.second as WebAssembly.Memory).grow(5);
+    };
+    const { all, exports, trace } = runTraced(input, { env: { grow } });
+    exports.run?.();
+    assert.deepEqual(trace.growths, [3, 5]);
+  });
+
+  it('is reported before the exit of an import that throws', () => {
+    const input = wat(`(module (import "env" "fail" (func $fail)) (tag) (memory (export "memory") 1)
+      (func (export "run") (try (do (call $fail)) (catch_all))))`);
+    const fail = () => {
+      (all.memory as WebAssembly.Memory).grow(3);
+      throw new Error('from the host');
+    };
+    const { all, exports, takeEvents, trace } = runTraced(input, { env: { fail } });
+    exports.run?.();
+    assert.deepEqual(takeEvents(), ['enter run', 'enter fail', 'grow 3', 'exit fail', 'exit run']);
+    trace.assertBalanced();
+  });
+
   it('takes the size of an imported memory as it finds it', () => {
     const memory = new WebAssembly.Memory({ initial: 5, maximum: 20 });
     const input = wat(`(module (import "env" "memory" (memory 1)) (import "env" "grow" (func $grow))

@@ -67,6 +67,21 @@ describe('instrument() on hostile input', async () => {
     });
   }
 
+  it('bounds what it keeps for sections, and for what is in them', () => {
+    const head = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+    const sections = head.concat(new Array<number[]>(100_001).fill([0, 1, 0]).flat());
+    assert.throws(() => instrument(Uint8Array.from(sections)), {
+      code: 'unsupported_feature',
+      message: /100,001 sections/,
+    });
+    const subsections = new Array<number[]>(50_000).fill([9, 0]).flat();
+    const size = 5 + subsections.length;
+    const name = [0, (size & 0x7f) | 0x80, ((size >> 7) & 0x7f) | 0x80, size >> 14, 4, 0x6e, 0x61, 0x6d, 0x65];
+    const type = [1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0, 10, 4, 1, 2, 0, 0x0b];
+    const { report } = instrument(Uint8Array.from([...head, ...type, ...name].concat(subsections)));
+    assert.equal(report.notes.length, 1);
+  });
+
   it('takes counts that the bytes cannot hold without room for them', () => {
     const before = process.memoryUsage().arrayBuffers;
     for (let id = 1; id <= 13; id++) {

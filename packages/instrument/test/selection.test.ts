@@ -49,6 +49,13 @@ describe('instrument() with allowed and banned', () => {
     }
   });
 
+  it('gives back a copy that the caller owns, of a Buffer too', () => {
+    const { bytes } = instrument(Buffer.from(input), { allowed: [] });
+    assert.ok(!(bytes instanceof Buffer));
+    assert.notEqual(bytes.buffer, input.buffer);
+    assert.deepEqual(bytes, input);
+  });
+
   it('never traces the manual API, and says so to who asks for it', () => {
     const { bytes, report } = instrument(input, { allowed: ['dylibso:observe/api.span-enter'] });
     assert.deepEqual(bytes, input);
