@@ -165,16 +165,17 @@ export function writeNames(writer: ByteWriter, context: NameContext): void {
 function writeFunctionNames(writer: ByteWriter, context: NameContext): void {
   const { module, layout, names } = context;
   const { starts, ends } = names;
-  const madeUp = makeUpNames(module, layout, starts);
-  let count = madeUp.size + context.hookNames.length + context.addedNames.length;
-  for (let index = 0; index < layout.functionCount; index++) if (starts[index] !== 0) count++;
+  const makeUpName = createNameMaker(module);
+  const needsName = (index: number) => starts[index] === 0 && layout.traced[index] === 1;
+  let count = context.hookNames.length + context.addedNames.length;
+  for (let index = 0; index < layout.functionCount; index++) if (starts[index] !== 0 || needsName(index)) count++;
   const writeOwn = (from: number, to: number) => {
     for (let index = from; index < to; index++) {
-      const name = madeUp.get(index);
-      if (starts[index] === 0 && name === undefined) continue;
-      writeU32(writer, itself(layout, index));
-      if (name !== undefined) writeName(writer, name);
-      else {
+      if (needsName(index)) {
+        writeU32(writer, itself(layout, index));
+        writeName(writer, makeUpName(index));
+      } else if (starts[index] !== 0) {
+        writeU32(writer, itself(layout, index));
         writeU32(writer, (ends[index] as number) - (starts[index] as number));
         writeRange(writer, module.bytes, starts[index], ends[index]);
       }
@@ -197,19 +198,16 @@ function writeFunctionNames(writer: ByteWriter, context: NameContext): void {
   });
 }
 
-/** Names for the traced functions that have none: export name, else `module.field`, else `func[INDEX]`. */
-function makeUpNames(module: Module, layout: Layout, starts: Uint32Array): Map<number, string> {
+/** Makes names for the traced functions that have none: export name, else `module.field`, else `func[INDEX]`. */
+function createNameMaker(module: Module): (index: number) => string {
   const exported = new Map<number, string>();
   for (const { kind, index, name } of module.exports) {
     if (kind === 'function' && !exported.has(index) && name !== '') exported.set(index, name);
   }
-  const made = new Map<number, string>();
-  for (let index = 0; index < layout.functionCount; index++) {
-    if (layout.traced[index] !== 1 || starts[index] !== 0) continue;
+  return (index) => {
     const entry = module.importedFunctions[index];
-    made.set(index, exported.get(index) ?? (entry ? `${entry.module}.${entry.name}` : `func[${index}]`));
-  }
-  return made;
+    return exported.get(index) ?? (entry ? `${entry.module}.${entry.name}` : `func[${index}]`);
+  };
 }
 
 /** A map from functions to names of their locals or labels. It was checked when it was read. */
