@@ -13,7 +13,7 @@ export function createUrlRewriter(publicUrls: () => readonly string[]): (url: st
       (prefix) => prefix !== '',
     );
     // RFC 9112 §3.2.2: a server takes the absolute form too.
-    let path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '') || '/';
+    let path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*\/?/i, '/');
     for (const prefix of prefixes) {
       if (path.startsWith(prefix) && (path[prefix.length] === '/' || path.length === prefix.length)) {
         path = path.slice(prefix.length) || '/';

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { openFolderBlobStore } from '../blobs/fs/folder-blob-store.ts';
+import type { BlobStore } from '../domain/ports.ts';
+import { contentAddressOf } from '../domain/publish.ts';
+import { createContentCache } from './content-cache.ts';
+
+describe('createContentCache()', () => {
+  let folder: string;
+  let blobs: BlobStore;
+  let opened = 0;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tenon-cache-'));
+    const store = await openFolderBlobStore({ folder });
+    blobs = {
+      ...store,
+      open(address, range) {
+        opened++;
+        return store.open(address, range);
+      },
+    };
+  });
+  after(async () => {
+    await blobs.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function put(seed: number, length: number) {
+    const bytes = Buffer.alloc(length, seed);
+    const address = contentAddressOf(bytes);
+    await blobs.put(address, bytes);
+    return { bytes, address };
+  }
+
+  it('reads a small content once, and a large one never whole', async () => {
+    const cache = createContentCache(blobs, 8000);
+    const small = await put(1, 1000);
+    const large = await put(2, 1001);
+    opened = 0;
+    assert.deepEqual(Buffer.from((await cache.small(small.address)) ?? []), small.bytes);
+    assert.deepEqual(Buffer.from((await cache.small(small.address)) ?? []), small.bytes);
+    assert.equal(opened, 1);
+    assert.equal(await cache.small(large.address), undefined);
+    assert.equal(await cache.size(large.address), 1001);
+  });
+
+  it('forgets the one that was read longest ago', async () => {
+    const cache = createContentCache(blobs, 8000);
+    const contents = await Promise.all([...Array(9).keys()].map((seed) => put(10 + seed, 1000)));
+    const [first, second] = contents;
+    assert.ok(first && second);
+    for (const { address } of contents.slice(0, 8)) await cache.small(address);
+    await cache.small(first.address);
+    await cache.small(contents[8]?.address ?? first.address); // one too many: the second goes
+    opened = 0;
+    await cache.small(first.address);
+    assert.equal(opened, 0);
+    await cache.small(second.address);
+    assert.equal(opened, 1);
+  });
+
+  it('tells of a content that is not there', async () => {
+    const cache = createContentCache(blobs, 8000);
+    const address = contentAddressOf(Buffer.from('never stored'));
+    assert.equal(await cache.small(address), undefined);
+    assert.equal(await cache.size(address), undefined);
+  });
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { guestKeyOfTarget } from './guest-key-path.ts';
+
+const keyOf = (path: string) => guestKeyOfTarget(`/api/v1/extension-points/ext_1/bindings/${path}`);
+
+describe('guestKeyOfTarget()', () => {
+  it('takes a key in both forms', () => {
+    assert.equal(keyOf('acme'), 'acme');
+    assert.equal(keyOf('customers/acme/eu'), 'customers/acme/eu');
+    assert.equal(keyOf('customers%2Facme%2feu'), 'customers/acme/eu');
+    assert.equal(keyOf('a%25%3F%23%5C+b'), 'a%?#\\+b');
+    assert.equal(keyOf('%E2%9C%93/x'), '✓/x');
+  });
+
+  it('decodes once, and does not resolve dots', () => {
+    assert.equal(keyOf('%252F'), '%2F');
+    assert.equal(keyOf('a/%2e%2e/b'), 'a/../b');
+  });
+
+  it('passes over the query', () => {
+    assert.equal(keyOf('acme?x=%zz'), 'acme');
+    assert.equal(keyOf('a%3Fb?c'), 'a?b');
+  });
+
+  it('takes the bytes of clients that encode nothing for UTF-8', () => {
+    assert.equal(keyOf(Buffer.from('ünï✓').toString('latin1')), 'ünï✓');
+  });
+
+  it('keeps a guest key that itself holds the marker', () => {
+    assert.equal(keyOf('x/bindings/y'), 'x/bindings/y');
+  });
+
+  it('refuses bad escapes and bad UTF-8', () => {
+    for (const path of ['%', 'a%2', '%zz', '%ff', '%c3', '%ed%a0%80', Buffer.from([0x61, 0xff]).toString('latin1')]) {
+      assert.throws(() => keyOf(path), { code: 'invalid_request' }, path);
+    }
+  });
+});

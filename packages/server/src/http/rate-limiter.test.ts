@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createRateLimiter } from './rate-limiter.ts';
+
+describe('createRateLimiter()', () => {
+  it('lets a key do its burst at once, then as much as time allows', () => {
+    let now = 1_000_000;
+    const limiter = createRateLimiter(10, 50, () => now);
+    for (let count = 0; count < 50; count++) assert.equal(limiter.take('a'), 0, `${count}`);
+    assert.equal(limiter.take('a'), 1);
+    now += 100;
+    assert.equal(limiter.take('a'), 0);
+    assert.equal(limiter.take('a'), 1);
+    now += 60_000;
+    for (let count = 0; count < 50; count++) assert.equal(limiter.take('a'), 0);
+    assert.equal(limiter.take('a'), 1);
+  });
+
+  it('keeps keys apart', () => {
+    const limiter = createRateLimiter(1, 1, () => 0);
+    assert.equal(limiter.take('a'), 0);
+    assert.equal(limiter.take('a'), 1);
+    assert.equal(limiter.take('b'), 0);
+  });
+
+  it('tells how long to wait, without counting what is only asked', () => {
+    const limiter = createRateLimiter(1 / 30, 2, () => 0);
+    assert.equal(limiter.check('a'), 0);
+    assert.equal(limiter.take('a'), 0);
+    assert.equal(limiter.take('a'), 0);
+    assert.equal(limiter.check('a'), 30);
+    assert.equal(limiter.check('a'), 30);
+  });
+});

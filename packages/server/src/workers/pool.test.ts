@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { createPool, type Pool, type RunOptions } from './pool.ts';
+
+type Task = 'echo' | 'spin' | 'crash' | 'exit' | 'hoard';
+
+/** A worker that does as it is told, with a thread id to tell threads apart. */
+const script = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+  import { parentPort, threadId } from 'node:worker_threads';
+  parentPort.on('message', (task) => {
+    if (task === 'spin') for (;;);
+    if (task === 'crash') throw new Error('as told');
+    if (task === 'exit') process.exit(3);
+    if (task === 'hoard') for (const all = []; ; ) all.push(new Array(1e5).fill(0).map((_, at) => ({ at })));
+    parentPort.postMessage(threadId);
+  });
+`)}`,
+);
+
+const patient: RunOptions = { transfer: [], timeoutMs: 30_000 };
+
+describe('createPool()', () => {
+  const pools: Pool<Task, number>[] = [];
+  after(() => Promise.all(pools.map((pool) => pool.close())));
+  const open = (size: number, maxQueued: number, maxHeapMiB = 64) => {
+    const pool = createPool<Task, number>({ script, size, maxQueued, maxHeapMiB });
+    pools.push(pool);
+    return pool;
+  };
+
+  it('runs tasks, in as many threads as it has', async () => {
+    const pool = open(2, 10);
+    const threads = await Promise.all([...Array(8).keys()].map(() => pool.run('echo', patient)));
+    assert.equal(new Set(threads).size, 2);
+  });
+
+  it('refuses what the queue has no room for', async () => {
+    const pool = open(1, 1);
+    const controller = new AbortController();
+    const spinning = pool.run('spin', { ...patient, signal: controller.signal });
+    const waiting = pool.run('echo', patient);
+    await assert.rejects(pool.run('echo', patient), { code: 'queue_full' });
+    controller.abort();
+    await assert.rejects(spinning, { code: 'aborted' });
+    await waiting;
+  });
+
+  it('frees the place of a task whose client goes away while it waits', async () => {
+    const pool = open(1, 1);
+    const spinner = new AbortController();
+    const spinning = pool.run('spin', { ...patient, signal: spinner.signal });
+    const waiter = new AbortController();
+    const waiting = pool.run('echo', { ...patient, signal: waiter.signal });
+    assert.equal(pool.queued, 1);
+    waiter.abort();
+    await assert.rejects(waiting, { code: 'aborted' });
+    assert.equal(pool.queued, 0);
+    spinner.abort();
+    await assert.rejects(spinning, { code: 'aborted' });
+    assert.ok((await pool.run('echo', patient)) > 0);
+  });
+
+  it('ends a task whose time is up, and works on with another thread', async () => {
+    const pool = open(1, 4);
+    const first = await pool.run('echo', patient);
+    await assert.rejects(pool.run('spin', { ...patient, timeoutMs: 50 }), { code: 'timed_out' });
+    assert.notEqual(await pool.run('echo', patient), first);
+  });
+
+  it('tells of a thread that crashes, ends or takes too much memory, and replaces it', async () => {
+    const pool = open(1, 4, 24);
+    await assert.rejects(pool.run('crash', patient), { code: 'crashed' });
+    await assert.rejects(pool.run('exit', patient), { code: 'crashed' });
+    await assert.rejects(pool.run('hoard', patient), { code: 'out_of_memory' });
+    assert.ok((await pool.run('echo', patient)) > 0);
+  });
+
+  it('does not begin what is given up already, nor anything once it is closed', async () => {
+    const pool = open(1, 4);
+    await assert.rejects(pool.run('echo', { ...patient, signal: AbortSignal.abort() }), { code: 'aborted' });
+    const running = pool.run('spin', patient);
+    const waiting = pool.run('echo', patient);
+    const both = Promise.all([
+      assert.rejects(running, { code: 'closed' }),
+      assert.rejects(waiting, { code: 'closed' }),
+    ]);
+    await pool.close();
+    await both;
+    await assert.rejects(pool.run('echo', patient), { code: 'closed' });
+  });
+});
