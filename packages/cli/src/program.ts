@@ -3,7 +3,7 @@ import { type Argument, Command } from 'commander';
 import { examples } from './command.ts';
 import { commandTable } from './command-table.ts';
 import type { Io } from './io.ts';
-import { createStyle, hasColours } from './text.ts';
+import { createStyle, hasColours, sentence } from './text.ts';
 
 /**
  * The command line. Nothing runs before it is given arguments to parse.
@@ -56,6 +56,7 @@ function configure(program: Command, io: Io): void {
         command.parent?.parent === null
           ? command.name()
           : [command.name(), ...command.registeredArguments.map(argumentTerm)].join(' '),
+      commandDescription: (command) => sentence(command.description()),
       styleTitle: style.bold,
       styleCommandText: style.bold,
       styleSubcommandTerm: style.good,

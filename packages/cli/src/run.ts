@@ -4,6 +4,7 @@ import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import { reportError } from './output.ts';
 import { createProgram } from './program.ts';
+import { sentence } from './text.ts';
 
 /**
  * Runs one command line.
@@ -43,10 +44,6 @@ function toCliError(error: unknown, program: Command, args: readonly string[]): 
   return new CliError('internal', `tenon failed: ${error instanceof Error ? (error.stack ?? error.message) : error}`, {
     cause: error,
   });
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
 /** The command that the arguments lead to, as it is typed. */

@@ -15,9 +15,9 @@ export function translateServerError(error: unknown, config: Config): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
   const { host, port, dataDir } = config;
   if (syscall === 'listen' || syscall === 'getaddrinfo') return listenError(error, code, host, port);
-  if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'].includes(code)) {
-    return usageError(`Cannot use the data folder ${dataDir}: ${error.message}.`, 'Name another one with --data-dir.');
-  }
+  const reason = code && folderReasons[code];
+  if (reason)
+    return usageError(`Cannot use the data folder ${dataDir}: ${reason}.`, 'Name another one with --data-dir.');
   if (error.name === 'NewerSchemaError') {
     return new CliError('newer_data', error.message, {
       hint: 'Run the newer version, or name another --data-dir.',
@@ -26,6 +26,14 @@ export function translateServerError(error: unknown, config: Config): unknown {
   }
   return error;
 }
+
+const folderReasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  EEXIST: 'it is no folder',
+  ENOTDIR: 'a part of its path is no folder',
+};
 
 function listenError(cause: Error, code: string | undefined, host: string, port: number): CliError {
   const options = { exitCode: exitCodes.failure, cause };

@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { environmentVariables } from './environment.ts';
+import { exitCodeMeanings } from './exit-codes.ts';
+
+const opening = `# The command line
+
+<!-- Made from the program's own help by \`node packages/cli/test/write-reference.ts\`; a test holds the two equal. -->
+
+In the source tree it is \`npx --no-install tenon\`. Results go to stdout, everything else to stderr, so that results can be piped
+on. With \`--json\` results are JSON, and a command that fails ends its stderr with one line
+\`{"error": {"code": …, "message": …}}\`, which holds the server's problem document as \`problem\` when it is one
+([the codes](errors.md)).
+
+A command that can't be undone asks first. Where nobody can be asked (there is no terminal) it takes \`--yes\`.
+`;
+
+/**
+ * The reference of the command line as Markdown: every command's help, as the program shows it.
+ *
+ * @param program with all of its commands loaded
+ * @param helpOf gives a command's whole help, examples included
+ */
+export function renderReference(program: Command, helpOf: (command: Command) => string): string {
+  const helps = leaves(program)
+    .filter(({ command }) => command.name() !== 'exit-codes' && command.name() !== 'environment')
+    .map(({ command, path }) => ({ path, help: helpOf(command).trimEnd() }));
+  const serverOptions = helps.map(({ help }) => serverBlock.exec(help)?.[1]).find((block) => block !== undefined);
+  const sections = helps.map(({ path, help }) => `## ${path}\n\n${codeBlock(help.replace(serverBlock, ''))}`);
+  return [
+    opening,
+    `## Exit codes\n\n${table(['Code', 'Meaning'], exitCodeMeanings)}`,
+    `## Environment variables\n
+Options go before these variables, and those before \`quickstart.env\` in the data folder. What is in that file is used with its
+own server alone. The server's own settings are in [configuration](configuration.md).\n
+${table(['Variable', 'Meaning'], environmentVariables)}`,
+    `## Options of commands that talk to a server\n\n${codeBlock(serverOptions ?? '')}`,
+    ...sections,
+  ].join('\n');
+}
+
+/** What all of these commands have is shown once. */
+const serverBlock = /\nServer:\n((?: {2}.*\n)+)/;
+
+function codeBlock(text: string): string {
+  return `\`\`\`text\n${text}${text.endsWith('\n') ? '' : '\n'}\`\`\`\n`;
+}
+
+interface Leaf {
+  readonly command: Command;
+  readonly path: string;
+}
+
+function leaves(parent: Command, prefix = parent.name()): Leaf[] {
+  return parent.commands.flatMap((command) => {
+    const path = `${prefix} ${command.name()}`;
+    return command.commands.length === 0 ? [{ command, path }] : leaves(command, path);
+  });
+}
+
+function table(headings: readonly [string, string], rows: readonly (readonly [string | number, string])[]): string {
+  const lines = rows.map(([name, meaning]) => `| \`${name}\` | ${meaning} |`);
+  return [`| ${headings.join(' | ')} |`, '| --- | --- |', ...lines, ''].join('\n');
+}

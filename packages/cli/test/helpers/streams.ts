@@ -1,0 +1,76 @@
+import { Readable, Writable } from 'node:stream';
+import type { Environment } from '../../src/environment.ts';
+import type { Io } from '../../src/io.ts';
+import { run } from '../../src/run.ts';
+
+/** A stream that keeps what is written to it. */
+export class Capture extends Writable {
+  readonly isTTY: boolean;
+  readonly columns: number | undefined;
+  readonly #chunks: Buffer[] = [];
+
+  constructor(isTTY = false, columns?: number) {
+    super();
+    this.isTTY = isTTY;
+    this.columns = columns;
+  }
+
+  override _write(chunk: Buffer | string, _encoding: string, done: () => void): void {
+    this.#chunks.push(Buffer.from(chunk));
+    done();
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+
+  get text(): string {
+    return this.bytes.toString();
+  }
+}
+
+export interface Setting {
+  readonly environment?: Environment;
+  readonly stdin?: string | Uint8Array;
+  /** Whether stdin, stdout and stderr are a terminal. */
+  readonly isTerminal?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** The outside world of one command, none of which is this process's. */
+export function createIo({ environment = {}, stdin = '', isTerminal = false, signal }: Setting = {}) {
+  const stdout = new Capture(isTerminal);
+  const stderr = new Capture(isTerminal);
+  const io: Io = {
+    stdin: Object.assign(Readable.from([Buffer.from(stdin)], { objectMode: false }), { isTTY: isTerminal }),
+    stdout,
+    stderr,
+    environment,
+    fetch: globalThis.fetch,
+    nowMs: () => performance.now(),
+    interruptible: (work) => work(signal ?? new AbortController().signal),
+  };
+  return { io, stdout, stderr };
+}
+
+export interface Outcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly bytes: Buffer;
+  /** What was written to stdout, read as JSON. */
+  readonly json: () => ReturnType<typeof JSON.parse>;
+}
+
+/** Runs one command line in this process. */
+export async function tenon(args: readonly string[], setting: Setting = {}): Promise<Outcome> {
+  const { io, stdout, stderr } = createIo(setting);
+  const exitCode = await run(args, io);
+  return {
+    exitCode,
+    stdout: stdout.text,
+    stderr: stderr.text,
+    bytes: stdout.bytes,
+    json: () => JSON.parse(stdout.text),
+  };
+}
