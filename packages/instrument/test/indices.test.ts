@@ -24,7 +24,7 @@ describe('instrument() on function indices', () => {
 
   it('shifts every form of element segment', () => {
     const input = wat(`(module ${imports} ${numbered}
-      (table $t (export "t") 20 funcref) (table $u (export "u") 4 funcref)
+      (table $t (export "t") 20 funcref) (table $filler 1 funcref) (table $u (export "u") 4 funcref)
       (elem (i32.const 0) func $f0 $a)
       (elem (table $u) (i32.const 0) func $f1 $b)
       (elem (i32.const 2) funcref (ref.func $f2) (ref.null func) (ref.func $a))
