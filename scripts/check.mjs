@@ -13,6 +13,7 @@ const steps = [
     'format and lint',
     'node_modules/@biomejs/biome/bin/biome',
     'ci',
+    '--colors=off',
     '--error-on-warnings',
     '--max-diagnostics=100',
     '.',
