@@ -22,8 +22,11 @@ export function evaluateConditions(headers: IncomingHttpHeaders, etag: string): 
   return undefined;
 }
 
-/** RFC 9110 §8.8.3: an entity tag may hold anything visible but quotes, so commas too. `W/` is case-sensitive. */
-const listedTag = /[ \t,]*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y;
+/**
+ * RFC 9110 §8.8.3: an entity tag may hold anything visible but quotes, so commas too (and we don't mind spaces). `W/` is
+ * case-sensitive.
+ */
+const listedTag = /[ \t,]*(W\/)?("[\x20\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y;
 
 /** Whether a field that is `*` or a list of entity tags names the tag. A list names nothing from where it can't be read. */
 function matches(field: string, etag: string, comparison: 'strong' | 'weak'): boolean {

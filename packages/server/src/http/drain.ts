@@ -9,9 +9,10 @@ const maxDrainMs = 30_000;
  * client that still sends, and many then drop the answer unread; so the rest is read and thrown away, within bounds.
  */
 export function drain(message: IncomingMessage): void {
-  if (message.complete || message.destroyed) return;
+  if (message.complete || message.readableEnded || message.destroyed) return;
   let bytes = 0;
   const timer = setTimeout(() => message.destroy(), maxDrainMs);
+  timer.unref();
   message.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > maxDrainBytes) message.destroy();

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import type { BindingList } from '@tenon/protocol';
+import { assertProblem, openService, type TestService } from './helpers/service.ts';
+import { makeGuest, makeWorld, publishAs, tinyModule, type World } from './helpers/world.ts';
+
+describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () => {
+  let service: TestService;
+  let world: World;
+  let base: string;
+  before(async () => {
+    service = await openService();
+    base = await service.listen();
+    world = await makeWorld(service);
+  });
+  after(() => service.close());
+
+  const pathOf = (key: string) => `/api/v1/extension-points/${world.extensionPointId}/bindings/${key}`;
+  const read = (key: string, headers: Record<string, string> = {}, method = 'GET') =>
+    service.call(method, pathOf(key), { token: world.owner.token, headers });
+  /** Over a real connection, where a repeated question is answered without the framework. */
+  const fetchList = (key: string, headers: Record<string, string> = {}, method = 'GET') =>
+    fetch(base + pathOf(key), { method, headers: { authorization: `Bearer ${world.owner.token}`, ...headers } });
+
+  it("answers the guest's plugins by name", async () => {
+    const response = await read('customers%2Fglobex');
+    assert.equal(response.statusCode, 200);
+    const list = response.json<BindingList>();
+    assert.deepEqual(Object.keys(list), ['median']);
+    const { id, contentAddress, updatedAt } = list.median ?? {};
+    assert.equal(id, `${world.extensionPointId}/plugin/${world.guest.id}/median`);
+    assert.equal(contentAddress, createHash('sha256').update(tinyModule(1)).digest('base64url'));
+    assert.match(updatedAt ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.equal(response.headers['content-type'], 'application/json');
+    assert.equal(response.headers['cache-control'], 'private, no-cache');
+    assert.match(String(response.headers.vary), /\bauthorization\b/);
+    assert.match(String(response.headers.etag), /^"[^"]+"$/);
+  });
+
+  it('takes the key raw, as several segments, too', async () => {
+    assert.equal((await read('customers/globex')).payload, (await read('customers%2Fglobex')).payload);
+    assert.equal((await read('customers/globex?x=y')).payload, (await read('customers%2fglobex')).payload);
+  });
+
+  it('answers {} for a key without plugins, and for one that no guest has', async () => {
+    const { owner, appId } = world;
+    await makeGuest(service, owner, appId, 'empty', await service.user());
+    for (const key of ['empty', 'never/heard/of', '%F0%9F%A6%8A', 'constructor', 'customers%252Fglobex']) {
+      const response = await read(key);
+      assert.equal(response.statusCode, 200, key);
+      assert.equal(response.payload, '{}', key);
+    }
+  });
+
+  it('writes names in code-unit order, those that look like numbers and those of Object.prototype included', async () => {
+    const { owner, appId, guest, extensionPointId } = world;
+    const user = await service.user();
+    await makeGuest(service, owner, appId, 'order', user);
+    const names = ['b', '10', '9', 'constructor', 'a.b', 'a-b', 'a_b', 'B', 'toString', 'a', '__x'.slice(2)];
+    for (const [at, name] of names.entries()) {
+      await publishAs(service, user, extensionPointId, name, tinyModule(100 + at));
+    }
+    const { payload } = await read('order');
+    const written = [...payload.matchAll(/"([^"]+)":\{"id"/g)].map(([, name]) => name);
+    assert.deepEqual(written, [...new Set(names)].sort());
+    assert.notEqual(user.id, guest.id);
+  });
+
+  it('refuses keys that can be none, once the caller was let in', async () => {
+    const bad = ['', '%', '%zz', '%ff', 'a//b', 'a/../b', '%2e%2e', 'a/%2E', '/a', 'a/', 'a%00', `${'x'.repeat(513)}`];
+    for (const key of bad) {
+      assertProblem(await read(key), 400, 'invalid_request');
+      assertProblem(await service.call('GET', pathOf(key)), 401, 'missing_credentials');
+      assertProblem(await service.call('GET', pathOf(key), { token: world.stranger.token }), 404, 'not_found');
+      assertProblem(await service.call('GET', pathOf(key), { token: world.guest.token }), 403, 'forbidden');
+    }
+  });
+
+  it('answers 304 to those who have it, and 200 to all others', async () => {
+    const etag = String((await read('customers/globex')).headers.etag);
+    for (const field of [etag, `W/${etag}`, '*', `"x, y", ${etag}`]) {
+      const response = await read('customers/globex', { 'if-none-match': field });
+      assert.equal(response.statusCode, 304, field);
+      assert.equal(response.payload, '');
+      assert.equal(response.headers.etag, etag);
+      assert.equal(response.headers['cache-control'], 'private, no-cache');
+      assert.match(String(response.headers.vary), /authorization/);
+      assert.equal(response.headers['content-type'], undefined);
+    }
+    for (const field of ['"x"', etag.slice(1, -1), `w/${etag}`]) {
+      assert.equal((await read('customers/globex', { 'if-none-match': field })).statusCode, 200, field);
+    }
+    assertProblem(await read('customers/globex', { 'if-match': '"x"' }), 412, 'precondition_failed');
+    assert.equal((await read('customers/globex', { 'if-match': etag })).statusCode, 200);
+    const dated = { 'if-updated-since': new Date().toUTCString(), 'if-modified-since': new Date().toUTCString() };
+    assert.equal((await read('customers/globex', dated)).statusCode, 200);
+  });
+
+  it('never answers 304 to somebody who may not ask', async () => {
+    const headers = { 'if-none-match': '*' };
+    assertProblem(await service.call('GET', pathOf('customers/globex'), { headers }), 401, 'missing_credentials');
+    const { token } = world.guest;
+    assertProblem(await service.call('GET', pathOf('customers/globex'), { headers, token }), 403, 'forbidden');
+  });
+
+  it('changes its entity tag exactly when the body changes', async () => {
+    const before = await read('customers/globex');
+    const { guest, extensionPointId } = world;
+    await publishAs(service, guest, extensionPointId, 'median', tinyModule(1)); // the same bytes
+    assert.equal((await read('customers/globex')).headers.etag, before.headers.etag);
+    await publishAs(service, guest, extensionPointId, 'median', tinyModule(2));
+    const after = await read('customers/globex');
+    assert.notEqual(after.headers.etag, before.headers.etag);
+    assert.notEqual(after.payload, before.payload);
+    const [old, now] = [before, after].map((one) => one.json<BindingList>().median?.updatedAt ?? '');
+    assert.ok((old ?? '') < (now ?? ''));
+  });
+
+  it('answers HEAD as GET, without the body', async () => {
+    const [get, head] = [await read('customers/globex'), await read('customers/globex', {}, 'HEAD')];
+    assert.equal(head.payload, '');
+    for (const name of ['etag', 'content-length', 'content-type', 'cache-control', 'vary']) {
+      assert.equal(head.headers[name], get.headers[name], name);
+    }
+  });
+
+  it('says the same when it is asked again, over a real connection', async () => {
+    const fields = ['status', 'etag', 'content-type', 'content-length', 'cache-control', 'vary'] as const;
+    for (const headers of [{}, { 'if-none-match': '*' }, { 'if-none-match': '"x"' }]) {
+      for (const method of ['GET', 'HEAD']) {
+        const answers: unknown[] = [];
+        for (let time = 0; time < 3; time++) {
+          const response = await fetchList('customers%2Fglobex', headers, method);
+          answers.push([
+            response.status,
+            ...fields.slice(1).map((name) => response.headers.get(name)),
+            await response.text(),
+          ]);
+          assert.ok(response.headers.has('x-request-id'));
+        }
+        assert.deepEqual(answers[1], answers[0]);
+        assert.deepEqual(answers[2], answers[0]);
+      }
+    }
+    const named = await fetchList('customers%2Fglobex', { 'x-request-id': 'mine-1' });
+    assert.equal(named.headers.get('x-request-id'), 'mine-1');
+    assert.equal((await fetchList('customers%2Fglobex', { 'if-match': '"x"' })).status, 412);
+  });
+
+  it('forgets what it said before once the token is revoked or expires, or the member is gone', async () => {
+    const { owner, appId } = world;
+    const asked = (token: string) =>
+      fetch(base + pathOf('customers%2Fglobex'), { headers: { authorization: `Bearer ${token}` } });
+    const viewer = await service.user();
+    const membership = `/api/v1/apps/${appId}/members/${viewer.id}`;
+    await service.call('PUT', membership, { token: owner.token, json: { role: 'viewer' } });
+    for (let time = 0; time < 3; time++) assert.equal((await asked(viewer.token)).status, 200);
+    await service.call('DELETE', membership, { token: owner.token });
+    assert.equal((await asked(viewer.token)).status, 404);
+
+    const short = await service.token(owner.id, { lifetimeMs: 60_000 });
+    for (let time = 0; time < 3; time++) assert.equal((await asked(short)).status, 200);
+    service.advance(60_000);
+    assert.equal((await asked(short)).status, 401);
+    service.advance(-60_000);
+    assert.equal((await asked(short)).status, 200);
+    const { objects } = (await service.call('GET', '/api/v1/tokens', { token: short })).json<{
+      objects: { id: string }[];
+    }>();
+    for (const { id } of objects.slice(-1)) await service.call('DELETE', `/api/v1/tokens/${id}`, { token: short });
+    assert.equal((await asked(short)).status, 401);
+  });
+
+  it('routes nothing else below /bindings', async () => {
+    const bare = `/api/v1/extension-points/${world.extensionPointId}/bindings`;
+    assertProblem(await service.call('GET', bare, { token: world.owner.token }), 404, 'not_found');
+    assertProblem(await read('customers/globex', {}, 'POST'), 405, 'method_not_allowed');
+  });
+});

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { instrument } from '@tenon/instrument';
+import { assertProblem, openService, type TestService } from './helpers/service.ts';
+import { formOf, sampleModule, tinyModule } from './helpers/world.ts';
+
+interface FormPart {
+  readonly name: string;
+  readonly content: Buffer | string;
+  readonly extra?: string;
+}
+
+const wasm = { name: 'wasm', content: sampleModule };
+const asFile = '; filename="config.json"\r\ncontent-type: application/json';
+
+describe('POST /instrument (B1)', () => {
+  let service: TestService;
+  let key: string;
+  let accessToken: string;
+  before(async () => {
+    service = await openService({ config: { maxModuleBytes: 100_000, maxConfigBytes: 1000 } });
+    const user = await service.user();
+    accessToken = user.token;
+    key = await service.apiKey(user.id);
+  });
+  after(() => service.close());
+
+  const send = (parts: readonly FormPart[]) => service.call('POST', '/instrument', { token: key, ...formOf(parts) });
+
+  it('answers the instrumented module', async () => {
+    const response = await send([wasm]);
+    assert.equal(response.statusCode, 200, response.payload);
+    assert.equal(response.headers['content-type'], 'application/wasm');
+    assert.equal(response.headers['cache-control'], 'no-store');
+    assert.match(String(response.headers['tenon-version']), /^\d+\.\d+\.\d+/);
+    const expected = instrument(sampleModule);
+    assert.ok(response.rawPayload.equals(expected.bytes));
+    assert.equal(response.headers['instrumented-functions'], String(expected.report.tracedFunctions));
+    assert.ok(expected.report.tracedFunctions > 0);
+    assert.deepEqual(
+      JSON.parse(String(response.headers['instrument-notes'])),
+      expected.report.notes.map(({ message }) => message),
+    );
+  });
+
+  it('reads the configuration as a file and as a value, in either order', async () => {
+    const config = '{"allowed":["greet"]}';
+    const expected = instrument(sampleModule, { allowed: ['greet'] }).bytes;
+    const forms: FormPart[][] = [
+      [wasm, { name: 'config', content: config }],
+      [{ name: 'config', content: config }, wasm],
+      [
+        { name: 'config', content: config, extra: asFile },
+        { ...wasm, extra: '; filename="a.wasm"' },
+      ],
+      [
+        { ...wasm, extra: '\r\ncontent-type: text/plain' },
+        { name: 'config', content: config, extra: asFile },
+      ],
+    ];
+    for (const form of forms) {
+      const response = await send(form);
+      assert.ok(response.rawPayload.equals(expected));
+      assert.equal(response.headers['instrumented-functions'], '1');
+    }
+  });
+
+  it('leaves out what is banned', async () => {
+    const response = await send([wasm, { name: 'config', content: '{"banned":["greet"]}' }]);
+    assert.ok(response.rawPayload.equals(instrument(sampleModule, { banned: ['greet'] }).bytes));
+  });
+
+  it('notes names that match nothing', async () => {
+    const response = await send([wasm, { name: 'config', content: '{"allowed":["grüße","greet"]}' }]);
+    const header = String(response.headers['instrument-notes']);
+    assert.match(header, /^[\x20-\x7e]+$/);
+    assert.match((JSON.parse(header) as string[]).join(), /grüße/);
+  });
+
+  it('refuses every configuration but one of the two, saying why', async () => {
+    const wrong: [string, RegExp][] = [
+      ['', /JSON/],
+      ['nonsense', /JSON/],
+      ['[]', /array/],
+      ['null', /null/],
+      ['{}', /neither/],
+      ['{"allowed":[],"banned":[]}', /both/],
+      ['{"allowed":"greet"}', /allowed.*array of strings/],
+      ['{"banned":[1]}', /banned.*number/],
+      ['{"allowed":[],"extra":1}', /extra/],
+    ];
+    for (const [content, message] of wrong) {
+      const found = assertProblem(await send([wasm, { name: 'config', content }]), 422, 'invalid_config');
+      assert.match(found.detail, message, content);
+    }
+    const invalid = { name: 'config', content: Buffer.from([0x7b, 0xff, 0x7d]) };
+    assertProblem(await send([wasm, invalid]), 422, 'invalid_config');
+  });
+
+  it('keeps the field options for itself', async () => {
+    assert.equal((await send([wasm, { name: 'options', content: '{}' }])).statusCode, 200);
+    assertProblem(await send([wasm, { name: 'options', content: '{"x":1}' }]), 422, 'invalid_config');
+    assertProblem(await send([wasm, { name: 'options', content: '[]' }]), 422, 'invalid_config');
+  });
+
+  it('refuses what it can not instrument, each by its code', async () => {
+    const instrumented = Buffer.from(instrument(sampleModule).bytes);
+    const refusals: [Buffer, string][] = [
+      [Buffer.alloc(0), 'not_wasm'],
+      [Buffer.from('(module)'), 'not_wasm'],
+      [Buffer.from('0061736d0d000100', 'hex'), 'component_not_supported'],
+      [sampleModule.subarray(0, 500), 'invalid_module'],
+      [instrumented, 'already_instrumented'],
+    ];
+    for (const [content, code] of refusals) {
+      const found = assertProblem(await send([{ name: 'wasm', content }]), 422, code);
+      assert.ok(found.detail.length > 10);
+    }
+  });
+
+  it('refuses forms without a module, with two, and beyond the limits', async () => {
+    const missing = assertProblem(await send([{ name: 'module', content: sampleModule }]), 422, 'invalid_field');
+    assert.deepEqual(
+      missing.errors?.map(({ pointer }) => pointer),
+      ['/wasm'],
+    );
+    assertProblem(await send([wasm, wasm]), 400, 'malformed_multipart');
+    const huge = await send([{ name: 'wasm', content: Buffer.alloc(100_001) }]);
+    assert.match(assertProblem(huge, 413, 'payload_too_large').detail, /module.*100,000/);
+    const config = await send([wasm, { name: 'config', content: 'x'.repeat(1001) }]);
+    assert.match(assertProblem(config, 413, 'payload_too_large').detail, /configuration.*1,000/);
+    const parts = await send(Array.from({ length: 9 }, (_, at) => ({ name: `f${at}`, content: 'x' })));
+    assert.match(assertProblem(parts, 413, 'payload_too_large').detail, /8 parts/);
+    const json = await service.call('POST', '/instrument', { token: key, json: {} });
+    assertProblem(json, 415, 'unsupported_media_type');
+  });
+
+  it('is opened by API keys alone, and they open nothing else', async () => {
+    assertProblem(await service.call('POST', '/instrument', formOf([wasm])), 401, 'missing_credentials');
+    assertProblem(
+      await service.call('POST', '/instrument', { token: accessToken, ...formOf([wasm]) }),
+      401,
+      'invalid_token',
+    );
+    assertProblem(await service.call('GET', '/api/v1/me', { token: key }), 401, 'invalid_token');
+  });
+
+  it('stores and logs nothing of what is uploaded', async () => {
+    const before = await readdir(service.dataDir, { recursive: true });
+    const secretName = 'a_name_that_must_not_be_logged';
+    const config = { name: 'config', content: JSON.stringify({ allowed: [secretName] }) };
+    await send([{ name: 'wasm', content: tinyModule(4711) }, config]);
+    await send([
+      { name: 'wasm', content: tinyModule(4711) },
+      { name: 'config', content: `{"${secretName}":[]}` },
+    ]);
+    assert.deepEqual(await readdir(service.dataDir, { recursive: true }), before);
+    assert.equal(service.logged.filter((line) => line.includes(secretName)).length, 0);
+  });
+});
+
+describe('POST /instrument, when workers run out', () => {
+  it('answers 503 with retry-after while the queue is full, and module_too_complex when the time is up', async () => {
+    const service = await openService({
+      config: { workers: 1, workerQueue: 1, workerTimeoutMs: 1, workerTimeoutPerMiBMs: 1 },
+    });
+    try {
+      const { id } = await service.user();
+      const token = await service.apiKey(id);
+      const form = formOf([wasm]);
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => service.call('POST', '/instrument', { token, ...form })),
+      );
+      const busy = answers.filter(({ statusCode }) => statusCode === 503);
+      assert.equal(busy.length, 3);
+      for (const answer of busy) {
+        assertProblem(answer, 503, 'unavailable');
+        assert.match(String(answer.headers['retry-after']), /^\d+$/);
+      }
+      for (const answer of answers.filter(({ statusCode }) => statusCode !== 503)) {
+        assertProblem(answer, 422, 'module_too_complex');
+      }
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+describe('a server with area B alone', () => {
+  it('serves /instrument, health and its description, and nothing of area A', async () => {
+    const service = await openService({ config: { only: 'instrument' } });
+    try {
+      const { id, token } = await service.user();
+      const response = await service.call('POST', '/instrument', {
+        token: await service.apiKey(id),
+        ...formOf([wasm]),
+      });
+      assert.equal(response.statusCode, 200);
+      assertProblem(await service.call('GET', '/api/v1/me', { token }), 404, 'not_found');
+      assertProblem(await service.call('GET', '/accept-invite?code=x'), 404, 'not_found');
+      assert.equal((await service.call('GET', '/readyz')).statusCode, 200);
+      const { paths } = (await service.call('GET', '/openapi.json')).json<{ paths: object }>();
+      assert.deepEqual(Object.keys(paths).sort(), [
+        '/healthz',
+        '/instrument',
+        '/openapi.json',
+        '/readyz',
+        '/reference/errors',
+      ]);
+    } finally {
+      await service.close();
+    }
+  });
+});
