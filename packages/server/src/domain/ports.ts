@@ -162,8 +162,9 @@ export interface Store {
    */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
-   * A number that is another one whenever anything may have been committed since, by this process or another. What was read
-   * after asking for it may be kept and used as long as it stays the same.
+   * A number that is another one whenever anything may have been committed since, at once by this store, and from the next
+   * turn of the event loop on by another store or process. What was read after asking for it may be kept and used as long as
+   * it stays the same.
    */
   revision(): number;
   /** Resolves when the store answers, and rejects with the reason when it doesn't. */

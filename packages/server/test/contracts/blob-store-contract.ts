@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ContentAddress } from '@tenon/protocol';
 import type { BlobStore } from '../../src/domain/ports.ts';
-import { addressOfBytes, bytesOf, collect } from '../helpers/bytes.ts';
+import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../helpers/bytes.ts';
 import { type Backend, opened } from './backend.ts';
 
 const kibibyte = 1024;
@@ -41,7 +41,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
         const bytes = bytesOf(length + 1, length);
         const address = await put(bytes);
         assert.equal(await blobs.it.size(address), length);
-        assert.deepEqual(await collect(await blobs.it.open(address)), bytes);
+        demandSameBytes(await collect(await blobs.it.open(address)), bytes);
       });
     }
 
@@ -70,7 +70,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
       ];
       for (const [first, last] of ranges) {
         const stretch = await collect(await blobs.it.open(address, { first, last }));
-        assert.deepEqual(stretch, bytes.slice(first, last + 1), `${first} to ${last}`);
+        demandSameBytes(stretch, bytes.slice(first, last + 1), `bytes ${first} to ${last}`);
       }
     });
 
@@ -98,9 +98,9 @@ export function blobStoreContract(name: string, backend: Backend): void {
       const readers = Array.from({ length: 8 }, async (_, reader) => {
         const chunks = await blobs.it.open(address);
         assert.ok(chunks !== undefined);
-        if (reader % 2 === 0) return assert.deepEqual(await collect(chunks), bytes);
+        if (reader % 2 === 0) return demandSameBytes(await collect(chunks), bytes);
         for await (const chunk of chunks) {
-          assert.deepEqual(new Uint8Array(chunk), bytes.slice(0, chunk.length));
+          demandSameBytes(chunk, bytes.slice(0, chunk.length));
           break;
         }
       });
@@ -113,8 +113,8 @@ export function blobStoreContract(name: string, backend: Backend): void {
       const chunks = await blobs.it.open(address);
       const reading = collect(chunks);
       await Promise.all(Array.from({ length: 10 }, () => put(bytes)));
-      assert.deepEqual(await reading, bytes);
-      assert.deepEqual(await collect(await blobs.it.open(address)), bytes);
+      demandSameBytes(await reading, bytes);
+      demandSameBytes(await collect(await blobs.it.open(address)), bytes);
     });
 
     it('never shows a blob before it is whole', async () => {
@@ -153,7 +153,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
     it('shares what it has with another store on the same data', async () => {
       const other = await backend.openBlobs(blobs.location);
       const bytes = bytesOf(15, 1000);
-      assert.deepEqual(await collect(await blobs.it.open(await put(bytes, other))), bytes);
+      demandSameBytes(await collect(await blobs.it.open(await put(bytes, other))), bytes);
       await other.close();
     });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { addressOfBytes, collect } from '../helpers/bytes.ts';
+import { addressOfBytes, collect, demandSameBytes } from '../helpers/bytes.ts';
 import { createRecords } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
 import {
@@ -111,7 +111,7 @@ export function publishCrashContract(name: string, backend: Backend): void {
     async function demandAcknowledged(publisher: Publisher, plugin: string, acknowledged: readonly Acknowledged[]) {
       for (const [round, { number, contentAddress }] of acknowledged.entries()) {
         assert.equal(number, round + 1);
-        assert.deepEqual(await collect(await publisher.blobs.open(contentAddress)), pluginBytes(plugin, round));
+        demandSameBytes(await collect(await publisher.blobs.open(contentAddress)), pluginBytes(plugin, round));
       }
       const found = await publisher.plugin(plugin);
       const last = acknowledged.at(-1);
@@ -122,7 +122,7 @@ export function publishCrashContract(name: string, backend: Backend): void {
     async function demandNoPart({ blobs }: Publisher, plugin: string, round: number): Promise<void> {
       const bytes = pluginBytes(plugin, round);
       const found = await collect(await blobs.open(addressOfBytes(bytes)));
-      if (found !== undefined) assert.deepEqual(found, bytes);
+      if (found !== undefined) demandSameBytes(found, bytes, 'the bytes of what was broken off');
     }
 
     async function contentAddressUnder({ store }: Publisher, plugin: string) {

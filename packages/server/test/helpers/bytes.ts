@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { ContentAddress } from '@tenon/protocol';
 
@@ -24,4 +25,11 @@ export async function collect(chunks: AsyncIterable<Uint8Array> | undefined): Pr
   const collected: Uint8Array[] = [];
   for await (const chunk of chunks) collected.push(chunk);
   return new Uint8Array(Buffer.concat(collected));
+}
+
+/** Fails unless both are the same bytes, without writing out where they differ: that takes minutes for large ones. */
+export function demandSameBytes(actual: Uint8Array | undefined, expected: Uint8Array, message = 'the bytes'): void {
+  assert.ok(actual !== undefined, `${message} are there`);
+  assert.equal(actual.length, expected.length, `the length of ${message}`);
+  assert.equal(addressOfBytes(actual), addressOfBytes(expected), `the digest of ${message}`);
 }

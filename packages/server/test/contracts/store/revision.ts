@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createRecords, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { runInChild } from './child.ts';
@@ -52,6 +53,7 @@ export function revisionContract(backend: Backend): void {
         const app = await records().app();
         const [here, there] = [store.it.revision(), other.revision()];
         await other.write((tx) => tx.updateApp(app.id, { name: 'other', updatedAtMs: someTimeMs }));
+        await nextTurn(); // a store asks once in a turn of the event loop
         assert.notEqual(store.it.revision(), here);
         assert.notEqual(other.revision(), there);
         assert.equal((await store.it.read.app(app.id))?.name, 'other');
