@@ -5,8 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { buildOpenApi } from '@tenon/server';
 import { root } from './lib/workspace.mjs';
+
+// Loaded only now: it is TypeScript, which an older Node.js can't read.
+const { buildOpenApi } = await import('@tenon/server');
 
 const folder = mkdtempSync(join(tmpdir(), 'tenon-openapi-'));
 try {

@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import fs from 'node:fs'; // not by name: an older Node.js lacks globSync, and is to get as far as saying that it is too old
 import { dirname, relative, resolve, sep } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,8 @@ export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
  * @param {string} [cwd]
  */
 export function findFiles(patterns, cwd = root) {
-  return globSync(patterns, { cwd, exclude: (path) => path.split(/[/\\]/).includes('node_modules') })
+  return fs
+    .globSync(patterns, { cwd, exclude: (path) => path.split(/[/\\]/).includes('node_modules') })
     .map((path) => path.replaceAll(sep, '/'))
     .sort();
 }

@@ -40,3 +40,21 @@ describe('scripts/test.mjs', () => {
     assert.equal(stderr, 'Cannot run docs: there is nothing to run there.\n');
   });
 });
+
+describe('scripts', () => {
+  const entries = findFiles(['scripts/*.mjs']).filter((file) => file !== 'scripts/setup.mjs');
+
+  for (const entry of entries) {
+    it(`say so when ${entry} runs on a Node.js that is too old`, () => {
+      // Takes this one for an old one, which reads no TypeScript, before the script begins.
+      const old =
+        "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.20.2'});" +
+        "Object.defineProperty(process,'version',{value:'v20.20.2'});";
+      const { status, stderr } = spawnSync(process.execPath, ['--no-strip-types', '--import', old, join(root, entry)], {
+        encoding: 'utf8',
+      });
+      assert.equal(status, 1);
+      assert.match(stderr, /^This needs Node\.js 24 or later and runs on v20\.20\.2\. Start it through npm/);
+    });
+  }
+});
