@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { BindingList } from '@tenon/protocol';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
+import { assertWireProblem, exchange, requestOf } from './helpers/wire.ts';
 import { makeGuest, makeWorld, publishAs, tinyModule, type World } from './helpers/world.ts';
 
 describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () => {
@@ -69,11 +70,15 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
 
   it('refuses keys that can be none, once the caller was let in', async () => {
     const bad = ['', '%', '%zz', '%ff', 'a//b', 'a/../b', '%2e%2e', 'a/%2E', '/a', 'a/', 'a%00', `${'x'.repeat(513)}`];
+    const ask = (key: string, token: string | undefined) => {
+      const authorization = token === undefined ? [] : [`authorization: Bearer ${token}`];
+      return exchange(base, requestOf([`GET ${pathOf(key)} HTTP/1.1`, 'host: x', ...authorization]));
+    };
     for (const key of bad) {
-      assertProblem(await read(key), 400, 'invalid_request');
-      assertProblem(await service.call('GET', pathOf(key)), 401, 'missing_credentials');
-      assertProblem(await service.call('GET', pathOf(key), { token: world.stranger.token }), 404, 'not_found');
-      assertProblem(await service.call('GET', pathOf(key), { token: world.guest.token }), 403, 'forbidden');
+      assertWireProblem(await ask(key, world.owner.token), 400, 'invalid_request');
+      assertWireProblem(await ask(key, undefined), 401, 'missing_credentials');
+      assertWireProblem(await ask(key, world.stranger.token), 404, 'not_found');
+      assertWireProblem(await ask(key, world.guest.token), 403, 'forbidden');
     }
   });
 

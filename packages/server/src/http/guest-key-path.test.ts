@@ -23,16 +23,12 @@ describe('guestKeyOfTarget()', () => {
     assert.equal(keyOf('a%3Fb?c'), 'a?b');
   });
 
-  it('takes the bytes of clients that encode nothing for UTF-8', () => {
-    assert.equal(keyOf(Buffer.from('ünï✓').toString('latin1')), 'ünï✓');
-  });
-
   it('keeps a guest key that itself holds the marker', () => {
     assert.equal(keyOf('x/bindings/y'), 'x/bindings/y');
   });
 
   it('refuses bad escapes and bad UTF-8', () => {
-    for (const path of ['%', 'a%2', '%zz', '%ff', '%c3', '%ed%a0%80', Buffer.from([0x61, 0xff]).toString('latin1')]) {
+    for (const path of ['%', 'a%2', '%zz', '%ff', '%c3', '%ed%a0%80']) {
       assert.throws(() => keyOf(path), { code: 'invalid_request' }, path);
     }
   });

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { openService, type TestService } from './helpers/service.ts';
+import { assertWireProblem, closesWithin, connectTo, exchange, readAnswer, requestOf } from './helpers/wire.ts';
+import { formOf, makeWorld, sampleModule, type World } from './helpers/world.ts';
+
+const run = promisify(execFile);
+const MiB = 1024 * 1024;
+
+describe('hostile requests', () => {
+  let service: TestService;
+  let world: World;
+  let base: string;
+  let key: string;
+  let publish: readonly string[];
+  before(async () => {
+    service = await openService({
+      config: {
+        idleTimeoutMs: 300,
+        headerTimeoutMs: 400,
+        maxModuleBytes: 8 * MiB,
+        maxBodyMemoryBytes: 12 * MiB,
+        maxHeaderBytes: 16 * 1024,
+      },
+    });
+    base = await service.listen();
+    world = await makeWorld(service);
+    key = await service.apiKey(world.owner.id);
+    const { guest, extensionPointId } = world;
+    publish = [
+      `PUT /api/v1/artifacts/${extensionPointId}/plugin/${guest.id}/p HTTP/1.1`,
+      'host: x',
+      `authorization: Bearer ${guest.token}`,
+      'content-type: application/wasm',
+    ];
+  });
+  after(() => service.close());
+
+  const memoryIsFree = async () => {
+    for (let tries = 0; tries < 100 && service.parts.bodyBudget.used > 0; tries++) await sleep(20);
+    assert.equal(service.parts.bodyBudget.used, 0);
+  };
+
+  it('get 413 before they have sent what they announce', async () => {
+    const answer = await exchange(base, requestOf([...publish, `content-length: ${9 * MiB}`], Buffer.alloc(1000)));
+    assertWireProblem(answer, 413, 'payload_too_large');
+  });
+
+  it('get 413 in chunks that never end', async () => {
+    const socket = connectTo(base);
+    socket.write(requestOf([...publish, 'transfer-encoding: chunked']));
+    const answer = readAnswer(socket);
+    const chunk = Buffer.concat([Buffer.from(`${MiB.toString(16)}\r\n`), Buffer.alloc(MiB), Buffer.from('\r\n')]);
+    let sent = 0;
+    const pump = (): void => {
+      while (!socket.destroyed && sent < 20 && socket.write(chunk)) sent++;
+    };
+    socket.on('drain', pump);
+    pump();
+    assertWireProblem(await answer, 413, 'payload_too_large');
+    socket.destroy();
+    await memoryIsFree();
+  });
+
+  it('get 401, 404 and 403 although a large body is on its way, through curl', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tenon-upload-'));
+    try {
+      const file = join(folder, 'large.wasm');
+      await writeFile(file, Buffer.alloc(64 * MiB));
+      const url = `${base}${publish[0]?.split(' ')[1]}`;
+      const { stranger, owner } = world;
+      const status = async (token: string | undefined, ...more: string[]) => {
+        const authorization = token === undefined ? [] : ['-H', `authorization: Bearer ${token}`];
+        const args = [
+          '-sS',
+          '-T',
+          file,
+          '-o',
+          join(folder, 'answer'),
+          '-w',
+          '%{http_code}',
+          ...authorization,
+          ...more,
+          url,
+        ];
+        return (await run('curl', args)).stdout;
+      };
+      for (const more of [[], ['-H', 'expect:'], ['-H', 'expect:', '-H', 'transfer-encoding: chunked']]) {
+        assert.equal(await status(undefined, ...more), '401');
+        assert.equal(await status(stranger.token, ...more), '404');
+        assert.equal(await status(owner.token, ...more), '403');
+        assert.equal(await status(world.guest.token, '-H', 'content-type: application/wasm', ...more), '413');
+        assert.equal(await status(world.guest.token, '-H', 'content-type: text/plain', ...more), '415');
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    await memoryIsFree();
+  });
+
+  it('are told to go on only once they were let in', async () => {
+    const expecting = (token: string) => [
+      ...publish.map((line) => (line.startsWith('authorization') ? `authorization: Bearer ${token}` : line)),
+      `content-length: ${sampleModule.length}`,
+      'expect: 100-continue',
+    ];
+    const refused = connectTo(base);
+    refused.write(requestOf(expecting(world.stranger.token)));
+    let before = '';
+    refused.once('data', (chunk) => {
+      before = chunk.toString();
+    });
+    assertWireProblem(await readAnswer(refused), 404, 'not_found');
+    assert.match(before, /^HTTP\/1\.1 404/);
+    refused.destroy();
+
+    const welcome = connectTo(base);
+    welcome.write(requestOf(expecting(world.guest.token)));
+    const first = await new Promise<string>((resolve) => welcome.once('data', (chunk) => resolve(chunk.toString())));
+    assert.match(first, /^HTTP\/1\.1 100 /);
+    const answer = readAnswer(welcome);
+    welcome.write(sampleModule);
+    assert.equal((await answer).status, 201);
+    welcome.destroy();
+  });
+
+  it('get 408 when a body stops coming', async () => {
+    const socket = connectTo(base);
+    socket.write(requestOf([...publish, 'content-length: 1000'], Buffer.alloc(10)));
+    assertWireProblem(await readAnswer(socket), 408, 'request_timeout');
+    socket.destroy();
+    await memoryIsFree();
+  });
+
+  it('are closed with 408 when a head stops coming', async () => {
+    const socket = connectTo(base);
+    socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: ');
+    assertWireProblem(await readAnswer(socket), 408, 'request_timeout');
+    assert.ok(await closesWithin(socket, 2000));
+  });
+
+  it('leave nothing behind when they are cut off', async () => {
+    for (const body of [Buffer.alloc(0), Buffer.alloc(MiB)]) {
+      const socket = connectTo(base);
+      socket.write(requestOf([...publish, `content-length: ${2 * MiB}`], body));
+      await sleep(50);
+      socket.resetAndDestroy();
+    }
+    await memoryIsFree();
+    assert.equal((await exchange(base, requestOf(['GET /healthz HTTP/1.1', 'host: x']))).status, 200);
+  });
+
+  it('share a bounded memory: what does not fit is told to come back', async () => {
+    const filling = connectTo(base);
+    filling.write(requestOf([...publish, `content-length: ${8 * MiB}`], Buffer.alloc(7.9 * MiB)));
+    while (service.parts.bodyBudget.used < 7 * MiB) await sleep(5);
+    const answer = await exchange(base, requestOf([...publish, `content-length: ${7 * MiB}`], Buffer.alloc(7 * MiB)));
+    assertWireProblem(answer, 503, 'unavailable');
+    assert.match(answer.headers['retry-after'] ?? '', /^\d+$/);
+    filling.destroy();
+    await memoryIsFree();
+  });
+
+  it('free their place among the workers when they go away', async () => {
+    const form = formOf([{ name: 'wasm', content: sampleModule }]);
+    const lines = [
+      'POST /instrument HTTP/1.1',
+      'host: x',
+      `authorization: Bearer ${key}`,
+      `content-type: ${form.headers['content-type']}`,
+      `content-length: ${form.body.length}`,
+    ];
+    for (let count = 0; count < 50; count++) {
+      const socket = connectTo(base);
+      socket.write(requestOf(lines, form.body));
+      setTimeout(() => socket.resetAndDestroy(), 5 + (count % 7));
+    }
+    await sleep(100);
+    assert.equal((await exchange(base, requestOf(lines, form.body))).status, 200);
+    await memoryIsFree();
+  });
+
+  it('get problem documents for what the parser refuses', async () => {
+    assertWireProblem(await exchange(base, 'nonsense\r\n\r\n'), 400, 'invalid_request');
+    assertWireProblem(await exchange(base, 'GET /x HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n'), 400, 'invalid_request');
+    assertWireProblem(await exchange(base, 'BREW /pot HTTP/1.1\r\nhost: x\r\n\r\n'), 400, 'invalid_request');
+    const smuggled = requestOf([...publish, 'content-length: 5', 'transfer-encoding: chunked'], '0\r\n\r\n');
+    assertWireProblem(await exchange(base, smuggled), 400, 'invalid_request');
+    const overflow = requestOf(['GET /healthz HTTP/1.1', 'host: x', `x-large: ${'x'.repeat(20_000)}`]);
+    assertWireProblem(await exchange(base, overflow), 431, 'headers_too_large');
+    const longTarget = requestOf([`GET /${'x'.repeat(20_000)} HTTP/1.1`, 'host: x']);
+    assertWireProblem(await exchange(base, longTarget), 431, 'headers_too_large');
+  });
+
+  it('can be many at once', async () => {
+    const { owner, extensionPointId, guestKey } = world;
+    const path = `/api/v1/extension-points/${extensionPointId}/bindings/${guestKey}`;
+    const lines = [`GET ${path} HTTP/1.1`, 'host: x', `authorization: Bearer ${owner.token}`];
+    const answers = await Promise.all(Array.from({ length: 200 }, () => exchange(base, requestOf(lines))));
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+    const pipelined = connectTo(base);
+    pipelined.write(Buffer.concat(Array.from({ length: 50 }, () => requestOf(lines))));
+    let text = '';
+    pipelined.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    while ((text.match(/HTTP\/1\.1 200/g) ?? []).length < 50) await sleep(5);
+    pipelined.destroy();
+  });
+});
