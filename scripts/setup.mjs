@@ -55,7 +55,7 @@ async function install() {
   // In every other case what is there may be half a package, and `ci` clears it away.
   const how = installedState(root) === 'production' ? ['install', '--no-save'] : ['ci'];
   forgetInstalled(root);
-  const args = [...how, '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  const args = [...how, '--no-audit', '--no-fund', '--loglevel=error'];
   if (production) args.push('--omit=dev');
   const { code, signal } = await runNpm(args);
   if (signal !== null) {

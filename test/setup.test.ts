@@ -58,7 +58,7 @@ describe('scripts/setup.mjs', () => {
     const first = await setUp();
     assert.equal(first.code, 0, first.stderr);
     assert.match(first.stderr, /Setting up: .+\nSet up in \d+ s\.\n$/);
-    assert.deepEqual(calls(), ['ci --no-audit --no-fund --prefer-offline --loglevel=error']);
+    assert.deepEqual(calls(), ['ci --no-audit --no-fund --loglevel=error']);
 
     const second = await setUp();
     assert.deepEqual(second, { code: 0, stderr: '' });
@@ -76,11 +76,11 @@ describe('scripts/setup.mjs', () => {
   it('leaves development dependencies out for production and adds them later without clearing the rest away', async () => {
     await setUp(['--production']);
     await setUp(['--production']);
-    assert.deepEqual(calls(), ['ci --no-audit --no-fund --prefer-offline --loglevel=error --omit=dev']);
+    assert.deepEqual(calls(), ['ci --no-audit --no-fund --loglevel=error --omit=dev']);
 
     await setUp();
     await setUp(['--production']);
-    assert.deepEqual(calls().slice(1), ['install --no-save --no-audit --no-fund --prefer-offline --loglevel=error']);
+    assert.deepEqual(calls().slice(1), ['install --no-save --no-audit --no-fund --loglevel=error']);
   });
 
   it('says what failed, ends with 1, and begins again the next time', async () => {
