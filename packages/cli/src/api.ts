@@ -67,12 +67,9 @@ export function createApi(options: Target): Api {
       await response.body?.cancel();
     },
     async download(path) {
-      const { response, patience } = await request(options, path, { method: 'GET' });
-      const length = response.headers.get('content-length');
-      return {
-        totalBytes: length === null ? undefined : Number(length),
-        chunks: readChunks(response, patience, options),
-      };
+      const answer = await request(options, path, { method: 'GET' });
+      const length = answer.response.headers.get('content-length');
+      return { totalBytes: length === null ? undefined : Number(length), chunks: readChunks(answer) };
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { CliError, usageError } from './errors.ts';
+import { CliError, interruptedError, usageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
@@ -15,15 +15,26 @@ export async function confirm(io: Io, what: string, { yes }: { readonly yes?: bo
   if (!io.stdin.isTTY || !io.stderr.isTTY) {
     throw usageError(`${what} Nobody can be asked here, so nothing was done.`, 'Add --yes to confirm it.');
   }
-  const answer = await io.interruptible(async (signal) => {
-    const prompt = createInterface({ input: io.stdin, output: io.stderr });
-    try {
-      return await prompt.question(`${what} Go on? [y/N] `, { signal });
-    } finally {
-      prompt.close();
-    }
-  });
+  const answer = await io.interruptible((signal) => ask(io, `${what} Go on? [y/N] `, signal));
   if (!/^y(es)?$/i.test(answer.trim())) {
     throw new CliError('declined', 'Not confirmed: nothing was done.', { exitCode: exitCodes.failure });
+  }
+}
+
+async function ask(io: Io, question: string, signal: AbortSignal): Promise<string> {
+  const prompt = createInterface({ input: io.stdin, output: io.stderr });
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      const leave = (settle: () => void) => {
+        io.stderr.write('\n');
+        settle();
+      };
+      // On a terminal readline sees Ctrl-C itself, and Ctrl-D closes it without an answer.
+      prompt.once('SIGINT', () => leave(() => reject(interruptedError('SIGINT'))));
+      prompt.once('close', () => setImmediate(resolve, '')); // after an answer that came just before
+      prompt.question(question, { signal }).then(resolve, () => leave(() => reject(signal.reason)));
+    });
+  } finally {
+    prompt.close();
   }
 }

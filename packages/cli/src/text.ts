@@ -24,7 +24,7 @@ export function createStyle(isColoured: boolean): Style {
     dim: as('dim'),
     error: as(['bold', 'red']),
     warning: as(['bold', 'yellow']),
-    good: as(['bold', 'green']),
+    good: as('green'),
   };
 }
 

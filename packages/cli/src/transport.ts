@@ -25,13 +25,18 @@ export function createPatience({ timeoutMs, signal }: Target): Patience {
   const controller = new AbortController();
   const giveUp = () => controller.abort(new DOMException('The server took too long', 'TimeoutError'));
   let timer = setTimeout(giveUp, timeoutMs);
+  let hasEnded = false;
   return {
     signal: AbortSignal.any([controller.signal, signal]),
     renew() {
+      if (hasEnded) return; // a refused upload's last piece may still ask for more time
       clearTimeout(timer);
       timer = setTimeout(giveUp, timeoutMs);
     },
-    end: () => clearTimeout(timer),
+    end() {
+      hasEnded = true;
+      clearTimeout(timer);
+    },
   };
 }
 
@@ -39,6 +44,7 @@ export function createPatience({ timeoutMs, signal }: Target): Patience {
 export interface Answer {
   readonly response: Response;
   readonly patience: Patience;
+  readonly target: Target;
 }
 
 type RequestBody = Pick<RequestInit, 'method' | 'body'> & { headers?: Record<string, string>; duplex?: 'half' };
@@ -60,7 +66,7 @@ export async function request(
     });
     patience.renew();
     if (!response.ok) throw await answerError(response, options);
-    return { response, patience };
+    return { response, patience, target: options };
   } catch (error) {
     patience.end();
     throw connectionError(error, options);
@@ -68,12 +74,15 @@ export async function request(
 }
 
 /** Reads an answer's JSON. @throws CliError when it is not what the schema says */
-export async function readAnswer<T extends TSchema>({ response, patience }: Answer, schema: T): Promise<Static<T>> {
+export async function readAnswer<T extends TSchema>(
+  { response, patience, target }: Answer,
+  schema: T,
+): Promise<Static<T>> {
   let body: unknown;
   try {
     body = await response.json();
   } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
+    if (!(cause instanceof SyntaxError)) throw connectionError(cause, target);
   } finally {
     patience.end();
   }
@@ -86,14 +95,14 @@ export async function readAnswer<T extends TSchema>({ response, patience }: Answ
 }
 
 /** A body's bytes as they come. */
-export async function* readChunks(response: Response, patience: Patience, options: Target): AsyncGenerator<Uint8Array> {
+export async function* readChunks({ response, patience, target }: Answer): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response.body ?? []) {
       patience.renew();
       yield chunk;
     }
   } catch (error) {
-    throw connectionError(error, options);
+    throw connectionError(error, target);
   } finally {
     patience.end();
   }

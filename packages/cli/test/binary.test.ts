@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import process from 'node:process';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { binary, start } from './helpers/binary.ts';
-import { makeFolder } from './helpers/server.ts';
+import { makeFolder, startServer } from './helpers/server.ts';
 
 const run = promisify(execFile);
 const address = 'A'.repeat(43);
@@ -160,6 +160,21 @@ describe('tenon fetch', () => {
   });
 });
 
+describe('tenon plugin push', () => {
+  it('ends as soon as an upload is refused, and says why', async (t) => {
+    const server = await startServer();
+    t.after(server.stop);
+    const file = join(await temporaryFolder(t), 'huge.wasm');
+    await writeFile(file, Buffer.alloc(70 * 1024 * 1024));
+    const args = ['plugin', 'push', file, '--timeout', '60'];
+    const startedMs = performance.now();
+    const { exitCode, stderr } = await start(args, { environment: { ...server.environment } }).ended;
+    assert.equal(exitCode, 7, stderr);
+    assert.match(stderr, /too large.*67,108,864/);
+    assert.ok(performance.now() - startedMs < 30_000, 'it does not wait for its time-out');
+  });
+});
+
 describe('a server that is none', () => {
   it('is told from one that is not there', async (t) => {
     const environment = await serveWith(t, (_, response) => response.end('<html>Welcome</html>'));
@@ -184,6 +199,13 @@ describe('a server that is none', () => {
     assert.equal(exitCode, 1);
     assert.ok(stderr.includes(other.TENON_URL ?? ''), stderr);
     assert.deepEqual(seen, []);
+  });
+
+  it('is unreachable when it goes silent in the middle of an answer', async (t) => {
+    const environment = await serveWith(t, (_, response) => response.write('{"objects":['));
+    const { exitCode, stderr } = await start(['app', 'list', '--timeout', '0.3'], { environment }).ended;
+    assert.equal(exitCode, 6, stderr);
+    assert.match(stderr, /nothing came for 0\.3 seconds/);
   });
 
   it('has an error of its own shown without its body', async (t) => {
