@@ -1,0 +1,387 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { App, ExtensionPoint, Guest, Invitation, Me, Member, Plugin, TokenInfo } from '@tenon/protocol';
+import { assertProblem, openService, type TestService } from './helpers/service.ts';
+import {
+  invite,
+  makeApp,
+  makeExtensionPoint,
+  makeGuest,
+  makeWorld,
+  ok,
+  publishAs,
+  tinyModule,
+  type World,
+} from './helpers/world.ts';
+
+interface List<T> {
+  readonly objects: T[];
+  readonly nextCursor?: string;
+}
+
+let service: TestService;
+let world: World;
+before(async () => {
+  service = await openService();
+  world = await makeWorld(service);
+});
+after(() => service.close());
+
+const api = '/api/v1';
+
+describe('applications', () => {
+  it('show each what they are to the asking user', async () => {
+    const rolesOf = async (token: string) =>
+      (await ok<List<App>>(service, 'GET', `${api}/apps`, { token })).objects.map(({ role, guestIds }) => [
+        role,
+        guestIds.length,
+      ]);
+    assert.deepEqual(await rolesOf(world.owner.token), [['owner', 0]]);
+    assert.deepEqual(await rolesOf(world.viewer.token), [['viewer', 0]]);
+    assert.deepEqual(await rolesOf(world.guest.token), [['guest', 1]]);
+    assert.deepEqual(await rolesOf(world.stranger.token), []);
+  });
+
+  it('are renamed; a field that is left out keeps its value', async () => {
+    const { token } = world.owner;
+    const path = `${api}/apps/${await makeApp(service, world.owner)}`;
+    assert.equal((await ok<App>(service, 'PUT', path, { token, json: { name: 'New' } })).name, 'New');
+    assert.equal((await ok<App>(service, 'PUT', path, { token, json: {} })).name, 'New');
+    assert.equal((await ok<App>(service, 'GET', path, { token })).name, 'New');
+    await ok(service, 'DELETE', path, { token });
+    assertProblem(await service.call('GET', path, { token }), 404, 'not_found');
+  });
+
+  it('keep at least one owner', async () => {
+    const { token, id } = world.owner;
+    const appId = await makeApp(service, world.owner);
+    const path = `${api}/apps/${appId}/members`;
+    assertProblem(await service.call('DELETE', `${path}/${id}`, { token }), 409, 'conflict');
+    assertProblem(await service.call('PUT', `${path}/${id}`, { token, json: { role: 'admin' } }), 409, 'conflict');
+    await ok(service, 'PUT', `${path}/${world.admin.id}`, { token, json: { role: 'owner' } });
+    await ok(service, 'DELETE', `${path}/${id}`, { token });
+    const { objects } = await ok<List<Member>>(service, 'GET', path, { token: world.admin.token });
+    assert.deepEqual(
+      objects.map(({ userId, name, role }) => [userId, name, role]),
+      [[world.admin.id, 'Adam', 'owner']],
+    );
+    assertProblem(await service.call('GET', path, { token }), 404, 'not_found');
+  });
+
+  it('know no user that is not there', async () => {
+    const { token } = world.owner;
+    for (const id of ['usr_00000000000000000000000000', 'nobody', world.appId]) {
+      const path = `${api}/apps/${world.appId}/members/${id}`;
+      assertProblem(await service.call('PUT', path, { token, json: { role: 'viewer' } }), 404, 'not_found');
+      assertProblem(await service.call('DELETE', path, { token }), 404, 'not_found');
+    }
+  });
+
+  it('answer 404 for every id that is none', async () => {
+    const { token } = world.owner;
+    for (const id of ['x', 'app_', 'app_00000000000000000000000000', world.guestId, '%00', "'", 'x'.repeat(2000)]) {
+      for (const path of [
+        `/apps/${id}`,
+        `/apps/${id}/guests`,
+        `/extension-points/${id}`,
+        `/extension-points/${id}/plugins`,
+      ]) {
+        assertProblem(await service.call('GET', api + path, { token }), 404, 'not_found');
+      }
+    }
+  });
+});
+
+describe('extension points', () => {
+  it('take schemas as an object and as text, and answer exports as a map', async () => {
+    const { token } = world.owner;
+    const path = `${api}/apps/${world.appId}/extension-points`;
+    const create = (schema: unknown) =>
+      ok<ExtensionPoint>(service, 'POST', path, { token, json: { name: 'x', schema } });
+    const expected = { exports: { a: {}, b: { input: 'string' } }, more: [1, 2] };
+    for (const schema of [
+      { exports: ['a', { name: 'b', input: 'string' }], more: [1, 2] },
+      { exports: { a: {}, b: { input: 'string' } }, more: [1, 2] },
+      JSON.stringify({ exports: ['a', { name: 'b', input: 'string' }], more: [1, 2] }),
+      'exports:\n  - a\n  - name: b\n    input: string\nmore: [1, 2]\n',
+    ]) {
+      assert.deepEqual((await create(schema)).schema, expected);
+    }
+    assert.deepEqual((await create(undefined)).schema, { exports: {} });
+    const odd = await service.call('POST', path, {
+      token,
+      body: '{"name":"x","schema":{"exports":{"__proto__":{},"constructor":{}}}}',
+      headers: { 'content-type': 'application/json' },
+    });
+    assert.ok(odd.payload.includes('"exports":{"__proto__":{},"constructor":{}}'), odd.payload);
+  });
+
+  it('refuse schemas that are none, saying where', async () => {
+    const { token } = world.owner;
+    const path = `${api}/extension-points/${world.extensionPointId}`;
+    for (const schema of ['- a\n', 'a: [', { exports: 3 }, { exports: ['a', 'a'] }, { exports: [1] }, 7]) {
+      const found = assertProblem(await service.call('PUT', path, { token, json: { schema } }), 422, 'invalid_field');
+      assert.match(found.errors?.[0]?.pointer ?? '', /^\/schema/);
+    }
+  });
+
+  it('keep a field that a PUT leaves out', async () => {
+    const { token } = world.owner;
+    const path = `${api}/extension-points/${await makeExtensionPoint(service, world.owner, world.appId)}`;
+    const named = await ok<ExtensionPoint>(service, 'PUT', path, { token, json: { name: 'Other' } });
+    assert.deepEqual([named.name, Object.keys(named.schema.exports)], ['Other', ['evaluate']]);
+    const schemed = await ok<ExtensionPoint>(service, 'PUT', path, { token, json: { schema: 'exports: [f]' } });
+    assert.deepEqual([schemed.name, Object.keys(schemed.schema.exports)], ['Other', ['f']]);
+    assert.deepEqual(await ok(service, 'GET', path, { token }), schemed);
+  });
+});
+
+describe('guests and invitations', () => {
+  it('share one guest among several invitations under one key', async () => {
+    const { owner } = world;
+    const { token } = owner;
+    const appId = await makeApp(service, owner);
+    const [one, two] = [await service.user('One'), await service.user('Two')];
+    const first = await makeGuest(service, owner, appId, 'shared', one);
+    assert.equal(await makeGuest(service, owner, appId, 'shared', two), first);
+    const { objects } = await ok<List<Guest>>(service, 'GET', `${api}/apps/${appId}/guests`, { token });
+    assert.deepEqual(
+      objects.map(({ id, guestKey, users }) => [id, guestKey, users.map(({ name }) => name)]),
+      [[first, 'shared', ['One', 'Two']]],
+    );
+    assert.deepEqual(await ok(service, 'GET', `${api}/apps/${appId}/guests/${first}`, { token }), objects[0]);
+  });
+
+  it('show no key to guests, anywhere', async () => {
+    const { guest, appId, extensionPointId, guestKey, plugin } = world;
+    const { token } = guest;
+    for (const path of [
+      '/me',
+      '/apps',
+      `/apps/${appId}`,
+      `/apps/${appId}/extension-points`,
+      `/extension-points/${extensionPointId}`,
+      `/extension-points/${extensionPointId}/plugins`,
+      `/artifacts/${plugin.id}`,
+      '/tokens',
+    ]) {
+      const response = await service.call('GET', api + path, { token });
+      assert.equal(response.statusCode, 200, path);
+      for (const secret of [guestKey, 'customers/initech', world.otherGuest.id])
+        assert.ok(!response.payload.includes(secret), path);
+    }
+  });
+
+  it('refuse keys that can be none and other ways of delivery', async () => {
+    const { token } = world.owner;
+    const send = (json: object) => service.call('POST', `${api}/apps/${world.appId}/guests`, { token, json });
+    for (const guestKey of ['', 'a//b', '../a', 'a\u0000', '\ud800', 'é'.repeat(257)]) {
+      const found = assertProblem(await send({ deliveryMethod: 'link', guestKey }), 422, 'invalid_field');
+      assert.equal(found.errors?.[0]?.pointer, '/guestKey');
+    }
+    const other = assertProblem(
+      await send({ deliveryMethod: 'email', guestKey: 'k' }),
+      422,
+      'unsupported_delivery_method',
+    );
+    assert.match(other.detail, /"link"/);
+  });
+
+  it('go through an invitation’s states', async () => {
+    const { owner } = world;
+    const { token } = owner;
+    const appId = await makeApp(service, owner);
+    const path = `${api}/apps/${appId}/invitations`;
+    const codes = [];
+    for (const key of ['a', 'b', 'c', 'd']) codes.push(await invite(service, owner, appId, key));
+    const user = await service.user();
+    const settle = (what: string, code: string | undefined) =>
+      service.call('POST', `${api}/invitations/${what}`, { token: user.token, json: { code } });
+    assert.equal((await settle('accept', codes[0])).json().status, 'accepted');
+    assert.equal((await settle('decline', codes[1])).json().status, 'declined');
+    const listed = await ok<List<Invitation>>(service, 'GET', path, { token });
+    await ok(service, 'DELETE', `${path}/${listed.objects[2]?.id}`, { token });
+    assertProblem(await settle('accept', codes[0]), 410, 'invitation_used');
+    assertProblem(await settle('accept', codes[1]), 410, 'invitation_used');
+    assertProblem(await settle('accept', codes[2]), 410, 'invitation_revoked');
+    assertProblem(await settle('accept', 'unknown'), 404, 'not_found');
+    assertProblem(await service.call('DELETE', `${path}/${listed.objects[0]?.id}`, { token }), 409, 'conflict');
+    const late = await service.token(user.id, { lifetimeMs: 30 * 86_400_000 });
+    const lateOwner = await service.token(owner.id, { lifetimeMs: 30 * 86_400_000 });
+    service.advance(service.parts.settings.invitationLifetimeMs);
+    try {
+      const response = await service.call('POST', `${api}/invitations/accept`, {
+        token: late,
+        json: { code: codes[3] },
+      });
+      assertProblem(response, 410, 'invitation_expired');
+      const { objects } = await ok<List<Invitation>>(service, 'GET', path, { token: lateOwner });
+      assert.deepEqual(
+        objects.map(({ guestKey, status }) => [guestKey, status]),
+        [
+          ['a', 'accepted'],
+          ['b', 'declined'],
+          ['c', 'revoked'],
+          ['d', 'expired'],
+        ],
+      );
+    } finally {
+      service.advance(-service.parts.settings.invitationLifetimeMs);
+    }
+  });
+
+  it('are accepted once, however many try at once', async () => {
+    const { owner, appId } = world;
+    const code = await invite(service, owner, appId, 'contended');
+    const users = await Promise.all(Array.from({ length: 8 }, () => service.user()));
+    const answers = await Promise.all(
+      users.map(({ token }) => service.call('POST', `${api}/invitations/accept`, { token, json: { code } })),
+    );
+    const statuses = answers.map(({ statusCode }) => statusCode).sort();
+    assert.deepEqual(statuses, [200, ...Array(7).fill(410)]);
+  });
+});
+
+describe('tokens', () => {
+  it('tell who one is', async () => {
+    const me = await ok<Me>(service, 'GET', `${api}/me`, { token: world.owner.token });
+    assert.equal(me.id, world.owner.id);
+    assert.equal(me.name, 'Olga');
+    assert.deepEqual(me.token.scopes, ['read', 'publish', 'manage']);
+  });
+
+  it('make none that is broader or longer-lived than themselves', async () => {
+    const user = await service.user();
+    const narrow = await service.token(user.id, { scopes: ['read', 'manage'], lifetimeMs: 10 * 86_400_000 });
+    const create = (token: string, json: object) => service.call('POST', `${api}/tokens`, { token, json });
+    assertProblem(await create(narrow, { name: 'a', scopes: ['publish'] }), 403, 'forbidden');
+    assertProblem(await create(narrow, { name: 'a', expiresInDays: 11 }), 403, 'forbidden');
+    const made = (await create(narrow, { name: 'a' })).json<TokenInfo & { token: string }>();
+    assert.deepEqual(made.scopes, ['read', 'manage']);
+    assert.ok(Date.parse(made.expiresAt) <= Date.now() + 10 * 86_400_000);
+    assert.match(made.token, /^tnn_/);
+    const listed = await service.call('GET', `${api}/tokens`, { token: made.token });
+    assert.ok(!listed.payload.includes(made.token), 'a secret is shown once');
+  });
+
+  it('that are restricted to one application see nothing else, and make nothing that does', async () => {
+    const { owner, appId } = world;
+    const elsewhere = await makeApp(service, owner);
+    const { token } = await ok<{ token: string }>(service, 'POST', `${api}/tokens`, {
+      token: owner.token,
+      json: { name: 'restricted', appId },
+    });
+    assert.equal((await service.call('GET', `${api}/apps/${appId}`, { token })).statusCode, 200);
+    for (const path of [`/apps/${elsewhere}`, `/apps/${elsewhere}/guests`]) {
+      assertProblem(await service.call('GET', api + path, { token }), 404, 'not_found');
+    }
+    const { objects } = await ok<List<App>>(service, 'GET', `${api}/apps`, { token });
+    assert.deepEqual(
+      objects.map(({ id }) => id),
+      [appId],
+    );
+    assertProblem(await service.call('POST', `${api}/apps`, { token, json: { name: 'x' } }), 403, 'forbidden');
+    assertProblem(await service.call('POST', `${api}/api-keys`, { token, json: { name: 'x' } }), 403, 'forbidden');
+    assertProblem(await service.call('GET', `${api}/api-keys`, { token }), 403, 'forbidden');
+    assertProblem(await service.call('POST', `${api}/tokens`, { token, json: { name: 'x' } }), 403, 'forbidden');
+    assertProblem(
+      await service.call('POST', `${api}/tokens`, { token, json: { name: 'x', appId: elsewhere } }),
+      422,
+      'invalid_field',
+    );
+    assert.equal((await service.call('POST', `${api}/tokens`, { token, json: { name: 'x', appId } })).statusCode, 201);
+    const content = `${api}/c/${world.plugin.contentAddress}`;
+    assert.equal((await service.call('GET', content, { token })).statusCode, 200);
+    const code = await invite(service, owner, elsewhere, 'k');
+    assertProblem(await service.call('POST', `${api}/invitations/accept`, { token, json: { code } }), 404, 'not_found');
+  });
+
+  it('revoke themselves without a scope, and open nothing from then on', async () => {
+    const token = await service.token(world.owner.id, { scopes: ['read'] });
+    const { token: info } = await ok<Me>(service, 'GET', `${api}/me`, { token });
+    await ok(service, 'DELETE', `${api}/tokens/${info.id}`, { token });
+    assertProblem(await service.call('GET', `${api}/me`, { token }), 401, 'invalid_token');
+  });
+
+  it('note when they were last used, to the minute', async () => {
+    const user = await service.user();
+    await ok(service, 'GET', `${api}/me`, { token: user.token });
+    await service.parts.uses.flush();
+    const { token } = await ok<Me>(service, 'GET', `${api}/me`, { token: user.token });
+    assert.ok(token.lastUsedAt !== null && Math.abs(Date.parse(token.lastUsedAt) - Date.now()) < 120_000);
+  });
+});
+
+describe('lists', () => {
+  it('come whole, or in pages of `limit` whose cursors lead through all', async () => {
+    const { owner } = world;
+    const { token } = owner;
+    const appId = await makeApp(service, owner);
+    const extensionPointId = await makeExtensionPoint(service, owner, appId);
+    const user = await service.user();
+    await makeGuest(service, owner, appId, 'k', user);
+    for (let count = 0; count < 7; count++) {
+      await publishAs(service, user, extensionPointId, `p${count}`, tinyModule(count));
+      await invite(service, owner, appId, `more-${count}`);
+    }
+    for (const path of [
+      `/extension-points/${extensionPointId}/plugins`,
+      `/apps/${appId}/guests`,
+      `/apps/${appId}/invitations`,
+    ]) {
+      const whole = await ok<List<Plugin>>(service, 'GET', api + path, { token });
+      assert.ok(whole.objects.length >= 7);
+      assert.equal(whole.nextCursor, undefined);
+      for (const limit of [1, 3, whole.objects.length, 1000]) {
+        const collected: unknown[] = [];
+        let query = `?limit=${limit}`;
+        for (;;) {
+          const page = await ok<List<Plugin>>(service, 'GET', `${api}${path}${query}`, { token });
+          assert.ok(page.objects.length <= limit);
+          collected.push(...page.objects);
+          if (page.nextCursor === undefined) break;
+          query = `?limit=${limit}&cursor=${encodeURIComponent(page.nextCursor)}`;
+        }
+        assert.deepEqual(collected, whole.objects, `${path} by ${limit}`);
+      }
+    }
+  });
+
+  it('refuse limits that are none', async () => {
+    const { token } = world.owner;
+    for (const limit of ['0', '-1', '1001', '1.5', 'x', '', '1e3', '9'.repeat(30)]) {
+      assertProblem(await service.call('GET', `${api}/apps?limit=${limit}`, { token }), 400, 'invalid_request');
+    }
+    assertProblem(await service.call('GET', `${api}/apps?limit=1&limit=2`, { token }), 400, 'invalid_request');
+    assert.equal((await service.call('GET', `${api}/apps?other=1&other=2`, { token })).statusCode, 200);
+    assert.equal((await service.call('GET', `${api}/apps?limit=5&cursor=${'%00'}`, { token })).statusCode, 200);
+  });
+});
+
+describe('a public URL with a path prefix', () => {
+  it('is answered with and without the prefix, and is in the links', async () => {
+    const prefixed = await openService({ config: { publicUrl: 'https://plugins.example/tenon' } });
+    try {
+      const user = await prefixed.user();
+      const appId = await makeApp(prefixed, user);
+      const { token } = user;
+      assert.equal((await prefixed.call('GET', `/tenon/api/v1/apps/${appId}`, { token })).statusCode, 200);
+      assert.equal((await prefixed.call('GET', `/api/v1/apps/${appId}`, { token })).statusCode, 200);
+      const { link } = await ok<{ link: string }>(prefixed, 'POST', `/tenon/api/v1/apps/${appId}/guests`, {
+        token,
+        json: { deliveryMethod: 'link', guestKey: 'a/b' },
+      });
+      assert.match(link, /^https:\/\/plugins\.example\/tenon\/accept-invite\?code=/);
+      const extensionPointId = await makeExtensionPoint(prefixed, user, appId);
+      const list = await prefixed.call('GET', `/tenon/api/v1/extension-points/${extensionPointId}/bindings/a/b`, {
+        token,
+      });
+      assert.equal(list.payload, '{}');
+      const { type } = assertProblem(await prefixed.call('GET', '/tenon/nothing'), 404, 'not_found');
+      assert.match(type, /^https:\/\/plugins\.example\/tenon\/reference\/errors#not_found$/);
+      assertProblem(await prefixed.call('GET', '/tenonx/healthz'), 404, 'not_found');
+    } finally {
+      await prefixed.close();
+    }
+  });
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
+import { connectTo, readAnswer, requestOf } from './helpers/wire.ts';
+import { sampleModule } from './helpers/world.ts';
+
+const script = fileURLToPath(new URL('./helpers/serve-child.ts', import.meta.url));
+
+interface Served {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly output: () => string;
+  readonly log: () => string;
+}
+
+describe('serve()', () => {
+  let dataDir: string;
+  const children: ChildProcess[] = [];
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'tenon-serve-'));
+  });
+  after(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  async function start(environment: Record<string, string> = {}): Promise<Served> {
+    const child = spawn(process.execPath, [script, dataDir], {
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.push(child);
+    let output = '';
+    let log = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      log += chunk;
+    });
+    while (!output.includes('\n')) {
+      await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+      assert.equal(child.exitCode, null, log);
+    }
+    return { child, url: output.trim(), output: () => output, log: () => log };
+  }
+
+  async function stop({ child }: Served, signal: NodeJS.Signals): Promise<number | null> {
+    const exited = child.exitCode === null ? once(child, 'exit') : Promise.resolve();
+    child.kill(signal);
+    await exited;
+    return child.exitCode;
+  }
+
+  const quickstart = async () =>
+    parseEnv(await readFile(join(dataDir, 'quickstart.env'), 'utf8')) as Record<string, string>;
+
+  it('serves what another start has left, and ends on SIGTERM and on SIGINT', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) {
+      const served = await start();
+      const { TENON_TOKEN, TENON_URL } = await quickstart();
+      assert.equal(TENON_URL, served.url);
+      const me = await fetch(`${served.url}/api/v1/me`, { headers: { authorization: `Bearer ${TENON_TOKEN}` } });
+      assert.equal(me.status, 200);
+      assert.equal(await stop(served, signal), 0, served.log());
+      assert.match(served.output(), /closed/);
+      for (const line of served.log().trim().split('\n')) assert.ok(JSON.parse(line).level <= 30, line);
+      assert.ok(!served.log().includes(String(TENON_TOKEN)));
+    }
+  });
+
+  it('finishes what is in flight, and writes the uses of tokens, before it ends', async () => {
+    const served = await start();
+    const { TENON_TOKEN, TENON_USER_ID, TENON_EXTENSION_POINT_ID } = await quickstart();
+    const socket = connectTo(served.url);
+    const path = `/api/v1/artifacts/${TENON_EXTENSION_POINT_ID}/plugin/${TENON_USER_ID}/slow`;
+    const lines = [
+      `PUT ${path} HTTP/1.1`,
+      'host: x',
+      `authorization: Bearer ${TENON_TOKEN}`,
+      'content-type: application/wasm',
+      `content-length: ${sampleModule.length}`,
+    ];
+    socket.write(requestOf(lines, sampleModule.subarray(0, 100)));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const stopped = stop(served, 'SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await assert.rejects(fetch(`${served.url}/healthz`), 'nothing new is accepted');
+    socket.write(sampleModule.subarray(100));
+    assert.equal((await readAnswer(socket)).status, 201);
+    socket.end();
+    assert.equal(await stopped, 0, served.log());
+
+    const again = await start();
+    const me = await fetch(`${again.url}/api/v1/me`, { headers: { authorization: `Bearer ${TENON_TOKEN}` } });
+    const { token } = (await me.json()) as { token: { lastUsedAt: string | null } };
+    assert.notEqual(token.lastUsedAt, null);
+    await stop(again, 'SIGTERM');
+  });
+
+  it('cuts off what does not come to an end in time', async () => {
+    const served = await start({ TENON_SHUTDOWN_SECONDS: '0.3' });
+    const { TENON_API_KEY } = await quickstart();
+    const socket = connectTo(served.url);
+    socket.on('error', () => {});
+    const lines = ['POST /instrument HTTP/1.1', 'host: x', `authorization: Bearer ${TENON_API_KEY}`];
+    socket.write(requestOf([...lines, 'content-type: multipart/form-data; boundary=b', 'content-length: 1000'], 'x'));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const started = performance.now();
+    assert.equal(await stop(served, 'SIGTERM'), 0);
+    assert.ok(performance.now() - started < 10_000);
+  });
+
+  it('sees what another process does to the same folder', async () => {
+    const [one, two] = [await start(), await start()];
+    const { TENON_TOKEN } = await quickstart();
+    const call = (url: string, method: string, path: string, token: string | undefined, body?: object) =>
+      fetch(`${url}/api/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+    const created = await call(one.url, 'POST', '/tokens', TENON_TOKEN, { name: 'shared' });
+    const { id, token } = (await created.json()) as { id: string; token: string };
+    for (let time = 0; time < 3; time++) assert.equal((await call(two.url, 'GET', '/me', token)).status, 200);
+    assert.equal((await call(one.url, 'DELETE', `/tokens/${id}`, TENON_TOKEN)).status, 204);
+    assert.equal((await call(two.url, 'GET', '/me', token)).status, 401);
+    await Promise.all([stop(one, 'SIGTERM'), stop(two, 'SIGTERM')]);
+  });
+
+  it('warns of variables that it does not know', async () => {
+    const served = await start({ TENON_PROT: '1' });
+    assert.match(served.log(), /TENON_PROT/);
+    await stop(served, 'SIGTERM');
+  });
+});
