@@ -39,9 +39,18 @@ export function demandBinaryOutput(io: Pick<Io, 'stdout'>, path: string): void {
 }
 
 /** Writes bytes to stdout for `-`, or to a file as {@link writeFileWhole} does. */
-export async function writeOutput(io: Pick<Io, 'stdout'>, path: string, bytes: Uint8Array): Promise<void> {
-  if (path === standardStream) await writeBytes(io.stdout, bytes);
-  else await writeFileWhole(path, async (file) => file.writeFile(bytes));
+export async function writeOutput(
+  io: Pick<Io, 'stdout'>,
+  path: string,
+  bytes: Uint8Array,
+  signal: AbortSignal,
+): Promise<void> {
+  if (path === standardStream) return writeBytes(io.stdout, bytes);
+  await writeFileWhole(path, (file) =>
+    file.writeFile(bytes, { signal }).catch((error) => {
+      throw signal.aborted ? signal.reason : error;
+    }),
+  );
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { CliError } from './errors.ts';
 import { exitCodeOfStatus, exitCodes } from './exit-codes.ts';
+import { count } from './text.ts';
 
 /** The server, what opens it, and how long to wait for it. */
 export interface Target {
@@ -115,7 +116,7 @@ async function answerError(response: Response, { url }: Target): Promise<CliErro
   if (Value.Check(problemSchema, body)) {
     return new CliError(body.code, messageOf(body), {
       exitCode: exitCodeOfStatus(status),
-      hint: hints[body.code],
+      hint: hints[body.code] ?? retryHint(response),
       problem: body,
       requestId,
     });
@@ -127,6 +128,11 @@ async function answerError(response: Response, { url }: Target): Promise<CliErro
     hint: isRedirect ? `It points to ${location}: is that where the server is?` : 'Is this the URL of a Tenon server?',
     requestId,
   });
+}
+
+function retryHint(response: Response): string | undefined {
+  const seconds = response.headers.get('retry-after');
+  return seconds !== null && /^\d+$/.test(seconds) ? `Try again in ${count(Number(seconds), 'second')}.` : undefined;
 }
 
 function messageOf({ title, detail }: Problem): string {

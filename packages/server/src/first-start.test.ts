@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { closeContext, demoOptions, openContext, withSteps } from '../test/helpers/first-start-parts.ts';
 import { authenticateApiKey, authenticateToken } from './domain/authenticate.ts';
@@ -15,7 +16,7 @@ import { type FirstStart, type FirstStartOptions, firstStart, noDemoReason } fro
 import { readQuickstart } from './quickstart-file.ts';
 
 const run = promisify(execFile);
-const child = new URL('../test/helpers/first-start-child.ts', import.meta.url).pathname;
+const child = fileURLToPath(new URL('../test/helpers/first-start-child.ts', import.meta.url));
 const folders: string[] = [];
 
 after(async () => {
@@ -130,6 +131,19 @@ describe('firstStart()', () => {
     await start(dataDir, { demo: false });
     assert.deepEqual(await start(dataDir), { state: 'demo_made', hasSecrets: true });
     await assertWholeDemo(dataDir);
+  });
+
+  it('tells secrets that open nothing any more from those that do', async () => {
+    const dataDir = await makeFolder();
+    await start(dataDir);
+    await withContext(dataDir, async (context) => {
+      const { tokenId } = await authenticateToken(context, readQuickstart(dataDir).get('TENON_TOKEN') ?? '');
+      const later = { ...context, clock: () => Date.now() + 91 * 24 * 60 * 60 * 1000 };
+      assert.deepEqual(await firstStart(later, demoOptions(dataDir)), { state: 'in_use', hasSecrets: false });
+      assert.deepEqual(await firstStart(context, demoOptions(dataDir)), { state: 'in_use', hasSecrets: true });
+      await context.store.write((tx) => tx.deleteToken(tokenId));
+      assert.deepEqual(await firstStart(context, demoOptions(dataDir)), { state: 'in_use', hasSecrets: false });
+    });
   });
 
   it('adds no demo to a folder that is in use', async () => {

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import { makeDemo, prepareSample } from './demo.ts';
 import type { Context } from './domain/context.ts';
+import type { Transaction } from './domain/ports.ts';
+import type { TokenRecord } from './domain/records.ts';
 import { hashSecret } from './domain/secrets.ts';
 import { findPending, readQuickstart, removePending, writePending, writeQuickstart } from './quickstart-file.ts';
 
@@ -38,7 +40,7 @@ export interface FirstStartOptions extends DemoWish {
   readonly url: string;
 }
 
-/** What a start found, or made. `hasSecrets` tells whether `quickstart.env` holds a token. */
+/** What a start found, or made. `hasSecrets` tells whether `quickstart.env` holds a token that still works. */
 export type FirstStart =
   | { readonly state: 'demo_made'; readonly hasSecrets: boolean }
   | { readonly state: 'in_use'; readonly hasSecrets: boolean }
@@ -78,12 +80,16 @@ async function settleQuickstart(context: Context, { dataDir, url }: FirstStartOp
   return context.store.write(async (tx) => {
     const pending = findPending(dataDir);
     for (const { values } of pending) {
-      const token = values.get('TENON_TOKEN');
-      const isKnown = token !== undefined && (await tx.tokenByHash(hashSecret(token))) !== undefined;
-      if (isKnown) writeQuickstart(dataDir, url, values);
+      if (await findToken(tx, values)) writeQuickstart(dataDir, url, values);
     }
     writeQuickstart(dataDir, url);
     for (const { path } of pending) removePending(path);
-    return readQuickstart(dataDir).has('TENON_TOKEN');
+    const token = await findToken(tx, readQuickstart(dataDir));
+    return token !== undefined && token.expiresAtMs > context.clock();
   });
+}
+
+async function findToken(tx: Transaction, values: ReadonlyMap<string, string>): Promise<TokenRecord | undefined> {
+  const secret = values.get('TENON_TOKEN');
+  return secret === undefined ? undefined : tx.tokenByHash(hashSecret(secret));
 }

@@ -9,16 +9,17 @@ import { parseEnv } from 'node:util';
  */
 export const quickstartFileName = 'quickstart.env';
 
-/** What the first start of a demo makes. */
-export interface QuickstartSecrets {
-  readonly TENON_TOKEN: string;
-  readonly TENON_API_KEY: string;
-  readonly TENON_APP_ID: string;
-  readonly TENON_EXTENSION_POINT_ID: string;
-  readonly TENON_GUEST_KEY: string;
-  /** The demo's owner: a part of the path that a plugin is published under. */
-  readonly TENON_USER_ID: string;
-}
+/** What the first start of a demo makes. The user id is its owner's: a part of the path that a plugin is published under. */
+const secretNames = [
+  'TENON_TOKEN',
+  'TENON_APP_ID',
+  'TENON_EXTENSION_POINT_ID',
+  'TENON_GUEST_KEY',
+  'TENON_USER_ID',
+  'TENON_API_KEY',
+] as const;
+
+export type QuickstartSecrets = { readonly [Name in (typeof secretNames)[number]]: string };
 
 const header = `# Written by Tenon: TENON_URL at every start, the rest once. What else you write here stays.
 # To use it in a shell: . path/to/quickstart.env
@@ -74,7 +75,8 @@ export function writeQuickstart(folder: string, url: string, secrets: ReadonlyMa
     ? before.replace(urlLine, (_, start: string) => start + shellWord(url))
     : `${before.replace(/\n*$/, '\n')}${assignment('TENON_URL', url)}\n`;
   const temporary = `${path}.tmp`;
-  writeDurably(temporary, withUrl.replace(/\n*$/, '\n') + assignments(secrets));
+  const inOrder = secretNames.flatMap((name) => (secrets.has(name) ? [[name, secrets.get(name) ?? ''] as const] : []));
+  writeDurably(temporary, withUrl.replace(/\n*$/, '\n') + assignments(inOrder));
   renameSync(temporary, path);
   flushFolder(folder);
 }

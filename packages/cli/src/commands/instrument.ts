@@ -82,7 +82,7 @@ async function instrumentFile(io: Io, input: string, options: Options): Promise<
   const durationMs = io.nowMs() - startedMs;
   if (options.check) checkWithEngine(bytes, result.bytes);
 
-  await io.interruptible(() => writeOutput(io, output, result.bytes));
+  await io.interruptible((signal) => writeOutput(io, output, result.bytes, signal));
   if (out.isJson) out.result({ input, output, ...result.report, durationMs }, () => {});
   else showReport(out, input, output, result.report, durationMs);
 }
