@@ -1,14 +1,25 @@
 import { InstrumentError } from './errors.ts';
 
 /**
- * Which functions are traced: at most one of the two lists. A name matches a function's name in the `name` section, its
- * export name, or `module.field` for an import. Without either, every function is traced.
+ * Which functions are traced, by at most one of two lists, and how. A name in a list matches a function's name in the
+ * `name` section, its export name, or `module.field` for an import. Without either list, every function is traced.
  */
-export interface InstrumentOptions {
+export interface InstrumentOptions extends ExtraOptions {
   /** Only these are traced. Default: all functions. */
   readonly allowed?: readonly string[] | undefined;
   /** These are not traced. Default: none. */
   readonly banned?: readonly string[] | undefined;
+}
+
+/** What goes beyond the interface's configuration. */
+export interface ExtraOptions {
+  /**
+   * Whether the lists hold patterns: `*` stands for any characters, none included, `?` for one character, `\\` takes the
+   * meaning away from what follows it, and the whole name must match. Case counts. At most 1,000 patterns of at most
+   * 1,000 bytes. Functions that the engine provides (`wasm:js-string`) are matched only by a pattern that begins with
+   * `wasm:`. Default: false, every character stands for itself (`operator*` is a name).
+   */
+  readonly patterns?: boolean | undefined;
   /**
    * The generation of exception handling in which `exit` is kept in step, for a module that has tags but no handler that
    * would tell which one its engine expects. `legacy` is `try`, `exnref` is `try_table`; engines refuse a mix.
@@ -22,7 +33,7 @@ export interface InstrumentOptions {
  * Anything else throws an {@link InstrumentError} with code `invalid_config` that says what is wrong.
  */
 export function parseConfig(text: string): InstrumentOptions {
-  const config = parseJson(text);
+  const config = parseJson(text, 'the configuration');
   if (typeof config !== 'object' || config === null || Array.isArray(config)) {
     throw invalidConfig(`Expected the configuration to be an object, found ${kindOf(config)}`);
   }
@@ -38,6 +49,25 @@ export function parseConfig(text: string): InstrumentOptions {
   return { banned: checkNames('banned', (config as { banned: unknown }).banned) };
 }
 
+/**
+ * Reads options beyond the configuration from a JSON object: `patterns` and `exceptionHandling`, all of them optional. An
+ * unknown key or a wrong type throws an {@link InstrumentError} with code `invalid_config` that says which.
+ */
+export function parseExtraOptions(text: string): ExtraOptions {
+  const options = parseJson(text, 'the options');
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw invalidConfig(`Expected the options to be an object, found ${kindOf(options)}`);
+  }
+  const unknown = Object.keys(options).find((key) => key !== 'patterns' && key !== 'exceptionHandling');
+  if (unknown !== undefined) {
+    throw invalidConfig(
+      `Expected only "patterns" and "exceptionHandling" in the options, found ${JSON.stringify(unknown)}`,
+    );
+  }
+  checkOptions(options);
+  return options;
+}
+
 /** Checks options that did not come through {@link parseConfig}. Throws `invalid_config`. */
 export function checkOptions(options: InstrumentOptions): void {
   if (options.allowed !== undefined) checkNames('allowed', options.allowed);
@@ -45,17 +75,21 @@ export function checkOptions(options: InstrumentOptions): void {
   if (options.allowed !== undefined && options.banned !== undefined) {
     throw invalidConfig('Expected at most one of "allowed" and "banned", found both');
   }
+  const patterns: unknown = options.patterns;
+  if (patterns !== undefined && typeof patterns !== 'boolean') {
+    throw invalidConfig(`Expected "patterns" to be true or false, found ${kindOf(patterns)}`);
+  }
   const generation: unknown = options.exceptionHandling;
   if (generation !== undefined && generation !== 'legacy' && generation !== 'exnref') {
     throw invalidConfig(`Expected "exceptionHandling" to be "legacy" or "exnref", found ${JSON.stringify(generation)}`);
   }
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw invalidConfig(`Expected the configuration to be JSON: ${(cause as Error).message}`, cause);
+    throw invalidConfig(`Expected ${what} to be JSON: ${(cause as Error).message}`, cause);
   }
 }
 

@@ -1,4 +1,4 @@
-export { type InstrumentOptions, parseConfig } from './config.ts';
+export { type ExtraOptions, type InstrumentOptions, parseConfig, parseExtraOptions } from './config.ts';
 export {
   describeModule,
   type ExportDescription,
@@ -8,6 +8,7 @@ export {
 } from './describe.ts';
 export { InstrumentError, type InstrumentErrorCode } from './errors.ts';
 export { type InstrumentReport, type InstrumentResult, instrument } from './instrument.ts';
+export { type FunctionDescription, type FunctionList, listFunctions } from './list-functions.ts';
 export type { ExternalKind } from './module.ts';
 export type { Note } from './notes.ts';
 export { version } from './version.ts';

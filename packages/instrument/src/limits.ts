@@ -15,3 +15,11 @@ export const maxMemories = 100_000;
 export const maxSections = 100_000;
 export const maxNameSubsections = 256;
 export const maxProducersBytes = 1_048_576;
+
+/** Ours, on what a configuration may ask for: see `pattern.ts` and `near-name.ts`. Either takes some seconds at most. */
+export const maxPatterns = 1_000;
+export const maxPatternBytes = 1_000;
+export const maxPatternComparisons = 500_000_000;
+export const maxNearNames = 10;
+export const maxNearNameBytes = 1_000;
+export const maxNearNameComparisons = 50_000_000;

@@ -199,7 +199,7 @@ function writeFunctionNames(writer: ByteWriter, context: NameContext): void {
 }
 
 /** Makes names for the traced functions that have none: export name, else `module.field`, else `func[INDEX]`. */
-function createNameMaker(module: Module): (index: number) => string {
+export function createNameMaker(module: Module): (index: number) => string {
   const exported = new Map<number, string>();
   for (const { kind, index, name } of module.exports) {
     if (kind === 'function' && !exported.has(index) && name !== '') exported.set(index, name);

@@ -5,6 +5,8 @@ export type Note =
       readonly message: string;
       readonly list: 'allowed' | 'banned';
       readonly name: string;
+      /** A name that the module has, and that may have been meant. */
+      readonly nearName?: string;
     }
   | { readonly code: 'import_not_traced'; readonly message: string; readonly name: string }
   | { readonly code: 'function_left_untraced'; readonly message: string; readonly functionIndex: number }

@@ -1,9 +1,19 @@
 import { decodeUtf8 } from './byte-reader.ts';
 import type { InstrumentOptions } from './config.ts';
 import { isBuiltin, isManualApi } from './layout.ts';
+import { maxNearNames } from './limits.ts';
 import type { Module } from './module.ts';
 import type { Names } from './names.ts';
+import { createNearNameSearch } from './near-name.ts';
 import type { Note } from './notes.ts';
+import { createPatternMatcher, hasWildcard } from './pattern.ts';
+
+type List = 'allowed' | 'banned';
+
+/** Is told of a name of a function: a range of bytes in UTF-8. */
+type NameVisitor = (functionIndex: number, bytes: Uint8Array, start: number, end: number) => void;
+
+const utf8 = new TextEncoder();
 
 /**
  * Decides which functions are traced: 1 in the result, by function index. A name in the configuration matches a name in
@@ -11,14 +21,15 @@ import type { Note } from './notes.ts';
  */
 export function selectFunctions(module: Module, names: Names, options: InstrumentOptions, notes: Note[]): Uint8Array {
   const list = options.allowed === undefined ? 'banned' : 'allowed';
-  const listed = findListed(module, names, list, options[list] ?? [], notes);
+  const listed = findListed(module, names, list, options, notes);
   const traced = new Uint8Array(module.functionTypes.length);
   for (let index = 0; index < traced.length; index++) {
     traced[index] = list === 'allowed' ? (listed[index] as number) : 1 - (listed[index] as number);
   }
   module.importedFunctions.forEach((entry, index) => {
     if (isManualApi(entry)) {
-      if (list === 'allowed' && listed[index] === 1) notes.push(manualApiNote(`${entry.module}.${entry.name}`));
+      const name = `${entry.module}.${entry.name}`;
+      if (list === 'allowed' && listed[index] === 1) notes.push(manualApiNote(name));
       traced[index] = 0;
     }
     if (isBuiltin(entry) && list !== 'allowed') traced[index] = 0;
@@ -32,36 +43,96 @@ function manualApiNote(name: string): Note {
 }
 
 /** 1 for each function that has one of the names. */
-function findListed(
-  module: Module,
-  names: Names,
-  list: 'allowed' | 'banned',
-  wanted: readonly string[],
-  notes: Note[],
-): Uint8Array {
+function findListed(module: Module, names: Names, list: List, options: InstrumentOptions, notes: Note[]): Uint8Array {
   const listed = new Uint8Array(module.functionTypes.length);
-  if (wanted.length === 0) return listed;
-  const found = new Map(wanted.map((name) => [name, false]));
-  const mark = (index: number, name: string) => {
-    if (!found.has(name)) return;
-    found.set(name, true);
-    listed[index] = 1;
+  const wanted = new Set(options[list]);
+  if (wanted.size === 0) return listed;
+  const matched = new Set<string>();
+  const mark = (functionIndex: number, name: string) => {
+    matched.add(name);
+    listed[functionIndex] = 1;
+  };
+  const patterns = options.patterns ? [...wanted].filter(hasWildcard) : [];
+  visitNames(module, names, exactly(wanted.difference(new Set(patterns)), mark));
+  if (patterns.length > 0) {
+    visitNames(
+      module,
+      names,
+      byPattern(patterns, (functionIndex, pattern) => {
+        matched.add(pattern);
+        if (isForPatterns(module, functionIndex, pattern)) listed[functionIndex] = 1;
+      }),
+    );
+  }
+  const missing = [...wanted].filter((name) => !matched.has(name));
+  notes.push(...notFoundNotes(module, names, list, missing, options.patterns === true));
+  return listed;
+}
+
+/** Decoding a name costs more than comparing its length, and most lengths are not wanted. */
+function exactly(wanted: ReadonlySet<string>, mark: (functionIndex: number, name: string) => void): NameVisitor {
+  const lengths = new Set(Array.from(wanted, (name) => utf8.encode(name).length));
+  return (functionIndex, bytes, start, end) => {
+    if (!lengths.has(end - start)) return;
+    const name = decodeUtf8(bytes, start, end);
+    if (name !== undefined && wanted.has(name)) mark(functionIndex, name);
+  };
+}
+
+function byPattern(patterns: readonly string[], mark: (functionIndex: number, pattern: string) => void): NameVisitor {
+  const match = createPatternMatcher(patterns);
+  return (functionIndex, bytes, start, end) => {
+    match(bytes, start, end, (pattern) => mark(functionIndex, pattern));
+  };
+}
+
+/** What is not traced unless it is asked for is not asked for by a "*". */
+function isForPatterns(module: Module, functionIndex: number, pattern: string): boolean {
+  const entry = module.importedFunctions[functionIndex];
+  if (entry === undefined) return true;
+  return !isManualApi(entry) && (!isBuiltin(entry) || pattern.startsWith('wasm:'));
+}
+
+/** All names that a configuration can speak of. A function may have several. */
+function visitNames(module: Module, names: Names, visit: NameVisitor): void {
+  const visitText = (functionIndex: number, name: string) => {
+    const bytes = utf8.encode(name);
+    visit(functionIndex, bytes, 0, bytes.length);
   };
   module.importedFunctions.forEach((entry, index) => {
-    mark(index, `${entry.module}.${entry.name}`);
+    visitText(index, `${entry.module}.${entry.name}`);
   });
-  for (const { kind, index, name } of module.exports) if (kind === 'function') mark(index, name);
-  // Decoding a name costs more than comparing its length, and most lengths are not wanted.
-  const lengths = new Set(wanted.map((name) => new TextEncoder().encode(name).length));
-  for (let index = 0; index < listed.length; index++) {
+  for (const { kind, index, name } of module.exports) if (kind === 'function') visitText(index, name);
+  for (let index = 0; index < names.starts.length; index++) {
     const start = names.starts[index] as number;
-    const end = names.ends[index] as number;
-    if (start !== 0 && lengths.has(end - start)) mark(index, decodeUtf8(module.bytes, start, end) ?? '');
+    if (start !== 0) visit(index, module.bytes, start, names.ends[index] as number);
   }
-  for (const [name, isFound] of found) {
-    if (isFound) continue;
+}
+
+/** A note for each name that matched nothing; for the first of them with the name that may have been meant. */
+function notFoundNotes(
+  module: Module,
+  names: Names,
+  list: List,
+  missing: readonly string[],
+  hasPatterns: boolean,
+): Note[] {
+  const searched = missing.slice(0, maxNearNames).filter((name) => !hasPatterns || !hasWildcard(name));
+  const searches = new Map(searched.map((name) => [name, createNearNameSearch(utf8.encode(name))]));
+  if (searches.size > 0) {
+    visitNames(module, names, (_, bytes, start, end) => {
+      for (const search of searches.values()) search.offer(bytes, start, end);
+    });
+  }
+  return missing.map((name): Note => {
+    const near = searches.get(name)?.nearest();
+    const nearName = near && decodeUtf8(near, 0, near.length);
     const message = `No function is called ${JSON.stringify(name)}, which the configuration names as ${list}`;
-    notes.push({ code: 'name_not_found', message, list, name });
-  }
-  return listed;
+    const note = { code: 'name_not_found', list, name } as const;
+    if (nearName !== undefined) {
+      return { ...note, message: `${message}; is ${JSON.stringify(nearName)} meant?`, nearName };
+    }
+    const isOff = !hasPatterns && /[*?]/.test(name);
+    return { ...note, message: isOff ? `${message}; the option "patterns" would make a pattern of it` : message };
+  });
 }

@@ -39,6 +39,20 @@ describe('instrument() with allowed and banned', () => {
     assert.ok(notes[0]?.code === 'name_not_found' && notes[0].name === 'nope' && notes[0].list === 'banned');
   });
 
+  it('notes the name that may have been meant, of any kind', () => {
+    for (const [name, near] of [
+      ['helpr', 'helper'],
+      ['stat', 'start'],
+      ['env.lag', 'env.log'],
+    ] as const) {
+      const [note] = instrument(input, { banned: [name] }).report.notes;
+      assert.ok(note?.code === 'name_not_found' && note.nearName === near, JSON.stringify(note));
+      assert.match(note.message, new RegExp(`"${near}"`));
+    }
+    const [far] = instrument(input, { banned: ['something else'] }).report.notes;
+    assert.ok(far?.code === 'name_not_found' && !('nearName' in far));
+  });
+
   it('gives the input back where nothing is traced and no growth can be reported', () => {
     for (const options of [{ allowed: [] }, { allowed: ['nope'] }, { banned: ['print', 'helper', 'run'] }]) {
       const { bytes, report } = instrument(input, options);
@@ -76,5 +90,44 @@ describe('instrument() with allowed and banned', () => {
 
   it('refuses both lists at once', () => {
     assert.throws(() => instrument(input, { allowed: [], banned: [] }), { code: 'invalid_config' });
+  });
+});
+
+describe('instrument() with patterns', () => {
+  it('takes a pattern for a name unless it is told', () => {
+    const { notes, tracedFunctions } = instrument(input, { allowed: ['h*'] }).report;
+    assert.equal(tracedFunctions, 0);
+    assert.match(notes[0]?.message ?? '', /the option "patterns"/);
+    assert.deepEqual(entered({ allowed: ['h*'], patterns: true }), ['helper']);
+  });
+
+  it('matches names, export names, and module.field of imports', () => {
+    assert.deepEqual(entered({ allowed: ['?elper', 'env.*'], patterns: true }), ['helper', 'print']);
+    assert.deepEqual(entered({ allowed: ['st*t'], patterns: true }), ['run']);
+    assert.deepEqual(entered({ banned: ['env.*', 'r?n'], patterns: true }), ['helper']);
+    assert.deepEqual(entered({ allowed: ['helper'], patterns: true }), ['helper']);
+  });
+
+  it('notes a pattern that matches nothing', () => {
+    const { notes } = instrument(input, { allowed: ['x*', '*'], patterns: true }).report;
+    assert.deepEqual(
+      notes.map((note) => note.code === 'name_not_found' && note.name),
+      ['x*'],
+    );
+  });
+
+  it('traces with "*" what it traces without a list', () => {
+    const module = wat(`(module (import "wasm:js-string" "length" (func (param externref) (result i32)))
+      (import "dylibso:observe/api" "span-enter" (func)) (func (export "f")))`);
+    assert.deepEqual(instrument(module, { allowed: ['*'], patterns: true }).bytes, instrument(module).bytes);
+    const asked = instrument(module, { allowed: ['wasm:*', '*'], patterns: true }).report;
+    assert.deepEqual([asked.tracedFunctions, asked.notes], [2, []]);
+  });
+
+  it('matches names with wildcards in them where these are escaped', () => {
+    const operators = wat('(module (func (export "operator*")) (func (export "operator+")))', { names: false });
+    assert.equal(instrument(operators, { allowed: ['operator*'] }).report.tracedFunctions, 1);
+    assert.equal(instrument(operators, { allowed: ['operator*'], patterns: true }).report.tracedFunctions, 2);
+    assert.equal(instrument(operators, { allowed: ['operator\\*'], patterns: true }).report.tracedFunctions, 1);
   });
 });

@@ -1,0 +1,78 @@
+import { decodeUtf8 } from './byte-reader.ts';
+import { checkOptions, type InstrumentOptions } from './config.ts';
+import { checkRewritable } from './custom-sections.ts';
+import { readBodyBounds, readModule } from './module.ts';
+import { createNameMaker, readNames } from './names.ts';
+import type { Note } from './notes.ts';
+import { selectFunctions } from './selection.ts';
+
+/** A function of a module, as one who wants to trace it sees it. */
+export interface FunctionDescription {
+  /** Index in the module as it is; its instrumented form has other ones. */
+  readonly index: number;
+  /**
+   * What a trace calls it: its name in the `name` section, else the one it is exported under, else `module.field` of an
+   * import, else `func[INDEX]`.
+   */
+  readonly name: string;
+  /** Where the name comes from. A configuration can't speak of a function that has `none`. */
+  readonly nameSource: 'name-section' | 'export' | 'import' | 'none';
+  /** The names that it is exported under. */
+  readonly exportNames: readonly string[];
+  /** Where it is imported from, if it is. */
+  readonly import?: { readonly module: string; readonly name: string };
+  /** Size of its body in bytes, for one that is not imported. */
+  readonly bodyBytes?: number;
+  /** Whether `instrument()` traces it with the same options. */
+  readonly isTraced: boolean;
+}
+
+export interface FunctionList {
+  /** In the order of their indices. */
+  readonly functions: readonly FunctionDescription[];
+  /** What there is to say of the options: names that match nothing, imports that are never traced. */
+  readonly notes: readonly Note[];
+}
+
+/**
+ * Lists the functions of a module, and which of them `instrument()` would trace. Function bodies are not looked at, so one
+ * that turns out too large to be traced (there are notes about those) is listed as traced.
+ *
+ * Throws what `instrument()` throws, but for what it finds in a body.
+ */
+export function listFunctions(bytes: Uint8Array, options: InstrumentOptions = {}): FunctionList {
+  checkOptions(options);
+  const module = readModule(bytes);
+  checkRewritable(module);
+  const bodyBounds = readBodyBounds(module);
+  const notes: Note[] = [];
+  const names = readNames(module, []);
+  const traced = selectFunctions(module, names, options, notes);
+  const makeUpName = createNameMaker(module);
+  const exportNames = new Map<number, string[]>();
+  for (const { kind, index, name } of module.exports) {
+    if (kind !== 'function') continue;
+    const known = exportNames.get(index);
+    if (known === undefined) exportNames.set(index, [name]);
+    else known.push(name);
+  }
+  const importCount = module.importedFunctions.length;
+  const functions = Array.from(module.functionTypes, (_, index): FunctionDescription => {
+    const own = decodeUtf8(bytes, names.starts[index] as number, names.ends[index] as number) ?? '';
+    const entry = module.importedFunctions[index];
+    const exported = exportNames.get(index) ?? [];
+    const others = exported.some((name) => name !== '') ? 'export' : entry !== undefined ? 'import' : 'none';
+    const place = 2 * (index - importCount);
+    return {
+      index,
+      name: own === '' ? makeUpName(index) : own,
+      nameSource: own === '' ? others : 'name-section',
+      exportNames: exported,
+      ...(entry === undefined
+        ? { bodyBytes: (bodyBounds[place + 1] as number) - (bodyBounds[place] as number) }
+        : { import: { module: entry.module, name: entry.name } }),
+      isTraced: traced[index] === 1,
+    };
+  });
+  return { functions, notes };
+}

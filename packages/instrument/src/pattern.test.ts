@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { maxPatternComparisons } from './limits.ts';
+import { createPatternMatcher } from './pattern.ts';
+
+function matching(patterns: readonly string[], name: string): string[] {
+  const bytes = new TextEncoder().encode(`<${name}>`);
+  const found: string[] = [];
+  createPatternMatcher(patterns)(bytes, 1, bytes.length - 1, (pattern) => found.push(pattern));
+  return found;
+}
+
+/** The same by way of a regular expression. */
+function expected(pattern: string, name: string): boolean {
+  const source = pattern.replace(/\\?./gsu, (token) => {
+    if (token === '*') return '.*';
+    if (token === '?') return '.';
+    return (token.length > 1 && token.startsWith('\\') ? token.slice(1) : token).replace(
+      /[$()*+.?[\\\]^{|}/-]/,
+      '\\$&',
+    );
+  });
+  return new RegExp(`^${source}$`, 'su').test(name);
+}
+
+describe('createPatternMatcher()', () => {
+  for (const [pattern, yes, no] of [
+    ['*', ['', 'a', 'über\n'], []],
+    ['a*', ['a', 'ab', 'a*'], ['', 'ba']],
+    ['*a', ['a', 'ba', 'aaa'], ['ab']],
+    ['a*b*c', ['abc', 'abbc', 'axbxcxc'], ['acb', 'ab']],
+    ['?', ['a', 'ü', '🙂'], ['', 'ab']],
+    ['*?ü', ['xü', '🙂ü', 'üü'], ['ü']],
+    ['core::fmt::*', ['core::fmt::write'], ['core::fmt', 'xcore::fmt::write']],
+    ['operator\\*', ['operator*'], ['operator', 'operator\\*', 'operatorx']],
+    ['a\\', ['a\\'], ['a']],
+    ['a**b', ['ab', 'axb'], ['a']],
+  ] as const) {
+    it(`matches ${pattern} against the whole name`, () => {
+      for (const name of yes) assert.deepEqual(matching([pattern], name), [pattern], name);
+      for (const name of no) assert.deepEqual(matching([pattern], name), [], name);
+    });
+  }
+
+  it('agrees with regular expressions on every short pattern and name', () => {
+    const patterns = words(['a', 'ü', '*', '?', '\\'], 4);
+    const names = words(['a', 'ü', '*'], 4);
+    for (const name of names) {
+      const wanted = patterns.filter((pattern) => expected(pattern, name));
+      for (let at = 0; at < patterns.length; at += 500) {
+        const some = patterns.slice(at, at + 500);
+        assert.deepEqual(
+          matching(some, name),
+          some.filter((pattern) => wanted.includes(pattern)),
+          name,
+        );
+      }
+    }
+  });
+
+  it('takes a bounded time for a hostile pattern, and says when it gives up', () => {
+    const name = new TextEncoder().encode('a'.repeat(4_000_000));
+    const match = createPatternMatcher([`${'*a'.repeat(400)}*b`, `*${'a'.repeat(900)}b`]);
+    const begin = performance.now();
+    assert.throws(() => match(name, 0, name.length, () => assert.fail()), {
+      code: 'invalid_config',
+      message: new RegExp(`in ${maxPatternComparisons} steps`),
+    });
+    assert.ok(performance.now() - begin < 60_000);
+  });
+
+  it('refuses more or longer patterns than it promises to take', () => {
+    assert.throws(() => createPatternMatcher(['a'.repeat(1_001)]), { code: 'invalid_config', message: /1000 bytes/ });
+    assert.throws(() => createPatternMatcher(Array.from({ length: 1_001 }, () => '*')), { code: 'invalid_config' });
+  });
+});
+
+function words(letters: readonly string[], maxLength: number): string[] {
+  let last = [''];
+  const all = [''];
+  for (let length = 1; length <= maxLength; length++) {
+    last = last.flatMap((word) => letters.map((letter) => word + letter));
+    all.push(...last);
+  }
+  return all;
+}
