@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { readEnvironment } from './environment.ts';
-import { interruptedError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
+import { interruptible } from './interruptible.ts';
 import type { Io } from './io.ts';
 import { run } from './run.ts';
 
@@ -22,16 +22,4 @@ export async function main(): Promise<void> {
     interruptible,
   };
   process.exitCode = await run(process.argv.slice(2), io);
-}
-
-/** A first Ctrl-C (or SIGTERM) asks the work to end; a second one ends the process, as it does when there is no such work. */
-async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const stop = (signal: 'SIGINT' | 'SIGTERM') => controller.abort(interruptedError(signal));
-  process.once('SIGINT', stop).once('SIGTERM', stop);
-  try {
-    return await work(controller.signal);
-  } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
-  }
 }
