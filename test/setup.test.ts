@@ -20,7 +20,7 @@ if (behaviour === 'fails') { console.error('npm error network: ECONNREFUSED'); p
 if (behaviour === 'hangs') await new Promise((resolve) => setTimeout(resolve, 60_000));
 if (behaviour === 'slow') await new Promise((resolve) => setTimeout(resolve, 700));
 const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
-const wanted = args.includes('--omit=dev') ? Object.entries(packages).filter(([, entry]) => !entry.dev) : Object.entries(packages);
+const wanted = args.includes('--omit=dev') ? Object.entries(packages).filter(([, entry]) => !entry.dev && !packages[entry.resolved]?.dev) : Object.entries(packages);
 mkdirSync('node_modules', { recursive: true });
 writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: Object.fromEntries(wanted) }));
 `;
@@ -30,6 +30,8 @@ const lock = {
     '': { name: 'house' },
     'node_modules/needed': { version: '1.0.0', integrity: 'sha512-a' },
     'node_modules/checker': { version: '2.0.0', integrity: 'sha512-b', dev: true },
+    'node_modules/ours': { resolved: 'test/ours', link: true },
+    'test/ours': { version: '1.0.0', dev: true },
     'node_modules/elsewhere': { version: '3.0.0', integrity: 'sha512-c', optional: true, os: ['aix'] },
   },
 };

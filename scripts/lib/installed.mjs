@@ -22,11 +22,12 @@ export function installedState(root, platform = thisPlatform()) {
   if (locked === undefined) throw new Error(`${join(root, 'package-lock.json')} is missing or not JSON`);
   /** @type {'everything' | 'production'} */
   let state = 'everything';
-  for (const [path, wanted] of locked) {
+  for (const [path, entry] of locked) {
+    // Of a link to a folder of ours, what it is needed for stands with the folder.
+    const wanted = entry.link === true ? { ...locked.get(entry.resolved ?? ''), ...entry } : entry;
     if (!path.includes('node_modules/') || !fits(wanted, platform)) continue;
     const found = installed.get(path);
-    const same =
-      found?.version === wanted.version && found?.integrity === wanted.integrity && found?.link === wanted.link;
+    const same = found?.version === entry.version && found?.integrity === entry.integrity && found?.link === entry.link;
     if (same) continue;
     if (wanted.dev !== true && wanted.devOptional !== true) return 'incomplete';
     state = 'production';
