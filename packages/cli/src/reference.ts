@@ -4,7 +4,7 @@ import { exitCodeMeanings } from './exit-codes.ts';
 
 const opening = `# The command line
 
-<!-- Made from the program's own help by \`node packages/cli/test/write-reference.ts\`; a test holds the two equal. -->
+<!-- Made from the program's own help by \`node scripts/write-cli-reference.mjs\`; a test holds the two equal. -->
 
 In the source tree it is \`npx --no-install tenon\`. Results go to stdout, everything else to stderr, so that results can be piped
 on. With \`--json\` results are JSON, and a command that fails ends its stderr with one line

@@ -7,7 +7,7 @@ import { presentReference, referenceFile } from './helpers/reference.ts';
 import { createIo } from './helpers/streams.ts';
 
 describe('docs/reference/cli.md', () => {
-  it("is what the program's help says; `node packages/cli/test/write-reference.ts` makes it so", async () => {
+  it("is what the program's help says; `node scripts/write-cli-reference.mjs` makes it so", async () => {
     assert.equal(await readFile(referenceFile, 'utf8'), await presentReference());
   });
 });
