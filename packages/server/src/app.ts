@@ -1,5 +1,7 @@
+import type { RequestListener } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { answerError } from './http/answer-error.ts';
+import { answerAskedBefore } from './http/asked-before.ts';
 import { answerClientError } from './http/client-error.ts';
 import { corsHeadersFor, preflightHeaders } from './http/cors.ts';
 import { HttpError } from './http/http-error.ts';
@@ -14,11 +16,12 @@ import { routesOf } from './http/routes/all.ts';
 /** Puts the HTTP side together from its parts. It listens to nothing: `main.ts` does, and tests inject requests. */
 export function createApp(parts: Parts, routes: readonly Route[] = routesOf(parts.settings.only)): FastifyInstance {
   const { settings, addresses } = parts;
+  const requestIdOf = createRequestIds(parts.context.random);
   const rewriteUrl = createUrlRewriter(() => [addresses.base(), addresses.instrument()]);
   const app = fastify({
     logger: false, // Fastify's own lines have the path in them
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: createRequestIds(parts.context.random),
+    genReqId: requestIdOf,
     rewriteUrl: (message) => rewriteUrl(message.url ?? '/'),
     frameworkErrors: (error, request, reply) => answerError(parts, error, request, reply as FastifyReply),
     clientErrorHandler: (error, socket) => answerClientError(parts, error, socket),
@@ -34,6 +37,16 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
       connectionsCheckingInterval: Math.min(5_000, settings.headerTimeoutMs),
     },
   });
+  if (!parts.log.isLevelEnabled('debug')) {
+    // Where every request is told in the log, every request goes through the framework.
+    const [handle] = app.server.listeners('request') as RequestListener[];
+    app.server.removeAllListeners('request');
+    app.server.on('request', (message, response) => {
+      // A server that is stopping tells clients to close their connections; the framework sees to that.
+      const isAnswered = app.server.listening && answerAskedBefore(parts, message, response, requestIdOf);
+      if (!isAnswered) handle?.(message, response);
+    });
+  }
   // Who calls is checked before a byte of the body is asked for; see `bodySource`.
   app.server.on('checkContinue', (message, response) => app.server.emit('request', message, response));
 

@@ -11,7 +11,7 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
   let world: World;
   let base: string;
   before(async () => {
-    service = await openService();
+    service = await openService({ config: { logLevel: 'info' } }); // on `debug` no answer is given from memory
     base = await service.listen();
     world = await makeWorld(service);
   });

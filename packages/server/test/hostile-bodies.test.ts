@@ -22,6 +22,7 @@ describe('hostile requests', () => {
   before(async () => {
     service = await openService({
       config: {
+        logLevel: 'info',
         idleTimeoutMs: 300,
         headerTimeoutMs: 400,
         maxModuleBytes: 8 * MiB,

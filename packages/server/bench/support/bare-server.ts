@@ -27,6 +27,7 @@ process.once('message', (answers: Record<string, { headers: Record<string, strin
     }
     response.writeHead(200, { ...headers, 'content-length': String(body.length) }).end(body);
   });
+  process.on('message', () => process.send?.(process.cpuUsage()));
   server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
 });
 process.on('disconnect', () => process.exit());

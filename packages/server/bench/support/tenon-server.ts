@@ -55,6 +55,7 @@ process.send?.({
   bindings: `/api/v1/extension-points/${extensionPoint.id}/bindings/customers%2Fglobex`,
   contents: addresses.map((address) => `/api/v1/c/${address}`),
 });
+process.on('message', () => process.send?.(process.cpuUsage()));
 process.on('disconnect', async () => {
   await server.close();
   rmSync(dataDir, { recursive: true, force: true });

@@ -37,22 +37,10 @@ export function registerRoute(app: FastifyInstance, parts: Parts, route: Route):
     url: path,
     exposeHeadRoute: false,
     config: { access },
-    onRequest: onRequestHooks(parts, route, readQuery),
+    onRequest: admissionHook(parts, route, readQuery),
     ...(isLogged(parts, method) ? { onResponse: logHook(parts) } : {}),
     handler: body === undefined ? plainHandler(parts, route, readQuery) : bodyHandler(parts, route, readQuery),
   });
-}
-
-function onRequestHooks(parts: Parts, route: Route, readQuery: QueryReader | undefined) {
-  const { shortcut } = route;
-  const admission = admissionHook(parts, route, readQuery);
-  if (shortcut === undefined) return admission;
-  return [
-    (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-      if (!shortcut(parts, request, reply)) done();
-    },
-    admission,
-  ];
 }
 
 /** Changes are told in the log; reads only to those who debug, which also spares each read a listener. */

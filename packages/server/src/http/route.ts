@@ -95,11 +95,6 @@ export interface RouteDeclaration<A extends Access, Path extends string, Query e
   readonly doc: RouteDoc;
   /** What can be refused without the body. */
   readonly beforeBody?: (parts: Parts, call: Omit<Call<A, Path, Query, Body>, 'body'>) => void;
-  /**
-   * Answers on Node's own response, before anything else is done, when the very same was asked before and nothing has changed
-   * since; `false` when it can't.
-   */
-  readonly shortcut?: (parts: Parts, request: FastifyRequest, reply: FastifyReply) => boolean;
   readonly handle: (parts: Parts, call: Call<A, Path, Query, Body>, reply: FastifyReply) => unknown;
 }
 
