@@ -1,18 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { InstrumentError, instrument } from '../src/index.ts';
+import { createRandom } from './support/random.ts';
 import { samples } from './support/samples.ts';
-
-/** Mulberry32: small, seeded, good enough to pick bytes. */
-function createRandom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 /** Bytes that a format of counts and indices is likely to stumble over. */
 const nasty = [0x00, 0x01, 0x0b, 0x40, 0x60, 0x7f, 0x80, 0xff];
