@@ -1,0 +1,66 @@
+// Makes publishable packages: JavaScript and declarations out of the TypeScript that the workspace itself runs.
+//
+//   npm run build                          into build/<package>
+//   npm run build -- --out <folder>        into <folder>/<package>
+//
+// Every package with a tsconfig.build.json is built: libraries, that is. What is run rather than imported (the server, the
+// command line) runs from its sources.
+import './lib/require-node.mjs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { findFiles, root } from './lib/workspace.mjs';
+
+const { values } = parseArgs({ options: { out: { type: 'string' } } });
+// npm runs scripts in the root, wherever it was called.
+const out = values.out === undefined ? join(root, 'build') : resolve(process.env.INIT_CWD ?? '.', values.out);
+
+for (const config of findFiles(['packages/*/tsconfig.build.json'])) {
+  const from = join(root, dirname(config));
+  const to = join(out, basename(from));
+  rmSync(to, { recursive: true, force: true });
+  if (!compile(join(root, config), to)) {
+    process.exitCode = 1;
+    continue;
+  }
+  for (const file of findFiles(['**/*.d.ts'], to)) pointAtJavaScript(join(to, file));
+  writeFileSync(join(to, 'package.json'), `${JSON.stringify(publishedManifest(from), null, 2)}\n`);
+  cpSync(join(root, 'LICENSE'), join(to, 'LICENSE'));
+  const readme = join(from, 'README.md');
+  if (existsSync(readme)) cpSync(readme, join(to, 'README.md'));
+  console.log(to);
+}
+
+/**
+ * @param {string} config
+ * @param {string} to
+ */
+function compile(config, to) {
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const { status } = spawnSync(process.execPath, [compiler, '-p', config, '--outDir', to], { stdio: 'inherit' });
+  return status === 0;
+}
+
+/**
+ * In JavaScript the compiler changes the endings of what is imported, in declarations it doesn't.
+ *
+ * @param {string} declarations
+ */
+function pointAtJavaScript(declarations) {
+  const text = readFileSync(declarations, 'utf8');
+  writeFileSync(declarations, text.replace(/((?:\bfrom|\bimport\()\s*)(['"])(\.{1,2}\/[^'"]+)\.ts\2/g, '$1$2$3.js$2'));
+}
+
+/**
+ * The manifest as others get it: what is imported is JavaScript beside it.
+ *
+ * @param {string} from
+ */
+function publishedManifest(from) {
+  const manifest = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'));
+  const { name, version, description, license, type, engines, dependencies, sideEffects } = manifest;
+  const exports = { '.': { types: './index.d.ts', default: './index.js' } };
+  return { name, version, description, license, type, sideEffects, engines, exports, dependencies };
+}

@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { type Browser, chromium } from 'playwright-core';
+
+const cache = join(import.meta.dirname, '..', '..', 'node_modules', '.cache');
+
+/**
+ * Starts a real Chromium without a window, which reaches this machine and nothing else.
+ *
+ * @returns the browser, or why there is none on this machine
+ */
+export async function openChromium(): Promise<Browser | string> {
+  const executablePath = await findChromium();
+  if (executablePath === undefined) {
+    return `the registry has a Chromium for linux-x64 alone, not for ${process.platform}-${process.arch}`;
+  }
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox', // which root can't have
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+    ],
+  });
+}
+
+async function findChromium(): Promise<string | undefined> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  const main = createRequire(import.meta.url).resolve('@sparticuz/chromium');
+  const { version } = JSON.parse(await readFile(join(dirname(main), '..', 'package.json'), 'utf8'));
+  const folder = join(cache, `chromium-${version}`);
+  if (!existsSync(folder)) await unpack(folder);
+  return join(folder, 'chromium');
+}
+
+/**
+ * The package unpacks itself into the temporary folder, and takes what lies there, of whatever version, for its own. It gets
+ * a folder of ours for one, which takes its place when it is whole: tests that run at the same time may all do this.
+ */
+async function unpack(folder: string): Promise<void> {
+  await mkdir(cache, { recursive: true });
+  const temporary = await mkdtemp(join(cache, 'unpacking-'));
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = temporary;
+  try {
+    const { default: packed } = await import('@sparticuz/chromium');
+    await packed.executablePath();
+    await rename(temporary, folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
