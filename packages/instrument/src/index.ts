@@ -1,4 +1,10 @@
-export { type ExtraOptions, type InstrumentOptions, parseConfig, parseExtraOptions } from './config.ts';
+export {
+  type ExtraOptions,
+  type InstrumentOptions,
+  type ProgressListener,
+  parseConfig,
+  parseExtraOptions,
+} from './config.ts';
 export {
   describeModule,
   type ExportDescription,

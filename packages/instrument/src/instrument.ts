@@ -96,7 +96,7 @@ function rewriteCode(
     const types = createTypePool(module);
     const writer = createWriter(expectedCodeBytes(bodyBounds, layout));
     const context = createBodyContext(module, layout, types, writer);
-    const isDone = rewriteBodies(context, bodyBounds);
+    const isDone = rewriteBodies(context, bodyBounds, options.onProgress);
     const { findings } = context;
     for (const index of findings.leftUntraced) traced[index] = 0;
     const found = nextAssumptions(assumptions, layout, findings, isDone);
