@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { ConfigError, loadConfig } from './config.ts';
 import { settings } from './config-settings.ts';
@@ -64,5 +65,16 @@ describe('loadConfig()', () => {
     const { warnings } = loadConfig({}, { TENON_PROT: '1', TENON_TOKEN: 'of the command line', OTHER: 'x' });
     assert.equal(warnings.length, 1);
     assert.match(warnings[0] ?? '', /TENON_PROT/);
+  });
+});
+
+describe('settings', () => {
+  it('are in the reference, each with its words, and no other', () => {
+    const page = readFileSync(new URL('../../../docs/reference/configuration.md', import.meta.url), 'utf8');
+    const rows = new Map(
+      [...page.matchAll(/^\| `(TENON_\w+)` \|.*\| (.*) \|$/gm)].map(([, name, words]) => [name, words]),
+    );
+    const expected = Object.values(settings).map(({ variable, description }) => [variable, description]);
+    assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(expected));
   });
 });

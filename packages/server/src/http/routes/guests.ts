@@ -96,7 +96,6 @@ export const guestRoutes: readonly Route[] = [
       summary: 'Invite a guest, at the path that older clients know',
       answers: inviteAnswers,
       errors: ['unsupported_delivery_method'],
-      deprecated: true,
     },
     handle: (parts, { admission, body }) => invite(parts, admission, body),
   }),
