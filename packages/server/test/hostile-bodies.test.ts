@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { moduleOfSize } from '../bench/support/module-of-size.ts';
 import { openService, type TestService } from './helpers/service.ts';
 import { assertWireProblem, closesWithin, connectTo, exchange, readAnswer, requestOf } from './helpers/wire.ts';
-import { formOf, makeWorld, sampleModule, type World } from './helpers/world.ts';
+import { formOf, makeWorld, publishAs, sampleModule, type World } from './helpers/world.ts';
 
 const run = promisify(execFile);
 const MiB = 1024 * 1024;
@@ -23,6 +24,7 @@ describe('hostile requests', () => {
     service = await openService({
       config: {
         logLevel: 'info',
+        contentCacheBytes: MiB,
         idleTimeoutMs: 300,
         headerTimeoutMs: 400,
         maxModuleBytes: 8 * MiB,
@@ -185,6 +187,25 @@ describe('hostile requests', () => {
     await sleep(100);
     assert.equal((await exchange(base, requestOf(lines, form.body))).status, 200);
     await memoryIsFree();
+  });
+
+  it('are cut off when they stop reading in the middle of a content', async () => {
+    const { guest, owner, extensionPointId } = world;
+    const large = Buffer.from(moduleOfSize(7 * MiB));
+    const { contentAddress } = await publishAs(service, guest, extensionPointId, 'large', large);
+    const socket = connectTo(base);
+    socket.pause();
+    const line = `GET /api/v1/c/${contentAddress} HTTP/1.1`;
+    socket.write(requestOf([line, 'host: x', `authorization: Bearer ${owner.token}`]));
+    const open = () =>
+      new Promise<number>((resolve, reject) => {
+        service.app.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+      });
+    await sleep(150);
+    const before = await open();
+    for (let tries = 0; tries < 100 && (await open()) >= before; tries++) await sleep(20);
+    assert.ok((await open()) < before, 'the server has closed the connection');
+    socket.destroy();
   });
 
   it('get problem documents for what the parser refuses', async () => {

@@ -88,6 +88,12 @@ describe('errors', () => {
     assertProblem(await send(Buffer.from([0x22, 0xff, 0x22])), 400, 'malformed_json');
     assert.match(assertProblem(await send('x'.repeat(1001)), 413, 'payload_too_large').detail, /1,000 bytes/);
     assertProblem(await send('name=a', 'application/x-www-form-urlencoded'), 415, 'unsupported_media_type');
+    const encoded = await service.call('POST', '/api/v1/apps', {
+      token,
+      body: 'x',
+      headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    });
+    assertProblem(encoded, 415, 'unsupported_media_type');
     assertProblem(await send('[]'), 422, 'invalid_field');
     assertProblem(await send('{"name":" "}'), 422, 'invalid_field');
     const { errors } = assertProblem(await send('{"name":1}'), 422, 'invalid_field');

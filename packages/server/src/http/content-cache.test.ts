@@ -47,6 +47,15 @@ describe('createContentCache()', () => {
     assert.equal(await cache.size(large.address), 1001);
   });
 
+  it('reads once for many who ask at the same time', async () => {
+    const cache = createContentCache(blobs, 8000);
+    const { address, bytes } = await put(3, 1000);
+    opened = 0;
+    const all = await Promise.all(Array.from({ length: 20 }, () => cache.small(address)));
+    for (const content of all) assert.deepEqual(Buffer.from(content ?? []), bytes);
+    assert.equal(opened, 1);
+  });
+
   it('forgets the one that was read longest ago', async () => {
     const cache = createContentCache(blobs, 8000);
     const contents = await Promise.all([...Array(9).keys()].map((seed) => put(10 + seed, 1000)));

@@ -17,10 +17,10 @@ export interface ContentCache {
 export function createContentCache(blobs: BlobStore, maxBytes: number): ContentCache {
   const maxEntryBytes = Math.floor(maxBytes / 8);
   const entries = new Map<ContentAddress, Uint8Array>(); // the one read last stands last
+  const loading = new Map<ContentAddress, Promise<Uint8Array | undefined>>();
   let bytes = 0;
 
   const keep = (address: ContentAddress, content: Uint8Array): void => {
-    if (entries.has(address)) return;
     entries.set(address, content);
     bytes += content.length;
     for (const [oldest, old] of entries) {
@@ -44,10 +44,18 @@ export function createContentCache(blobs: BlobStore, maxBytes: number): ContentC
     keep(address, content);
     return content;
   };
+  /** Many who ask for the same at once share one reading of it. */
+  const loadOnce = (address: ContentAddress): Promise<Uint8Array | undefined> => {
+    const begun = loading.get(address);
+    if (begun !== undefined) return begun;
+    const loaded = load(address).finally(() => loading.delete(address));
+    loading.set(address, loaded);
+    return loaded;
+  };
   return {
     small(address) {
       const known = entries.get(address);
-      if (known === undefined) return load(address);
+      if (known === undefined) return loadOnce(address);
       entries.delete(address);
       entries.set(address, known);
       return known;

@@ -16,7 +16,13 @@ export class ClientGone extends Error {
  * @throws ClientGone
  */
 export async function readBytes(source: BodySource, maxBytes: number, what: string): Promise<Buffer<ArrayBuffer>> {
-  const announced = Number(source.message.headers['content-length'] ?? 0);
+  const { 'content-length': length, 'content-encoding': encoding = 'identity' } = source.message.headers;
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new HttpError('unsupported_media_type', 'Send the body as it is, without a content-encoding.', {
+      'accept-encoding': 'identity',
+    });
+  }
+  const announced = Number(length ?? 0);
   if (announced > maxBytes) throw tooLarge(what, maxBytes);
   const chunks: Buffer[] = [];
   let size = 0;
