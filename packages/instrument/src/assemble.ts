@@ -1,4 +1,3 @@
-import type { CodeFindings } from './body-context.ts';
 import { readerOver, readU32 } from './byte-reader.ts';
 import { type ByteWriter, createWriter, putU32, writeByte, writeName, writeRange, writeU32 } from './byte-writer.ts';
 import { speaksOfCodeOffsets } from './custom-sections.ts';
@@ -20,7 +19,10 @@ export interface Parts {
   readonly names: Names;
   /** All function bodies with their sizes. */
   readonly bodies: Uint8Array;
-  readonly findings: CodeFindings;
+  /** 1 for an imported function of which `ref.func` in a body takes a reference. */
+  readonly referencedImports: Uint8Array;
+  /** Blocks put around each body. */
+  readonly addedLabels: Uint8Array;
   readonly generated: readonly GeneratedFunction[];
   readonly notes: Note[];
 }
@@ -86,7 +88,7 @@ function rewriteSection(
   section: Section | undefined,
   hookType: number,
 ): Uint8Array | 'unchanged' {
-  const { module, layout, types, generated, findings } = parts;
+  const { module, layout, types, generated, referencedImports } = parts;
   const writer = createWriter(section ? section.end - section.contentStart + 256 : 256);
   const context = {
     bytes: module.bytes,
@@ -109,7 +111,7 @@ function rewriteSection(
   } else if (id === SectionId.start && section !== undefined) {
     writeU32(writer, useOf(layout, readU32(readerOver(module.bytes, section.contentStart, section.end), 'a function')));
   } else if (id === SectionId.element) {
-    const declared = findUndeclared(layout, findings);
+    const declared = findUndeclared(layout, referencedImports);
     if (section === undefined && declared.length === 0) return 'unchanged';
     writeElementSection(context, section, declared);
   } else {
@@ -164,9 +166,9 @@ function writeExports(writer: ByteWriter, module: Module, layout: Layout, sectio
  * `ref.func` in a body may only name a function that occurs outside of the bodies. An import may have been declared by
  * its export, which does not declare its wrapper.
  */
-function findUndeclared(layout: Layout, findings: CodeFindings): number[] {
+function findUndeclared(layout: Layout, referencedImports: Uint8Array): number[] {
   return layout.wrapped
-    .filter((index) => findings.referencedImports[index] === 1)
+    .filter((index) => referencedImports[index] === 1)
     .map((index) => layout.callTargets[index] as number);
 }
 
@@ -189,7 +191,7 @@ function noteDropped(notes: Note[], section: Section, reason: string): void {
 }
 
 function addTrailer(pieces: Uint8Array[], parts: Parts): void {
-  const { module, layout, names, findings, generated, notes } = parts;
+  const { module, layout, names, addedLabels, generated, notes } = parts;
   const nameBytes = names.section ? names.section.end - names.section.contentStart : 0x4000;
   const nameWriter = createWriter(nameBytes + (nameBytes >> 3) + 1024);
   writeName(nameWriter, 'name');
@@ -199,7 +201,7 @@ function addTrailer(pieces: Uint8Array[], parts: Parts): void {
     names,
     hookNames: layout.hooks.map((hook) => `${hookModule}.${hook}`),
     addedNames: generated.map(({ name }) => name),
-    addedLabels: findings.addedLabels,
+    addedLabels,
   });
   const producersWriter = createWriter(256);
   writeName(producersWriter, 'producers');

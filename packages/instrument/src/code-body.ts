@@ -1,55 +1,65 @@
-import type { BodyContext } from './body-context.ts';
 import { u32Length } from './byte-writer.ts';
-import type { ProgressListener } from './config.ts';
+import type { CodeScan } from './code-cursor.ts';
 import { limitExceeded } from './errors.ts';
 import { maxFunctionBodyBytes } from './limits.ts';
-import { rewriteBody } from './rewrite-body.ts';
+import { type Body, type BodyContext, frameOf, rewriteBody } from './rewrite-body.ts';
+import { readSites, type SiteReader } from './site-list.ts';
 
-/** After how many bytes of code the caller hears of it again. */
-const progressBytes = 1_048_576;
-
-/**
- * Appends all bodies. One that would pass the engines' limit only because of tracing stays untraced, as
- * `findings.leftUntraced` says. False if the layout assumed something that the code contradicts.
- */
-export function rewriteBodies(context: BodyContext, bounds: Uint32Array, onProgress?: ProgressListener): boolean {
-  const { importCount, traced } = context.layout;
-  const codeStart = bounds[0] ?? 0;
-  const codeEnd = bounds.at(-1) ?? 0;
-  let reportAt = codeStart + progressBytes;
-  for (let body = 0; body < bounds.length / 2; body++) {
-    const start = bounds[2 * body] as number;
-    const end = bounds[2 * body + 1] as number;
-    const functionIndex = importCount + body;
-    const isTraced = traced[functionIndex] === 1;
-    if (!rewriteWithinLimit(context, functionIndex, start, end, isTraced)) return false;
-    if (onProgress !== undefined && end >= reportAt) {
-      onProgress(end - codeStart, codeEnd - codeStart);
-      reportAt = end + progressBytes;
-    }
-  }
-  return true;
+/** What became of the bodies. */
+export interface RewrittenBodies {
+  /** Blocks put around each body, by which the indices of its labels shift. */
+  readonly addedLabels: Uint8Array;
+  /** Functions whose body would have passed an engine's limit. */
+  readonly leftUntraced: readonly number[];
 }
 
+/** Appends all bodies. One that would pass the engines' limit only because of tracing stays untraced. */
+export function rewriteBodies(context: BodyContext, scan: CodeScan): RewrittenBodies {
+  const { bounds, traits, halves } = scan;
+  const { importCount, traced } = context.layout;
+  const addedLabels = new Uint8Array(traits.length);
+  const leftUntraced: number[] = [];
+  for (const { firstBody, lastBody, sites } of halves) {
+    const reader = readSites(sites, bounds[2 * firstBody] ?? 0);
+    for (let index = firstBody; index < lastBody; index++) {
+      const body = {
+        functionIndex: importCount + index,
+        start: bounds[2 * index] as number,
+        end: bounds[2 * index + 1] as number,
+        traits: traits[index] as number,
+      };
+      const wantsTracing = traced[body.functionIndex] === 1;
+      const labels = rewriteWithinLimit(context, body, wantsTracing, reader);
+      if (labels === 'untraced') leftUntraced.push(body.functionIndex);
+      else addedLabels[index] = labels;
+      scan.advance(body.end - body.start);
+    }
+  }
+  return { addedLabels, leftUntraced };
+}
+
+/** Returns the number of labels around the body, or that it had to be left untraced. */
 function rewriteWithinLimit(
   context: BodyContext,
-  functionIndex: number,
-  start: number,
-  end: number,
+  body: Body,
   isTraced: boolean,
-): boolean {
-  const { writer, findings, layout } = context;
+  sites: SiteReader,
+): number | 'untraced' {
+  const { writer, layout } = context;
+  const { at, next } = sites;
   const writtenBefore = writer.length;
-  if (!rewriteBody(context, functionIndex, start, end, isTraced)) return false;
+  const frame = isTraced ? frameOf(layout, body.traits) : 'bare';
+  rewriteBody(context, body, frame, isTraced, sites);
   const written = writer.length - writtenBefore;
   const size = written - u32Length(written);
-  if (size <= maxFunctionBodyBytes) return true;
-  if (isTraced) {
-    writer.length = writtenBefore;
-    findings.leftUntraced.push(functionIndex);
-    findings.addedLabels[functionIndex - layout.importCount] = 0;
-    return rewriteWithinLimit(context, functionIndex, start, end, false);
+  const bodyBytes = body.end - body.start;
+  if (size <= maxFunctionBodyBytes || (!isTraced && bodyBytes > maxFunctionBodyBytes)) {
+    return frame === 'bare' ? 0 : frame === 'exnref' ? 2 : 1;
   }
-  if (end - start > maxFunctionBodyBytes) return true;
-  throw limitExceeded('bytes in a function body', size, maxFunctionBodyBytes, start);
+  if (!isTraced) throw limitExceeded('bytes in a function body', size, maxFunctionBodyBytes, body.start);
+  writer.length = writtenBefore;
+  sites.at = at;
+  sites.next = next;
+  rewriteWithinLimit(context, body, false, sites);
+  return 'untraced';
 }

@@ -10,13 +10,12 @@ export interface InstrumentOptions extends ExtraOptions {
   /** These are not traced. Default: none. */
   readonly banned?: readonly string[] | undefined;
   /**
-   * Is told how far the work is, about once for each MiB of code. The work may have to begin again, at most twice: then
-   * less is done than before. What it throws ends the work. Default: nobody is told.
+   * Is told how far the work is, about once for each MiB of code. What it throws ends the work. Default: nobody is told.
    */
   readonly onProgress?: ProgressListener | undefined;
 }
 
-/** Hears how many bytes of code have been rewritten, of how many. */
+/** Hears how many bytes of code are done, of how many. */
 export type ProgressListener = (doneBytes: number, totalBytes: number) => void;
 
 /** What goes beyond the interface's configuration. */

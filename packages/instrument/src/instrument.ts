@@ -1,16 +1,18 @@
 import { assemble } from './assemble.ts';
-import { type CodeFindings, createBodyContext } from './body-context.ts';
 import { createWriter } from './byte-writer.ts';
-import { rewriteBodies } from './code-body.ts';
+import { type RewrittenBodies, rewriteBodies } from './code-body.ts';
+import type { CodeScan } from './code-cursor.ts';
+import { scanCode } from './code-scan.ts';
 import { checkOptions, type InstrumentOptions } from './config.ts';
 import { checkRewritable } from './custom-sections.ts';
 import { limitExceeded } from './errors.ts';
 import { type GeneratedFunction, generateFunctions, writeGeneratedBodies } from './generated.ts';
-import { type Assumptions, canGrow, type Layout, layOut } from './layout.ts';
+import { canGrow, type Handlers, type Layout, layOut } from './layout.ts';
 import { maxFunctionBodyBytes, maxFunctions, maxImports, maxTypes } from './limits.ts';
 import { type Module, readBodyBounds, readModule } from './module.ts';
 import { readNames } from './names.ts';
 import type { Note } from './notes.ts';
+import { createProgress } from './progress.ts';
 import { selectFunctions } from './selection.ts';
 import { createTypePool, type TypePool } from './type-pool.ts';
 
@@ -57,7 +59,14 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   const code = rewriteCode(module, bodyBounds, traced, options);
   if (code === undefined) return unchanged(module, notes);
   notes.push(...nameNotes, ...codeNotes(code));
-  const output = assemble({ ...code, module, names, notes });
+  const output = assemble({
+    ...code,
+    module,
+    names,
+    notes,
+    referencedImports: code.scan.referencedImports,
+    addedLabels: code.rewritten.addedLabels,
+  });
   const report = {
     tracedFunctions: countOnes(traced),
     totalFunctions: module.functionTypes.length,
@@ -72,16 +81,16 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
 interface RewrittenCode {
   readonly layout: Layout;
   readonly types: TypePool;
-  readonly findings: CodeFindings;
+  readonly scan: CodeScan;
+  readonly rewritten: RewrittenBodies;
   readonly generated: readonly GeneratedFunction[];
   /** The bodies with their sizes, one after the other. */
   readonly bodies: Uint8Array;
 }
 
 /**
- * Writes the function bodies in one pass. What only the code can tell (whether it grows a memory, which generation of
- * exception handling it uses) is assumed; where the code says otherwise, the pass is repeated knowing it, at most once for
- * each. Clears `traced` where a function has to stay untraced. Undefined where there is nothing to report.
+ * Reads the code, then lays the output out, then writes the function bodies. Clears `traced` where a function has to stay
+ * untraced. Undefined where there is nothing to report.
  */
 function rewriteCode(
   module: Module,
@@ -89,50 +98,36 @@ function rewriteCode(
   traced: Uint8Array,
   options: InstrumentOptions,
 ): RewrittenCode | undefined {
-  let assumptions = firstAssumptions(module, traced, options);
+  if (!traced.includes(1) && !module.memories.some(canGrow)) return undefined;
+  const codeBytes = (bodyBounds.at(-1) ?? 0) - (bodyBounds[0] ?? 0);
+  const scan = scanCode(module, bodyBounds, createProgress(codeBytes, options.onProgress));
+  const grownMemories = module.memories.flatMap((_, index) => (scan.grownMemories[index] === 1 ? [index] : []));
   for (;;) {
-    const layout = layOut(module, traced, assumptions);
+    const layout = layOut(module, traced, { grownMemories, handlers: chooseHandlers(module, scan, traced, options) });
     if (layout.hooks.length === 0) return undefined;
     const types = createTypePool(module);
     const writer = createWriter(expectedCodeBytes(bodyBounds, layout));
-    const context = createBodyContext(module, layout, types, writer);
-    const isDone = rewriteBodies(context, bodyBounds, options.onProgress);
-    const { findings } = context;
-    for (const index of findings.leftUntraced) traced[index] = 0;
-    const found = nextAssumptions(assumptions, layout, findings, isDone);
-    if (found === assumptions && traced.includes(1) === layout.hooks.includes('enter')) {
-      const generated = generateFunctions(module, layout, types, findings.grownMemories);
-      checkOutputLimits(module, layout, types, generated);
-      writeGeneratedBodies(writer, generated);
-      return { layout, types, findings, generated, bodies: writer.bytes.subarray(0, writer.length) };
-    }
-    assumptions = found;
+    const rewritten = rewriteBodies({ module, layout, types, writer }, scan);
+    for (const index of rewritten.leftUntraced) traced[index] = 0;
+    // Only the last traced function that must not be takes the hooks along, and with them every index moves.
+    if (traced.includes(1) !== layout.hooks.includes('enter')) continue;
+    const generated = generateFunctions(module, layout, types, grownMemories);
+    checkOutputLimits(module, layout, types, generated);
+    writeGeneratedBodies(writer, generated);
+    return { layout, types, scan, rewritten, generated, bodies: writer.bytes.subarray(0, writer.length) };
   }
 }
 
-function firstAssumptions(module: Module, traced: Uint8Array, options: InstrumentOptions): Assumptions {
-  const mayThrow = module.tagCount > 0 && traced.includes(1);
-  return {
-    reportsGrowth: module.memories.some(canGrow),
-    handlers: mayThrow ? (options.exceptionHandling ?? 'exnref') : 'none',
-  };
-}
-
-/** The same object where the code agrees with what was assumed. A pass that broke off has always found out something. */
-function nextAssumptions(assumed: Assumptions, layout: Layout, findings: CodeFindings, isDone: boolean): Assumptions {
-  const { generation, grownMemories } = findings;
-  if (generation !== 'none' && generation !== assumed.handlers && layout.hooks.includes('enter')) {
-    return { ...assumed, handlers: generation };
-  }
-  const hasGrowth = grownMemories.length > 0 || layout.watchedMemories.length > 0;
-  if (isDone && assumed.reportsGrowth && !hasGrowth) return { ...assumed, reportsGrowth: false };
-  return assumed;
+/** A module that has tags but uses neither generation may yet be passed through by exceptions. */
+function chooseHandlers(module: Module, scan: CodeScan, traced: Uint8Array, options: InstrumentOptions): Handlers {
+  if (scan.generation !== 'none') return scan.generation;
+  return module.tagCount > 0 && traced.includes(1) ? (options.exceptionHandling ?? 'exnref') : 'none';
 }
 
 function expectedCodeBytes(bounds: Uint32Array, layout: Layout): number {
   const bodyBytes = (bounds.at(-1) ?? 0) - (bounds[0] ?? 0);
-  const perBody = layout.hooks.includes('enter') ? 10 : 0;
-  return bodyBytes + (bodyBytes >> 5) + perBody * bounds.length + 64 * layout.wrapped.length + 4096;
+  const perBody = layout.hooks.includes('enter') ? 16 : 0;
+  return bodyBytes + (bodyBytes >> 5) + (perBody * bounds.length) / 2 + 64 * layout.wrapped.length + 4096;
 }
 
 function checkOutputLimits(
@@ -150,13 +145,13 @@ function checkOutputLimits(
   if (typeCount > maxTypes) throw limitExceeded('types', typeCount, maxTypes, end);
 }
 
-function codeNotes({ layout, findings }: RewrittenCode): Note[] {
-  const notes = findings.leftUntraced.map((functionIndex): Note => {
+function codeNotes({ layout, scan, rewritten }: RewrittenCode): Note[] {
+  const notes = rewritten.leftUntraced.map((functionIndex): Note => {
     const message = `Function ${functionIndex} is not traced: with tracing its body would pass ${maxFunctionBodyBytes} bytes, which engines accept at most`;
     return { code: 'function_left_untraced', message, functionIndex };
   });
   const { handlers } = layout;
-  if (handlers !== 'none' && findings.generation === 'none') {
+  if (handlers !== 'none' && scan.generation === 'none') {
     const message = `The module has tags but no handler, so it fits both generations of exception handling: ${handlers} was chosen`;
     notes.push({ code: 'exception_generation_chosen', message, generation: handlers });
   }

@@ -6,11 +6,11 @@ export const hookModule = 'dylibso:observe/instrument';
 /** How `exit` is kept in step when an exception passes through a frame. */
 export type Handlers = 'none' | 'legacy' | 'exnref';
 
-/** What the code must be read to find out. A pass assumes it, and is repeated where it was wrong. */
-export interface Assumptions {
-  /** A growth that the module can make or the host can make is reported: `memory-grow` is imported. */
-  readonly reportsGrowth: boolean;
+/** What the code had to be read for. */
+export interface CodeFacts {
   readonly handlers: Handlers;
+  /** Memories that `memory.grow` grows, in the order of the helpers that stand for it. */
+  readonly grownMemories: readonly number[];
 }
 
 /**
@@ -19,7 +19,7 @@ export interface Assumptions {
  *
  *     imports | hooks | functions of the module | wrappers of imports | host growth | growth helpers
  */
-export interface Layout extends Assumptions {
+export interface Layout extends CodeFacts {
   readonly importCount: number;
   readonly functionCount: number;
   readonly hooks: readonly string[];
@@ -38,17 +38,18 @@ export interface Layout extends Assumptions {
   readonly watchedMemories: readonly number[];
   /** Index of the helper that reports the host's growth; -1 without. */
   readonly hostGrowthIndex: number;
-  /** Index of the first helper that stands for `memory.grow`. */
-  readonly growHelpersIndex: number;
+  /** Per memory that the code grows, the helper that stands for `memory.grow`. */
+  readonly growHelpers: Readonly<Record<number, number>>;
 }
 
 /** Lays out the output's function index space. */
-export function layOut(module: Module, traced: Uint8Array, assumptions: Assumptions): Layout {
+export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): Layout {
   const importCount = module.importedFunctions.length;
   const functionCount = module.functionTypes.length;
-  const watchedMemories = assumptions.reportsGrowth ? findWatchedMemories(module) : [];
+  const watchedMemories = findWatchedMemories(module);
+  const reportsGrowth = watchedMemories.length > 0 || facts.grownMemories.length > 0;
   const hasTraced = traced.includes(1);
-  const hooks = [...(hasTraced ? ['enter', 'exit'] : []), ...(assumptions.reportsGrowth ? ['memory-grow'] : [])];
+  const hooks = [...(hasTraced ? ['enter', 'exit'] : []), ...(reportsGrowth ? ['memory-grow'] : [])];
   const hookIndex = (name: string) => (hooks.includes(name) ? importCount + hooks.indexOf(name) : -1);
   const shift = hooks.length;
   const wrapped = findWrapped(module, traced, watchedMemories.length > 0);
@@ -58,8 +59,9 @@ export function layOut(module: Module, traced: Uint8Array, assumptions: Assumpti
     callTargets[index] = wrappersIndex + place;
   });
   const helpersIndex = wrappersIndex + wrapped.length;
+  const growHelpersIndex = helpersIndex + (watchedMemories.length > 0 ? 1 : 0);
   return {
-    ...assumptions,
+    ...facts,
     importCount,
     functionCount,
     hooks,
@@ -72,7 +74,7 @@ export function layOut(module: Module, traced: Uint8Array, assumptions: Assumpti
     wrapped,
     watchedMemories,
     hostGrowthIndex: watchedMemories.length > 0 ? helpersIndex : -1,
-    growHelpersIndex: helpersIndex + (watchedMemories.length > 0 ? 1 : 0),
+    growHelpers: Object.fromEntries(facts.grownMemories.map((index, place) => [index, growHelpersIndex + place])),
   };
 }
 

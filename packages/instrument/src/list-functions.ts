@@ -58,7 +58,8 @@ export function listFunctions(bytes: Uint8Array, options: InstrumentOptions = {}
   }
   const importCount = module.importedFunctions.length;
   const functions = Array.from(module.functionTypes, (_, index): FunctionDescription => {
-    const own = decodeUtf8(bytes, names.starts[index] as number, names.ends[index] as number) ?? '';
+    const nameStart = names.starts[index] as number;
+    const own = nameStart === 0 ? '' : (decodeUtf8(bytes, nameStart, names.ends[index] as number) ?? '');
     const entry = module.importedFunctions[index];
     const exported = exportNames.get(index) ?? [];
     const others = exported.some((name) => name !== '') ? 'export' : entry !== undefined ? 'import' : 'none';
