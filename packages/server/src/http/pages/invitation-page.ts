@@ -29,8 +29,8 @@ ${alert}
 <button name="decision" value="accept">Accept</button>
 <button name="decision" value="decline" class="quiet">Decline</button>
 </div>
-</form>
-<p class="soft">The invitation works until ${day} (UTC), once.</p>`,
+<p class="soft">The invitation works once, until ${day} (UTC).</p>
+</form>`,
   };
 }
 

@@ -12,7 +12,7 @@ body { margin: 0; padding: 1.5rem 1rem; background: var(--paper); color: var(--i
   font-family: system-ui, sans-serif; }
 main { max-width: 30rem; margin: 8vh auto 0; padding: 1.75rem; background: var(--card); border: 1px solid var(--line);
   border-radius: .75rem; }
-main.wide { max-width: 62rem; margin-top: 0; overflow-x: auto; }
+main.wide { max-width: 44rem; margin-top: 0; }
 h1 { margin: 0 0 .75rem; font-size: 1.35rem; line-height: 1.3; overflow-wrap: anywhere; }
 p { margin: 0 0 1rem; overflow-wrap: anywhere; }
 .soft { color: var(--soft); font-size: .925rem; }
@@ -27,9 +27,12 @@ input:focus-visible, button:focus-visible { outline: 3px solid var(--accent); ou
 [role=alert] { margin-bottom: 1rem; padding: .65rem .75rem; border-left: 4px solid light-dark(#b3261e, #f2857d);
   background: light-dark(#fbeceb, #33211f); border-radius: .25rem; }
 code { font-size: .92em; }
-table { border-collapse: collapse; font-size: .925rem; }
-th, td { padding: .5rem .75rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
-tr:target { background: light-dark(#fff4cf, #3a3420); }
+.actions + .soft { margin: 1.25rem 0 0; }
+form .soft { margin: .35rem 0 0; }
+section { padding: 1rem 0; border-top: 1px solid var(--line); }
+section:target { margin: 0 -1rem; padding: 1rem; background: light-dark(#fff4cf, #3a3420); border-radius: .5rem; }
+h2 { margin: 0 0 .35rem; font-size: 1.05rem; }
+section p { margin: 0 0 .35rem; }
 `;
 
 /** No script, no other origin, no frame; only the one style sheet above, by its hash. */

@@ -38,20 +38,20 @@ export const referenceRoutes: readonly Route[] = [
 ];
 
 function errorPage() {
-  const rows = Object.entries(errorCodes).map(([code, { status, title }]) => {
+  const sections = Object.entries(errorCodes).map(([code, { status, title }]) => {
     const { when, remedy } = errorGuide[code as ErrorCode];
-    return html`<tr id="${code}"><td><code>${code}</code></td><td>${String(status)}</td><td>${title}</td><td>${plain(when)}</td><td>${plain(remedy)}</td></tr>
+    return html`<section id="${code}">
+<h2><code>${code}</code> <span class="soft">${String(status)}</span></h2>
+<p>${title}: sent when ${plain(when)}.</p>
+<p class="soft">${plain(remedy)}</p>
+</section>
 `;
   });
   return {
     title: 'Errors',
     wide: true as const,
     body: html`<h1>Errors</h1>
-<table>
-<thead><tr><th>code</th><th>status</th><th>title</th><th>sent when</th><th>what to do</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table>`,
+${sections}`,
   };
 }
 
