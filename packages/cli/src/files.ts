@@ -22,13 +22,18 @@ export async function readInput(
   if (path === standardStream) {
     if (io.stdin.isTTY)
       throw usageError(`"-" reads ${what} from stdin, which is a terminal. Pipe it in, or name a file.`);
-    return new Uint8Array(await buffer(io.stdin));
+    return withoutCopy(await buffer(io.stdin));
   }
   try {
-    return new Uint8Array(await readFile(path));
+    return withoutCopy(await readFile(path));
   } catch (cause) {
     throw fileError(`Cannot read ${what} from ${path}`, cause);
   }
+}
+
+/** The same bytes as a plain array: a module may be large, and a copy of it is not needed. */
+function withoutCopy({ buffer: memory, byteOffset, byteLength }: Buffer): Uint8Array<ArrayBufferLike> {
+  return new Uint8Array(memory, byteOffset, byteLength);
 }
 
 /** Refuses to write bytes to a terminal, which they would garble. To be asked before the work is done. */

@@ -55,3 +55,15 @@ function bar(doneBytes: number, totalBytes: number | undefined): string {
   const percent = `${Math.floor(share * 100)}`.padStart(3);
   return `${'━'.repeat(filled)}${'─'.repeat(barColumns - filled)} ${percent} %  ${formatSize(doneBytes)} of ${formatSize(totalBytes)}`;
 }
+
+/**
+ * Says on stderr, where that is a terminal, what is being done.
+ *
+ * @returns takes the line away
+ */
+export function showStep(io: Pick<Io, 'stderr'>, isShown: boolean, text: string): () => void {
+  const { stderr } = io;
+  if (!isShown || !stderr.isTTY) return () => {};
+  stderr.write(`\r\u001b[K${text}`);
+  return () => stderr.write('\r\u001b[K');
+}

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { instrument } from '@tenon/instrument';
+import { instrument, listFunctions } from '@tenon/instrument';
 import wabt from 'wabt';
+import { run } from '../src/run.ts';
 import { makeFolder } from './helpers/server.ts';
-import { type Setting, tenon } from './helpers/streams.ts';
+import { createIo, type Setting, tenon } from './helpers/streams.ts';
 
 const sample = fileURLToPath(new URL('../../server/sample/greet.wasm', import.meta.url));
 
@@ -56,10 +58,14 @@ describe('tenon instrument', () => {
     ['--allowed given twice', ['--allowed', 'greet', '--allowed', 'count_vowels']],
     ['--allowed with a comma', ['--allowed', 'greet, count_vowels']],
     ['a configuration', ['--config', 'allowed.json']],
+    ['a file of names', ['--allowed-file', 'allowed.txt']],
+    ['a file of names and more', ['--allowed-file', 'allowed.txt', '--allowed', 'greet']],
+    ['patterns', ['--patterns', '--allowed', 'gre?t,count_*']],
   ] as const) {
     it(`traces what is allowed: ${what}`, async () => {
       await writeFile(inFolder('allowed.json'), '{"allowed": ["greet", "count_vowels"]}');
-      const inPlace = args.map((arg) => (arg === 'allowed.json' ? inFolder(arg) : arg));
+      await writeFile(inFolder('allowed.txt'), '# what is worth it\ngreet\r\n\n  count_vowels  \n');
+      const inPlace = args.map((arg) => (arg.startsWith('allowed.') ? inFolder(arg) : arg));
       const report = (await demand([sample, '-o', inFolder('some.wasm'), '--json', ...inPlace])).json();
       assert.equal(report.tracedFunctions, 2);
       assert.deepEqual(report.notes, []);
@@ -75,6 +81,93 @@ describe('tenon instrument', () => {
       [['name_not_found', 'nothing']],
     );
     assert.ok(durationMs > 0);
+  });
+
+  it('leaves out what a file of names bans, from stdin too', async () => {
+    const args = [sample, '-o', inFolder('banned.wasm'), '--banned-file', '-', '--json'];
+    const { tracedFunctions, totalFunctions } = (await demand(args, { stdin: 'greet\nis_vowel' })).json();
+    assert.equal(tracedFunctions, totalFunctions - 2);
+  });
+
+  it('names what may have been meant, and where to look when nothing is traced', async () => {
+    const { stderr } = await demand([sample, '--dry-run', '--allowed', 'gret']);
+    assert.match(stderr, /note +No function is called "gret".+"greet"/);
+    assert.match(stderr, /warning: No function is traced\. tenon instrument .+greet\.wasm --list shows/);
+  });
+
+  it('writes nothing in a dry run, and says what it would have done', async () => {
+    const input = inFolder('dry.wasm');
+    await writeFile(input, await readFile(sample));
+    const before = await readdir(folder.path);
+    const { stderr } = await demand([input, '--dry-run']);
+    const { report } = instrument(await readFile(sample));
+    assert.match(stderr, /dry run, nothing is written/);
+    assert.ok(stderr.includes(`${report.tracedFunctions} of ${report.totalFunctions} traced`), stderr);
+    const json = (await demand([input, '--dry-run', '--json'])).json();
+    assert.deepEqual([json.output, json.outputBytes], [null, report.outputBytes]);
+    assert.deepEqual(await readdir(folder.path), before);
+  });
+
+  it('lists the functions, and which would be traced', async () => {
+    const { stdout, stderr } = await demand([sample, '--list', '--allowed', 'greet,is_vowel,grete']);
+    const { functions } = listFunctions(await readFile(sample));
+    const [heading, ...lines] = stdout.trimEnd().split('\n');
+    assert.match(heading ?? '', /^ *index +bytes +traced +name$/);
+    assert.equal(lines.length, functions.length);
+    for (const { index, name, bodyBytes } of functions) {
+      const traced = name === 'say_hello' || name === 'is_vowel' ? 'yes' : 'no';
+      assert.match(
+        lines[index] ?? '',
+        new RegExp(`^ *${index} +${bodyBytes ?? 'import'} +${traced} +${name}(  \\(|$)`),
+      );
+    }
+    assert.match(stdout, /say_hello {2}\(exported as greet\)/);
+    assert.match(stdout, /imported as extism:host\/env\.alloc/);
+    assert.match(stderr, /note: No function is called "grete".+"greet".+\n2 of 14 functions would be traced\.\n$/);
+  });
+
+  it('lists as JSON what the library lists', async () => {
+    const json = (await demand([sample, '--list', '--json', '--banned', 'greet'])).json();
+    const { functions, notes } = listFunctions(await readFile(sample), { banned: ['greet'] });
+    assert.deepEqual(json, {
+      input: sample,
+      tracedFunctions: functions.length - 1,
+      totalFunctions: functions.length,
+      functions,
+      notes,
+    });
+  });
+
+  it('takes the generation of exception handling that it is told', async () => {
+    const { parseWat } = await wabt();
+    const parsed = parseWat('throws.wat', '(module (tag $e) (func (export "f") (throw $e)))', { exceptions: true });
+    await writeFile(inFolder('throws.wasm'), parsed.toBinary({}).buffer);
+    parsed.destroy();
+    for (const generation of ['legacy', 'exnref']) {
+      const args = [inFolder('throws.wasm'), '--exception-handling', generation, '--json'];
+      const { notes } = (await demand(args)).json();
+      assert.deepEqual(
+        notes.map((note: { generation: string }) => note.generation),
+        [generation],
+      );
+    }
+  });
+
+  it('shows on a terminal how far it is, when that takes long, and takes it away', async () => {
+    const large = createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm');
+    for (const isTerminal of [true, false]) {
+      const { io, stderr } = createIo({ isTerminal });
+      let nowMs = 0;
+      const slowly = () => {
+        nowMs += 1000;
+        return nowMs;
+      };
+      assert.equal(await run(['instrument', large, '-o', '/dev/null'], { ...io, nowMs: slowly }), 0);
+      const [, bar = '', rest = ''] =
+        /^(\r\u001b\[KInstrumenting .+ %.+\r\u001b\[K)?([^\r]+)$/s.exec(stderr.text) ?? [];
+      assert.equal(bar !== '', isTerminal);
+      assert.match(rest, /functions/);
+    }
   });
 
   it('refuses what it cannot instrument with the code and the offset, and writes nothing', async () => {
@@ -104,14 +197,25 @@ describe('tenon instrument', () => {
     ['a list and a configuration', ['--allowed', 'a', '--config', 'x.json'], /cannot be used with/],
     ['a file that is not there', ['-o', 'x.wasm', '--config', '/nowhere/x.json'], /no such file/],
     ['--json and the module both on stdout', ['-o', '-', '--json'], /stdout/],
+    ['a file of one list and the other', ['--allowed-file', 'a.txt', '--banned', 'b'], /cannot be used with/],
+    ['a list and a file to write to', ['--list', '-o', 'x.wasm'], /cannot be used with/],
+    ['two things from stdin', ['--allowed-file', '-', '--config', '-'], /cannot be used with/],
+    ['an unknown generation', ['--exception-handling', 'both'], /legacy, exnref/],
+    ['a pattern beyond bounds', ['--patterns', '--dry-run', '--allowed', `*${'a'.repeat(1000)}`], /1000 bytes/],
   ] as const) {
     it(`refuses ${what}`, async () => {
       const { exitCode, stdout, stderr } = await tenon(['instrument', sample, ...args]);
-      assert.ok(exitCode === 1 || exitCode === 2);
+      assert.ok([1, 2, 7].includes(exitCode), stderr);
       assert.equal(stdout, '');
       assert.match(stderr, pattern);
     });
   }
+
+  it('refuses to read two things from stdin', async () => {
+    const { exitCode, stderr } = await tenon(['instrument', '-', '--allowed-file', '-', '-o', inFolder('x.wasm')]);
+    assert.equal(exitCode, 2);
+    assert.match(stderr, /can not both come from stdin/);
+  });
 
   it('shows a module to no terminal', async () => {
     const { exitCode, stdout } = await tenon(['instrument', sample, '-o', '-'], { isTerminal: true });

@@ -1,89 +1,94 @@
 import { basename, dirname, join } from 'node:path';
 import {
-  InstrumentError,
   type InstrumentOptions,
   type InstrumentReport,
+  type InstrumentResult,
   instrument,
-  parseConfig,
+  listFunctions,
 } from '@tenon/instrument';
 import { type Command, Option } from 'commander';
-import { collect, examples, withJson } from '../command.ts';
+import { examples, withJson } from '../command.ts';
 import { checkWithEngine } from '../engine-check.ts';
-import { CliError, usageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { usageError } from '../errors.ts';
 import { demandBinaryOutput, readInput, standardStream, writeOutput } from '../files.ts';
+import { formatFunctions, formatReport, shownNotes } from '../instrument-report.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
-import { formatNumber, printable } from '../text.ts';
+import { createProgress, type Progress, showStep } from '../progress.ts';
+import { count, formatNumber, printable, shellWord } from '../text.ts';
+import {
+  demandOneFromStdin,
+  readTracingOptions,
+  refusing,
+  type TracingFlags,
+  withTracing,
+} from '../tracing-options.ts';
 
-interface Options {
+interface Options extends TracingFlags {
   readonly output?: string;
-  readonly allowed?: string[];
-  readonly banned?: string[];
-  readonly config?: string;
+  readonly list?: boolean;
+  readonly dryRun?: boolean;
   readonly check: boolean;
   readonly json?: boolean;
 }
 
 export function addInstrumentCommand(program: Command, io: Io): void {
-  const names = 'names between commas; may be given again';
-  withJson(
-    program
-      .command('instrument')
-      .argument('<module>', 'a compiled module; "-" reads stdin')
-      .option(
-        '-o, --output <file>',
-        '"-" is stdout (default: <module>.instrumented.wasm beside the input; stdout for "-")',
-      )
-      .addOption(
-        new Option('--allowed <names>', `trace these functions alone; ${names}`)
-          .argParser(collect)
-          .conflicts(['banned', 'config']),
-      )
-      .addOption(
-        new Option('--banned <names>', `trace all but these functions; ${names}`)
-          .argParser(collect)
-          .conflicts(['config']),
-      )
-      .option('--config <file>', 'the same as JSON: {"allowed": […]} or {"banned": […]}; "-" reads stdin')
-      .option('--no-check', 'do not have the engine of this Node.js validate the result')
-      .description('instrument a module for tracing, here and without a server'),
+  withTracing(
+    withJson(
+      program
+        .command('instrument')
+        .argument('<module>', 'a compiled module; "-" reads stdin')
+        .option(
+          '-o, --output <file>',
+          '"-" is stdout (default: <module>.instrumented.wasm beside the input; stdout for "-")',
+        )
+        .addOption(
+          new Option(
+            '--list',
+            'list the functions with their sizes, and which would be traced; write no module',
+          ).conflicts(['output', 'dryRun']),
+        )
+        .addOption(new Option('--dry-run', 'do everything but write the module').conflicts(['output']))
+        .option('--no-check', 'do not have the engine of this Node.js validate the result')
+        .description('instrument a module for tracing, here and without a server'),
+    ),
   )
     .addHelpText(
       'after',
       `${examples(
         'tenon instrument app.wasm -o traced.wasm',
         'tenon instrument app.wasm --banned malloc,free',
+        "tenon instrument app.wasm --patterns --allowed 'parse*,env.*' --list",
+        'tenon instrument app.wasm --allowed-file names.txt --dry-run',
         'tenon instrument app.wasm --config tracing.json --json',
         'curl -s https://example.org/app.wasm | tenon instrument - > traced.wasm',
       )}
 A name matches a function's name in the module's name section, the name that it is exported under, or, for an imported
-function, module.field. Names that contain commas go into --config.
+function, module.field. --list shows them. Names that contain commas go into a file. Without --patterns every character of
+a name stands for itself.
 `,
     )
-    .action((input: string, options: Options) => instrumentFile(io, input, options));
+    .action((input: string, options: Options) => run(io, input, options));
 }
 
-async function instrumentFile(io: Io, input: string, options: Options): Promise<void> {
+async function run(io: Io, input: string, options: Options): Promise<void> {
   const out = createReporter(io, options.json === true);
-  const output = options.output ?? besideInput(input);
-  demandBinaryOutput(io, output);
+  demandOneFromStdin(input, options);
+  if (options.list) {
+    await list(io, out, input, options);
+    return;
+  }
+  const output = options.dryRun ? undefined : (options.output ?? besideInput(input));
+  if (output !== undefined) demandBinaryOutput(io, output);
   if (out.isJson && output === standardStream) {
     throw usageError('The module and the JSON can not both go to stdout.', 'Name a file with -o.');
   }
-  if (input === standardStream && options.config === standardStream) {
-    throw usageError('The module and its configuration can not both come from stdin.');
-  }
-  const selection = await readSelection(io, options);
+  const tracing = await readTracingOptions(io, options);
   const bytes = await readInput(io, input, 'the module');
-
-  const startedMs = io.nowMs();
-  const result = rewrite(bytes, selection);
-  const durationMs = io.nowMs() - startedMs;
-  if (options.check) checkWithEngine(bytes, result.bytes);
-
-  await io.interruptible((signal) => writeOutput(io, output, result.bytes, signal));
-  if (out.isJson) out.result({ input, output, ...result.report, durationMs }, () => {});
+  const { result, durationMs } = rewrite(io, out, bytes, tracing);
+  if (options.check) check(io, out, bytes, result.bytes);
+  if (output !== undefined) await io.interruptible((signal) => writeOutput(io, output, result.bytes, signal));
+  if (out.isJson) out.result({ input, output: output ?? null, ...result.report, durationMs }, () => {});
   else showReport(out, input, output, result.report, durationMs);
 }
 
@@ -92,42 +97,73 @@ function besideInput(input: string): string {
   return join(dirname(input), `${basename(input).replace(/\.wasm$/i, '')}.instrumented.wasm`);
 }
 
-async function readSelection(io: Io, { allowed, banned, config }: Options): Promise<InstrumentOptions> {
-  if (config !== undefined) {
-    const text = new TextDecoder().decode(await readInput(io, config, 'the configuration'));
-    return refusing(() => parseConfig(text));
-  }
-  if (allowed !== undefined) return { allowed };
-  return banned === undefined ? {} : { banned };
-}
-
-function rewrite(bytes: Uint8Array, selection: InstrumentOptions) {
-  return refusing(() => instrument(bytes, selection));
-}
-
-function refusing<T>(work: () => T): T {
+function rewrite(
+  io: Io,
+  out: Reporter,
+  bytes: Uint8Array,
+  tracing: InstrumentOptions,
+): { readonly result: InstrumentResult; readonly durationMs: number } {
+  let progress: Progress | undefined;
+  let shownBytes = 0;
+  const onProgress = (doneBytes: number, totalBytes: number): void => {
+    progress ??= createProgress(io, !out.isJson, 'Instrumenting', totalBytes);
+    progress.advance(Math.max(0, doneBytes - shownBytes)); // a pass that is repeated has been shown
+    shownBytes = Math.max(shownBytes, doneBytes);
+  };
+  const startedMs = io.nowMs();
   try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof InstrumentError)) throw error;
-    throw new CliError(error.code, error.message, { exitCode: exitCodes.refused, cause: error });
+    const result = refusing(() => instrument(bytes, { ...tracing, onProgress }));
+    return { result, durationMs: io.nowMs() - startedMs };
+  } finally {
+    progress?.end();
+  }
+}
+
+/** The engine looks at some hundred MB in a second: people need not be told of less. */
+const slowCheckBytes = 64 * 1_048_576;
+
+function check(io: Io, out: Reporter, input: Uint8Array, output: Uint8Array): void {
+  const end = showStep(io, !out.isJson && input.length >= slowCheckBytes, 'Having the engine validate the result …');
+  try {
+    checkWithEngine(input, output);
+  } finally {
+    end();
   }
 }
 
 /** Goes to stderr: the module may be on its way through stdout. */
-function showReport(out: Reporter, input: string, output: string, report: InstrumentReport, durationMs: number): void {
-  const { tracedFunctions, totalFunctions, addedImports, inputBytes, outputBytes, notes } = report;
-  const change = inputBytes === 0 ? 0 : ((outputBytes - inputBytes) / inputBytes) * 100;
-  const lines = [
-    `${nameOf(input, 'stdin')} → ${nameOf(output, 'stdout')}`,
-    `  functions  ${formatNumber(tracedFunctions)} of ${formatNumber(totalFunctions)} traced`,
-    `  imports    ${addedImports.length === 0 ? 'none added' : `${addedImports.join(', ')} added`}`,
-    `  size       ${formatNumber(inputBytes)} → ${formatNumber(outputBytes)} bytes (${change >= 0 ? '+' : ''}${change.toFixed(1)} %)`,
-    `  time       ${durationMs.toFixed(0)} ms`,
-    ...notes.map((note) => `  note       ${printable(note.message)}`),
-  ];
-  if (tracedFunctions === 0) lines.push('  note       nothing is traced');
-  out.note(lines.join('\n'));
+function showReport(
+  out: Reporter,
+  input: string,
+  output: string | undefined,
+  report: InstrumentReport,
+  durationMs: number,
+): void {
+  const from = nameOf(input, 'stdin');
+  const heading =
+    output === undefined ? `${from}: a dry run, nothing is written` : `${from} → ${nameOf(output, 'stdout')}`;
+  out.note(formatReport(heading, report, durationMs));
+  if (report.tracedFunctions === 0 && report.totalFunctions > 0) {
+    const hint = input === standardStream ? '--list shows' : `tenon instrument ${shellWord(input)} --list shows`;
+    out.warn(`No function is traced. ${hint} what there is to trace.`);
+  }
+}
+
+async function list(io: Io, out: Reporter, input: string, options: Options): Promise<void> {
+  const tracing = await readTracingOptions(io, options);
+  const bytes = await readInput(io, input, 'the module');
+  const { functions, notes } = refusing(() => listFunctions(bytes, tracing));
+  const tracedFunctions = functions.reduce((total, { isTraced }) => total + (isTraced ? 1 : 0), 0);
+  out.result({ input, tracedFunctions, totalFunctions: functions.length, functions, notes }, () => {
+    for (const text of formatFunctions(functions, out.style)) out.write(text);
+    out.note(
+      [...shownNotes(notes).map((text) => `note: ${text}`), summaryOf(tracedFunctions, functions.length)].join('\n'),
+    );
+  });
+}
+
+function summaryOf(tracedFunctions: number, totalFunctions: number): string {
+  return `${formatNumber(tracedFunctions)} of ${count(totalFunctions, 'function')} would be traced.`;
 }
 
 function nameOf(path: string, stream: string): string {

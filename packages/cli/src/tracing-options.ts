@@ -1,0 +1,100 @@
+import { InstrumentError, type InstrumentOptions, parseConfig } from '@tenon/instrument';
+import { type Command, Option } from 'commander';
+import { collect } from './command.ts';
+import { CliError, usageError } from './errors.ts';
+import { exitCodes } from './exit-codes.ts';
+import { readInput, standardStream } from './files.ts';
+import type { Io } from './io.ts';
+
+/** What the command line says of the functions to trace, as commander parses it. */
+export interface TracingFlags {
+  readonly allowed?: string[];
+  readonly allowedFile?: string;
+  readonly banned?: string[];
+  readonly bannedFile?: string;
+  readonly config?: string;
+  readonly patterns?: boolean;
+  readonly exceptionHandling?: 'legacy' | 'exnref';
+}
+
+/** Adds the options that choose what is traced and how. */
+export function withTracing(command: Command): Command {
+  const isAllowed = ['allowed', 'allowedFile'];
+  const isBanned = ['banned', 'bannedFile'];
+  const names = 'names between commas; may be given again';
+  const nameFile = 'the same from a file: one name a line, # begins a comment; "-" reads stdin';
+  return command
+    .optionsGroup('What is traced (default: every function):')
+    .addOption(
+      new Option('--allowed <names>', `trace these functions alone; ${names}`)
+        .argParser(collect)
+        .conflicts([...isBanned, 'config']),
+    )
+    .addOption(new Option('--allowed-file <file>', nameFile).conflicts([...isBanned, 'config']))
+    .addOption(
+      new Option('--banned <names>', `trace all but these functions; ${names}`)
+        .argParser(collect)
+        .conflicts([...isAllowed, 'config']),
+    )
+    .addOption(new Option('--banned-file <file>', nameFile).conflicts([...isAllowed, 'config']))
+    .option('--config <file>', 'the same as JSON: {"allowed": […]} or {"banned": […]}; "-" reads stdin')
+    .option('--patterns', 'the names are patterns: * stands for any characters, ? for one, \\* for a *')
+    .addOption(
+      new Option(
+        '--exception-handling <generation>',
+        'for a module that throws and never catches: which generation its engine expects (default: exnref)',
+      ).choices(['legacy', 'exnref']),
+    );
+}
+
+/** How many of the things that a command reads come from stdin, of which there is one. */
+export function demandOneFromStdin(input: string, flags: TracingFlags): void {
+  const sources = [input, flags.allowedFile, flags.bannedFile, flags.config];
+  if (sources.filter((source) => source === standardStream).length > 1) {
+    throw usageError('The module and what is traced of it can not both come from stdin.');
+  }
+}
+
+/** @throws CliError `invalid_config`, or when a file can't be read */
+export async function readTracingOptions(io: Io, flags: TracingFlags): Promise<InstrumentOptions> {
+  const { patterns, exceptionHandling } = flags;
+  return { ...(await readLists(io, flags)), patterns, exceptionHandling };
+}
+
+async function readLists(io: Io, flags: TracingFlags): Promise<InstrumentOptions> {
+  const { allowed, allowedFile, banned, bannedFile, config } = flags;
+  if (config !== undefined) {
+    const text = new TextDecoder().decode(await readInput(io, config, 'the configuration'));
+    return refusing(() => parseConfig(text));
+  }
+  if (allowed !== undefined || allowedFile !== undefined) {
+    return { allowed: [...(allowed ?? []), ...(await readNames(io, allowedFile))] };
+  }
+  if (banned !== undefined || bannedFile !== undefined) {
+    return { banned: [...(banned ?? []), ...(await readNames(io, bannedFile))] };
+  }
+  return {};
+}
+
+async function readNames(io: Io, file: string | undefined): Promise<readonly string[]> {
+  if (file === undefined) return [];
+  return parseNames(new TextDecoder().decode(await readInput(io, file, 'the names')));
+}
+
+/** Names from a text: one a line, without the space around them. What begins with `#` is a comment. */
+export function parseNames(text: string): readonly string[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/** Turns what the instrumenter refuses into an error of the command line, with the same code. */
+export function refusing<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof InstrumentError)) throw error;
+    throw new CliError(error.code, error.message, { exitCode: exitCodes.refused, cause: error });
+  }
+}
