@@ -6,13 +6,14 @@ import { DomainError } from './errors.ts';
 import type { BindingRecord } from './records.ts';
 import { memoryKey } from './snapshots.ts';
 
-/** A2's answer: the JSON text in UTF-8, and the strong entity tag that changes exactly when it does. */
+/** A2's answer: the JSON text, and the strong entity tag that changes exactly when it does. */
 export interface BindingListAnswer {
-  readonly body: Uint8Array;
+  /** ASCII, as all ids, names, addresses and times are: as long in bytes as it is in characters. */
+  readonly json: string;
   readonly etag: string;
 }
 
-const answers = memoryKey<BindingListAnswer>('binding lists', (answer) => answer.body.length);
+const answers = memoryKey<BindingListAnswer>('binding lists', (answer) => answer.json.length);
 
 /**
  * What is bound to a guest key at an extension point: `{}` for a key without plugins, whether a guest has it or not.
@@ -29,8 +30,8 @@ export function readBindings(
   const extensionPointId = access.extensionPoint.id;
   const memory = context.snapshots.current().memory(answers);
   return memory.getOrLoad(`${extensionPointId} ${guestKey}`, async () => {
-    const body = Buffer.from(bindingListJson(await context.store.read.bindings(extensionPointId, guestKey)));
-    return { body, etag: `"${hash('sha256', body, 'base64url')}"` };
+    const json = bindingListJson(await context.store.read.bindings(extensionPointId, guestKey));
+    return { json, etag: `"${hash('sha256', json, 'base64url')}"` };
   });
 }
 

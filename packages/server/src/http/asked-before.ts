@@ -52,7 +52,7 @@ export function answerAskedBefore(
   if (key === undefined || (method !== 'GET' && method !== 'HEAD') || headers.origin !== undefined) return false;
   const known = context.snapshots.current().memory(memory).get(key);
   if (known === undefined || known.actor.expiresAtMs <= context.clock()) return false;
-  const { body, etag } = known.answer;
+  const { json, etag } = known.answer;
   const outcome = evaluateConditions(headers, etag);
   if (outcome === 'precondition_failed') return false;
   uses.note(known.actor.tokenId);
@@ -62,8 +62,10 @@ export function answerAskedBefore(
     response.writeHead(304, fields).end();
     return true;
   }
-  fields.push('content-type', 'application/json', 'content-length', String(body.length));
-  response.writeHead(200, fields).end(method === 'HEAD' ? undefined : body);
+  fields.push('content-type', 'application/json', 'content-length', String(json.length));
+  response.writeHead(200, fields);
+  if (method === 'HEAD') response.end();
+  else response.end(json, 'latin1'); // as text it goes out in one write with the header
   return true;
 }
 

@@ -52,7 +52,7 @@ export const bindingRoutes: readonly Route[] = [
       }
       reply.headers(bindingListHeaders).header('etag', answer.etag);
       if (outcome === 'not_modified') return reply.code(304).send();
-      return reply.header('content-type', 'application/json').send(answer.body);
+      return reply.header('content-type', 'application/json').send(Buffer.from(answer.json, 'latin1'));
     },
   }),
 ];
