@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { instrument } from '@tenon/instrument';
+import wabt from 'wabt';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { formOf, sampleModule, tinyModule } from './helpers/world.ts';
 
@@ -38,6 +39,8 @@ describe('POST /instrument (B1)', () => {
     assert.ok(response.rawPayload.equals(expected.bytes));
     assert.equal(response.headers['instrumented-functions'], String(expected.report.tracedFunctions));
     assert.ok(expected.report.tracedFunctions > 0);
+    assert.equal(response.headers['instrument-total-functions'], String(expected.report.totalFunctions));
+    assert.equal(response.headers['instrument-added-imports'], expected.report.addedImports.join(', '));
     assert.deepEqual(
       JSON.parse(String(response.headers['instrument-notes'])),
       expected.report.notes.map(({ message }) => message),
@@ -98,10 +101,62 @@ describe('POST /instrument (B1)', () => {
     assertProblem(await send([wasm, invalid]), 422, 'invalid_config');
   });
 
-  it('keeps the field options for itself', async () => {
-    assert.equal((await send([wasm, { name: 'options', content: '{}' }])).statusCode, 200);
-    assertProblem(await send([wasm, { name: 'options', content: '{"x":1}' }]), 422, 'invalid_config');
-    assertProblem(await send([wasm, { name: 'options', content: '[]' }]), 422, 'invalid_config');
+  it('reads our own options from a field of their own', async () => {
+    const config = { name: 'config', content: '{"allowed":["gre*"]}' };
+    const plain = await send([wasm, config, { name: 'options', content: '{}' }]);
+    assert.equal(plain.headers['instrumented-functions'], '0');
+    assert.equal(plain.headers['instrument-added-imports'], '');
+    assert.match(String(plain.headers['instrument-notes']), /patterns/);
+    const options = { name: 'options', content: '{"patterns":true}', extra: asFile };
+    for (const form of [
+      [wasm, config, options],
+      [options, config, wasm],
+    ]) {
+      const response = await send(form);
+      assert.equal(response.headers['instrumented-functions'], '1', response.payload);
+      assert.ok(response.rawPayload.equals(instrument(sampleModule, { allowed: ['greet'] }).bytes));
+    }
+  });
+
+  it('lets the caller choose the generation of exception handling', async () => {
+    const { parseWat } = await wabt();
+    const parsed = parseWat('throws.wat', '(module (tag $e) (func (export "f") (throw $e)))', { exceptions: true });
+    const content = Buffer.from(parsed.toBinary({}).buffer);
+    parsed.destroy();
+    for (const exceptionHandling of ['legacy', 'exnref'] as const) {
+      const options = { name: 'options', content: JSON.stringify({ exceptionHandling }) };
+      const response = await send([{ name: 'wasm', content }, options]);
+      assert.ok(response.rawPayload.equals(instrument(content, { exceptionHandling }).bytes), response.payload);
+      assert.match(String(response.headers['instrument-notes']), new RegExp(`${exceptionHandling} was chosen`));
+    }
+  });
+
+  it('refuses options that it does not know, saying which', async () => {
+    const wrong: [string, RegExp][] = [
+      ['', /options.*JSON/],
+      ['nonsense', /options.*JSON/],
+      ['[]', /options.*array/],
+      ['{"pattern":true}', /"pattern"/],
+      ['{"allowed":["greet"]}', /"allowed"/],
+      ['{"patterns":"yes"}', /"patterns".*string/],
+      ['{"exceptionHandling":"both"}', /"exceptionHandling".*"both"/],
+    ];
+    for (const [content, message] of wrong) {
+      const found = assertProblem(await send([wasm, { name: 'options', content }]), 422, 'invalid_config');
+      assert.match(found.detail, message, content);
+    }
+    const invalid = { name: 'options', content: Buffer.from([0x7b, 0xff, 0x7d]) };
+    assert.match(assertProblem(await send([wasm, invalid]), 422, 'invalid_config').detail, /"options"/);
+  });
+
+  it('lets scripts of other origins read what it says of the module', async () => {
+    const form = formOf([wasm]);
+    const headers = { ...form.headers, origin: 'https://example.org' };
+    const response = await service.call('POST', '/instrument', { token: key, ...form, headers });
+    const exposed = String(response.headers['access-control-expose-headers']).split(', ');
+    const said = Object.keys(response.headers).filter((name) => name.startsWith('instrument'));
+    assert.equal(said.length, 4);
+    for (const name of said) assert.ok(exposed.includes(name), name);
   });
 
   it('refuses what it can not instrument, each by its code', async () => {

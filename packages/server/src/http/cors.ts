@@ -18,6 +18,8 @@ const corsHeaders = {
     'accept-ranges',
     'www-authenticate',
     'instrumented-functions',
+    'instrument-total-functions',
+    'instrument-added-imports',
     'instrument-notes',
     'tenon-version',
   ].join(', '),

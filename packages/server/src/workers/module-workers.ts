@@ -1,7 +1,7 @@
 import { DomainError } from '../domain/errors.ts';
 import type { ModuleChecker } from '../domain/ports.ts';
 import { createPool, PoolError } from './pool.ts';
-import type { Instrumented, Task, TaskResult } from './tasks.ts';
+import type { Instrumented, Task, TaskResult, Tracing } from './tasks.ts';
 
 /** Thrown when the queue is full: the client may come back after so many seconds. */
 export class WorkersBusyError extends Error {
@@ -26,7 +26,7 @@ export interface ModuleWorkers extends ModuleChecker {
    * @throws DomainError the instrumenter's codes, `invalid_config`, or `module_too_complex` when time or memory runs out
    * @throws WorkersBusyError, TaskAbortedError
    */
-  instrument(bytes: Uint8Array, config: string | undefined, signal?: AbortSignal): Promise<Instrumented>;
+  instrument(bytes: Uint8Array, tracing: Tracing, signal?: AbortSignal): Promise<Instrumented>;
   close(): Promise<void>;
 }
 
@@ -65,8 +65,8 @@ export function createModuleWorkers(options: ModuleWorkersOptions): ModuleWorker
       // A copy: the publisher needs the bytes afterwards.
       await run({ kind: 'check', bytes: new Uint8Array(bytes) }, signal);
     },
-    async instrument(bytes, config, signal) {
-      const result = await run({ kind: 'instrument', bytes: movable(bytes), config }, signal);
+    async instrument(bytes, { config, options: extra }, signal) {
+      const result = await run({ kind: 'instrument', bytes: movable(bytes), config, options: extra }, signal);
       if (!('instrumented' in result)) throw new Error('The worker answered another question');
       return result.instrumented;
     },

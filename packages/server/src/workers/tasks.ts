@@ -1,9 +1,23 @@
-import { describeModule, InstrumentError, instrument, type Note, parseConfig } from '@tenon/instrument';
+import {
+  describeModule,
+  InstrumentError,
+  type InstrumentReport,
+  instrument,
+  type Note,
+  parseConfig,
+  parseExtraOptions,
+} from '@tenon/instrument';
 
 /** What a worker is asked. The bytes are moved to it, not copied. */
 export type Task =
   | { readonly kind: 'check'; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly kind: 'instrument'; readonly bytes: Uint8Array<ArrayBuffer>; readonly config: string | undefined };
+  | ({ readonly kind: 'instrument'; readonly bytes: Uint8Array<ArrayBuffer> } & Tracing);
+
+/** What is to be traced and how: JSON, as it came. */
+export interface Tracing {
+  readonly config?: string | undefined;
+  readonly options?: string | undefined;
+}
 
 /** A refusal as it crosses from one thread to another, where an error's class is lost. */
 export interface Refusal {
@@ -11,9 +25,8 @@ export interface Refusal {
   readonly message: string;
 }
 
-export interface Instrumented {
+export interface Instrumented extends Pick<InstrumentReport, 'tracedFunctions' | 'totalFunctions' | 'addedImports'> {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly tracedFunctions: number;
   readonly notes: readonly string[];
 }
 
@@ -25,7 +38,7 @@ export type TaskResult =
 /** Does one task. A module or configuration that is refused is a result, not an error. */
 export function runTask(task: Task): TaskResult {
   try {
-    return task.kind === 'check' ? checkTask(task.bytes) : instrumentTask(task.bytes, task.config);
+    return task.kind === 'check' ? checkTask(task.bytes) : instrumentTask(task.bytes, task);
   } catch (error) {
     if (error instanceof InstrumentError) {
       return { ok: false, refusal: { code: error.code, message: error.message } };
@@ -41,18 +54,19 @@ function checkTask(bytes: Uint8Array<ArrayBuffer>): TaskResult {
   return { ok: true, checked: true };
 }
 
-function instrumentTask(bytes: Uint8Array<ArrayBuffer>, config: string | undefined): TaskResult {
-  const options = config === undefined ? {} : parseConfig(config);
+function instrumentTask(bytes: Uint8Array<ArrayBuffer>, { config, options }: Tracing): TaskResult {
+  const wanted = {
+    ...(config === undefined ? {} : parseConfig(config)),
+    ...(options === undefined ? {} : parseExtraOptions(options)),
+  };
   describeModule(bytes);
   const skipped = validate(bytes);
-  const { bytes: output, report } = instrument(bytes, options);
+  const { bytes: output, report } = instrument(bytes, wanted);
   const notes = report.notes.map((note: Note) => note.message);
   if (skipped === undefined) demandValidOutput(output);
   else notes.push(`The module was not validated, nor what was made of it: this engine says "${skipped}".`);
-  return {
-    ok: true,
-    instrumented: { bytes: ownBuffer(output), tracedFunctions: report.tracedFunctions, notes },
-  };
+  const { tracedFunctions, totalFunctions, addedImports } = report;
+  return { ok: true, instrumented: { bytes: ownBuffer(output), tracedFunctions, totalFunctions, addedImports, notes } };
 }
 
 /** What V8 says of a module that uses a proposal which this version of it has not, or not without a flag. */

@@ -3,10 +3,11 @@ import { requiredPart } from './artifact-body.ts';
 import type { BodyReader } from './body-reader.ts';
 import { readForm } from './multipart.ts';
 
-/** B1's form: the module, and the configuration's text when there is one. */
+/** B1's form: the module, and the texts of the configuration and of our own options when they came. */
 export interface InstrumentForm {
   readonly wasm: Uint8Array;
   readonly config: string | undefined;
+  readonly options: string | undefined;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -20,9 +21,7 @@ export const instrumentBody: BodyReader<InstrumentForm> = {
       options: { largest: maxConfigBytes, what: 'The options' },
     });
     const wasm = requiredPart(form, 'wasm', 'the compiled module');
-    demandNoOptions(form.get('options'));
-    const config = form.get('config');
-    return { wasm, config: config === undefined ? undefined : decode(config, 'config') };
+    return { wasm, config: textOf(form, 'config'), options: textOf(form, 'options') };
   },
   doc: {
     required: true,
@@ -44,7 +43,21 @@ export const instrumentBody: BodyReader<InstrumentForm> = {
             },
             options: {
               type: 'object',
-              description: 'reserved for options of ours; there are none yet',
+              description: 'what goes beyond the configuration; each is optional',
+              properties: {
+                patterns: {
+                  type: 'boolean',
+                  default: false,
+                  description:
+                    'the names in the configuration are patterns: `*` stands for any characters, `?` for one, `\\` takes the meaning away from what follows; at most 1,000 of at most 1,000 bytes',
+                },
+                exceptionHandling: {
+                  type: 'string',
+                  enum: ['legacy', 'exnref'],
+                  default: 'exnref',
+                  description: 'which generation is used in a module that throws and never catches, which fits both',
+                },
+              },
               additionalProperties: false,
             },
           },
@@ -63,27 +76,12 @@ export const instrumentBody: BodyReader<InstrumentForm> = {
   },
 };
 
-function decode(bytes: Uint8Array, field: string): string {
+function textOf(form: ReadonlyMap<string, Uint8Array>, field: string): string | undefined {
+  const bytes = form.get(field);
+  if (bytes === undefined) return undefined;
   try {
     return utf8.decode(bytes);
   } catch (cause) {
     throw new DomainError('invalid_config', `The field "${field}" is not UTF-8.`, { cause });
-  }
-}
-
-/** `options` is kept free for options of our own: nothing may come to rely on its being passed over. */
-function demandNoOptions(bytes: Uint8Array | undefined): void {
-  if (bytes === undefined || bytes.length === 0) return;
-  let options: unknown;
-  try {
-    options = JSON.parse(decode(bytes, 'options'));
-  } catch (cause) {
-    throw new DomainError('invalid_config', 'The field "options" is not a JSON object.', { cause });
-  }
-  const isObject = typeof options === 'object' && options !== null && !Array.isArray(options);
-  if (!isObject) throw new DomainError('invalid_config', 'The field "options" is not a JSON object.');
-  const [unknown] = Object.keys(options as object);
-  if (unknown !== undefined) {
-    throw new DomainError('invalid_config', `The option ${JSON.stringify(unknown)} is not known; there are none yet.`);
   }
 }

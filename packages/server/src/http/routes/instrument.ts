@@ -23,6 +23,9 @@ export const instrumentRoutes: readonly Route[] = [
           contentType: 'application/wasm',
           headers: {
             'instrumented-functions': 'how many functions are traced',
+            'instrument-total-functions': 'how many functions the module has, imported ones included',
+            'instrument-added-imports':
+              'what the output imports from `dylibso:observe/instrument`, between commas; empty when it is the input',
             'instrument-notes':
               'a JSON array of texts in ASCII, of at most 4 KiB, that ends in a count of those left out',
             'tenon-version': 'the version of the instrumenter',
@@ -41,10 +44,13 @@ export const instrumentRoutes: readonly Route[] = [
     },
     handle: async ({ workers, version }, { body }, reply) => {
       const signal = goneSignal(reply.raw);
-      const { bytes, tracedFunctions, notes } = await workers.instrument(body.wasm, body.config, signal);
+      const { wasm, config, options } = body;
+      const { bytes, notes, ...report } = await workers.instrument(wasm, { config, options }, signal);
       return reply
         .header('content-type', 'application/wasm')
-        .header('instrumented-functions', String(tracedFunctions))
+        .header('instrumented-functions', String(report.tracedFunctions))
+        .header('instrument-total-functions', String(report.totalFunctions))
+        .header('instrument-added-imports', report.addedImports.join(', '))
         .header('instrument-notes', notesHeader(notes))
         .header('tenon-version', version)
         .send(bytes);
