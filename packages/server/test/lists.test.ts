@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Plugin } from '@tenon/protocol';
+import { assertProblem, openService, type TestService } from './helpers/service.ts';
+import {
+  invite,
+  makeApp,
+  makeExtensionPoint,
+  makeGuest,
+  makeWorld,
+  ok,
+  publishAs,
+  tinyModule,
+  type World,
+} from './helpers/world.ts';
+
+interface List<T> {
+  readonly objects: T[];
+  readonly nextCursor?: string;
+}
+
+let service: TestService;
+let world: World;
+before(async () => {
+  service = await openService();
+  world = await makeWorld(service);
+});
+after(() => service.close());
+
+const api = '/api/v1';
+
+describe('lists', () => {
+  it('come whole, or in pages of `limit` whose cursors lead through all', async () => {
+    const { owner } = world;
+    const { token } = owner;
+    const appId = await makeApp(service, owner);
+    const extensionPointId = await makeExtensionPoint(service, owner, appId);
+    const user = await service.user();
+    await makeGuest(service, owner, appId, 'k', user);
+    for (let count = 0; count < 7; count++) {
+      await publishAs(service, user, extensionPointId, `p${count}`, tinyModule(count));
+      await invite(service, owner, appId, `more-${count}`);
+    }
+    for (const path of [
+      `/extension-points/${extensionPointId}/plugins`,
+      `/apps/${appId}/guests`,
+      `/apps/${appId}/invitations`,
+    ]) {
+      const whole = await ok<List<Plugin>>(service, 'GET', api + path, { token });
+      assert.ok(whole.objects.length >= 7);
+      assert.equal(whole.nextCursor, undefined);
+      for (const limit of [1, 3, whole.objects.length, 1000]) {
+        const collected: unknown[] = [];
+        let query = `?limit=${limit}`;
+        for (;;) {
+          const page = await ok<List<Plugin>>(service, 'GET', `${api}${path}${query}`, { token });
+          assert.ok(page.objects.length <= limit);
+          collected.push(...page.objects);
+          if (page.nextCursor === undefined) break;
+          query = `?limit=${limit}&cursor=${encodeURIComponent(page.nextCursor)}`;
+        }
+        assert.deepEqual(collected, whole.objects, `${path} by ${limit}`);
+      }
+    }
+  });
+
+  it('refuse limits that are none', async () => {
+    const { token } = world.owner;
+    for (const limit of ['0', '-1', '1001', '1.5', 'x', '', '1e3', '9'.repeat(30)]) {
+      assertProblem(await service.call('GET', `${api}/apps?limit=${limit}`, { token }), 400, 'invalid_request');
+    }
+    assertProblem(await service.call('GET', `${api}/apps?limit=1&limit=2`, { token }), 400, 'invalid_request');
+    assert.equal((await service.call('GET', `${api}/apps?other=1&other=2`, { token })).statusCode, 200);
+    assert.equal((await service.call('GET', `${api}/apps?limit=5&cursor=${'%00'}`, { token })).statusCode, 200);
+  });
+});
+
+describe('a public URL with a path prefix', () => {
+  it('is answered with and without the prefix, and is in the links', async () => {
+    const prefixed = await openService({ config: { publicUrl: 'https://plugins.example/tenon' } });
+    try {
+      const user = await prefixed.user();
+      const appId = await makeApp(prefixed, user);
+      const { token } = user;
+      assert.equal((await prefixed.call('GET', `/tenon/api/v1/apps/${appId}`, { token })).statusCode, 200);
+      assert.equal((await prefixed.call('GET', `/api/v1/apps/${appId}`, { token })).statusCode, 200);
+      const { link } = await ok<{ link: string }>(prefixed, 'POST', `/tenon/api/v1/apps/${appId}/guests`, {
+        token,
+        json: { deliveryMethod: 'link', guestKey: 'a/b' },
+      });
+      assert.match(link, /^https:\/\/plugins\.example\/tenon\/accept-invite\?code=/);
+      const extensionPointId = await makeExtensionPoint(prefixed, user, appId);
+      const list = await prefixed.call('GET', `/tenon/api/v1/extension-points/${extensionPointId}/bindings/a/b`, {
+        token,
+      });
+      assert.equal(list.payload, '{}');
+      const { type } = assertProblem(await prefixed.call('GET', '/tenon/nothing'), 404, 'not_found');
+      assert.match(type, /^https:\/\/plugins\.example\/tenon\/reference\/errors#not_found$/);
+      assertProblem(await prefixed.call('GET', '/tenonx/healthz'), 404, 'not_found');
+    } finally {
+      await prefixed.close();
+    }
+  });
+});
