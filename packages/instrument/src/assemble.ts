@@ -1,8 +1,11 @@
 import { readerOver, readU32 } from './byte-reader.ts';
 import { type ByteWriter, createWriter, putU32, writeByte, writeName, writeRange, writeU32 } from './byte-writer.ts';
+import { writeBodies } from './code-body.ts';
+import type { CodeScan } from './code-cursor.ts';
 import { speaksOfCodeOffsets } from './custom-sections.ts';
-import { type GeneratedFunction, lastSizeGlobals } from './generated.ts';
+import { type GeneratedFunction, lastSizeGlobals, writeGeneratedBodies } from './generated.ts';
 import { hookModule, itself, type Layout, useOf } from './layout.ts';
+import type { Measures } from './measure-bodies.ts';
 import type { Module } from './module.ts';
 import { type Names, writeNames } from './names.ts';
 import type { Note } from './notes.ts';
@@ -17,15 +20,14 @@ export interface Parts {
   readonly layout: Layout;
   readonly types: TypePool;
   readonly names: Names;
-  /** All function bodies with their sizes. */
-  readonly bodies: Uint8Array;
-  /** 1 for an imported function of which `ref.func` in a body takes a reference. */
-  readonly referencedImports: Uint8Array;
-  /** Blocks put around each body. */
-  readonly addedLabels: Uint8Array;
+  readonly scan: CodeScan;
+  readonly measures: Measures;
   readonly generated: readonly GeneratedFunction[];
   readonly notes: Note[];
 }
+
+/** Bytes of the output: those of the input or made anew, or some that are written where they belong. */
+type Piece = Uint8Array | { readonly length: number; readonly writeTo: (out: Uint8Array, at: number) => void };
 
 /**
  * Puts the output together from ranges of the input and from the sections that changed, each copied once. Custom sections
@@ -35,7 +37,7 @@ export function assemble(parts: Parts): Uint8Array {
   const { module } = parts;
   // The type of the hooks must be known before the type section is written.
   const hookType = parts.types.intern([i32Type], []);
-  const pieces: Uint8Array[] = [module.bytes.subarray(0, 8)];
+  const pieces: Piece[] = [module.bytes.subarray(0, 8)];
   let place = 0;
   const addUpTo = (end: number) => {
     while (place < end) addSection(pieces, parts, sectionOrder[place++] as number, undefined, hookType);
@@ -55,13 +57,7 @@ export function assemble(parts: Parts): Uint8Array {
 }
 
 /** Adds one section; `section` is the input's, if it has one. */
-function addSection(
-  pieces: Uint8Array[],
-  parts: Parts,
-  id: number,
-  section: Section | undefined,
-  hookType: number,
-): void {
+function addSection(pieces: Piece[], parts: Parts, id: number, section: Section | undefined, hookType: number): void {
   if (id === SectionId.code) {
     addCode(pieces, parts, section !== undefined);
     return;
@@ -74,12 +70,17 @@ function addSection(
   pieces.push(header(id, contents.length), contents);
 }
 
-function addCode(pieces: Uint8Array[], { module, layout, generated, bodies }: Parts, isInInput: boolean): void {
+function addCode(pieces: Piece[], parts: Parts, isInInput: boolean): void {
+  const { module, layout, generated, measures } = parts;
   const bodyCount = module.functionTypes.length - layout.importCount + generated.length;
   if (bodyCount === 0 && !isInInput) return;
   const encoded = new Uint8Array(5);
   const count = encoded.subarray(0, putU32(encoded, 0, bodyCount));
-  pieces.push(header(SectionId.code, count.length + bodies.length), count, bodies);
+  const added = createWriter(64 * generated.length);
+  writeGeneratedBodies(added, generated);
+  const writeTo = (out: Uint8Array, at: number) => writeBodies(parts, measures, out, at);
+  pieces.push(header(SectionId.code, count.length + measures.totalBytes + added.length), count);
+  pieces.push({ length: measures.totalBytes, writeTo }, added.bytes.subarray(0, added.length));
 }
 
 function rewriteSection(
@@ -88,7 +89,7 @@ function rewriteSection(
   section: Section | undefined,
   hookType: number,
 ): Uint8Array | 'unchanged' {
-  const { module, layout, types, generated, referencedImports } = parts;
+  const { module, layout, types, generated, scan } = parts;
   const writer = createWriter(section ? section.end - section.contentStart + 256 : 256);
   const context = {
     bytes: module.bytes,
@@ -111,7 +112,7 @@ function rewriteSection(
   } else if (id === SectionId.start && section !== undefined) {
     writeU32(writer, useOf(layout, readU32(readerOver(module.bytes, section.contentStart, section.end), 'a function')));
   } else if (id === SectionId.element) {
-    const declared = findUndeclared(layout, referencedImports);
+    const declared = findUndeclared(layout, scan.referencedImports);
     if (section === undefined && declared.length === 0) return 'unchanged';
     writeElementSection(context, section, declared);
   } else {
@@ -172,7 +173,7 @@ function findUndeclared(layout: Layout, referencedImports: Uint8Array): number[]
     .map((index) => layout.callTargets[index] as number);
 }
 
-function addCustom(pieces: Uint8Array[], parts: Parts, section: Section): void {
+function addCustom(pieces: Piece[], parts: Parts, section: Section): void {
   const { module, notes, names } = parts;
   if (section.name === 'producers') return;
   if (section.name === 'name') {
@@ -190,8 +191,8 @@ function noteDropped(notes: Note[], section: Section, reason: string): void {
   notes.push({ code: 'section_dropped', message, section: section.name, offset: section.start });
 }
 
-function addTrailer(pieces: Uint8Array[], parts: Parts): void {
-  const { module, layout, names, addedLabels, generated, notes } = parts;
+function addTrailer(pieces: Piece[], parts: Parts): void {
+  const { module, layout, names, measures, generated, notes } = parts;
   const nameBytes = names.section ? names.section.end - names.section.contentStart : 0x4000;
   const nameWriter = createWriter(nameBytes + (nameBytes >> 3) + 1024);
   writeName(nameWriter, 'name');
@@ -201,7 +202,7 @@ function addTrailer(pieces: Uint8Array[], parts: Parts): void {
     names,
     hookNames: layout.hooks.map((hook) => `${hookModule}.${hook}`),
     addedNames: generated.map(({ name }) => name),
-    addedLabels,
+    addedLabels: measures.addedLabels,
   });
   const producersWriter = createWriter(256);
   writeName(producersWriter, 'producers');
@@ -218,11 +219,12 @@ function header(id: number, size: number): Uint8Array {
   return encoded.subarray(0, putU32(encoded, 1, size));
 }
 
-function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
+function concatenate(pieces: readonly Piece[]): Uint8Array {
   const output = new Uint8Array(pieces.reduce((total, piece) => total + piece.length, 0));
   let at = 0;
   for (const piece of pieces) {
-    output.set(piece, at);
+    if (piece instanceof Uint8Array) output.set(piece, at);
+    else piece.writeTo(output, at);
     at += piece.length;
   }
   return output;

@@ -112,6 +112,11 @@ export function decodeUtf8(bytes: Uint8Array, start: number, end: number): strin
   }
 }
 
+/** The same bytes, several at once. */
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
 /** Checks that everything up to the end was read. */
 export function expectEnd(reader: ByteReader, what: string): void {
   if (reader.offset !== reader.end) {

@@ -110,3 +110,8 @@ export function u32Length(value: number): number {
   if (value < 0x20_0000) return 3;
   return value < 0x1000_0000 ? 4 : 5;
 }
+
+/** Bytes that the shortest LEB128 of a signed value that is not negative takes: it has a bit for the sign. */
+export function s32Length(value: number): number {
+  return u32Length(2 * value);
+}

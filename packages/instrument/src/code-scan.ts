@@ -1,3 +1,4 @@
+import { viewOf } from './byte-reader.ts';
 import type { CodeScan, Cursor } from './code-cursor.ts';
 import { type InstrumentError, invalidModule } from './errors.ts';
 import type { Module } from './module.ts';
@@ -30,8 +31,7 @@ export function scanCode(module: Module, bounds: Uint32Array, advance: Advance):
     advance,
   };
   const [first, second] = halves as [Cursor, Cursor];
-  const { buffer, byteOffset, byteLength } = module.bytes;
-  const view = new DataView(buffer, byteOffset, byteLength);
+  const view = viewOf(module.bytes);
   openBody(scan, first);
   openBody(scan, second);
   while (first.body < first.lastBody && second.body < second.lastBody) {

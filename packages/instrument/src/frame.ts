@@ -1,4 +1,4 @@
-import { putS32, putU32 } from './byte-writer.ts';
+import { putS32, putU32, s32Length, u32Length } from './byte-writer.ts';
 import { Op } from './opcodes.ts';
 
 /**
@@ -17,20 +17,22 @@ import { Op } from './opcodes.ts';
  *     exit     exit           exit               exit
  *                                                throw_ref
  *     end      end            end                end
+ *
+ * `none` is what a function has that is not traced: its own `end` alone.
  */
-export type Frame = 'bare' | 'block' | 'legacy' | 'exnref';
+export type Frame = 'none' | 'bare' | 'block' | 'legacy' | 'exnref';
 
 const exnrefBlock = [Op.block, 0x69];
 const oneCatchAllRef = [0x01, 0x03, 0x00];
 
 export function framePrologueLength(frame: Frame, blockType: Uint8Array): number {
-  if (frame === 'bare') return 0;
+  if (frame === 'none' || frame === 'bare') return 0;
   return blockType.length + (frame === 'exnref' ? 6 : 1);
 }
 
 /** Writes the part before the body. There must be room for it. Returns the offset after it. */
 export function putFramePrologue(out: Uint8Array, start: number, frame: Frame, blockType: Uint8Array): number {
-  if (frame === 'bare') return start;
+  if (frame === 'none' || frame === 'bare') return start;
   let at = start;
   if (frame === 'exnref') {
     out.set(exnrefBlock, at);
@@ -46,6 +48,13 @@ export function putFramePrologue(out: Uint8Array, start: number, frame: Frame, b
   return at;
 }
 
+/** The length of what {@link putFrameEpilogue} writes, of which each way out takes `exitBytes`. */
+export function frameEpilogueLength(frame: Frame, exitBytes: number): number {
+  if (frame === 'none') return 1;
+  if (frame === 'bare') return exitBytes + 1;
+  return frame === 'block' ? exitBytes + 2 : 2 * exitBytes + 5;
+}
+
 /** Writes the part after the body, the function's `end` included. `putExit` writes what must happen on the way out. */
 export function putFrameEpilogue(
   out: Uint8Array,
@@ -54,6 +63,10 @@ export function putFrameEpilogue(
   putExit: (at: number) => number,
 ): number {
   let at = start;
+  if (frame === 'none') {
+    out[at++] = Op.end;
+    return at;
+  }
   if (frame === 'legacy') {
     out[at++] = Op.catchAll;
     at = putExit(at);
@@ -78,4 +91,9 @@ export function putHookCall(out: Uint8Array, start: number, index: number, hook:
   const at = putS32(out, start + 1, index);
   out[at] = Op.call;
   return putU32(out, at + 1, hook);
+}
+
+/** The length of what {@link putHookCall} writes. */
+export function hookCallLength(index: number, hook: number): number {
+  return 2 + s32Length(index) + u32Length(hook);
 }

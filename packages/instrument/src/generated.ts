@@ -1,6 +1,8 @@
 import { type ByteWriter, putS32, putU32, reserve, writeByte, writeSized, writeU32 } from './byte-writer.ts';
+import { limitExceeded } from './errors.ts';
 import { type Frame, framePrologueLength, putFrameEpilogue, putFramePrologue, putHookCall } from './frame.ts';
 import type { Layout } from './layout.ts';
+import { maxGlobals, maxWrapperBytes } from './limits.ts';
 import type { Memory, Module } from './module.ts';
 import { Op } from './opcodes.ts';
 import { i32Type, i64Type, type TypePool } from './type-pool.ts';
@@ -27,14 +29,44 @@ export function generateFunctions(
   types: TypePool,
   grownMemories: readonly number[],
 ): GeneratedFunction[] {
-  const wrappers = layout.wrapped.map((index) => wrapImport(module, layout, types, index));
+  checkGenerated(module, layout);
+  const looksFirst = watchesUnknownSize(module, layout);
+  const wrappers = layout.wrapped.map((index) => wrapImport(module, layout, types, index, looksFirst));
   const hostGrowth = layout.hostGrowthIndex === -1 ? [] : [reportHostGrowth(module, layout, types)];
-  const growHelpers = grownMemories.map((index) => growMemory(module, layout, types, index));
+  const places = new Map(layout.watchedMemories.map((index, place) => [index, place]));
+  const growHelpers = grownMemories.map((index) => growMemory(module, layout, types, index, places.get(index)));
   return [...wrappers, ...hostGrowth, ...growHelpers];
 }
 
+/**
+ * A wrapper hands over each parameter, so that a few bytes of input (a type of a thousand parameters, and imports that use
+ * it) would make a thousand times as many of output. Refused before anything is written.
+ */
+function checkGenerated(module: Module, layout: Layout): void {
+  const end = module.bytes.length;
+  let wrapperBytes = 0;
+  for (const index of layout.wrapped) {
+    const type = module.types[module.functionTypes[index] as number] as FunctionType;
+    wrapperBytes += wrapperFixedBytes + 3 * type.parameterCount;
+  }
+  if (wrapperBytes > maxWrapperBytes) {
+    throw limitExceeded('bytes of wrappers around imported functions', wrapperBytes, maxWrapperBytes, end);
+  }
+  const globals = module.globalCount + layout.watchedMemories.length;
+  if (globals > maxGlobals) throw limitExceeded('globals', globals, maxGlobals, end);
+}
+
+/** What most wrappers take besides their parameters. */
+const wrapperFixedBytes = 24;
+
 /** Calls an imported function between `enter` and `exit`, with the import's own index. */
-function wrapImport(module: Module, layout: Layout, types: TypePool, index: number): GeneratedFunction {
+function wrapImport(
+  module: Module,
+  layout: Layout,
+  types: TypePool,
+  index: number,
+  looksFirst: boolean,
+): GeneratedFunction {
   const entry = module.importedFunctions[index] as { module: string; name: string };
   const typeIndex = module.functionTypes[index] as number;
   const type = module.types[typeIndex] as FunctionType;
@@ -53,7 +85,7 @@ function wrapImport(module: Module, layout: Layout, types: TypePool, index: numb
     const out = writer.bytes;
     let at = writer.length;
     out[at++] = 0; // no locals
-    if (watchesUnknownSize(module, layout)) at = putGrowthCheck(out, at);
+    if (looksFirst) at = putGrowthCheck(out, at);
     if (isTraced) at = putHookCall(out, at, index, layout.enterIndex);
     at = putFramePrologue(out, at, frame, blockType);
     for (let parameter = 0; parameter < type.parameterCount; parameter++) {
@@ -128,17 +160,23 @@ function reportHostGrowth(module: Module, layout: Layout, types: TypePool): Gene
 }
 
 /** Stands for `memory.grow`: the same result, and a report where it succeeded. */
-function growMemory(module: Module, layout: Layout, types: TypePool, memoryIndex: number): GeneratedFunction {
+function growMemory(
+  module: Module,
+  layout: Layout,
+  types: TypePool,
+  memoryIndex: number,
+  place: number | undefined,
+): GeneratedFunction {
   const memory = module.memories[memoryIndex] as Memory;
   const { type, const: constant, ne, toI32 } = arithmeticOf(memory);
-  const place = layout.watchedMemories.indexOf(memoryIndex);
-  const global = module.globalCount + place;
   const writeBody = (writer: ByteWriter) => {
     writeLocals(writer, [type, i32Type]);
-    if (place !== -1) writeInstructions(writer, [Op.call, layout.hostGrowthIndex]);
+    if (place !== undefined) writeInstructions(writer, [Op.call, layout.hostGrowthIndex]);
     writeInstructions(writer, [Op.localGet, 0], [Op.memoryGrow, memoryIndex], [Op.localTee, 1]);
     writeInstructions(writer, [constant, -1], [ne], [Op.if, emptyBlock]);
-    if (place !== -1) writeInstructions(writer, [Op.memorySize, memoryIndex], [Op.globalSet, global]);
+    if (place !== undefined) {
+      writeInstructions(writer, [Op.memorySize, memoryIndex], [Op.globalSet, module.globalCount + place]);
+    }
     if (memory.pageSizeLog2 === 16) {
       writeInstructions(writer, [Op.localGet, 0], toI32);
     } else {

@@ -1,14 +1,13 @@
 import { assemble } from './assemble.ts';
-import { createWriter } from './byte-writer.ts';
-import { type RewrittenBodies, rewriteBodies } from './code-body.ts';
 import type { CodeScan } from './code-cursor.ts';
 import { scanCode } from './code-scan.ts';
 import { checkOptions, type InstrumentOptions } from './config.ts';
 import { checkRewritable } from './custom-sections.ts';
 import { limitExceeded } from './errors.ts';
-import { type GeneratedFunction, generateFunctions, writeGeneratedBodies } from './generated.ts';
+import { type GeneratedFunction, generateFunctions } from './generated.ts';
 import { canGrow, type Handlers, type Layout, layOut } from './layout.ts';
 import { maxFunctionBodyBytes, maxFunctions, maxImports, maxTypes } from './limits.ts';
+import { type Measures, measureBodies } from './measure-bodies.ts';
 import { type Module, readBodyBounds, readModule } from './module.ts';
 import { readNames } from './names.ts';
 import type { Note } from './notes.ts';
@@ -56,21 +55,14 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   const nameNotes: Note[] = [];
   const names = readNames(module, nameNotes);
   const traced = selectFunctions(module, names, options, notes);
-  const code = rewriteCode(module, bodyBounds, traced, options);
-  if (code === undefined) return unchanged(module, notes);
-  notes.push(...nameNotes, ...codeNotes(code));
-  const output = assemble({
-    ...code,
-    module,
-    names,
-    notes,
-    referencedImports: code.scan.referencedImports,
-    addedLabels: code.rewritten.addedLabels,
-  });
+  const plan = makePlan(module, bodyBounds, traced, options);
+  if (plan === undefined) return unchanged(module, notes);
+  notes.push(...nameNotes, ...codeNotes(plan));
+  const output = assemble({ ...plan, module, names, notes });
   const report = {
     tracedFunctions: countOnes(traced),
     totalFunctions: module.functionTypes.length,
-    addedImports: code.layout.hooks,
+    addedImports: plan.layout.hooks,
     inputBytes: bytes.length,
     outputBytes: output.length,
     notes,
@@ -78,26 +70,25 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   return { bytes: output, report };
 }
 
-interface RewrittenCode {
+/** All that has to be known before the output is written. */
+interface Plan {
   readonly layout: Layout;
   readonly types: TypePool;
   readonly scan: CodeScan;
-  readonly rewritten: RewrittenBodies;
+  readonly measures: Measures;
   readonly generated: readonly GeneratedFunction[];
-  /** The bodies with their sizes, one after the other. */
-  readonly bodies: Uint8Array;
 }
 
 /**
- * Reads the code, then lays the output out, then writes the function bodies. Clears `traced` where a function has to stay
- * untraced. Undefined where there is nothing to report.
+ * Reads the code, lays the output out, and measures what the function bodies become. Clears `traced` where a function has to
+ * stay untraced. Undefined where there is nothing to report.
  */
-function rewriteCode(
+function makePlan(
   module: Module,
   bodyBounds: Uint32Array,
   traced: Uint8Array,
   options: InstrumentOptions,
-): RewrittenCode | undefined {
+): Plan | undefined {
   if (!traced.includes(1) && !module.memories.some(canGrow)) return undefined;
   const codeBytes = (bodyBounds.at(-1) ?? 0) - (bodyBounds[0] ?? 0);
   const scan = scanCode(module, bodyBounds, createProgress(codeBytes, options.onProgress));
@@ -106,15 +97,13 @@ function rewriteCode(
     const layout = layOut(module, traced, { grownMemories, handlers: chooseHandlers(module, scan, traced, options) });
     if (layout.hooks.length === 0) return undefined;
     const types = createTypePool(module);
-    const writer = createWriter(expectedCodeBytes(bodyBounds, layout));
-    const rewritten = rewriteBodies({ module, layout, types, writer }, scan);
-    for (const index of rewritten.leftUntraced) traced[index] = 0;
+    const measures = measureBodies({ module, layout, types, scan });
+    for (const index of measures.leftUntraced) traced[index] = 0;
     // Only the last traced function that must not be takes the hooks along, and with them every index moves.
     if (traced.includes(1) !== layout.hooks.includes('enter')) continue;
     const generated = generateFunctions(module, layout, types, grownMemories);
     checkOutputLimits(module, layout, types, generated);
-    writeGeneratedBodies(writer, generated);
-    return { layout, types, scan, rewritten, generated, bodies: writer.bytes.subarray(0, writer.length) };
+    return { layout, types, scan, measures, generated };
   }
 }
 
@@ -122,12 +111,6 @@ function rewriteCode(
 function chooseHandlers(module: Module, scan: CodeScan, traced: Uint8Array, options: InstrumentOptions): Handlers {
   if (scan.generation !== 'none') return scan.generation;
   return module.tagCount > 0 && traced.includes(1) ? (options.exceptionHandling ?? 'exnref') : 'none';
-}
-
-function expectedCodeBytes(bounds: Uint32Array, layout: Layout): number {
-  const bodyBytes = (bounds.at(-1) ?? 0) - (bounds[0] ?? 0);
-  const perBody = layout.hooks.includes('enter') ? 16 : 0;
-  return bodyBytes + (bodyBytes >> 5) + (perBody * bounds.length) / 2 + 64 * layout.wrapped.length + 4096;
 }
 
 function checkOutputLimits(
@@ -145,8 +128,8 @@ function checkOutputLimits(
   if (typeCount > maxTypes) throw limitExceeded('types', typeCount, maxTypes, end);
 }
 
-function codeNotes({ layout, scan, rewritten }: RewrittenCode): Note[] {
-  const notes = rewritten.leftUntraced.map((functionIndex): Note => {
+function codeNotes({ layout, scan, measures }: Plan): Note[] {
+  const notes = measures.leftUntraced.map((functionIndex): Note => {
     const message = `Function ${functionIndex} is not traced: with tracing its body would pass ${maxFunctionBodyBytes} bytes, which engines accept at most`;
     return { code: 'function_left_untraced', message, functionIndex };
   });

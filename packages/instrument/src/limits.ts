@@ -7,6 +7,7 @@ export const maxTypes = 1_000_000;
 export const maxFunctions = 1_000_000;
 export const maxImports = 1_000_000;
 export const maxExports = 1_000_000;
+export const maxGlobals = 1_000_000;
 export const maxFunctionBodyBytes = 7_654_321;
 /** V8's own; what memories beyond the first hundred would be for, no one has said yet. */
 export const maxMemories = 100_000;
@@ -23,3 +24,5 @@ export const maxPatternComparisons = 500_000_000;
 export const maxNearNames = 10;
 export const maxNearNameBytes = 1_000;
 export const maxNearNameComparisons = 50_000_000;
+/** Ours: with it the output is bounded by a multiple of the input. Real modules need some kilobytes. */
+export const maxWrapperBytes = 67_108_864;

@@ -1,0 +1,133 @@
+import { u32Length } from './byte-writer.ts';
+import { BodyTrait, type CodeScan } from './code-cursor.ts';
+import { limitExceeded } from './errors.ts';
+import { type Frame, frameEpilogueLength, framePrologueLength, hookCallLength } from './frame.ts';
+import { itself, type Layout, useOf } from './layout.ts';
+import { maxFunctionBodyBytes } from './limits.ts';
+import type { Module } from './module.ts';
+import { Op } from './opcodes.ts';
+import { nextSite, readDepth, readSites, type SiteReader } from './site-list.ts';
+import { peekU32, skipLeb } from './skip.ts';
+import type { TypePool } from './type-pool.ts';
+
+/** What the measuring and the writing of bodies go by. */
+export interface BodyContext {
+  readonly module: Module;
+  readonly layout: Layout;
+  readonly types: TypePool;
+  readonly scan: CodeScan;
+}
+
+/** How large the bodies become. */
+export interface Measures {
+  /** The size of each body in the output, without the number that says it. */
+  readonly bodyBytes: Uint32Array;
+  /** Of all bodies with the numbers in front of them. */
+  readonly totalBytes: number;
+  /** Blocks put around each body, by which the indices of its labels shift. */
+  readonly addedLabels: Uint8Array;
+  /** Functions that are not traced because their body would pass an engine's limit. */
+  readonly leftUntraced: readonly number[];
+}
+
+/** What has to be put around a body so that `exit` is called on every way out of it. */
+export function frameOf({ handlers }: Layout, traits: number): Frame {
+  if ((traits & BodyTrait.canThrow) !== 0 && handlers !== 'none') return handlers;
+  return (traits & BodyTrait.leavesEarly) !== 0 ? 'block' : 'bare';
+}
+
+/** The block type of a frame; a bare one has no block, and must not have a type added for one. */
+export function blockTypeOf(types: TypePool, frame: Frame, typeIndex: number): Uint8Array {
+  return frame === 'none' || frame === 'bare' ? noBlockType : types.blockTypeOf(typeIndex);
+}
+
+const noBlockType = new Uint8Array();
+
+/**
+ * Measures what each body becomes, so that all of them can be written where they belong, into a buffer of the right size.
+ * Adds the types of their frames to the pool.
+ */
+export function measureBodies(context: BodyContext): Measures {
+  const { bounds, traits, halves } = context.scan;
+  const { importCount, traced } = context.layout;
+  const measures = { bodyBytes: new Uint32Array(traits.length), addedLabels: new Uint8Array(traits.length) };
+  const leftUntraced: number[] = [];
+  let totalBytes = 0;
+  for (const { firstBody, lastBody, sites } of halves) {
+    const reader = readSites(sites, bounds[2 * firstBody] ?? 0);
+    for (let body = firstBody; body < lastBody; body++) {
+      const functionIndex = importCount + body;
+      let frame: Frame = traced[functionIndex] === 1 ? frameOf(context.layout, traits[body] as number) : 'none';
+      const { at, next } = reader;
+      let size = measureBody(context, body, frame, reader);
+      if (size > maxFunctionBodyBytes && frame !== 'none') {
+        leftUntraced.push(functionIndex);
+        frame = 'none';
+        reader.at = at;
+        reader.next = next;
+        size = measureBody(context, body, frame, reader);
+      }
+      const inputSize = (bounds[2 * body + 1] as number) - (bounds[2 * body] as number);
+      if (size > maxFunctionBodyBytes && inputSize <= maxFunctionBodyBytes) {
+        throw limitExceeded('bytes in a function body', size, maxFunctionBodyBytes, bounds[2 * body] as number);
+      }
+      measures.bodyBytes[body] = size;
+      measures.addedLabels[body] = frame === 'exnref' ? 2 : frame === 'block' || frame === 'legacy' ? 1 : 0;
+      totalBytes += u32Length(size) + size;
+    }
+  }
+  return { ...measures, totalBytes, leftUntraced };
+}
+
+/** Moves `sites` behind the body. */
+function measureBody(
+  { module, layout, types, scan }: BodyContext,
+  body: number,
+  frame: Frame,
+  sites: SiteReader,
+): number {
+  const source = module.bytes;
+  const functionIndex = layout.importCount + body;
+  const outputIndex = functionIndex + layout.shift;
+  const end = scan.bounds[2 * body + 1] as number;
+  const exitBytes = frame === 'none' ? 0 : hookCallLength(outputIndex, layout.exitIndex);
+  let size = end - (scan.bounds[2 * body] as number);
+  if (frame !== 'none') {
+    // The body's own `end` is part of the epilogue.
+    size += hookCallLength(outputIndex, layout.enterIndex) + frameEpilogueLength(frame, exitBytes) - 1;
+    size += framePrologueLength(frame, blockTypeOf(types, frame, module.functionTypes[functionIndex] as number));
+  }
+  for (let site = sites.next; site < end; site = sites.next) {
+    const op = source[site] as number;
+    if (op === Op.return) {
+      const depth = readDepth(sites);
+      if (frame !== 'none') size += u32Length(depth);
+    } else {
+      const isTailCall = op === Op.returnCall || op === Op.returnCallIndirect || op === Op.returnCallRef;
+      if (isTailCall) size += exitBytes;
+      if (!isTailCall || op === Op.returnCall) {
+        const index = peekU32(source, site + 1, end, functionIndex);
+        const operandBytes = skipLeb(source, site + 1, 5, functionIndex) - site - 1;
+        size += u32Length(operandOf(layout, op, index)) - operandBytes;
+        if (op === Op.returnCall && isTracedImport(layout, index)) size += tracedTailCallLength(layout, index);
+      }
+    }
+    nextSite(sites);
+  }
+  return size;
+}
+
+/** The index that takes the place of the one in a `call`, `ref.func`, `return_call` or `memory.grow`. */
+export function operandOf(layout: Layout, op: number, index: number): number {
+  if (op === Op.memoryGrow) return layout.growHelpers[index] as number;
+  return op === Op.returnCall ? itself(layout, index) : useOf(layout, index);
+}
+
+/** A wrapper would keep its frame while the import runs, but the depth of a tail call must not grow: it does without one. */
+export function isTracedImport(layout: Layout, index: number): boolean {
+  return index < layout.importCount && layout.traced[index] === 1;
+}
+
+function tracedTailCallLength({ enterIndex, exitIndex }: Layout, index: number): number {
+  return hookCallLength(index, enterIndex) + hookCallLength(index, exitIndex);
+}
