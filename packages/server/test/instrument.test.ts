@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import { instrument } from '@tenon/instrument';
+import { instrument, listFunctions } from '@tenon/instrument';
+import { type InstrumentationReport, instrumentationReport } from '@tenon/protocol';
+import { Compile } from 'typebox/compile';
 import wabt from 'wabt';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { formOf, sampleModule, tinyModule } from './helpers/world.ts';
@@ -129,6 +131,39 @@ describe('POST /instrument (B1)', () => {
       assert.ok(response.rawPayload.equals(instrument(content, { exceptionHandling }).bytes), response.payload);
       assert.match(String(response.headers['instrument-notes']), new RegExp(`${exceptionHandling} was chosen`));
     }
+  });
+
+  it('answers a report in place of the module when asked, with every note and function', async () => {
+    const allowed = [...Array.from({ length: 200 }, (_, at) => `no_function_is_called_like_this_${at}`), 'greet'];
+    const config = { name: 'config', content: JSON.stringify({ allowed }) };
+    const form = formOf([wasm, config]);
+    const large = await openService({});
+    try {
+      const { id } = await large.user();
+      const token = await large.apiKey(id);
+      const response = await large.call('POST', '/instrument?answer=report', { token, ...form });
+      assert.equal(response.statusCode, 200, response.payload);
+      assert.equal(response.headers['content-type'], 'application/json');
+      assert.equal(response.headers['cache-control'], 'no-store');
+      const answer = response.json<InstrumentationReport>();
+      const { report } = instrument(sampleModule, { allowed });
+      const { functions } = listFunctions(sampleModule, { allowed });
+      assert.deepEqual(answer, { ...report, functions });
+      assert.equal(answer.notes.length, 200);
+      assert.ok(Compile(instrumentationReport).Check(answer));
+    } finally {
+      await large.close();
+    }
+  });
+
+  it('refuses for a report what it refuses to instrument, and other answers', async () => {
+    const ask = (answer: string, parts: readonly FormPart[]) =>
+      service.call('POST', `/instrument?answer=${answer}`, { token: key, ...formOf(parts) });
+    assertProblem(await ask('report', [{ name: 'wasm', content: 'text' }]), 422, 'not_wasm');
+    const invalid = await ask('report', [wasm, { name: 'options', content: '{"x":1}' }]);
+    assertProblem(invalid, 422, 'invalid_config');
+    assertProblem(await ask('else', [wasm]), 400, 'invalid_request');
+    assert.equal((await ask('module', [wasm])).headers['content-type'], 'application/wasm');
   });
 
   it('refuses options that it does not know, saying which', async () => {

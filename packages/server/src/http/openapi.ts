@@ -138,7 +138,7 @@ function describeResponses(route: Route): Record<string, object> {
   return responses;
 }
 
-function describeSuccess({ description, schema, contentType, headers, example: shown }: SuccessDoc): object {
+function describeSuccess({ description, schema, contentType, headers, example: shown, orJson }: SuccessDoc): object {
   const media = contentType ?? (schema === undefined ? undefined : 'application/json');
   const content =
     media === undefined
@@ -149,6 +149,7 @@ function describeSuccess({ description, schema, contentType, headers, example: s
               schema: schema ?? (media.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' }),
               ...(shown === undefined ? {} : { example: shown }),
             },
+            ...(orJson === undefined ? {} : { 'application/json': orJson }),
           },
         };
   const described = Object.entries(headers ?? {}).map(([name, text]) => [

@@ -62,6 +62,8 @@ export interface SuccessDoc {
   /** Header fields beside those that every answer has: name and what it says. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly example?: unknown;
+  /** The JSON that is answered instead when the query asks for it. */
+  readonly orJson?: { readonly schema: TSchema; readonly example: unknown };
 }
 
 /** A route's page in the description of the interface. */

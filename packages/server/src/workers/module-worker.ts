@@ -1,9 +1,14 @@
 import { parentPort } from 'node:worker_threads';
-import { runTask, type Task } from './tasks.ts';
+import { runTask, type Task, type TaskResult } from './tasks.ts';
 
 /** The code that runs in each worker thread: a task comes, a result goes. */
 parentPort?.on('message', (task: Task) => {
   const result = runTask(task);
-  const moved = result.ok && 'instrumented' in result ? [result.instrumented.bytes.buffer] : [];
-  parentPort?.postMessage(result, moved);
+  parentPort?.postMessage(result, movedWith(result));
 });
+
+/** What the main thread is given rather than a copy of. */
+function movedWith(result: TaskResult): ArrayBuffer[] {
+  if (!result.ok || 'checked' in result) return [];
+  return ['instrumented' in result ? result.instrumented.bytes.buffer : result.report.buffer];
+}

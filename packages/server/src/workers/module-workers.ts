@@ -27,6 +27,8 @@ export interface ModuleWorkers extends ModuleChecker {
    * @throws WorkersBusyError, TaskAbortedError
    */
   instrument(bytes: Uint8Array, tracing: Tracing, signal?: AbortSignal): Promise<Instrumented>;
+  /** The same, and answers JSON on what that did: see the protocol's `instrumentationReport`. */
+  report(bytes: Uint8Array, tracing: Tracing, signal?: AbortSignal): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -69,6 +71,11 @@ export function createModuleWorkers(options: ModuleWorkersOptions): ModuleWorker
       const result = await run({ kind: 'instrument', bytes: movable(bytes), config, options: extra }, signal);
       if (!('instrumented' in result)) throw new Error('The worker answered another question');
       return result.instrumented;
+    },
+    async report(bytes, { config, options: extra }, signal) {
+      const result = await run({ kind: 'report', bytes: movable(bytes), config, options: extra }, signal);
+      if (!('report' in result)) throw new Error('The worker answered another question');
+      return result.report;
     },
     close: () => pool.close(),
   };

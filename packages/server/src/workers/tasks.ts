@@ -1,8 +1,10 @@
 import {
   describeModule,
   InstrumentError,
+  type InstrumentOptions,
   type InstrumentReport,
   instrument,
+  listFunctions,
   type Note,
   parseConfig,
   parseExtraOptions,
@@ -11,7 +13,7 @@ import {
 /** What a worker is asked. The bytes are moved to it, not copied. */
 export type Task =
   | { readonly kind: 'check'; readonly bytes: Uint8Array<ArrayBuffer> }
-  | ({ readonly kind: 'instrument'; readonly bytes: Uint8Array<ArrayBuffer> } & Tracing);
+  | ({ readonly kind: 'instrument' | 'report'; readonly bytes: Uint8Array<ArrayBuffer> } & Tracing);
 
 /** What is to be traced and how: JSON, as it came. */
 export interface Tracing {
@@ -33,12 +35,15 @@ export interface Instrumented extends Pick<InstrumentReport, 'tracedFunctions' |
 export type TaskResult =
   | { readonly ok: true; readonly checked: true }
   | { readonly ok: true; readonly instrumented: Instrumented }
+  /** JSON, as the protocol's `instrumentationReport` describes it. A module may have a million functions, which are not for the main thread to write. */
+  | { readonly ok: true; readonly report: Uint8Array<ArrayBuffer> }
   | { readonly ok: false; readonly refusal: Refusal };
 
 /** Does one task. A module or configuration that is refused is a result, not an error. */
 export function runTask(task: Task): TaskResult {
   try {
-    return task.kind === 'check' ? checkTask(task.bytes) : instrumentTask(task.bytes, task);
+    if (task.kind === 'check') return checkTask(task.bytes);
+    return task.kind === 'report' ? reportTask(task.bytes, task) : instrumentTask(task.bytes, task);
   } catch (error) {
     if (error instanceof InstrumentError) {
       return { ok: false, refusal: { code: error.code, message: error.message } };
@@ -54,19 +59,50 @@ function checkTask(bytes: Uint8Array<ArrayBuffer>): TaskResult {
   return { ok: true, checked: true };
 }
 
-function instrumentTask(bytes: Uint8Array<ArrayBuffer>, { config, options }: Tracing): TaskResult {
-  const wanted = {
+function instrumentTask(bytes: Uint8Array<ArrayBuffer>, tracing: Tracing): TaskResult {
+  const { output, report, notes } = instrumentChecked(bytes, readTracing(tracing));
+  const { tracedFunctions, totalFunctions, addedImports } = report;
+  const messages = notes.map(({ message }) => message);
+  return {
+    ok: true,
+    instrumented: { bytes: ownBuffer(output), tracedFunctions, totalFunctions, addedImports, notes: messages },
+  };
+}
+
+function reportTask(bytes: Uint8Array<ArrayBuffer>, tracing: Tracing): TaskResult {
+  const options = readTracing(tracing);
+  const { report, notes } = instrumentChecked(bytes, options);
+  const leftUntraced = new Set(notes.map((note) => ('functionIndex' in note ? note.functionIndex : undefined)));
+  const functions = listFunctions(bytes, options).functions.map((described) =>
+    leftUntraced.has(described.index) ? { ...described, isTraced: false } : described,
+  );
+  return { ok: true, report: ownBuffer(new TextEncoder().encode(JSON.stringify({ ...report, notes, functions }))) };
+}
+
+function readTracing({ config, options }: Tracing): InstrumentOptions {
+  return {
     ...(config === undefined ? {} : parseConfig(config)),
     ...(options === undefined ? {} : parseExtraOptions(options)),
   };
+}
+
+/** A note of the instrumenter, or that the engine could not look at the module. */
+type AnyNote = Note | { readonly code: 'not_validated'; readonly message: string };
+
+/** Instruments a module, and has the engine validate it before and after. */
+function instrumentChecked(
+  bytes: Uint8Array<ArrayBuffer>,
+  options: InstrumentOptions,
+): { readonly output: Uint8Array; readonly report: InstrumentReport; readonly notes: readonly AnyNote[] } {
   describeModule(bytes);
   const skipped = validate(bytes);
-  const { bytes: output, report } = instrument(bytes, wanted);
-  const notes = report.notes.map((note: Note) => note.message);
-  if (skipped === undefined) demandValidOutput(output);
-  else notes.push(`The module was not validated, nor what was made of it: this engine says "${skipped}".`);
-  const { tracedFunctions, totalFunctions, addedImports } = report;
-  return { ok: true, instrumented: { bytes: ownBuffer(output), tracedFunctions, totalFunctions, addedImports, notes } };
+  const { bytes: output, report } = instrument(bytes, options);
+  if (skipped === undefined) {
+    demandValidOutput(output);
+    return { output, report, notes: report.notes };
+  }
+  const message = `The module was not validated, nor what was made of it: this engine says "${skipped}".`;
+  return { output, report, notes: [...report.notes, { code: 'not_validated', message }] };
 }
 
 /** What V8 says of a module that uses a proposal which this version of it has not, or not without a flag. */

@@ -143,7 +143,8 @@ function checkAnswer(request: FastifyRequest, status: number, contentType: strin
 }
 
 function* answersOf({ method, path, doc }: Route): Iterable<[string, TSchema]> {
-  for (const [status, { schema }] of Object.entries(doc.answers)) {
+  for (const [status, answer] of Object.entries(doc.answers)) {
+    const schema = answer.schema ?? answer.orJson?.schema;
     if (schema !== undefined) yield [`${method} ${path} ${status}`, closed(schema)];
   }
 }

@@ -42,3 +42,31 @@ export const pluginExample = {
   createdAt: example.time,
   updatedAt: example.time,
 };
+
+export const instrumentationReportExample = {
+  tracedFunctions: 1,
+  totalFunctions: 2,
+  addedImports: ['enter', 'exit'],
+  inputBytes: 1148,
+  outputBytes: 1335,
+  notes: [
+    {
+      code: 'name_not_found',
+      message: 'No function is called "gret", which the configuration names as allowed; is "greet" meant?',
+      list: 'allowed',
+      name: 'gret',
+      nearName: 'greet',
+    },
+  ],
+  functions: [
+    {
+      index: 0,
+      name: 'env.log',
+      nameSource: 'import' as const,
+      exportNames: [],
+      import: { module: 'env', name: 'log' },
+      isTraced: false,
+    },
+    { index: 1, name: 'greet', nameSource: 'export' as const, exportNames: ['greet'], bodyBytes: 47, isTraced: true },
+  ],
+};

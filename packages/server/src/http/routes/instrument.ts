@@ -1,7 +1,9 @@
+import { instrumentationQuery, instrumentationReport } from '@tenon/protocol';
 import { instrumentBody } from '../bodies/instrument-body.ts';
 import { goneSignal } from '../client-gone.ts';
 import { notesHeader } from '../notes-header.ts';
 import { type Route, route } from '../route.ts';
+import { instrumentationReportExample } from './examples.ts';
 
 export const instrumentRoutes: readonly Route[] = [
   route({
@@ -9,6 +11,7 @@ export const instrumentRoutes: readonly Route[] = [
     path: '/instrument',
     access: { kind: 'apiKey' },
     area: 'instrumentation',
+    query: instrumentationQuery,
     body: instrumentBody,
     doc: {
       id: 'instrumentModule',
@@ -16,11 +19,13 @@ export const instrumentRoutes: readonly Route[] = [
       summary: 'Instrument a module (B1)',
       description:
         'Without `config`, every function is traced. The fields may come in any order, with or without file names and ' +
-        'content types. Nothing that is sent is stored or logged.',
+        'content types. `answer=report` asks for a report on what instrumenting the module does, its functions among it, ' +
+        'in place of the module. Nothing that is sent is stored or logged.',
       answers: {
         200: {
           description: 'the instrumented module',
           contentType: 'application/wasm',
+          orJson: { schema: instrumentationReport, example: instrumentationReportExample },
           headers: {
             'instrumented-functions': 'how many functions are traced',
             'instrument-total-functions': 'how many functions the module has, imported ones included',
@@ -42,9 +47,14 @@ export const instrumentRoutes: readonly Route[] = [
         'module_too_complex',
       ],
     },
-    handle: async ({ workers, version }, { body }, reply) => {
+    handle: async ({ workers, version }, { query, body }, reply) => {
       const signal = goneSignal(reply.raw);
       const { wasm, config, options } = body;
+      reply.header('tenon-version', version);
+      if (query.answer === 'report') {
+        const json = await workers.report(wasm, { config, options }, signal);
+        return reply.header('content-type', 'application/json').send(json);
+      }
       const { bytes, notes, ...report } = await workers.instrument(wasm, { config, options }, signal);
       return reply
         .header('content-type', 'application/wasm')
@@ -52,7 +62,6 @@ export const instrumentRoutes: readonly Route[] = [
         .header('instrument-total-functions', String(report.totalFunctions))
         .header('instrument-added-imports', report.addedImports.join(', '))
         .header('instrument-notes', notesHeader(notes))
-        .header('tenon-version', version)
         .send(bytes);
     },
   }),
