@@ -23,20 +23,23 @@ export function hasWildcard(text: string): boolean {
  * takes the meaning away from what follows it. A pattern is matched against the whole name.
  *
  * There are no regular expressions behind this. A name takes at most its length times the pattern's, and where all names
- * together take more than {@link maxPatternComparisons}, an {@link InstrumentError} with code `invalid_config` says so; so
+ * together take more than `maxComparisons`, an {@link InstrumentError} with code `invalid_config` says so; so
  * does one for more than {@link maxPatterns} patterns, or for one of more than {@link maxPatternBytes}.
  */
-export function createPatternMatcher(patterns: readonly string[]): PatternMatcher {
+export function createPatternMatcher(
+  patterns: readonly string[],
+  maxComparisons: number = maxPatternComparisons,
+): PatternMatcher {
   if (patterns.length > maxPatterns) {
     throw invalidPattern(`Expected at most ${maxPatterns} patterns, found ${patterns.length}`);
   }
   const compiled = patterns.map((pattern) => ({ pattern, tokens: compile(pattern) }));
-  const budget = { comparisons: maxPatternComparisons };
+  const budget = { comparisons: maxComparisons };
   return (bytes, start, end, onMatch) => {
     for (const { pattern, tokens } of compiled) if (matches(tokens, bytes, start, end, budget)) onMatch(pattern);
     if (budget.comparisons < 0) {
       throw invalidPattern(
-        `Expected patterns that this module's names can be compared with in ${maxPatternComparisons} steps, found ` +
+        `Expected patterns that this module's names can be compared with in ${maxComparisons} steps, found ` +
           `${patterns.length} that take more: use fewer, or ones that begin with more than a "*"`,
       );
     }
