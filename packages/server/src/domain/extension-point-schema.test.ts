@@ -56,6 +56,7 @@ describe('parseExtensionPointSchema()', () => {
   it('says where a text is at fault', () => {
     assert.match(refusal('exports:\n  greet: [\n'), /line \d+, column \d+/);
     assert.match(refusal('{"exports": {"a": 1, "a": 2}}'), /line 1, column \d+.*unique/i);
+    assert.match(refusal('exports:\n  a: 1\n  1: 2\n  "1": 3\n'), /line 4, column 3: .*unique/i);
   });
 
   it('refuses what is no mapping', () => {
@@ -83,6 +84,27 @@ describe('parseExtensionPointSchema()', () => {
       bomb.push(`${name}: &${name} [${Array.from({ length: 9 }, () => `*${before}`).join(', ')}]`);
     }
     assert.match(refusal(bomb.join('\n')), /aliases|entries/);
+  });
+
+  it('takes time in proportion to the number of keys', () => {
+    const textOf = (keys: number) => `exports: {}\n${Array.from({ length: keys }, (_, at) => `k${at}: 1`).join('\n')}`;
+    const fastest = (keys: number) => {
+      const text = textOf(keys);
+      const times = Array.from({ length: 3 }, () => {
+        const startMs = performance.now();
+        parseExtensionPointSchema(text);
+        return performance.now() - startMs;
+      });
+      return Math.min(...times);
+    };
+    const ratio = fastest(8000) / fastest(1000);
+    assert.ok(ratio < 24, `eight times the keys took ${ratio.toFixed(1)} times as long`);
+  });
+
+  it('refuses a text of too many tokens, or nested too deep for its parser, in words', () => {
+    assert.match(refusal(Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`).join('\n')), /60000 tokens/);
+    assert.match(refusal('['.repeat(20_000)), /nested more than 64 deep/);
+    assert.match(refusal('- '.repeat(20_000)), /nested more than 64 deep/);
   });
 
   it('refuses a cyclic text', () => {

@@ -1,4 +1,4 @@
-import { isMap, LineCounter, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, Lexer, LineCounter, parseDocument, visit, type YAMLError } from 'yaml';
 import { DomainError, invalidField } from './errors.ts';
 
 /** How deep a schema may be nested; deeper ones serve nobody and cost every reader. */
@@ -6,6 +6,9 @@ const maxDepth = 64;
 
 /** How many entries a schema may have in all, aliases counted as often as they are used. */
 const maxEntries = 20_000;
+
+/** How many tokens a YAML text may have: about eight make an entry, and all of them are read while other requests wait. */
+const maxTokens = 60_000;
 
 /**
  * Reads an extension point's schema: an object, or its YAML (1.2) or JSON text. Its `exports`, a list of names or of objects
@@ -22,12 +25,15 @@ export function parseExtensionPointSchema(schema: unknown): string {
 }
 
 function parseText(text: string): unknown {
+  demandFewTokens(text);
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, schema: 'core' });
-  const [fault] = document.errors;
-  if (fault !== undefined) {
-    const { line, col } = lines.linePos(fault.pos[0]);
-    throw invalidField('/schema', `line ${line}, column ${col}: ${fault.message}`);
+  // The parser's own check of keys compares each with all others: a second for 10,000 of them.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, schema: 'core' });
+  const fault = document.errors[0];
+  const place = fault === undefined ? repeatedKey(document) : fault.pos[0];
+  if (place !== undefined) {
+    const { line, col } = lines.linePos(place);
+    throw invalidField('/schema', `line ${line}, column ${col}: ${wordsFor(fault)}`);
   }
   if (!isMap(document.contents)) throw invalidField('/schema', 'expected a YAML or JSON mapping at the top');
   try {
@@ -38,6 +44,39 @@ function parseText(text: string): unknown {
       errors: [{ pointer: '/schema', detail: 'the text repeats itself through too many aliases' }],
     });
   }
+}
+
+function wordsFor(fault: YAMLError | undefined): string {
+  if (fault === undefined) return 'map keys must be unique';
+  return fault.code === 'RESOURCE_EXHAUSTION' ? `nested more than ${maxDepth} deep` : fault.message;
+}
+
+function demandFewTokens(text: string): void {
+  let tokens = 0;
+  for (const _ of new Lexer().lex(text)) {
+    if (++tokens > maxTokens) throw invalidField('/schema', `the text has more than ${maxTokens} tokens`);
+  }
+}
+
+/** Where a key stands that its map has already; as text, since that is what keys become. */
+function repeatedKey(document: Document.Parsed): number | undefined {
+  let found: number | undefined;
+  visit(document, {
+    Map(_, map) {
+      const known = new Set<string>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (known.has(name)) {
+          found = key.range?.[0] ?? 0;
+          return visit.BREAK;
+        }
+        known.add(name);
+      }
+      return undefined;
+    },
+  });
+  return found;
 }
 
 type Plain = { [name: string]: unknown };
