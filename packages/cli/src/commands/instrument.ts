@@ -107,8 +107,8 @@ function rewrite(
   let shownBytes = 0;
   const onProgress = (doneBytes: number, totalBytes: number): void => {
     progress ??= createProgress(io, !out.isJson, 'Instrumenting', totalBytes);
-    progress.advance(Math.max(0, doneBytes - shownBytes)); // a pass that is repeated has been shown
-    shownBytes = Math.max(shownBytes, doneBytes);
+    progress.advance(doneBytes - shownBytes);
+    shownBytes = doneBytes;
   };
   const startedMs = io.nowMs();
   try {
