@@ -10,7 +10,7 @@ import type { Module } from './module.ts';
 import { type Names, writeNames } from './names.ts';
 import type { Note } from './notes.ts';
 import { writeProducers } from './producers.ts';
-import { type Section, SectionId, sectionOrder } from './sections.ts';
+import { findSection, type Section, SectionId, sectionOrder } from './sections.ts';
 import { writeElementSection, writeGlobalSection, writeTableSection } from './static-references.ts';
 import { i32Type, type TypePool } from './type-pool.ts';
 
@@ -193,8 +193,7 @@ function noteDropped(notes: Note[], section: Section, reason: string): void {
 
 function addTrailer(pieces: Piece[], parts: Parts): void {
   const { module, layout, names, measures, generated, notes } = parts;
-  const nameBytes = names.section ? names.section.end - names.section.contentStart : 0x4000;
-  const nameWriter = createWriter(nameBytes + (nameBytes >> 3) + 1024);
+  const nameWriter = createWriter(expectedNameBytes(parts));
   writeName(nameWriter, 'name');
   writeNames(nameWriter, {
     module,
@@ -211,6 +210,14 @@ function addTrailer(pieces: Piece[], parts: Parts): void {
   for (const writer of [nameWriter, producersWriter]) {
     pieces.push(header(SectionId.custom, writer.length), writer.bytes.subarray(0, writer.length));
   }
+}
+
+/** More than is needed, as a rule: memory that is not written to costs nothing. */
+function expectedNameBytes({ module, names, generated }: Parts): number {
+  const ownBytes = names.section ? names.section.end - names.section.contentStart : 0;
+  const exports = findSection(module.sections, SectionId.export);
+  const exportBytes = exports ? exports.end - exports.contentStart : 0;
+  return ownBytes + exportBytes + 16 * module.functionTypes.length + 64 * generated.length + 1024;
 }
 
 function header(id: number, size: number): Uint8Array {

@@ -103,6 +103,25 @@ export function readName(reader: ByteReader, what: string): string {
   return text;
 }
 
+/** Steps over a name, and returns where it begins. */
+export function skipName(reader: ByteReader, what: string): number {
+  const length = readCount(reader, `the length of ${what}`);
+  const start = reader.offset;
+  skipBytes(reader, length, what);
+  if (!isUtf8(reader.bytes, start, reader.offset)) {
+    throw invalidModule(`Expected ${what} in UTF-8, found other bytes`, start);
+  }
+  return start;
+}
+
+/** Names are nearly always ASCII, which needs no decoder to be known as UTF-8. */
+export function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let offset = start; offset < end; offset++) {
+    if ((bytes[offset] as number) >= 0x80) return decodeUtf8(bytes, start, end) !== undefined;
+  }
+  return true;
+}
+
 /** The text of a range, or undefined where it is not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array, start: number, end: number): string | undefined {
   try {

@@ -1,4 +1,4 @@
-import { type ExternalKind, type Module, readBodyBounds, readModule } from './module.ts';
+import { type ExternalKind, exportName, type Module, readBodyBounds, readModule } from './module.ts';
 import { describeFunctionType } from './types.ts';
 
 /** Parameters and results as the text format writes them: `i32`, `externref`, `(ref null 3)`. */
@@ -46,7 +46,9 @@ export function describeModule(bytes: Uint8Array): ModuleDescription {
     if (kind !== 'function') return { module: from, name, kind };
     return { module: from, name, kind, type: signatureOf(module, functionIndex++) };
   });
-  const exports = module.exports.map(({ name, kind, index }): ExportDescription => {
+  const exports = module.exports.map((entry): ExportDescription => {
+    const { kind, index } = entry;
+    const name = exportName(module, entry);
     return kind === 'function' ? { name, kind, type: signatureOf(module, index) } : { name, kind };
   });
   return { imports, exports, functionCount: module.functionTypes.length };

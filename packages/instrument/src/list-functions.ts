@@ -1,7 +1,7 @@
 import { decodeUtf8 } from './byte-reader.ts';
 import { checkOptions, type InstrumentOptions } from './config.ts';
 import { checkRewritable } from './custom-sections.ts';
-import { readBodyBounds, readModule } from './module.ts';
+import { exportName, readBodyBounds, readModule } from './module.ts';
 import { createNameMaker, readNames } from './names.ts';
 import type { Note } from './notes.ts';
 import { selectFunctions } from './selection.ts';
@@ -50,8 +50,10 @@ export function listFunctions(bytes: Uint8Array, options: InstrumentOptions = {}
   const traced = selectFunctions(module, names, options, notes);
   const makeUpName = createNameMaker(module);
   const exportNames = new Map<number, string[]>();
-  for (const { kind, index, name } of module.exports) {
+  for (const entry of module.exports) {
+    const { kind, index } = entry;
     if (kind !== 'function') continue;
+    const name = exportName(module, entry);
     const known = exportNames.get(index);
     if (known === undefined) exportNames.set(index, [name]);
     else known.push(name);

@@ -1,5 +1,6 @@
 import {
   type ByteReader,
+  decodeUtf8,
   expectEnd,
   readByte,
   readCount,
@@ -7,9 +8,11 @@ import {
   readName,
   readU32,
   skipBytes,
+  skipName,
 } from './byte-reader.ts';
 import { invalidModule, limitExceeded, unsupportedFeature } from './errors.ts';
 import { maxExports, maxFunctions, maxImports, maxMemories } from './limits.ts';
+import { createNameSet } from './name-set.ts';
 import { findSection, readSections, type Section, SectionId } from './sections.ts';
 import { type Limits, readLimits, readTypes, readValueType, type TypeSpace } from './types.ts';
 
@@ -25,12 +28,19 @@ export interface Import {
 }
 
 export interface Export {
-  readonly name: string;
+  /** Where its name lies in the module. */
+  readonly nameStart: number;
+  readonly nameEnd: number;
   readonly kind: ExternalKind;
   readonly index: number;
   /** Where the index stands, and where the entry ends. */
   readonly indexStart: number;
   readonly end: number;
+}
+
+/** The name of an export, which was checked when it was read. */
+export function exportName({ bytes }: Module, { nameStart, nameEnd }: Export): string {
+  return decodeUtf8(bytes, nameStart, nameEnd) ?? '';
 }
 
 export interface Memory extends Limits {
@@ -190,22 +200,24 @@ function readExports(bytes: Uint8Array, sections: readonly Section[], spaces: Re
   const reader = sectionReader(bytes, sections, SectionId.export);
   if (reader === undefined) return [];
   const exports: Export[] = [];
-  const names = new Set<string>();
   const exportCount = readCount(reader, 'the number of exports', 3);
   if (exportCount > maxExports) throw limitExceeded('exports', exportCount, maxExports, reader.offset);
+  const names = createNameSet(bytes, exportCount);
   for (let entry = 0; entry < exportCount; entry++) {
     const start = reader.offset;
-    const name = readName(reader, "an export's name");
-    if (names.has(name))
-      throw invalidModule(`Expected export names to differ, found ${JSON.stringify(name)} twice`, start);
-    names.add(name);
+    const nameStart = skipName(reader, "an export's name");
+    const nameEnd = reader.offset;
+    if (!names.add(nameStart, nameEnd)) {
+      const name = JSON.stringify(decodeUtf8(bytes, nameStart, nameEnd));
+      throw invalidModule(`Expected export names to differ, found ${name} twice`, start);
+    }
     const kind = readKind(reader);
     const indexStart = reader.offset;
     const index = readU32(reader, "an export's index");
     if (index >= spaces[kind]) {
       throw invalidModule(`Expected one of ${spaces[kind]} ${kind} indices, found ${index}`, indexStart);
     }
-    exports.push({ name, kind, index, indexStart, end: reader.offset });
+    exports.push({ nameStart, nameEnd, kind, index, indexStart, end: reader.offset });
   }
   expectEnd(reader, 'the export section');
   return exports;

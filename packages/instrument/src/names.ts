@@ -1,7 +1,7 @@
 import {
   type ByteReader,
-  decodeUtf8,
   expectEnd,
+  isUtf8,
   readByte,
   readCount,
   readerOver,
@@ -12,7 +12,7 @@ import { type ByteWriter, writeByte, writeName, writeRange, writeSized, writeU32
 import { InstrumentError, invalidModule } from './errors.ts';
 import { itself, type Layout } from './layout.ts';
 import { maxNameSubsections } from './limits.ts';
-import type { Module } from './module.ts';
+import { type Export, exportName, type Module } from './module.ts';
 import type { Note } from './notes.ts';
 import type { Section } from './sections.ts';
 
@@ -102,14 +102,6 @@ function readFunctionNames(reader: ByteReader, starts: Uint32Array, ends: Uint32
   }
 }
 
-/** Names are nearly always ASCII, which needs no decoder to be known as UTF-8. */
-function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let offset = start; offset < end; offset++) {
-    if ((bytes[offset] as number) >= 0x80) return decodeUtf8(bytes, start, end) !== undefined;
-  }
-  return true;
-}
-
 function checkIndirectMap(reader: ByteReader, functionCount: number): void {
   const count = readCount(reader, 'the number of functions', 2);
   for (let entry = 0; entry < count; entry++) {
@@ -165,7 +157,17 @@ export function writeNames(writer: ByteWriter, context: NameContext): void {
 function writeFunctionNames(writer: ByteWriter, context: NameContext): void {
   const { module, layout, names } = context;
   const { starts, ends } = names;
-  const makeUpName = createNameMaker(module);
+  const firstExports = findFirstExports(module);
+  const writeMadeUpName = (index: number) => {
+    const place = firstExports[index] as number;
+    if (place === 0) {
+      writeName(writer, nameWithoutExport(module, index));
+      return;
+    }
+    const { nameStart, nameEnd } = module.exports[place - 1] as Export;
+    writeU32(writer, nameEnd - nameStart);
+    writeRange(writer, module.bytes, nameStart, nameEnd);
+  };
   const needsName = (index: number) => starts[index] === 0 && layout.traced[index] === 1;
   let count = context.hookNames.length + context.addedNames.length;
   for (let index = 0; index < layout.functionCount; index++) if (starts[index] !== 0 || needsName(index)) count++;
@@ -173,7 +175,7 @@ function writeFunctionNames(writer: ByteWriter, context: NameContext): void {
     for (let index = from; index < to; index++) {
       if (needsName(index)) {
         writeU32(writer, itself(layout, index));
-        writeName(writer, makeUpName(index));
+        writeMadeUpName(index);
       } else if (starts[index] !== 0) {
         writeU32(writer, itself(layout, index));
         writeU32(writer, (ends[index] as number) - (starts[index] as number));
@@ -198,16 +200,27 @@ function writeFunctionNames(writer: ByteWriter, context: NameContext): void {
   });
 }
 
-/** Makes names for the traced functions that have none: export name, else `module.field`, else `func[INDEX]`. */
+/** Per function, the place of its first export with a name, plus 1; 0 without one. */
+function findFirstExports(module: Module): Uint32Array {
+  const places = new Uint32Array(module.functionTypes.length);
+  module.exports.forEach(({ kind, index, nameStart, nameEnd }, place) => {
+    if (kind === 'function' && places[index] === 0 && nameEnd > nameStart) places[index] = place + 1;
+  });
+  return places;
+}
+
+/** Makes names for the functions that have none: export name, else `module.field`, else `func[INDEX]`. */
 export function createNameMaker(module: Module): (index: number) => string {
-  const exported = new Map<number, string>();
-  for (const { kind, index, name } of module.exports) {
-    if (kind === 'function' && !exported.has(index) && name !== '') exported.set(index, name);
-  }
+  const firstExports = findFirstExports(module);
   return (index) => {
-    const entry = module.importedFunctions[index];
-    return exported.get(index) ?? (entry ? `${entry.module}.${entry.name}` : `func[${index}]`);
+    const place = firstExports[index] as number;
+    return place === 0 ? nameWithoutExport(module, index) : exportName(module, module.exports[place - 1] as Export);
   };
+}
+
+function nameWithoutExport(module: Module, index: number): string {
+  const entry = module.importedFunctions[index];
+  return entry ? `${entry.module}.${entry.name}` : `func[${index}]`;
 }
 
 /** A map from functions to names of their locals or labels. It was checked when it was read. */

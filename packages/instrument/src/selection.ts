@@ -102,7 +102,9 @@ function visitNames(module: Module, names: Names, visit: NameVisitor): void {
   module.importedFunctions.forEach((entry, index) => {
     visitText(index, `${entry.module}.${entry.name}`);
   });
-  for (const { kind, index, name } of module.exports) if (kind === 'function') visitText(index, name);
+  for (const { kind, index, nameStart, nameEnd } of module.exports) {
+    if (kind === 'function') visit(index, module.bytes, nameStart, nameEnd);
+  }
   for (let index = 0; index < names.starts.length; index++) {
     const start = names.starts[index] as number;
     if (start !== 0) visit(index, module.bytes, start, names.ends[index] as number);
