@@ -1,23 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Worker } from 'node:worker_threads';
-import type { Mode, Outcome } from './support/scenario-worker.ts';
+import { runScenario as run } from './support/run-scenario.ts';
 import { scenarios } from './support/scenarios.ts';
-
-/** Runs a scenario in a worker of its own: packages keep their instance, and the engine is intercepted. */
-function run(scenario: string, mode: Mode): Promise<Outcome> {
-  const worker = new Worker(new URL('./support/scenario-worker.ts', import.meta.url), {
-    workerData: { scenario, mode },
-  });
-  return new Promise((resolve, reject) => {
-    worker.once('message', (outcome: Outcome) => {
-      resolve(outcome);
-      void worker.terminate();
-    });
-    worker.once('error', reject);
-    worker.once('exit', (code) => reject(new Error(`The worker ended with ${code} and without an outcome`)));
-  });
-}
 
 const sorted = <Key extends string | number>(counts: Map<Key, number>) =>
   [...counts].sort(([first], [second]) => (first < second ? -1 : 1));
@@ -34,6 +18,7 @@ describe('instrument() on real modules', () => {
       assert.deepEqual(traced.result, plain.result);
       assert.ok(traced.modules.length > 0 && traced.modules.every(({ isValid }) => isValid));
       assert.equal(traced.fault, undefined);
+      assert.equal(traced.leftByHost, 0);
       assert.ok(total(traced.calls) > 1_000, 'the scenario calls functions');
       // JavaScript around the import object counts in the same run.
       assert.deepEqual(sorted(traced.importEnters), sorted(traced.importCalls));

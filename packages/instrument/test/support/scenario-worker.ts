@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { describeModule, instrument } from '../../src/index.ts';
 import { countWithBinaryen } from './binaryen-count.ts';
+import { corpusScenarios } from './corpus-scenarios.ts';
 import { interceptEngine } from './engine.ts';
 import { scenarios } from './scenarios.ts';
 import { createTrace } from './trace.ts';
@@ -17,11 +18,13 @@ export interface Outcome {
   readonly importCalls: Map<string, number>;
   /** Calls of imports as `enter` reported them, by `module.field`. */
   readonly importEnters: Map<string, number>;
+  /** Calls that the host unwound. */
+  readonly leftByHost: number;
   readonly fault: string | undefined;
 }
 
 const { scenario, mode } = workerData as { scenario: string; mode: Mode };
-const trace = createTrace(0);
+const trace = createTrace(0, true);
 const counted = new Map<number, number>();
 const importCalls = new Map<string, number>();
 const modules: { inputBytes: number; outputBytes: number; isValid: boolean }[] = [];
@@ -31,18 +34,21 @@ let shift = 0;
 const bump = <Key>(map: Map<Key, number>, key: Key) => map.set(key, (map.get(key) ?? 0) + 1);
 
 function transform(bytes: Uint8Array): Uint8Array {
-  importNames = describeModule(bytes).imports.flatMap(({ module, name, kind }) =>
+  const names = describeModule(bytes).imports.flatMap(({ module, name, kind }) =>
     kind === 'function' ? [`${module}.${name}`] : [],
   );
-  const output = mode === 'plain' ? bytes : mode === 'counted' ? countWithBinaryen(bytes) : traced(bytes);
+  // Those that follow are made by Emscripten around one function each, which they export as they import it.
+  const isFirst = modules.length === 0;
+  if (isFirst) importNames = names;
+  const output = mode === 'plain' ? bytes : mode === 'counted' ? countWithBinaryen(bytes) : traced(bytes, isFirst);
   const isValid = WebAssembly.validate(new Uint8Array(output));
   modules.push({ inputBytes: bytes.length, outputBytes: output.length, isValid });
   return output;
 }
 
-function traced(bytes: Uint8Array): Uint8Array {
+function traced(bytes: Uint8Array, isFirst: boolean): Uint8Array {
   const { bytes: output, report } = instrument(bytes);
-  shift = report.addedImports.length;
+  if (isFirst) shift = report.addedImports.length;
   return output;
 }
 
@@ -60,7 +66,7 @@ interceptEngine({
   imports: { ...trace.imports, 'tenon-test': { count: (index: number) => bump(counted, index) } },
   onImportCall: (name) => bump(importCalls, name),
 });
-const result = await scenarios[scenario]?.();
+const result = await { ...scenarios, ...corpusScenarios }[scenario]?.();
 const isImport = (index: number) => index < importNames.length;
 const entered = [...trace.calls];
 const outcome: Outcome = {
@@ -72,6 +78,7 @@ const outcome: Outcome = {
       : counted,
   importCalls,
   importEnters: new Map(entered.flatMap(([index, n]) => (isImport(index) ? [[importNames[index] as string, n]] : []))),
+  leftByHost: trace.leftByHost(),
   fault: faultOf(trace.assertBalanced),
 };
 parentPort?.postMessage(outcome);

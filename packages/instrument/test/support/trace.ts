@@ -12,16 +12,20 @@ export interface Trace {
   readonly open: number[];
   /** Arguments of `memory-grow`. */
   readonly growths: number[];
+  /** Calls that were found open when one around them was left: the host unwound them. */
+  readonly leftByHost: () => number;
   /** Fails unless every call that was entered was left, in order. */
   readonly assertBalanced: () => void;
 }
 
-export function createTrace(maxEvents = 1_000): Trace {
+/** `resynchronises`: an exit leaves what is open inside of it, too, as adapters do after a trap or an exception of the host. */
+export function createTrace(maxEvents = 1_000, resynchronises = false): Trace {
   const events: string[] = [];
   const calls = new Map<number, number>();
   const open: number[] = [];
   const growths: number[] = [];
   const faults: string[] = [];
+  let leftByHost = 0;
   const record = (event: string) => {
     if (events.length < maxEvents) events.push(event);
   };
@@ -33,6 +37,11 @@ export function createTrace(maxEvents = 1_000): Trace {
     },
     exit(index: number) {
       record(`exit ${index}`);
+      const place = resynchronises ? open.lastIndexOf(index) : -1;
+      if (place !== -1) {
+        leftByHost += open.length - 1 - place;
+        open.length = place + 1;
+      }
       const innermost = open.pop();
       if (innermost !== index && faults.length < 10) faults.push(`exit ${index} while ${innermost} was innermost`);
     },
@@ -47,6 +56,7 @@ export function createTrace(maxEvents = 1_000): Trace {
     calls,
     open,
     growths,
+    leftByHost: () => leftByHost,
     assertBalanced() {
       assert.deepEqual(faults, []);
       assert.deepEqual(open, []);
