@@ -3,7 +3,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import { answerError } from './http/answer-error.ts';
 import { answerAskedBefore } from './http/asked-before.ts';
 import { answerClientError } from './http/client-error.ts';
-import { corsHeadersFor, preflightHeaders } from './http/cors.ts';
+import { corsHeaders, preflightHeaders } from './http/cors.ts';
 import { HttpError } from './http/http-error.ts';
 import type { Parts } from './http/parts.ts';
 import { createPathTable, type PathTable } from './http/path-table.ts';
@@ -72,7 +72,7 @@ function answerUnrouted(paths: PathTable, request: FastifyRequest, reply: Fastif
   }
   return reply
     .code(204)
-    .headers({ ...corsHeadersFor(request.headers), ...preflightHeaders, 'access-control-allow-methods': allow, allow })
+    .headers({ ...corsHeaders, ...preflightHeaders, 'access-control-allow-methods': allow, allow })
     .header('x-request-id', request.id)
     .send();
 }

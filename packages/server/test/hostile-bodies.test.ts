@@ -55,6 +55,48 @@ describe('hostile requests', () => {
     assertWireProblem(answer, 413, 'payload_too_large');
   });
 
+  it('get 401, 404 and 403 when what let them in is taken away before the body is whole', async () => {
+    const { appId, extensionPointId, owner } = world;
+    const mate = await service.user();
+    const members = `/api/v1/apps/${appId}/members/${mate.id}`;
+    const invitation = JSON.stringify({ deliveryMethod: 'link', guestKey: 'late' });
+    const body = JSON.stringify({ name: 'late' });
+    const asJson = (line: string, token: string, text: string) => [
+      `${line} HTTP/1.1`,
+      'host: x',
+      `authorization: Bearer ${token}`,
+      'content-type: application/json',
+      `content-length: ${text.length}`,
+    ];
+    const answerTo = async (lines: readonly string[], text: string, takeAway: () => Promise<unknown>) => {
+      const socket = connectTo(base);
+      const answer = readAnswer(socket);
+      socket.write(requestOf(lines, text.slice(0, 1)));
+      await sleep(50);
+      await takeAway();
+      socket.write(text.slice(1));
+      return answer.finally(() => socket.destroy());
+    };
+    const setRole = (role: string) =>
+      service.call('PUT', members, { token: owner.token, json: { role } }).then(({ statusCode }) => {
+        assert.equal(statusCode, 200);
+      });
+
+    await setRole('admin');
+    const inviting = asJson(`POST /api/v1/apps/${appId}/guests`, mate.token, invitation);
+    assertWireProblem(await answerTo(inviting, invitation, () => setRole('viewer')), 403, 'forbidden');
+    await setRole('admin');
+    const renaming = asJson(`PUT /api/v1/extension-points/${extensionPointId}`, mate.token, body);
+    const remove = () => service.call('DELETE', members, { token: owner.token });
+    assertWireProblem(await answerTo(renaming, body, remove), 404, 'not_found');
+    const { id, token } = (
+      await service.call('POST', '/api/v1/tokens', { token: mate.token, json: { name: 'stolen' } })
+    ).json();
+    const making = asJson('POST /api/v1/tokens', token, body);
+    const revoke = () => service.call('DELETE', `/api/v1/tokens/${id}`, { token: mate.token });
+    assertWireProblem(await answerTo(making, body, revoke), 401, 'invalid_token');
+  });
+
   it('get 413 in chunks that never end', async () => {
     const socket = connectTo(base);
     socket.write(requestOf([...publish, 'transfer-encoding: chunked']));

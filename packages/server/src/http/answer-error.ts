@@ -2,7 +2,6 @@ import { errorCodes } from '@tenon/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TaskAbortedError, WorkersBusyError } from '../workers/module-workers.ts';
 import { ClientGone } from './bodies/read-bytes.ts';
-import { corsHeadersFor } from './cors.ts';
 import { drain } from './drain.ts';
 import { unavailable } from './http-error.ts';
 import type { Parts } from './parts.ts';
@@ -22,7 +21,7 @@ export function answerError(parts: Parts, error: unknown, request: FastifyReques
   reply.raw.once('finish', () => drain(request.raw));
   void reply
     .code(status)
-    .headers({ ...errorHeaders, ...corsHeadersFor(request.headers), 'x-request-id': request.id, ...headers })
+    .headers({ ...errorHeaders, 'x-request-id': request.id, ...headers })
     .send(Buffer.from(JSON.stringify(problem)));
 }
 

@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthenticatedActor } from '../domain/authenticate.ts';
 import type { BindingListAnswer } from '../domain/bindings.ts';
 import { memoryKey, type Snapshot } from '../domain/snapshots.ts';
+import { hasTwoAuthorizations } from './authenticate.ts';
 import { evaluateConditions } from './conditions.ts';
+import { corsHeaders } from './cors.ts';
 import type { Parts } from './parts.ts';
 
 /*
@@ -23,7 +25,14 @@ const memory = memoryKey<AskedBefore>('binding lists by question');
 const maxKeyLength = 1024;
 
 /** Answers of A2 are for the asker's own caches, which ask each time. */
-export const bindingListHeaders = { 'cache-control': 'private, no-cache', vary: 'authorization, origin' } as const;
+export const bindingListHeaders = { 'cache-control': 'private, no-cache', vary: 'authorization' } as const;
+
+/** What all answers of A2 have, as Node takes it without looking at each. */
+const constantFields = Object.entries({
+  'x-content-type-options': 'nosniff',
+  ...corsHeaders,
+  ...bindingListHeaders,
+}).flat();
 
 /**
  * Keeps what was answered to a question.
@@ -49,15 +58,14 @@ export function answerAskedBefore(
 ): boolean {
   const { headers, method, url = '' } = message;
   const key = keyOf(headers.authorization, url);
-  if (key === undefined || (method !== 'GET' && method !== 'HEAD') || headers.origin !== undefined) return false;
+  if (key === undefined || (method !== 'GET' && method !== 'HEAD')) return false;
   const known = context.snapshots.current().memory(memory).get(key);
   if (known === undefined || known.actor.expiresAtMs <= context.clock()) return false;
   const { json, etag } = known.answer;
   const outcome = evaluateConditions(headers, etag);
-  if (outcome === 'precondition_failed') return false;
+  if (outcome === 'precondition_failed' || hasTwoAuthorizations(message)) return false;
   uses.note(known.actor.tokenId);
-  const fields = ['x-request-id', requestIdOf(message), 'etag', etag];
-  fields.push('cache-control', bindingListHeaders['cache-control'], 'vary', bindingListHeaders.vary);
+  const fields = ['x-request-id', requestIdOf(message), 'etag', etag, ...constantFields];
   if (outcome === 'not_modified') {
     response.writeHead(304, fields).end();
     return true;

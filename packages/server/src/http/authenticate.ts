@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { ApiKeyId, TokenId } from '@tenon/protocol';
 import type { FastifyRequest } from 'fastify';
 import { authorizeApp, authorizeExtensionPoint, demandScope, demandUserLevel } from '../domain/access.ts';
 import { type AuthenticatedActor, authenticateApiKey, authenticateToken } from '../domain/authenticate.ts';
@@ -10,21 +12,25 @@ import type { Access, Admission } from './route.ts';
 /**
  * Lets a caller in as the route's access says, or throws what it is refused with: 401, then 429, then 404, then 403.
  *
+ * @param isAgain when the same request was let in before: it isn't counted once more
  * @throws DomainError
  */
-export async function admit(parts: Parts, access: Access, request: FastifyRequest): Promise<Admission> {
+export async function admit(
+  parts: Parts,
+  access: Access,
+  request: FastifyRequest,
+  isAgain = false,
+): Promise<Admission> {
   if (access.kind === 'public') return {};
   const { context } = parts;
-  const secret = bearerToken(request.headers.authorization, request.raw.url ?? '');
+  const secret = bearerToken(request.raw, request.originalUrl);
   if (access.kind === 'apiKey') {
     const apiKey = await authenticateApiKey(context, secret);
-    parts.uses.note(apiKey.id);
-    countWrite(parts, request.method, apiKey.id);
+    if (!isAgain) count(parts, request.method, apiKey.id);
     return { apiKey };
   }
   const actor = await authenticateToken(context, secret);
-  parts.uses.note(actor.tokenId);
-  countWrite(parts, request.method, actor.tokenId);
+  if (!isAgain) count(parts, request.method, actor.tokenId);
   const params = request.params as Readonly<Record<string, string>>;
   switch (access.kind) {
     case 'user':
@@ -47,15 +53,21 @@ function admitUser(access: Access & { kind: 'user' }, actor: AuthenticatedActor)
 }
 
 /**
- * The token of an `authorization` field (RFC 6750 §2.1). The scheme's name may be in any case.
+ * The token of the `authorization` field (RFC 6750 §2.1). The scheme's name may be in any case.
  *
- * @throws HttpError `missing_credentials`, or `invalid_request` for a token in the query, which logs would keep
+ * @param target the request's, as it was sent
+ * @throws HttpError `missing_credentials`; or `invalid_request` for a token in the query, which logs would keep, and for more
+ *   than one `authorization` field, of which a proxy may have checked another one than we would
  */
-export function bearerToken(authorization: string | undefined, url: string): string {
+function bearerToken(message: IncomingMessage, target: string): string {
+  const { authorization } = message.headers;
   const match = authorization === undefined ? null : /^bearer +([^\s]+) *$/i.exec(authorization);
-  const query = url.indexOf('?');
-  if (query !== -1 && /[?&]access_token=/.test(url.slice(query))) {
+  const query = target.indexOf('?');
+  if (query !== -1 && /[?&]access_token=/.test(target.slice(query))) {
     throw new DomainError('invalid_request', 'Send the token in the authorization field, never in the URL.');
+  }
+  if (hasTwoAuthorizations(message)) {
+    throw new DomainError('invalid_request', 'Send one authorization field, not several.');
   }
   if (match?.[1] !== undefined) return match[1];
   throw new HttpError('missing_credentials', 'Send "authorization: Bearer <token>".', {
@@ -63,12 +75,25 @@ export function bearerToken(authorization: string | undefined, url: string): str
   });
 }
 
+const fieldName = 'authorization';
+
+/** Whether a request names its credentials twice (RFC 6750 §2: no more than one way in a request). Node keeps the first alone. */
+export function hasTwoAuthorizations({ rawHeaders }: IncomingMessage): boolean {
+  let fields = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === fieldName.length && name.toLowerCase() === fieldName) fields++;
+  }
+  return fields > 1;
+}
+
 /** A challenge as RFC 6750 §3 has it: without an error code where no credentials came. */
 export function challenge(error?: 'invalid_token' | 'insufficient_scope'): string {
   return error === undefined ? 'Bearer realm="tenon"' : `Bearer realm="tenon", error="${error}"`;
 }
 
-function countWrite(parts: Parts, method: string, key: string): void {
+function count(parts: Parts, method: string, key: TokenId | ApiKeyId): void {
+  parts.uses.note(key);
   if (method === 'GET' || method === 'HEAD') return;
   const seconds = parts.writes.take(key);
   if (seconds > 0) throw rateLimited('This token makes too many changes.', seconds);

@@ -1,13 +1,11 @@
-import type { IncomingHttpHeaders } from 'node:http';
-
 /*
  * Any origin may call the interface: its tokens are sent by scripts that hold them, never by the browser on its own, so there
  * is nothing of the visitor's that another site could borrow. Credentials mode is not allowed.
  * https://fetch.spec.whatwg.org/#http-cors-protocol
  */
 
-/** On every answer to a script of another origin. */
-const corsHeaders = {
+/** On every answer but pages, whoever asks, so that no answer varies on `origin` (https://fetch.spec.whatwg.org/#cors-protocol-and-http-caches). */
+export const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': [
     'etag',
@@ -24,16 +22,6 @@ const corsHeaders = {
     'tenon-version',
   ].join(', '),
 } as const;
-
-const noHeaders = {};
-
-/**
- * The fields that let a script of another origin read the answer. A request without `origin` comes from none: hosts, which
- * are no browsers, are spared the bytes. What may be cached varies on `origin` therefore.
- */
-export function corsHeadersFor(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
-  return headers.origin === undefined ? noHeaders : corsHeaders;
-}
 
 /** What a preflight is answered with. `authorization` must be named: a star doesn't cover it. */
 export const preflightHeaders = {

@@ -27,6 +27,14 @@ describe('guestKeyOfTarget()', () => {
     assert.equal(keyOf('x/bindings/y'), 'x/bindings/y');
   });
 
+  it('finds the key behind a path prefix with a marker of its own', () => {
+    assert.equal(guestKeyOfTarget('/x/bindings/api/v1/extension-points/ext_1/bindings/acme'), 'acme');
+  });
+
+  it('takes nothing else for a key when the path before it is written otherwise', () => {
+    assert.throws(() => guestKeyOfTarget('/api/v1/extension-points/ext_1/%62indings/acme'), { code: 'not_found' });
+  });
+
   it('refuses bad escapes and bad UTF-8', () => {
     for (const path of ['%', 'a%2', '%zz', '%ff', '%c3', '%ed%a0%80']) {
       assert.throws(() => keyOf(path), { code: 'invalid_request' }, path);

@@ -1,8 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ErrorCode, errorCodes, type Problem } from '@tenon/protocol';
 import { DomainError } from '../domain/errors.ts';
 import { ConflictError, StorageFullError, UnavailableError } from '../domain/ports.ts';
 import { challenge } from './authenticate.ts';
+import { corsHeaders } from './cors.ts';
 import { HttpError } from './http-error.ts';
 
 /** An error as it goes over the wire: RFC 9457 with our `code`. */
@@ -92,21 +92,5 @@ export const errorHeaders: Readonly<Record<string, string>> = {
   'content-type': 'application/problem+json',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
+  ...corsHeaders,
 };
-
-/** Answers an error outside of the framework, on Node's own response. */
-export function sendRawProblem(
-  message: IncomingMessage,
-  response: ServerResponse,
-  answer: ProblemAnswer,
-  extraHeaders: Readonly<Record<string, string>>,
-): void {
-  const body = Buffer.from(JSON.stringify(answer.problem));
-  response.writeHead(answer.status, {
-    ...errorHeaders,
-    ...extraHeaders,
-    ...answer.headers,
-    'content-length': String(body.length),
-  });
-  response.end(message.method === 'HEAD' ? undefined : body);
-}

@@ -10,7 +10,7 @@ import { routeOf } from './answer-error.ts';
 import { admit } from './authenticate.ts';
 import type { BodySource } from './bodies/body-reader.ts';
 import { parseMediaType } from './bodies/media-type.ts';
-import { corsHeadersFor } from './cors.ts';
+import { corsHeaders } from './cors.ts';
 import type { Parts } from './parts.ts';
 import { createQueryReader, type QueryReader } from './query.ts';
 import type { Access, Admission, Call, Route } from './route.ts';
@@ -23,8 +23,8 @@ interface AdmittedRequest extends FastifyRequest {
 }
 
 /**
- * Makes Fastify serve a route: lets the caller in before the body is read, then reads query and body, then calls the
- * handler.
+ * Makes Fastify serve a route: lets the caller in before the body is read, then reads query and body, looks whether the
+ * caller may still come in, then calls the handler.
  *
  * @throws Error for a route that doesn't say who may call it
  */
@@ -93,7 +93,9 @@ function bodyHandler(parts: Parts, route: Route, readQuery: QueryReader | undefi
     prepare(route, request, reply);
     const call = toCall(request, readQuery, undefined); // a query that is wrong needs no body to be refused
     const body = await route.body?.read(bodySource(parts, request, reply));
-    return route.handle(parts, { ...call, body }, reply);
+    // A body may take minutes to come, and what let its sender in be taken away meanwhile.
+    const admission = await admit(parts, route.access, request, true);
+    return route.handle(parts, { ...call, admission, body }, reply);
   };
 }
 
@@ -103,14 +105,14 @@ function prepare(route: Route, request: FastifyRequest, reply: FastifyReply): vo
     .header('x-request-id', request.id)
     .header('x-content-type-options', 'nosniff')
     .header('cache-control', 'no-store');
-  if (route.page !== true) reply.headers(corsHeadersFor(request.headers));
+  if (route.page !== true) reply.headers(corsHeaders);
 }
 
 function bodySource(parts: Parts, request: FastifyRequest, reply: FastifyReply): BodySource {
   const { bodyBudget } = parts;
   let taken = 0;
   reply.raw.once('close', () => bodyBudget.give(taken));
-  if (request.headers.expect !== undefined) reply.raw.writeContinue();
+  if (/^100-continue$/i.test(request.headers.expect ?? '')) reply.raw.writeContinue();
   return {
     message: request.raw,
     mediaType: parseMediaType(request.headers['content-type'] ?? '')?.type ?? '',

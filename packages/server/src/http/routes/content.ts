@@ -10,7 +10,7 @@ import { type Route, route } from '../route.ts';
 
 /** Contents never change, so whoever has them may keep them; but not caches that many share. */
 const cacheControl = 'private, max-age=31536000, immutable';
-const vary = 'authorization, origin';
+const vary = 'authorization';
 
 export const contentRoutes: readonly Route[] = [
   route({
@@ -34,6 +34,7 @@ export const contentRoutes: readonly Route[] = [
           headers: {
             etag: 'the content address',
             'cache-control': `\`${cacheControl}\``,
+            vary: `\`${vary}\``,
             'repr-digest': "`sha-256=:…:`, the whole content's digest (RFC 9530)",
             'accept-ranges': '`bytes`',
           },
