@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { type Browser, chromium } from 'playwright-core';
 
+const packed = join(dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')), '..');
 const cache = join(import.meta.dirname, '..', '..', 'node_modules', '.cache');
 
 /**
@@ -15,10 +16,12 @@ const cache = join(import.meta.dirname, '..', '..', 'node_modules', '.cache');
 export async function openChromium(): Promise<Browser | string> {
   const executablePath = await findChromium();
   if (executablePath === undefined) {
-    return `the registry has a Chromium for linux-x64 alone, not for ${process.platform}-${process.arch}`;
+    return `the registry has a Chromium for Linux on x64 with glibc alone, not for ${process.platform}-${process.arch}`;
   }
   return chromium.launch({
     executablePath,
+    // Libraries that a machine without a desktop may lack; they come with the package.
+    env: { ...process.env, LD_LIBRARY_PATH: join(dirname(executablePath), 'al2023', 'lib') },
     args: [
       '--no-sandbox', // which root can't have
       '--disable-gpu',
@@ -30,12 +33,16 @@ export async function openChromium(): Promise<Browser | string> {
 }
 
 async function findChromium(): Promise<string | undefined> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
-  const main = createRequire(import.meta.url).resolve('@sparticuz/chromium');
-  const { version } = JSON.parse(await readFile(join(dirname(main), '..', 'package.json'), 'utf8'));
+  if (process.platform !== 'linux' || process.arch !== 'x64' || !hasGlibc()) return undefined;
+  const { version } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'));
   const folder = join(cache, `chromium-${version}`);
   if (!existsSync(folder)) await unpack(folder);
   return join(folder, 'chromium');
+}
+
+function hasGlibc(): boolean {
+  const { header } = process.report.getReport() as { readonly header?: { readonly glibcVersionRuntime?: string } };
+  return header?.glibcVersionRuntime !== undefined;
 }
 
 /**
@@ -48,8 +55,9 @@ async function unpack(folder: string): Promise<void> {
   const before = process.env.TMPDIR;
   process.env.TMPDIR = temporary;
   try {
-    const { default: packed } = await import('@sparticuz/chromium');
-    await packed.executablePath();
+    const { default: unpacker, inflate } = await import('@sparticuz/chromium');
+    await unpacker.executablePath();
+    await inflate(join(packed, 'bin', 'al2023.tar.br'));
     await rename(temporary, folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });
