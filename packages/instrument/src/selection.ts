@@ -127,14 +127,20 @@ function notFoundNotes(
     });
   }
   return missing.map((name): Note => {
-    const near = searches.get(name)?.nearest();
-    const nearName = near && decodeUtf8(near, 0, near.length);
     const message = `No function is called ${JSON.stringify(name)}, which the configuration names as ${list}`;
     const note = { code: 'name_not_found', list, name } as const;
-    if (nearName !== undefined) {
-      return { ...note, message: `${message}; is ${JSON.stringify(nearName)} meant?`, nearName };
-    }
-    const isOff = !hasPatterns && /[*?]/.test(name);
-    return { ...note, message: isOff ? `${message}; the option "patterns" would make a pattern of it` : message };
+    const hint = misunderstanding(name, hasPatterns);
+    if (hint !== undefined) return { ...note, message: `${message}; ${hint}` };
+    const near = searches.get(name)?.nearest();
+    const nearName = near && decodeUtf8(near, 0, near.length);
+    if (nearName === undefined) return { ...note, message };
+    return { ...note, message: `${message}; is ${JSON.stringify(nearName)} meant?`, nearName };
   });
+}
+
+/** What somebody seems to have got wrong who wrote a name like this. */
+function misunderstanding(name: string, hasPatterns: boolean): string | undefined {
+  if (!hasPatterns && /[*?]/.test(name)) return 'the option "patterns" would make a pattern of it';
+  if (/^func\[\d+\]$/.test(name)) return 'a trace calls a function so that has no name to choose it by';
+  return undefined;
 }

@@ -49,6 +49,8 @@ describe('instrument() with allowed and banned', () => {
       assert.ok(note?.code === 'name_not_found' && note.nearName === near, JSON.stringify(note));
       assert.match(note.message, new RegExp(`"${near}"`));
     }
+    const [madeUp] = instrument(input, { banned: ['func[3]'] }).report.notes;
+    assert.match(madeUp?.message ?? '', /no name to choose it by$/);
     const [far] = instrument(input, { banned: ['something else'] }).report.notes;
     assert.ok(far?.code === 'name_not_found' && !('nearName' in far));
   });
