@@ -49,6 +49,8 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
   }
   // Who calls is checked before a byte of the body is asked for; see `bodySource`.
   app.server.on('checkContinue', (message, response) => app.server.emit('request', message, response));
+  // Other expectations may be passed over (RFC 9110 §10.1.1); Node would refuse them with an empty answer of its own.
+  app.server.on('checkExpectation', (message, response) => app.server.emit('request', message, response));
 
   // Routes read their own bodies, once the caller was let in.
   app.removeAllContentTypeParsers();

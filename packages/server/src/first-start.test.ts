@@ -51,7 +51,7 @@ async function assertWholeDemo(dataDir: string): Promise<void> {
     assert.deepEqual(actor.scopes, ['read', 'publish', 'manage']);
     assert.equal(actor.userId, value('TENON_USER_ID'));
     assert.equal((await authenticateApiKey(context, value('TENON_API_KEY'))).userId, actor.userId);
-    const apps = await read.appsOf(actor.userId, {});
+    const apps = await read.appsOf(actor.userId, undefined, {});
     assert.deepEqual(
       apps.map((app) => app.id),
       [value('TENON_APP_ID')],

@@ -44,6 +44,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
         assert.equal(fields.etag, `"${plugin.contentAddress}"`);
         assert.equal(fields['cache-control'], 'private, max-age=31536000, immutable');
         assert.equal(fields['content-length'], String(bytes.length));
+        assert.equal(fields.vary, 'authorization');
         assert.equal(fields['accept-ranges'], 'bytes');
         assert.equal(fields['x-content-type-options'], 'nosniff');
         const digest = createHash('sha256').update(bytes).digest('base64');

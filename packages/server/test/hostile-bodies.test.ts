@@ -55,6 +55,11 @@ describe('hostile requests', () => {
     assertWireProblem(answer, 413, 'payload_too_large');
   });
 
+  it('are answered as if they expected nothing when they expect what is unknown', async () => {
+    const lines = ['GET /healthz HTTP/1.1', 'host: x', 'expect: the-unexpected'];
+    assert.equal((await exchange(base, requestOf(lines))).status, 200);
+  });
+
   it('get 401, 404 and 403 when what let them in is taken away before the body is whole', async () => {
     const { appId, extensionPointId, owner } = world;
     const mate = await service.user();

@@ -57,6 +57,11 @@ describe('tokens', () => {
       objects.map(({ id }) => id),
       [appId],
     );
+    for (const path of ['/apps', '/tokens']) {
+      const whole = await ok<List<{ id: string }>>(service, 'GET', api + path, { token });
+      const only = await ok(service, 'GET', `${api}${path}?limit=1`, { token });
+      assert.deepEqual(only, { objects: whole.objects.slice(0, 1) }, 'a cursor would name what lies elsewhere');
+    }
     assertProblem(await service.call('POST', `${api}/apps`, { token, json: { name: 'x' } }), 403, 'forbidden');
     assertProblem(await service.call('POST', `${api}/api-keys`, { token, json: { name: 'x' } }), 403, 'forbidden');
     assertProblem(await service.call('GET', `${api}/api-keys`, { token }), 403, 'forbidden');

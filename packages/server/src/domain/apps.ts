@@ -23,11 +23,10 @@ export async function listApps(context: Context, actor: Actor, page: Page): Prom
   const found = await paged(
     page,
     (app: AppRecord) => app.id,
-    (stretch) => read.appsOf(actor.userId, stretch),
+    (stretch) => read.appsOf(actor.userId, actor.appId ?? undefined, stretch),
   );
-  const visible = found.items.filter((app) => actor.appId === null || actor.appId === app.id);
   const items = await Promise.all(
-    visible.map(async (app): Promise<AppAccess> => {
+    found.items.map(async (app): Promise<AppAccess> => {
       const [member, guests] = await Promise.all([
         read.member(app.id, actor.userId),
         read.guestsHeldBy(actor.userId, app.id),

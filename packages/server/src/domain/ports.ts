@@ -39,8 +39,8 @@ export interface Queries {
   anyUser(): Promise<boolean>;
 
   app(id: AppId): Promise<AppRecord | undefined>;
-  /** The applications in which the user is a member or holds a guest. */
-  appsOf(userId: UserId, page: Page): Promise<AppRecord[]>;
+  /** The applications in which the user is a member or holds a guest; `appId` alone, if it is one, when it is given. */
+  appsOf(userId: UserId, appId: AppId | undefined, page: Page): Promise<AppRecord[]>;
   member(appId: AppId, userId: UserId): Promise<MemberRecord | undefined>;
   /** With the users' names; paged by user id. */
   members(appId: AppId, page: Page): Promise<(MemberRecord & { readonly userName: string })[]>;
@@ -84,8 +84,8 @@ export interface Queries {
 
   tokenByHash(secretHash: string): Promise<TokenRecord | undefined>;
   token(id: TokenId): Promise<TokenRecord | undefined>;
-  /** A user's tokens, the expired ones included. */
-  tokens(userId: UserId, page: Page): Promise<TokenRecord[]>;
+  /** A user's tokens, the expired ones included; those restricted to `appId` alone when it is given. */
+  tokens(userId: UserId, appId: AppId | undefined, page: Page): Promise<TokenRecord[]>;
   apiKeyByHash(secretHash: string): Promise<ApiKeyRecord | undefined>;
   apiKey(id: ApiKeyId): Promise<ApiKeyRecord | undefined>;
   apiKeys(userId: UserId, page: Page): Promise<ApiKeyRecord[]>;

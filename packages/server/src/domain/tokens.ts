@@ -103,13 +103,12 @@ async function restriction(context: Context, actor: Actor, wanted: string | unde
 }
 
 /** The actor's tokens; a token restricted to an application shows those that are restricted to it too. */
-export async function listTokens(context: Context, actor: Actor, page: Page): Promise<PageOf<TokenRecord>> {
-  const found = await paged(
+export function listTokens(context: Context, actor: Actor, page: Page): Promise<PageOf<TokenRecord>> {
+  return paged(
     page,
     (token: TokenRecord) => token.id,
-    (stretch) => context.store.read.tokens(actor.userId, stretch),
+    (stretch) => context.store.read.tokens(actor.userId, actor.appId ?? undefined, stretch),
   );
-  return { items: found.items.filter((token) => isWithin(actor, token)), next: found.next };
 }
 
 /** @throws DomainError `not_found` */

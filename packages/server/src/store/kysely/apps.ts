@@ -7,14 +7,15 @@ const appColumns = ['id', 'name', 'created_at_ms as createdAtMs', 'updated_at_ms
 export function appQueries(db: Db): Pick<Queries, 'app' | 'appsOf' | 'member' | 'members' | 'countOwners'> {
   return {
     app: (id) => db.selectFrom('apps').select(appColumns).where('id', '=', id).executeTakeFirst(),
-    appsOf(userId, page) {
+    appsOf(userId, appId, page) {
       const asMember = db.selectFrom('members').select('app_id').where('user_id', '=', userId);
       const asGuest = db
         .selectFrom('guest_users')
         .innerJoin('guests', 'guests.id', 'guest_users.guest_id')
         .select('guests.app_id')
         .where('guest_users.user_id', '=', userId);
-      const apps = db.selectFrom('apps').select(appColumns).where('id', 'in', asMember.union(asGuest));
+      let apps = db.selectFrom('apps').select(appColumns).where('id', 'in', asMember.union(asGuest));
+      if (appId !== undefined) apps = apps.where('id', '=', appId);
       return paged(apps, 'id', page).execute();
     },
     member: (appId, userId) =>

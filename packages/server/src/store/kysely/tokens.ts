@@ -28,8 +28,9 @@ export function tokenQueries(
       const row = await tokens.where('id', '=', id).executeTakeFirst();
       return row && tokenRecord(row);
     },
-    async tokens(userId, page) {
-      const rows = await paged(tokens.where('user_id', '=', userId), 'id', page).execute();
+    async tokens(userId, appId, page) {
+      const all = tokens.where('user_id', '=', userId);
+      const rows = await paged(appId === undefined ? all : all.where('app_id', '=', appId), 'id', page).execute();
       return rows.map(tokenRecord);
     },
     apiKeyByHash: (secretHash) => apiKeys.where('secret_hash', '=', secretHash).executeTakeFirst(),

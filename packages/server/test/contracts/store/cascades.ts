@@ -16,8 +16,8 @@ export function cascadesContract(backend: Backend): void {
 
       assert.deepEqual(await whatIsLeft(store.it, doomed), ['owner', 'freeToken']);
       assert.deepEqual(await whatIsLeft(store.it, kept), everything);
-      assert.deepEqual(await store.it.read.appsOf(doomed.owner.id, {}), []);
-      assert.deepEqual(await store.it.read.appsOf(doomed.publisher.id, {}), []);
+      assert.deepEqual(await store.it.read.appsOf(doomed.owner.id, undefined, {}), []);
+      assert.deepEqual(await store.it.read.appsOf(doomed.publisher.id, undefined, {}), []);
       assert.equal(
         await store.it.read.mayReadContent(doomed.owner.id, doomed.version.contentAddress, undefined),
         false,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { newId } from '@tenon/protocol';
+import { type AppId, newId } from '@tenon/protocol';
 import { createRecords, someHash, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { demandPages } from './pages.ts';
@@ -68,11 +68,14 @@ export function recordsContract(backend: Backend): void {
       await records().hold(await records().guest(app), publisher); // a second guest in the same application
       await records().member(app, publisher, 'viewer'); // and a member besides
       await records().hold(elsewhere.guest, publisher);
-      const ids = async (userId = publisher.id) => (await store.it.read.appsOf(userId, {})).map(({ id }) => id);
+      const ids = async (userId = publisher.id, within?: AppId) =>
+        (await store.it.read.appsOf(userId, within, {})).map(({ id }) => id);
       assert.deepEqual(await ids(), [app.id, elsewhere.app.id].sort());
       assert.deepEqual(await ids(owner.id), [app.id]);
+      assert.deepEqual(await ids(publisher.id, elsewhere.app.id), [elsewhere.app.id]);
+      assert.deepEqual(await ids(owner.id, elsewhere.app.id), []);
       await demandPages(
-        (page) => store.it.read.appsOf(publisher.id, page),
+        (page) => store.it.read.appsOf(publisher.id, undefined, page),
         ({ id }) => id,
       );
       await store.it.write(async (tx) => {
@@ -207,15 +210,16 @@ export function recordsContract(backend: Backend): void {
       const narrow = await records().token(owner, { scopes: [], appId: app.id });
       assert.deepEqual(await store.it.read.tokenByHash(wide.secretHash), wide);
       assert.deepEqual(await store.it.read.token(narrow.id), narrow);
-      assert.deepEqual(await store.it.read.tokens(owner.id, {}), [wide, narrow]);
+      assert.deepEqual(await store.it.read.tokens(owner.id, undefined, {}), [wide, narrow]);
+      assert.deepEqual(await store.it.read.tokens(owner.id, app.id, { limit: 1 }), [narrow]);
       await demandPages(
-        (page) => store.it.read.tokens(owner.id, page),
+        (page) => store.it.read.tokens(owner.id, undefined, page),
         ({ id }) => id,
       );
       await store.it.write((tx) => tx.deleteToken(wide.id));
       assert.equal(await store.it.read.tokenByHash(wide.secretHash), undefined);
       assert.equal(await store.it.read.token(wide.id), undefined);
-      assert.deepEqual(await store.it.read.tokens(owner.id, {}), [narrow]);
+      assert.deepEqual(await store.it.read.tokens(owner.id, undefined, {}), [narrow]);
     });
 
     it('finds API keys by hash and by id, lists a user’s, and forgets deleted ones', async () => {
