@@ -41,7 +41,7 @@ export const settings = {
     'TENON_PUBLIC_URL',
     httpUrl,
     undefined,
-    'where clients reach the server, with a path prefix if there is one; http://localhost:PORT by default',
+    'where clients reach the server, with a path prefix if there is one; by default http://localhost:PORT, or http://HOST:PORT when it listens on one address that is not localhost',
   ),
   instrumentUrl: setting<string | undefined>(
     'TENON_INSTRUMENT_URL',

@@ -1,9 +1,9 @@
-import { isIP } from 'node:net';
 import { makeDemo, prepareSample } from './demo.ts';
 import type { Context } from './domain/context.ts';
 import type { Transaction } from './domain/ports.ts';
 import type { TokenRecord } from './domain/records.ts';
 import { hashSecret } from './domain/secrets.ts';
+import { isLoopback } from './listen-address.ts';
 import { findPending, readQuickstart, removePending, writePending, writeQuickstart } from './quickstart-file.ts';
 
 /** What decides whether an empty data folder gets the demo. */
@@ -24,13 +24,6 @@ export function noDemoReason({ demo, host, only }: DemoWish): NoDemoReason | und
   if (only === 'instrument') return 'instrument_only';
   if (demo !== undefined) return demo ? undefined : 'declined';
   return isLoopback(host) ? undefined : 'public_host';
-}
-
-/** Whether only this machine can reach what listens there. A name other than `localhost` may lead anywhere. */
-function isLoopback(host: string): boolean {
-  const address = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
-  if (isIP(address) === 4) return address.startsWith('127.');
-  return address === 'localhost' || address === '::1';
 }
 
 export interface FirstStartOptions extends DemoWish {

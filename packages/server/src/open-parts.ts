@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { openFolderBlobStore } from './blobs/fs/folder-blob-store.ts';
@@ -32,7 +31,6 @@ export interface DataParts {
  */
 export async function openData(config: Config): Promise<DataParts> {
   const { dataDir } = config;
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const store = await openSqliteStore({ file: join(dataDir, 'tenon.db') });
   const blobs = await openFolderBlobStore({ folder: join(dataDir, 'blobs') }).catch(async (error: unknown) => {
     await store.close();

@@ -4,6 +4,7 @@ import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { type FirstStart, firstStart } from './first-start.ts';
 import type { Addresses, Parts } from './http/parts.ts';
+import { defaultBaseUrl } from './listen-address.ts';
 import { createLog } from './log.ts';
 import { createParts, openData } from './open-parts.ts';
 
@@ -69,7 +70,7 @@ export async function serve(config: Config, log: Logger = createLog(config.logLe
 }
 
 function addressesOf(config: Config, bound: { readonly port: number }): Addresses {
-  const base = (): string => config.publicUrl ?? `http://localhost:${bound.port}`;
+  const base = (): string => config.publicUrl ?? defaultBaseUrl(config.host, bound.port);
   return { base, instrument: () => config.instrumentUrl ?? base() };
 }
 
