@@ -15,6 +15,7 @@ const targetNames = ['callTrees', 'translateToFuzz', 'mutations'];
 /** Seeds of the tests are below. */
 const firstFreeSeed = 1_000_000;
 const hangMs = 60_000;
+const maxFailures = 20;
 const regressionsFile = path.join(import.meta.dirname, '../regressions.json');
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string' } } });
@@ -30,7 +31,10 @@ let failureCount = 0;
 
 /** Tells of a failure, and adds its seed to what the tests try. */
 function keep({ target, seed, message }: FuzzFailure): void {
-  failureCount++;
+  if (++failureCount > maxFailures) {
+    console.error(`More than ${maxFailures} failures: it is time to look at them`);
+    process.exit(1);
+  }
   console.error(`\n${target}, seed ${seed}: ${message}`);
   const regressions = JSON.parse(fs.readFileSync(regressionsFile, 'utf8')) as Record<string, number[]>;
   const seeds = new Set(regressions[target]).add(seed);

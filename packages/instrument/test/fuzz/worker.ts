@@ -20,15 +20,15 @@ const { firstSeed, step, deadlineMs, progress } = workerData as FuzzJob;
 const targets = Object.entries(await fuzzTargets());
 
 for (let seed = firstSeed; Date.now() < deadlineMs; seed += step) {
-  targets.forEach(([target, attempt], index) => {
+  for (const [index, [target, attempt]] of targets.entries()) {
     progress[0] = index;
     progress[1] = seed;
     Atomics.add(progress, 2, 1);
     try {
-      attempt(seed);
+      await attempt(seed);
     } catch (error) {
       const failure: FuzzFailure = { target, seed, message: String(error).slice(0, 2_000) };
       parentPort?.postMessage(failure);
     }
-  });
+  }
 }

@@ -7,13 +7,13 @@ import vm from 'node:vm';
 import { createRandom, pick } from '../random.ts';
 
 /** Runs binaryen's `wasm-opt` in this process, where a call takes milliseconds. Returns its exit code. */
-export type WasmOpt = (args: readonly string[]) => number;
+type WasmOpt = (args: readonly string[]) => number;
 
 /**
  * The command line tool that comes with binaryen, as it is but for its last line: `main` is handed over instead of run.
  * It reads and writes the real file system.
  */
-export async function loadWasmOpt(): Promise<WasmOpt> {
+async function loadWasmOpt(): Promise<WasmOpt> {
   const require = createRequire(import.meta.url);
   const file = path.join(path.dirname(require.resolve('binaryen')), 'bin/wasm-opt');
   const source = fs.readFileSync(file, 'utf8').replace(/^#!.*\n/, '');
@@ -50,11 +50,32 @@ const featureSets = [
 ] as const;
 const passSets = [[], [], [], [], [], ['-O1'], ['-O3'], ['--vacuum', '--merge-blocks']] as const;
 
+/** After so many modules the tool is started afresh: it was made to run once. */
+const modulesPerStart = 500;
+
 /**
- * A valid module that does things, made by binaryen from the bytes of a seed. Both generations of exception handling
- * would occur in one module, which engines refuse: all is translated to the newer one.
+ * Makes valid modules that do things, by binaryen, from the bytes of a seed. Undefined where binaryen itself breaks down,
+ * which is not what is tested here.
  */
-export function makeModule(wasmOpt: WasmOpt, folder: string, seed: number): Uint8Array {
+export type ModuleMaker = (seed: number) => Promise<Uint8Array | undefined>;
+
+export function createModuleMaker(folder: string): ModuleMaker {
+  let wasmOpt: WasmOpt | undefined;
+  let made = 0;
+  return async (seed) => {
+    if (wasmOpt === undefined || made++ % modulesPerStart === 0) wasmOpt = await loadWasmOpt();
+    try {
+      return makeModule(wasmOpt, folder, seed);
+    } catch {
+      // What it leaves behind after a trap or an abort is of no more use.
+      wasmOpt = undefined;
+      return undefined;
+    }
+  };
+}
+
+/** Both generations of exception handling would occur in one module, which engines refuse: all is made the newer one. */
+function makeModule(wasmOpt: WasmOpt, folder: string, seed: number): Uint8Array {
   const random = createRandom(seed);
   const input = path.join(folder, 'in');
   const output = path.join(folder, 'out.wasm');
