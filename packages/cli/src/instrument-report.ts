@@ -29,17 +29,17 @@ export function shownNotes(notes: readonly Note[]): string[] {
 
 /**
  * The functions as a table, in pieces of some thousand lines: there may be a million. The names, which are of any length,
- * come last.
+ * come last; numbers are plain, for `sort -n`.
  */
 export function* formatFunctions(functions: readonly FunctionDescription[], style: Style): Generator<string> {
   const largest = functions.reduce((most, { bodyBytes = 0 }) => Math.max(most, bodyBytes), 0);
   const indexWidth = Math.max('index'.length, String(functions.length).length);
-  const sizeWidth = Math.max('bytes'.length, formatNumber(largest).length);
+  const sizeWidth = Math.max('import'.length, String(largest).length);
   yield `${style.dim(`${'index'.padStart(indexWidth)}  ${'bytes'.padStart(sizeWidth)}  traced  name`)}\n`;
   const linesPerPiece = 4096;
   for (let from = 0; from < functions.length; from += linesPerPiece) {
     const lines = functions.slice(from, from + linesPerPiece).map((described) => {
-      const size = described.bodyBytes === undefined ? 'import' : formatNumber(described.bodyBytes);
+      const size = described.bodyBytes === undefined ? 'import' : String(described.bodyBytes);
       const traced = described.isTraced ? 'yes   ' : style.dim('no    ');
       return `${String(described.index).padStart(indexWidth)}  ${size.padStart(sizeWidth)}  ${traced}  ${nameOf(described, style)}\n`;
     });

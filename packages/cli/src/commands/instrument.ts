@@ -59,6 +59,7 @@ export function addInstrumentCommand(program: Command, io: Io): void {
         'tenon instrument app.wasm -o traced.wasm',
         'tenon instrument app.wasm --banned malloc,free',
         "tenon instrument app.wasm --patterns --allowed 'parse*,env.*' --list",
+        'tenon instrument app.wasm --list | sort -nk2 | tail',
         'tenon instrument app.wasm --allowed-file names.txt --dry-run',
         'tenon instrument app.wasm --config tracing.json --json',
         'curl -s https://example.org/app.wasm | tenon instrument - > traced.wasm',
