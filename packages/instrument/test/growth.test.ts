@@ -132,4 +132,16 @@ describe('instrument() on growth by the host', () => {
     );
     assert.deepEqual(instrument(manual, { allowed: [] }).bytes, manual);
   });
+
+  it('is reported with the next import where a tail call of an import left no one to look', () => {
+    const input = wat(`(module
+      (import "env" "grow" (func $grow)) (import "env" "idle" (func $idle)) (memory (export "memory") 1 20)
+      (func $run (export "run") (return_call $grow)) (func $later (export "later") (call $idle)))`);
+    const env = { grow: () => (instance.all.memory as WebAssembly.Memory).grow(3), idle() {} };
+    const instance = runTraced(input, { env });
+    instance.exports.run?.();
+    assert.deepEqual(instance.takeEvents(), ['enter run', 'exit run', 'enter grow', 'exit grow']);
+    instance.exports.later?.();
+    assert.deepEqual(instance.takeEvents(), ['enter later', 'enter idle', 'grow 3', 'exit idle', 'exit later']);
+  });
 });

@@ -72,6 +72,41 @@ describe('instrument() on the name section', () => {
     assert.deepEqual(indirectNames(bytes, 3), { 3: { 0: 'a', 1: 'b' }, 4: { 1: 'c' } });
   });
 
+  it('keeps subsections of everything but functions byte for byte, in their order', () => {
+    const map = [2, 0, 1, 0x61, 3, 1, 0x62];
+    const indirect = [1, 0, ...map];
+    // Types, tables, memories, globals, element and data segments, fields, tags, and one that no one has named yet.
+    const others: [number, number[]][] = [
+      ...[4, 5, 6, 7, 8, 9].map((id): [number, number[]] => [id, map]),
+      [10, indirect],
+      [11, map],
+      [99, [0xff]],
+    ];
+    const subsections = others.flatMap(([id, contents]) => [id, contents.length, ...contents]);
+    const input = splitModule(wat(source)).withNameSubsection(Uint8Array.from(subsections));
+    const { bytes, report } = instrument(input);
+    assert.deepEqual(report.notes, []);
+    const section = customSection(bytes, 'name') ?? new Uint8Array();
+    assert.deepEqual([...section.slice(-subsections.length)], subsections);
+    assert.equal(functionNames(bytes).get(3), 'first');
+  });
+
+  it('names every function that is traced, also behind the names of a section that knows only some', () => {
+    const parts = splitModule(wat(source, { names: false }));
+    const contents = Uint8Array.of(1, 4, 1, 1, 1, 0x61);
+    const { bytes } = instrument(parts.withCustom('name', contents));
+    assert.deepEqual(
+      [...functionNames(bytes)].filter(([, name]) => !name.includes('dylibso')),
+      [
+        [0, 'env.log'],
+        [3, 'a'],
+        [4, 'two'],
+        [5, 'func[3]'],
+        [6, 'tenon.call(env.log)'],
+      ],
+    );
+  });
+
   it('replaces a malformed section by a good one, and notes it', () => {
     const parts = splitModule(wat(source, { names: false }));
     for (const contents of [[1, 200], [1, 3, 5, 1, 9], [0xff], [1, 2, 0x80, 0x80]]) {
