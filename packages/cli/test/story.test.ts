@@ -66,6 +66,9 @@ describe('tenon', () => {
         .update(await readFile(wasm))
         .digest('base64url'),
     );
+    const again = await demand(['plugin', 'push', wasm, '--extension-point', extensionPoint], guest);
+    assert.match(again.stderr, /version 1 .*already: no version was made/);
+    assert.equal(again.stdout, `${address}\n`);
 
     const bindings = (await demand(['bindings', extensionPoint, 'customers/4 2?', '--json'])).json();
     assert.deepEqual(Object.keys(bindings), ['hello']);

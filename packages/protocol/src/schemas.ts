@@ -195,6 +195,15 @@ const pluginFields = {
 export const plugin = Type.Object(pluginFields);
 export type Plugin = Static<typeof plugin>;
 
+/** What a publish answers. */
+export const publishedPlugin = Type.Object({
+  ...pluginFields,
+  isNewVersion: Type.Boolean({
+    description: 'whether this made a version: `false` when the newest has the same bytes',
+  }),
+});
+export type PublishedPlugin = Static<typeof publishedPlugin>;
+
 export const tokenInfo = Type.Object({
   id: id('token', 'the token'),
   name: Type.String(),

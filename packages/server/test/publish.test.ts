@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { BindingList, Plugin } from '@tenon/protocol';
+import type { BindingList, Plugin, PublishedPlugin } from '@tenon/protocol';
 import { StorageFullError } from '../src/domain/ports.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { formOf, makeGuest, makeWorld, ok, sampleModule, tinyModule, type World } from './helpers/world.ts';
@@ -42,7 +42,11 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
     assert.equal(second.json<Plugin>().createdAt, plugin.createdAt);
     const same = await put(world.otherGuest, 'counted', tinyModule(2));
     assert.equal(same.statusCode, 200);
-    assert.equal(same.payload, second.payload);
+    assert.deepEqual(same.json<PublishedPlugin>(), { ...second.json<PublishedPlugin>(), isNewVersion: false });
+    assert.deepEqual(
+      [first, second].map((answer) => answer.json<PublishedPlugin>().isNewVersion),
+      [true, true],
+    );
   });
 
   it('takes a form with the field artifact, whatever else the form says of it', async () => {

@@ -1,5 +1,12 @@
 import { basename } from 'node:path';
-import { isPluginName, me as meSchema, type Plugin, pluginNamePattern, plugin as pluginSchema } from '@tenon/protocol';
+import {
+  isPluginName,
+  me as meSchema,
+  type Plugin,
+  pluginNamePattern,
+  plugin as pluginSchema,
+  publishedPlugin,
+} from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
 import { examples, withExtensionPoint, withServer } from '../command.ts';
@@ -58,9 +65,14 @@ async function pushPlugin(
   const target = path`/api/v1/artifacts/${extensionPoint}/plugin/${user}/${name}` + query;
   const progress = createProgress(io, !out.isJson, 'Uploading', bytes.length);
   const upload = { bytes, contentType: 'application/wasm', onSent: progress.advance };
-  const published = await api.upload(target, upload, pluginSchema).finally(progress.end);
+  const published = await api.upload(target, upload, publishedPlugin).finally(progress.end);
   const guests = count(published.guestIds.length, 'guest');
-  out.note(`Published ${name}, version ${published.version.number} (${formatSize(published.size)}), under ${guests}.`);
+  const version = `version ${published.version.number} (${formatSize(published.size)})`;
+  out.note(
+    published.isNewVersion
+      ? `Published ${name}, ${version}, under ${guests}.`
+      : `These bytes are ${name}'s ${version} already: no version was made. It is bound under ${guests}.`,
+  );
   out.result(published, () => out.write(`${published.contentAddress}\n`));
 }
 

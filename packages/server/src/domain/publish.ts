@@ -14,9 +14,9 @@ export interface PublishTarget {
   readonly guestId?: string | undefined;
 }
 
-/** What a publish came to. `created` tells the plugin's first version from a further one. */
+/** What a publish came to: the plugin's first version, a further one, or none that is new. */
 export interface Published extends PluginWithBindings {
-  readonly created: boolean;
+  readonly made: 'plugin' | 'version' | 'nothing';
 }
 
 /** The unpadded base64url SHA-256 of the bytes. */
@@ -82,9 +82,9 @@ export async function publish(
       }
       await demandName(context, tx, key, guest);
     }
-    const { plugin, created } = await addVersion(tx, key, contentAddress, bytes.length, nowMs);
+    const { plugin, made } = await addVersion(tx, key, contentAddress, bytes.length, nowMs);
     for (const guest of guests) bindings.push(await bind(tx, plugin, guest, nowMs));
-    return { plugin, bindings, created };
+    return { plugin, bindings, made };
   });
 }
 
@@ -111,9 +111,9 @@ async function addVersion(
   contentAddress: ContentAddress,
   size: number,
   nowMs: number,
-): Promise<{ plugin: PluginRecord; created: boolean }> {
+): Promise<Pick<Published, 'plugin' | 'made'>> {
   const present = await tx.plugin(key);
-  if (present?.contentAddress === contentAddress) return { plugin: present, created: false };
+  if (present?.contentAddress === contentAddress) return { plugin: present, made: 'nothing' };
   const version = {
     ...key,
     id: newId('version'),
@@ -132,7 +132,7 @@ async function addVersion(
     publishedAtMs: nowMs,
     createdAtMs: present?.createdAtMs ?? nowMs,
   };
-  return { plugin, created: present === undefined };
+  return { plugin, made: present === undefined ? 'plugin' : 'version' };
 }
 
 /** Hosts find the newest plugin by `updatedAt`, so a move of a binding is always later than the one before it. */

@@ -1,4 +1,4 @@
-import { listOf, pageQuery, plugin } from '@tenon/protocol';
+import { listOf, pageQuery, plugin, publishedPlugin } from '@tenon/protocol';
 import { Type } from 'typebox';
 import { listPlugins, readPlugin } from '../../domain/plugins.ts';
 import { authorizePublish, publish } from '../../domain/publish.ts';
@@ -33,8 +33,16 @@ export const pluginRoutes: readonly Route[] = [
         'Under your own user id. The module is bound under every guest that you hold in the application, or under the one ' +
         'that `guest` names; all or none. Bytes that are the newest version already make no further one.',
       answers: {
-        200: { description: 'a further version, or none that is new', schema: plugin, example: pluginExample },
-        201: { description: "the plugin's first version", schema: plugin, example: pluginExample },
+        200: {
+          description: 'a further version, or none that is new',
+          schema: publishedPlugin,
+          example: { ...pluginExample, isNewVersion: true },
+        },
+        201: {
+          description: "the plugin's first version",
+          schema: publishedPlugin,
+          example: { ...pluginExample, isNewVersion: true },
+        },
       },
       errors: [
         'not_a_guest',
@@ -55,8 +63,8 @@ export const pluginRoutes: readonly Route[] = [
       const { actor, access } = admission;
       const signal = goneSignal(reply.raw);
       const published = await publish(context, actor, access, target(params, query), body, signal);
-      reply.code(published.created ? 201 : 200);
-      return toPlugin(published);
+      reply.code(published.made === 'plugin' ? 201 : 200);
+      return { ...toPlugin(published), isNewVersion: published.made !== 'nothing' };
     },
   }),
   route({
