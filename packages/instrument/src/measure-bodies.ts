@@ -10,6 +10,8 @@ import { nextSite, readDepth, readSites, type SiteReader } from './site-list.ts'
 import { peekU32, skipLeb } from './skip.ts';
 import type { TypePool } from './type-pool.ts';
 
+const { memoryGrow, return: returnOp, returnCall, returnCallIndirect, returnCallRef } = Op;
+
 /** What the measuring and the writing of bodies go by. */
 export interface BodyContext {
   readonly module: Module;
@@ -99,17 +101,17 @@ function measureBody(
   }
   for (let site = sites.next; site < end; site = sites.next) {
     const op = source[site] as number;
-    if (op === Op.return) {
+    if (op === returnOp) {
       const depth = readDepth(sites);
       if (frame !== 'none') size += u32Length(depth);
     } else {
-      const isTailCall = op === Op.returnCall || op === Op.returnCallIndirect || op === Op.returnCallRef;
+      const isTailCall = op === returnCall || op === returnCallIndirect || op === returnCallRef;
       if (isTailCall) size += exitBytes;
-      if (!isTailCall || op === Op.returnCall) {
+      if (!isTailCall || op === returnCall) {
         const index = peekU32(source, site + 1, end, functionIndex);
         const operandBytes = skipLeb(source, site + 1, 5, functionIndex) - site - 1;
         size += u32Length(operandOf(layout, op, index)) - operandBytes;
-        if (op === Op.returnCall && isTracedImport(layout, index)) size += tracedTailCallLength(layout, index);
+        if (op === returnCall && isTracedImport(layout, index)) size += tracedTailCallLength(layout, index);
       }
     }
     nextSite(sites);
@@ -119,8 +121,8 @@ function measureBody(
 
 /** The index that takes the place of the one in a `call`, `ref.func`, `return_call` or `memory.grow`. */
 export function operandOf(layout: Layout, op: number, index: number): number {
-  if (op === Op.memoryGrow) return layout.growHelpers[index] as number;
-  return op === Op.returnCall ? itself(layout, index) : useOf(layout, index);
+  if (op === memoryGrow) return layout.growHelpers[index] as number;
+  return op === returnCall ? itself(layout, index) : useOf(layout, index);
 }
 
 /** A wrapper would keep its frame while the import runs, but the depth of a tail call must not grow: it does without one. */

@@ -5,6 +5,8 @@ import { Op } from './opcodes.ts';
 import { nextSite, readDepth, type SiteReader } from './site-list.ts';
 import { peekU32, skipLeb, skipLocals } from './skip.ts';
 
+const { br, call, memoryGrow, return: returnOp, returnCall, returnCallIndirect, returnCallRef } = Op;
+
 /** Where the bodies are copied from and to. Both views are of the bytes beside them. */
 export interface BodyBuffers {
   readonly source: Uint8Array;
@@ -43,23 +45,23 @@ export function rewriteBody(
     at = copyRun(buffers, at, copied, site);
     copied = site;
     const op = source[site] as number;
-    if (op === Op.return) {
+    if (op === returnOp) {
       const depth = readDepth(sites);
       if (isTraced) {
-        out[at++] = Op.br;
+        out[at++] = br;
         at = putU32(out, at, depth);
         copied = site + 1;
       }
     } else {
-      const isTailCall = op === Op.returnCall || op === Op.returnCallIndirect || op === Op.returnCallRef;
+      const isTailCall = op === returnCall || op === returnCallIndirect || op === returnCallRef;
       if (isTailCall && isTraced) at = putHookCall(out, at, outputIndex, exitIndex);
-      if (!isTailCall || op === Op.returnCall) {
+      if (!isTailCall || op === returnCall) {
         const index = peekU32(source, site + 1, end, functionIndex);
-        if (op === Op.returnCall && isTracedImport(layout, index)) {
+        if (op === returnCall && isTracedImport(layout, index)) {
           at = putHookCall(out, at, index, enterIndex);
           at = putHookCall(out, at, index, exitIndex);
         }
-        out[at++] = op === Op.memoryGrow ? Op.call : op;
+        out[at++] = op === memoryGrow ? call : op;
         at = putU32(out, at, operandOf(layout, op, index));
         copied = skipLeb(source, site + 1, 5, functionIndex);
       }

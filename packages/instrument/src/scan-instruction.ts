@@ -2,11 +2,12 @@ import { checkLabelExists, noSuchFunction, unknownOpcode } from './body-errors.t
 import { BodyTrait, type CodeScan, type Cursor } from './code-cursor.ts';
 import { invalidModule, unsupportedFeature } from './errors.ts';
 import { canGrow, type Handlers } from './layout.ts';
-import { Form, oneByteForms, prefixedForms, prefixedTableSize } from './opcodes.ts';
+import * as opcodes from './opcodes.ts';
 import { addReturnSite, addSite } from './site-list.ts';
 import { peekU32, skipBlockType, skipLeb, skipMemArg, skipValueType } from './skip.ts';
 
 // The engine compiles a switch over constants of this module to a jump; over properties of an imported object it does not.
+const { oneByteForms, prefixedForms, prefixedTableSize } = opcodes;
 const {
   Prefix,
   None,
@@ -40,7 +41,7 @@ const {
   Throw,
   ThrowRef,
   Rethrow,
-} = Form;
+} = opcodes.Form;
 const { canThrow, leavesEarly } = BodyTrait;
 
 /** Reads one instruction of any kind, checks all that the rewriter relies on, and notes what it will need. */

@@ -1,9 +1,14 @@
 import { Form, oneByteForms } from './opcodes.ts';
 
-export const branchBit = 1 << 31;
-export const carefulBit = 1 << 24;
-/** The bits of an instruction that must be clear, of which its shape has those that matter to it. */
-export const lebBits = (1 << 23) | (1 << 15) | (1 << 14) | (1 << 13);
+/** The bits of a shape that the scan looks at by name. */
+export const shapeBits = {
+  branchBit: 1 << 31,
+  carefulBit: 1 << 24,
+  /** The bits of an instruction that must be clear, of which its shape has those that matter to it. */
+  lebBits: (1 << 23) | (1 << 15) | (1 << 14) | (1 << 13),
+} as const;
+
+const { branchBit, carefulBit } = shapeBits;
 
 const sameDepth = 1 << 4;
 const deeper = 2 << 4;
@@ -26,7 +31,7 @@ const memArg = (1 << 23) | (1 << 15) | (1 << 14);
  *
  * So `word & shape & lebBits` is zero exactly where that length is right.
  */
-export const shapes: Int32Array = Int32Array.from(oneByteForms, (form) => {
+export const shapesByOpcode: Int32Array = Int32Array.from(oneByteForms, (form) => {
   if (form === Form.None) return sameDepth | 1;
   if (form === Form.Leb32 || form === Form.Leb64) return sameDepth | oneLeb | 2;
   if (form === Form.MemArg) return sameDepth | memArg | 3;
