@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdir, readdir, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import type { ContentAddress } from '@tenon/protocol';
 import { blobStoreContract } from '../../../test/contracts/blob-store-contract.ts';
 import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
@@ -38,6 +41,29 @@ describe('openFolderBlobStore()', () => {
     for (const path of ['..', '.', 'ba', 'tmp']) {
       assert.equal((await stat(join(folder, path))).mode & 0o777, 0o700, path);
     }
+  });
+
+  it('takes one blob from several processes over and over while they read it', async () => {
+    const folder = join(location, 'shared');
+    const program = `
+      const [storeUrl, folder, address] = process.argv.slice(1);
+      const { openFolderBlobStore } = await import(storeUrl);
+      const blobs = await openFolderBlobStore({ folder });
+      const bytes = new TextEncoder().encode('abc');
+      for (let round = 0; round < 20; round++) {
+        await Promise.all(Array.from({ length: 8 }, async () => {
+          await blobs.put(address, bytes);
+          let size = 0;
+          for await (const chunk of await blobs.open(address)) size += chunk.length;
+          if (size !== bytes.length) throw new Error('a blob of ' + size + ' bytes');
+        }));
+      }`;
+    const storeUrl = new URL('./folder-blob-store.ts', import.meta.url).href;
+    const address = addressOfBytes(new TextEncoder().encode('abc'));
+    const run = promisify(execFile);
+    const args = ['--input-type=module', '--eval', program, storeUrl, folder, address];
+    await Promise.all([1, 2, 3].map(() => run(process.execPath, args)));
+    assert.equal((await filesIn(folder)).length, 1, 'and leaves nothing behind');
   });
 
   it('makes folders that are missing when it is opened again', async () => {
