@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeModule, type InstrumentErrorCode, instrument } from '../src/index.ts';
+import { body, emptyType, moduleOf, repeated, section, vector } from './support/big-module.ts';
 import { leb } from './support/sections.ts';
 import { wat } from './support/wat.ts';
 
@@ -157,6 +158,16 @@ describe('instrument() on instructions', () => {
       assert.throws(() => instrument(withBody(code)), { message: suffix });
     });
   }
+
+  it('counts imports when it names a function', () => {
+    const input = moduleOf(
+      [section.type, emptyType],
+      [section.import, repeated(3, [0, 0, 0, 0])],
+      [section.function, [2, 0, 0]],
+      [section.code, vector([body(), body(0x27)])],
+    );
+    assert.throws(() => instrument(input), { code: 'invalid_module', functionIndex: 4, message: /in function 4 \(/ });
+  });
 
   it('counts a billion locals without making them', () => {
     const locals = [3, ...leb(1_000_000_000), 0x7f, ...leb(0xffff_ffff), 0x7e, 1, 0x7f];

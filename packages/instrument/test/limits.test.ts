@@ -117,6 +117,21 @@ describe("instrument() at the engines' limits", () => {
     assert.deepEqual(addedImports, ['enter', 'exit', 'memory-grow']);
   });
 
+  it('traces a function that grows to the very limit of a body, and none that was beyond it before', () => {
+    const withBody = (size: number) =>
+      moduleOf(
+        [section.type, emptyType],
+        [section.function, [1, 0]],
+        [section.code, vector([sized([[0], Buffer.alloc(size - 2, 0x01), [0x0b]])])],
+      );
+    // Each call of a hook takes four bytes: i32.const 2, call 0.
+    assert.equal(staysValid(withBody(7_654_321 - 8)).tracedFunctions, 1);
+    assert.equal(staysValid(withBody(7_654_321 - 7)).tracedFunctions, 0);
+    const beyond = withBody(7_654_322);
+    assert.ok(!WebAssembly.validate(new Uint8Array(beyond)));
+    assert.ok(instrument(beyond).bytes.length >= beyond.length);
+  });
+
   it('leaves a function untraced that would grow too big, and says so however often the code is read', () => {
     // The memory can grow, for all that its declaration tells; that nothing grows it shows only at the end of the code.
     const input = moduleOf(
