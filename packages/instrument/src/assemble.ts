@@ -1,8 +1,10 @@
+import { branchHintSection, writeBranchHints } from './branch-hints.ts';
 import { readerOver, readU32 } from './byte-reader.ts';
 import { type ByteWriter, createWriter, putU32, writeByte, writeName, writeRange, writeU32 } from './byte-writer.ts';
 import { writeBodies } from './code-body.ts';
 import type { CodeScan } from './code-cursor.ts';
 import { speaksOfCodeOffsets } from './custom-sections.ts';
+import { InstrumentError } from './errors.ts';
 import { type GeneratedFunction, lastSizeGlobals, writeGeneratedBodies } from './generated.ts';
 import { hookModule, itself, type Layout, useOf } from './layout.ts';
 import type { Measures } from './measure-bodies.ts';
@@ -179,10 +181,25 @@ function addCustom(pieces: Piece[], parts: Parts, section: Section): void {
   if (section.name === 'name') {
     if (section === names.section) return;
     noteDropped(notes, section, 'only the first name section counts');
+  } else if (section.name === branchHintSection) {
+    addBranchHints(pieces, parts, section);
   } else if (speaksOfCodeOffsets(section)) {
     noteDropped(notes, section, 'it speaks of offsets into the code, which moved');
   } else {
     pieces.push(module.bytes.subarray(section.start, section.end));
+  }
+}
+
+/** Hints are no more than that: malformed ones are left out. */
+function addBranchHints(pieces: Piece[], parts: Parts, section: Section): void {
+  const writer = createWriter(section.end - section.start + 64);
+  try {
+    writeName(writer, branchHintSection);
+    writeBranchHints(writer, parts, section);
+    pieces.push(header(SectionId.custom, writer.length), writer.bytes.subarray(0, writer.length));
+  } catch (error) {
+    if (!(error instanceof InstrumentError)) throw error;
+    noteDropped(parts.notes, section, `it is malformed: ${error.message}`);
   }
 }
 

@@ -6,15 +6,14 @@ import { readSites } from './site-list.ts';
 
 /** Writes all bodies with their sizes into `out` at `start`, `measures.totalBytes` in all. */
 export function writeBodies(context: BodyContext, measures: Measures, out: Uint8Array, start: number): void {
-  const { module, layout, scan } = context;
-  const { bounds, traits, halves } = scan;
+  const { module, scan } = context;
+  const { bounds, halves } = scan;
   const buffers: BodyBuffers = { source: module.bytes, sourceView: viewOf(module.bytes), out, outView: viewOf(out) };
   let at = start;
   for (const { firstBody, lastBody, sites } of halves) {
     const reader = readSites(sites, bounds[2 * firstBody] ?? 0);
     for (let body = firstBody; body < lastBody; body++) {
-      const isTraced = layout.traced[layout.importCount + body] === 1;
-      const frame = isTraced ? frameOf(layout, traits[body] as number) : 'none';
+      const frame = frameOf(context, body);
       at = putU32(out, at, measures.bodyBytes[body] as number);
       at = rewriteBody(context, buffers, body, frame, at, reader);
       scan.advance((bounds[2 * body + 1] as number) - (bounds[2 * body] as number));

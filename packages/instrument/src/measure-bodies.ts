@@ -33,8 +33,10 @@ export interface Measures {
 }
 
 /** What has to be put around a body so that `exit` is called on every way out of it. */
-export function frameOf({ handlers }: Layout, traits: number): Frame {
-  if ((traits & BodyTrait.canThrow) !== 0 && handlers !== 'none') return handlers;
+export function frameOf({ layout, scan }: BodyContext, body: number): Frame {
+  if (layout.traced[layout.importCount + body] !== 1) return 'none';
+  const traits = scan.traits[body] as number;
+  if ((traits & BodyTrait.canThrow) !== 0 && layout.handlers !== 'none') return layout.handlers;
   return (traits & BodyTrait.leavesEarly) !== 0 ? 'block' : 'bare';
 }
 
@@ -51,7 +53,7 @@ const noBlockType = new Uint8Array();
  */
 export function measureBodies(context: BodyContext): Measures {
   const { bounds, traits, halves } = context.scan;
-  const { importCount, traced } = context.layout;
+  const { importCount } = context.layout;
   const measures = { bodyBytes: new Uint32Array(traits.length), addedLabels: new Uint8Array(traits.length) };
   const leftUntraced: number[] = [];
   let totalBytes = 0;
@@ -59,7 +61,7 @@ export function measureBodies(context: BodyContext): Measures {
     const reader = readSites(sites, bounds[2 * firstBody] ?? 0);
     for (let body = firstBody; body < lastBody; body++) {
       const functionIndex = importCount + body;
-      let frame: Frame = traced[functionIndex] === 1 ? frameOf(context.layout, traits[body] as number) : 'none';
+      let frame = frameOf(context, body);
       const { at, next } = reader;
       let size = measureBody(context, body, frame, reader);
       if (size > maxFunctionBodyBytes && frame !== 'none') {
@@ -82,41 +84,56 @@ export function measureBodies(context: BodyContext): Measures {
 }
 
 /** Moves `sites` behind the body. */
-function measureBody(
-  { module, layout, types, scan }: BodyContext,
+function measureBody(context: BodyContext, body: number, frame: Frame, sites: SiteReader): number {
+  const { layout, scan } = context;
+  const outputIndex = layout.importCount + body + layout.shift;
+  const end = scan.bounds[2 * body + 1] as number;
+  const exitBytes = frame === 'none' ? 0 : hookCallLength(outputIndex, layout.exitIndex);
+  // The body's own `end` is part of the epilogue.
+  let size = end - (scan.bounds[2 * body] as number) + frameEpilogueLength(frame, exitBytes) - 1;
+  size += prologueLength(context, body, frame);
+  while (sites.next < end) size += passSite(context, body, exitBytes, sites);
+  return size;
+}
+
+/** Bytes that are put before the first instruction of a body. */
+export function prologueLength({ module, layout, types }: BodyContext, body: number, frame: Frame): number {
+  if (frame === 'none') return 0;
+  const functionIndex = layout.importCount + body;
+  const blockType = blockTypeOf(types, frame, module.functionTypes[functionIndex] as number);
+  return hookCallLength(functionIndex + layout.shift, layout.enterIndex) + framePrologueLength(frame, blockType);
+}
+
+/**
+ * Moves on to the next site, and returns by how many bytes this one grows. `exitBytes` is the length of a call of `exit`, 0 in
+ * a function that is not traced.
+ */
+export function passSite(
+  { module, layout, scan }: BodyContext,
   body: number,
-  frame: Frame,
+  exitBytes: number,
   sites: SiteReader,
 ): number {
   const source = module.bytes;
-  const functionIndex = layout.importCount + body;
-  const outputIndex = functionIndex + layout.shift;
-  const end = scan.bounds[2 * body + 1] as number;
-  const exitBytes = frame === 'none' ? 0 : hookCallLength(outputIndex, layout.exitIndex);
-  let size = end - (scan.bounds[2 * body] as number);
-  if (frame !== 'none') {
-    // The body's own `end` is part of the epilogue.
-    size += hookCallLength(outputIndex, layout.enterIndex) + frameEpilogueLength(frame, exitBytes) - 1;
-    size += framePrologueLength(frame, blockTypeOf(types, frame, module.functionTypes[functionIndex] as number));
-  }
-  for (let site = sites.next; site < end; site = sites.next) {
-    const op = source[site] as number;
-    if (op === returnOp) {
-      const depth = readDepth(sites);
-      if (frame !== 'none') size += u32Length(depth);
-    } else {
-      const isTailCall = op === returnCall || op === returnCallIndirect || op === returnCallRef;
-      if (isTailCall) size += exitBytes;
-      if (!isTailCall || op === returnCall) {
-        const index = peekU32(source, site + 1, end, functionIndex);
-        const operandBytes = skipLeb(source, site + 1, 5, functionIndex) - site - 1;
-        size += u32Length(operandOf(layout, op, index)) - operandBytes;
-        if (op === returnCall && isTracedImport(layout, index)) size += tracedTailCallLength(layout, index);
-      }
+  const site = sites.next;
+  const op = source[site] as number;
+  let growth = 0;
+  if (op === returnOp) {
+    const depth = readDepth(sites);
+    if (exitBytes > 0) growth = u32Length(depth);
+  } else {
+    const isTailCall = op === returnCall || op === returnCallIndirect || op === returnCallRef;
+    if (isTailCall) growth = exitBytes;
+    if (!isTailCall || op === returnCall) {
+      const functionIndex = layout.importCount + body;
+      const index = peekU32(source, site + 1, scan.bounds[2 * body + 1] as number, functionIndex);
+      const operandBytes = skipLeb(source, site + 1, 5, functionIndex) - site - 1;
+      growth += u32Length(operandOf(layout, op, index)) - operandBytes;
+      if (op === returnCall && isTracedImport(layout, index)) growth += tracedTailCallLength(layout, index);
     }
-    nextSite(sites);
   }
-  return size;
+  nextSite(sites);
+  return growth;
 }
 
 /** The index that takes the place of the one in a `call`, `ref.func`, `return_call` or `memory.grow`. */

@@ -133,7 +133,7 @@ describe('instrument() on custom sections', () => {
   const parts = splitModule(wat(source));
 
   it('drops what speaks of offsets into the code, and notes each', () => {
-    const dropped = ['.debug_info', 'external_debug_info', 'sourceMappingURL', 'build_id', 'metadata.code.branch_hint'];
+    const dropped = ['.debug_info', 'external_debug_info', 'sourceMappingURL', 'build_id', 'metadata.code.trace'];
     for (const name of dropped) {
       const { bytes, report } = instrument(parts.withCustom(name, Uint8Array.of(0)));
       assert.equal(customSection(bytes, name), undefined);
