@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type InstrumentReport, instrument } from '../../../src/index.ts';
+import { hintedOpcodes } from '../branch-hints.ts';
 import { encode } from './encode.ts';
 import { makeProgram } from './make-program.ts';
 import { createModel, type Event, type Outcome, TooLong } from './model.ts';
@@ -36,6 +37,12 @@ export function checkCallTree(seed: number): Tally {
     banned: bannedNames(program),
     exceptionHandling: seed & 1 ? 'exnref' : 'legacy',
   });
+  const { length: importCount } = program.imports;
+  assert.deepEqual(
+    hintedOpcodes(bytes, importCount + report.addedImports.length),
+    hintedOpcodes(input, importCount),
+    `seed ${seed}: branch hints speak of the same instructions`,
+  );
   const traced = runModule(program, bytes, calls, report);
   assert.deepEqual(traced.outcomes, expected.outcomes, `seed ${seed}: the instrumented module ends as the original`);
   assert.deepEqual(traced.events, expected.events, `seed ${seed}: the events are those of the model`);

@@ -11,6 +11,9 @@ import {
   type Values,
 } from './program.ts';
 
+/** Stands before an instruction that a branch hint speaks of, and is taken out when the body is laid down. */
+export const hinted = -1;
+
 /** What a body refers to besides the program's own functions, memories and tags. */
 export interface BodyReferences {
   /** The global that holds a reference to a function. */
@@ -96,7 +99,7 @@ export function encodeBody(program: Program, own: OwnFunction, asm: Assembler, r
       case 'br':
         return [values, op.br, toFunction()];
       case 'br_if':
-        return [values, i32(1), op.br_if, toFunction(), unused];
+        return [values, i32(1), hinted, op.br_if, toFunction(), unused];
       case 'br_table':
         return [values, i32(2), op.br_table, asm.vector([toFunction(), toFunction()]), toFunction()];
       case 'br_on_null':
@@ -169,13 +172,13 @@ export function encodeBody(program: Program, own: OwnFunction, asm: Assembler, r
       case 'break': {
         const label = labelOf(statement.scopesOut);
         if (statement.by === 'br') return [op.br, label];
-        if (statement.by === 'br_if') return [i32(1), op.br_if, label];
+        if (statement.by === 'br_if') return [i32(1), hinted, op.br_if, label];
         return [i32(0), op.br_table, asm.vector([label, label]), label];
       }
       case 'when':
         return [
           [fuel(), i32(statement.bit), op.i32_and],
-          inLabel([op.if, empty], () => [run(statement.yes), op.else, run(statement.no)]),
+          inLabel([hinted, op.if, empty], () => [run(statement.yes), op.else, run(statement.no)]),
         ];
       case 'grow': {
         const { is64 } = program.memories[statement.memory] as { is64: boolean };
@@ -185,7 +188,7 @@ export function encodeBody(program: Program, own: OwnFunction, asm: Assembler, r
       case 'stay': {
         const values = constants(statement.values);
         const unused = drops(results.length);
-        if (statement.by === 'br_if') return [values, i32(0), op.br_if, toFunction(), unused];
+        if (statement.by === 'br_if') return [values, i32(0), hinted, op.br_if, toFunction(), unused];
         if (statement.by === 'br_on_null') {
           return [values, op.ref_func, asm.u32(references.ofTypeZero), op.br_on_null, toFunction(), op.drop, unused];
         }
@@ -217,7 +220,7 @@ export function encodeBody(program: Program, own: OwnFunction, asm: Assembler, r
   };
   const run = (statements: readonly Statement[]): Bytes => statements.map(step);
 
-  const leaf = [fuel(), op.i32_eqz, inLabel([op.if, empty], () => leave(own.leaf))];
+  const leaf = [fuel(), op.i32_eqz, inLabel([hinted, op.if, empty], () => leave(own.leaf))];
   const code = [leaf, run(own.body), constants(own.values), op.end];
   const locals = exceptionLocals === 0 ? [] : [[asm.u32(exceptionLocals), heap.exn]];
   return [asm.vector(locals), code];

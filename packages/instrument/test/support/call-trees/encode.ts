@@ -1,6 +1,6 @@
 import { type Assembler, type Bytes, createAssembler, flatten, heap, op } from '../assembler.ts';
 import { createRandom, pick, type Random } from '../random.ts';
-import { encodeBody, payloadAndExceptionType } from './encode-body.ts';
+import { encodeBody, hinted, payloadAndExceptionType } from './encode-body.ts';
 import { type MemoryPlan, type Program, type ResultType, resultLists, tagCount } from './program.ts';
 
 const valueTypes: Readonly<Record<ResultType, Bytes>> = {
@@ -43,7 +43,8 @@ export function encode(program: Program, seed: number): Uint8Array {
     ...(hasTags ? [0, 1].map((tag) => [asm.name(`t${tag}`), 4, asm.u32(tag)]) : []),
     ...(start === undefined ? [] : [[asm.name('boot'), 0, asm.u32(count)]]),
   ];
-  const bodies = functions.map((own) => asm.sized(encodeBody(program, own, asm, references)));
+  const plans = functions.map((own) => takeHints(flatten(encodeBody(program, own, asm, references))));
+  const bodies = plans.map(({ code }) => asm.sized(code));
   const boot = (target: number, fuel: number) => {
     const results = resultLists[typeOf(target)] as readonly ResultType[];
     const code = [op.i32_const, asm.s32(fuel), op.call, asm.u32(target), results.map(() => op.drop), op.end];
@@ -69,10 +70,35 @@ export function encode(program: Program, seed: number): Uint8Array {
   return Uint8Array.from(
     flatten([
       [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-      sections.map(([id, contents]) => [custom(), contents === undefined ? [] : [id, asm.sized(contents)]]),
+      sections.map(([id, contents]) => [
+        custom(),
+        id === 10 && program.hasBranchHints ? branchHints(asm, plans, imports.length) : [],
+        contents === undefined ? [] : [id, asm.sized(contents)],
+      ]),
       custom(),
     ]),
   );
+}
+
+/** Separates the marks before hinted instructions from the code, and tells where these lie in it. */
+function takeHints(marked: readonly number[]): { code: number[]; hints: number[] } {
+  const code: number[] = [];
+  const hints: number[] = [];
+  for (const byte of marked) {
+    if (byte === hinted) hints.push(code.length);
+    else code.push(byte);
+  }
+  return { code, hints };
+}
+
+/** https://webassembly.github.io/branch-hinting/metadata/code/binary.html */
+function branchHints(asm: Assembler, plans: readonly { hints: number[] }[], importCount: number): Bytes {
+  const entries = plans.flatMap(({ hints }, place) =>
+    hints.length === 0
+      ? []
+      : [[asm.u32(importCount + place), asm.vector(hints.map((offset, count) => [asm.u32(offset), 1, count & 1]))]],
+  );
+  return [0, asm.sized([asm.name('metadata.code.branch_hint'), asm.vector(entries)])];
 }
 
 function types(asm: Assembler, hasExceptionReferences: boolean): Bytes[] {

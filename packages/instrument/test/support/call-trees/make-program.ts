@@ -44,6 +44,7 @@ export function makeProgram(seed: number): Program {
     traced: Array.from({ length: count + 1 }, () => chance(random, isTracedPercent)),
     paddedPercent: pick(random, [0, 0, 10, 50]),
     hasCustomSections: chance(random, 30),
+    hasBranchHints: chance(random, 40),
   };
 }
 

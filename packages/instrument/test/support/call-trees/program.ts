@@ -20,6 +20,8 @@ export interface Program {
   readonly paddedPercent: number;
   /** Whether custom sections stand between the others. */
   readonly hasCustomSections: boolean;
+  /** Whether each `if` and `br_if` comes with a hint whether it is likely to be taken. */
+  readonly hasBranchHints: boolean;
 }
 
 export type ResultType = 'i32' | 'i64' | 'f64' | 'funcref' | 'anyref' | 'typed' | 'nonNull';
