@@ -39,6 +39,12 @@ describe('/accept-invite', () => {
     assert.equal(invitations.find(({ guestKey }) => guestKey === 'a-private-key')?.status, 'pending');
   });
 
+  it('answers a page for a code of any length that nobody has', async () => {
+    const response = await service.call('GET', `/accept-invite?code=${'x'.repeat(5000)}`);
+    assert.equal(response.statusCode, 404);
+    assert.match(String(response.headers['content-type']), /^text\/html/);
+  });
+
   it('keeps the code to itself: not stored, not framed, not referred, no script, no foreign origin', async () => {
     const { headers, payload } = await open(await freshCode());
     assert.equal(headers['cache-control'], 'no-store');

@@ -22,7 +22,8 @@ import { isSameOrigin } from '../same-origin.ts';
 
 const tag = 'Pages';
 const codeQuery = Type.Object({
-  code: Type.Optional(Type.String({ maxLength: 1000, description: 'the invitation code' })),
+  // Of any length: who opens a link that was garbled gets a page.
+  code: Type.Optional(Type.String({ description: 'the invitation code' })),
 });
 
 /**
