@@ -15,7 +15,7 @@ export function translateServerError(error: unknown, config: Config): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
   const { host, port, dataDir } = config;
   if (syscall === 'listen' || syscall === 'getaddrinfo') return listenError(error, code, host, port);
-  const reason = code && folderReasons[code];
+  const reason = code === 'ENOENT' && syscall === 'mkdir' ? 'it cannot be made there' : code && folderReasons[code];
   if (reason)
     return usageError(`Cannot use the data folder ${dataDir}: ${reason}.`, 'Name another one with --data-dir.');
   if (error.name === 'NewerSchemaError') {
@@ -31,7 +31,7 @@ const folderReasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
-  EEXIST: 'it is no folder',
+  EEXIST: 'it, or a part of its path, is no folder',
   ENOTDIR: 'a part of its path is no folder',
 };
 
