@@ -77,6 +77,8 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
     assert.deepEqual(Object.keys(await list('one')), ['both']);
     const named = await put(user, 'single', tinyModule(3), `?guest=${two}`);
     assert.deepEqual(named.json<Plugin>().guestIds, [two]);
+    const narrowed = await put(user, 'both', tinyModule(4), `?guest=${two}`);
+    assert.deepEqual(narrowed.json<Plugin>().guestIds, [one, two].sort(), 'the other guest keeps its binding');
     assert.deepEqual(Object.keys(await list('one')), ['both']);
     assert.deepEqual(Object.keys(await list('two')), ['both', 'single']);
     for (const guest of [world.guestId, 'gst_nonsense', 'x']) {

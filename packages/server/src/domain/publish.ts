@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import type { PluginWithBindings } from './plugins.ts';
 import type { Transaction } from './ports.ts';
-import type { BindingRecord, GuestRecord, PluginKey, PluginRecord } from './records.ts';
+import type { GuestRecord, PluginKey, PluginRecord } from './records.ts';
 
 /** A publish as it was asked for: `PUT …/artifacts/<extension point>/plugin/<userId>/<name>`, with `guest=` when it is sent. */
 export interface PublishTarget {
@@ -75,7 +75,6 @@ export async function publish(
   return context.store.write(async (tx) => {
     if ((await tx.extensionPoint(key.extensionPointId)) === undefined) throw notFound('extension point');
     const held = await tx.guestsHeldBy(actor.userId, access.app.id);
-    const bindings: BindingRecord[] = [];
     for (const guest of guests) {
       if (!held.some((other) => other.id === guest.id)) {
         throw new DomainError('not_a_guest', 'The guest was taken from you while you were publishing.');
@@ -83,8 +82,8 @@ export async function publish(
       await demandName(context, tx, key, guest);
     }
     const { plugin, made } = await addVersion(tx, key, contentAddress, bytes.length, nowMs);
-    for (const guest of guests) bindings.push(await bind(tx, plugin, guest, nowMs));
-    return { plugin, bindings, made };
+    for (const guest of guests) await bind(tx, plugin, guest, nowMs);
+    return { plugin, bindings: await tx.bindingsOfPlugins([key]), made };
   });
 }
 
@@ -136,17 +135,15 @@ async function addVersion(
 }
 
 /** Hosts find the newest plugin by `updatedAt`, so a move of a binding is always later than the one before it. */
-async function bind(tx: Transaction, plugin: PluginRecord, guest: GuestRecord, nowMs: number): Promise<BindingRecord> {
+async function bind(tx: Transaction, plugin: PluginRecord, guest: GuestRecord, nowMs: number): Promise<void> {
   const present = await tx.binding(plugin.extensionPointId, guest.id, plugin.name);
-  if (present?.versionId === plugin.versionId) return present;
-  const binding = {
+  if (present?.versionId === plugin.versionId) return;
+  await tx.putBinding({
     guestId: guest.id,
     extensionPointId: plugin.extensionPointId,
     userId: plugin.userId,
     name: plugin.name,
     versionId: plugin.versionId,
     updatedAtMs: Math.max(nowMs, (present?.updatedAtMs ?? 0) + 1),
-  };
-  await tx.putBinding(binding);
-  return { ...binding, contentAddress: plugin.contentAddress };
+  });
 }
