@@ -55,9 +55,9 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   const nameNotes: Note[] = [];
   const names = readNames(module, nameNotes);
   const traced = selectFunctions(module, names, options, notes);
-  const plan = makePlan(module, bodyBounds, traced, options);
+  const plan = makePlan(module, bodyBounds, traced, options, notes);
   if (plan === undefined) return unchanged(module, notes);
-  notes.push(...nameNotes, ...codeNotes(plan));
+  notes.push(...nameNotes, ...generationNotes(plan));
   const output = assemble({ ...plan, module, names, notes });
   const report = {
     tracedFunctions: countOnes(traced),
@@ -81,13 +81,14 @@ interface Plan {
 
 /**
  * Reads the code, lays the output out, and measures what the function bodies become. Clears `traced` where a function has to
- * stay untraced. Undefined where there is nothing to report.
+ * stay untraced, and notes it. Undefined where there is nothing to report.
  */
 function makePlan(
   module: Module,
   bodyBounds: Uint32Array,
   traced: Uint8Array,
   options: InstrumentOptions,
+  notes: Note[],
 ): Plan | undefined {
   if (!traced.includes(1) && !module.memories.some(canGrow)) return undefined;
   const codeBytes = (bodyBounds.at(-1) ?? 0) - (bodyBounds[0] ?? 0);
@@ -98,7 +99,10 @@ function makePlan(
     if (layout.hooks.length === 0) return undefined;
     const types = createTypePool(module);
     const measures = measureBodies({ module, layout, types, scan });
-    for (const index of measures.leftUntraced) traced[index] = 0;
+    for (const index of measures.leftUntraced) {
+      traced[index] = 0;
+      notes.push(leftUntracedNote(index));
+    }
     // Only the last traced function that must not be takes the hooks along, and with them every index moves.
     if (traced.includes(1) !== layout.hooks.includes('enter')) continue;
     const generated = generateFunctions(module, layout, types, grownMemories);
@@ -128,17 +132,16 @@ function checkOutputLimits(
   if (typeCount > maxTypes) throw limitExceeded('types', typeCount, maxTypes, end);
 }
 
-function codeNotes({ layout, scan, measures }: Plan): Note[] {
-  const notes = measures.leftUntraced.map((functionIndex): Note => {
-    const message = `Function ${functionIndex} is not traced: with tracing its body would pass ${maxFunctionBodyBytes} bytes, which engines accept at most`;
-    return { code: 'function_left_untraced', message, functionIndex };
-  });
+function leftUntracedNote(functionIndex: number): Note {
+  const message = `Function ${functionIndex} is not traced: with tracing its body would pass ${maxFunctionBodyBytes} bytes, which engines accept at most`;
+  return { code: 'function_left_untraced', message, functionIndex };
+}
+
+function generationNotes({ layout, scan }: Plan): Note[] {
   const { handlers } = layout;
-  if (handlers !== 'none' && scan.generation === 'none') {
-    const message = `The module has tags but no handler, so it fits both generations of exception handling: ${handlers} was chosen`;
-    notes.push({ code: 'exception_generation_chosen', message, generation: handlers });
-  }
-  return notes;
+  if (handlers === 'none' || scan.generation !== 'none') return [];
+  const message = `The module has tags but no handler, so it fits both generations of exception handling: ${handlers} was chosen`;
+  return [{ code: 'exception_generation_chosen', message, generation: handlers }];
 }
 
 function countOnes(flags: Uint8Array): number {

@@ -147,6 +147,29 @@ describe("instrument() at the engines' limits", () => {
       [0],
     );
   });
+
+  it('says so of the last function that was to be traced, too', () => {
+    const tooBig = sized([[0], Buffer.alloc(7_654_318, 0x01), [0x0b]]);
+    const growing = sized([[0, 0x41, 1, 0x40, 0, 0x1a, 0x0b]]); // i32.const 1, memory.grow, drop
+    const types = [section.type, emptyType] as const;
+    const alone = moduleOf(types, [section.function, [1, 0]], [section.code, vector([tooBig])]);
+    const besideGrowth = moduleOf(
+      types,
+      [section.function, [2, 0, 0]],
+      [section.memory, [1, 0, 1]],
+      [section.export, [1, 1, 0x61, 0, 0]],
+      [section.code, vector([tooBig, growing])],
+    );
+    const aloneResult = instrument(alone);
+    assert.ok(Buffer.from(alone).equals(aloneResult.bytes));
+    for (const { report } of [aloneResult, instrument(besideGrowth, { allowed: ['a'] })]) {
+      assert.equal(report.tracedFunctions, 0);
+      assert.deepEqual(
+        report.notes.map((note) => note.code === 'function_left_untraced' && note.functionIndex),
+        [0],
+      );
+    }
+  });
 });
 
 describe('instrument() on small modules that ask for large ones', () => {
