@@ -2,12 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { App, ExtensionPoint, Guest, Invitation, Member } from '@tenon/protocol';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
-import { invite, makeApp, makeExtensionPoint, makeGuest, makeWorld, ok, type World } from './helpers/world.ts';
-
-interface List<T> {
-  readonly objects: T[];
-  readonly nextCursor?: string;
-}
+import {
+  invite,
+  type List,
+  makeApp,
+  makeExtensionPoint,
+  makeGuest,
+  makeWorld,
+  ok,
+  type World,
+} from './helpers/world.ts';
 
 let service: TestService;
 let world: World;

@@ -4,6 +4,7 @@ import type { Plugin } from '@tenon/protocol';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import {
   invite,
+  type List,
   makeApp,
   makeExtensionPoint,
   makeGuest,
@@ -13,11 +14,6 @@ import {
   tinyModule,
   type World,
 } from './helpers/world.ts';
-
-interface List<T> {
-  readonly objects: T[];
-  readonly nextCursor?: string;
-}
 
 let service: TestService;
 let world: World;

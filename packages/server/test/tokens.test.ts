@@ -2,12 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { App, Me, TokenInfo } from '@tenon/protocol';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
-import { invite, makeApp, makeWorld, ok, type World } from './helpers/world.ts';
-
-interface List<T> {
-  readonly objects: T[];
-  readonly nextCursor?: string;
-}
+import { invite, type List, makeApp, makeWorld, ok, type World } from './helpers/world.ts';
 
 let service: TestService;
 let world: World;

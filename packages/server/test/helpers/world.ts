@@ -31,6 +31,12 @@ export function formOf(parts: readonly { name: string; content: Buffer | string;
   };
 }
 
+/** A list as it comes over the wire. */
+export interface List<T> {
+  readonly objects: T[];
+  readonly nextCursor?: string;
+}
+
 /** An application with everybody who can have to do with it. */
 export interface World {
   readonly service: TestService;
