@@ -120,7 +120,8 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-function fileError(what: string, cause: unknown): CliError {
+/** What the system said of a file or a stream, in words. `what` begins the sentence: "Cannot write …". */
+export function fileError(what: string, cause: unknown): CliError {
   const code = (cause as NodeJS.ErrnoException).code;
   const reason = (code && reasons[code]) ?? (cause instanceof Error ? cause.message : String(cause));
   return new CliError('file', `${what}: ${reason}.`, { cause });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FunctionDescription, Note } from '@tenon/instrument';
-import { formatFunctions, shownNotes } from './instrument-report.ts';
+import { formatFunctions, formatReport, shownNotes } from './instrument-report.ts';
 import { createStyle } from './text.ts';
 
 const described = (index: number, more: Partial<FunctionDescription> = {}): FunctionDescription => ({
@@ -12,6 +12,19 @@ const described = (index: number, more: Partial<FunctionDescription> = {}): Func
   bodyBytes: 10,
   isTraced: true,
   ...more,
+});
+
+describe('formatReport()', () => {
+  it('tells by how much the module grew, and no growth that rounds to nothing', () => {
+    const changeOf = (inputBytes: number, outputBytes: number) => {
+      const counts = { tracedFunctions: 0, totalFunctions: 0, addedImports: [], notes: [] };
+      return /\((.+) %\)/.exec(formatReport('', { ...counts, inputBytes, outputBytes }, 1))?.[1];
+    };
+    assert.equal(changeOf(100_000, 101_100), '+1.1');
+    assert.equal(changeOf(100_000, 97_000), '-3.0');
+    assert.equal(changeOf(100_000, 99_999), '0.0');
+    assert.equal(changeOf(8, 4_000), '+49,900.0');
+  });
 });
 
 describe('formatFunctions()', () => {

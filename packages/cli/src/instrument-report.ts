@@ -5,6 +5,12 @@ import { formatNumber, printable } from './text.ts';
 /** More notes than people read; `--json` has all. */
 const maxShownNotes = 12;
 
+const percents = new Intl.NumberFormat('en-US', {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+  signDisplay: 'exceptZero',
+});
+
 /** What was done to a module, for people. */
 export function formatReport(heading: string, report: InstrumentReport, durationMs: number): string {
   const { tracedFunctions, totalFunctions, addedImports, inputBytes, outputBytes } = report;
@@ -13,7 +19,7 @@ export function formatReport(heading: string, report: InstrumentReport, duration
     heading,
     `  functions  ${formatNumber(tracedFunctions)} of ${formatNumber(totalFunctions)} traced`,
     `  imports    ${addedImports.length === 0 ? 'none added' : `${addedImports.join(', ')} added`}`,
-    `  size       ${formatNumber(inputBytes)} → ${formatNumber(outputBytes)} bytes (${change >= 0 ? '+' : ''}${change.toFixed(1)} %)`,
+    `  size       ${formatNumber(inputBytes)} → ${formatNumber(outputBytes)} bytes (${percents.format(change)} %)`,
     `  time       ${durationMs.toFixed(0)} ms`,
     ...shownNotes(report.notes).map((text) => `  note       ${text}`),
   ].join('\n');

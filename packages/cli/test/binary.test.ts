@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -57,6 +58,14 @@ describe('bin/tenon.mjs', () => {
     const { stdout, stderr } = await run('bash', ['-c', script, process.execPath, binary]);
     assert.match(stdout, /^Usage: tenon instrument/);
     assert.equal(stderr, '');
+  });
+
+  it('says in words that stdout takes no more', { skip: !existsSync('/dev/full') }, async () => {
+    const script = '"$0" "$1" help instrument > /dev/full';
+    await assert.rejects(run('bash', ['-c', script, process.execPath, binary]), {
+      code: 1,
+      stderr: 'error: Cannot write to stdout: the disk is full.\n',
+    });
   });
 
   it('shows no colours where it is piped', async () => {
