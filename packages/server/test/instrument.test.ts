@@ -49,6 +49,21 @@ describe('POST /instrument (B1)', () => {
     );
   });
 
+  it('names the version of the instrumenter in refusals too', async () => {
+    const version = (await send([wasm])).headers['tenon-version'];
+    const refusals = [
+      await service.call('POST', '/instrument', {}),
+      await service.call('POST', '/instrument', { token: accessToken }),
+      await send([]),
+      await send([{ ...wasm, content: 'no module' }]),
+    ];
+    assert.deepEqual(
+      refusals.map((refusal) => refusal.statusCode),
+      [401, 401, 422, 422],
+    );
+    for (const refusal of refusals) assert.equal(refusal.headers['tenon-version'], version);
+  });
+
   it('reads the configuration as a file and as a value, in either order', async () => {
     const config = '{"allowed":["greet"]}';
     const expected = instrument(sampleModule, { allowed: ['greet'] }).bytes;

@@ -61,7 +61,9 @@ function logHook({ log }: Parts) {
 }
 
 function admissionHook(parts: Parts, route: Route, readQuery: QueryReader | undefined) {
-  return async (request: FastifyRequest): Promise<void> => {
+  const headers = route.headers?.(parts);
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    if (headers !== undefined) reply.headers(headers);
     const snapshot = parts.context.snapshots.current();
     const admission = await admit(parts, route.access, request);
     (request as AdmittedRequest)[admitted] = { admission, snapshot };

@@ -95,6 +95,8 @@ export interface RouteDeclaration<A extends Access, Path extends string, Query e
   /** Answers with pages for people: no problem documents, no cross-origin use. */
   readonly page?: true;
   readonly doc: RouteDoc;
+  /** Header fields of every answer of the route, of its errors too. */
+  readonly headers?: (parts: Parts) => Readonly<Record<string, string>>;
   /** What can be refused without the body. */
   readonly beforeBody?: (parts: Parts, call: Omit<Call<A, Path, Query, Body>, 'body'>) => void;
   readonly handle: (parts: Parts, call: Call<A, Path, Query, Body>, reply: FastifyReply) => unknown;

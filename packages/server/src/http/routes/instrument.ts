@@ -13,6 +13,7 @@ export const instrumentRoutes: readonly Route[] = [
     area: 'instrumentation',
     query: instrumentationQuery,
     body: instrumentBody,
+    headers: ({ version }) => ({ 'tenon-version': version }),
     doc: {
       id: 'instrumentModule',
       tag: 'Instrumentation',
@@ -47,10 +48,9 @@ export const instrumentRoutes: readonly Route[] = [
         'module_too_complex',
       ],
     },
-    handle: async ({ workers, version }, { query, body }, reply) => {
+    handle: async ({ workers }, { query, body }, reply) => {
       const signal = goneSignal(reply.raw);
       const { wasm, config, options } = body;
-      reply.header('tenon-version', version);
       if (query.answer === 'report') {
         const json = await workers.report(wasm, { config, options }, signal);
         return reply.header('content-type', 'application/json').send(json);
