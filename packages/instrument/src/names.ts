@@ -54,10 +54,14 @@ export function readNames(module: Module, notes: Note[]): Names {
       if (++count > maxNameSubsections) {
         throw invalidModule(`Expected at most ${maxNameSubsections} subsections, found more`, subsection.start);
       }
-      tolerate(notes, `subsection ${subsection.id} is left out`, () => {
+      const isOfFunctions = subsection.id === functionSubsection;
+      const consequence = isOfFunctions ? 'the function names from there on are' : `subsection ${subsection.id} is`;
+      tolerate(notes, `${consequence} left out`, () => {
         const contents = readerOver(module.bytes, subsection.contentStart, subsection.end);
-        if (subsection.id === functionSubsection) readFunctionNames(contents, starts, ends);
-        else {
+        if (isOfFunctions) {
+          const unusable = readFunctionNames(contents, starts, ends);
+          if (unusable > 0) notes.push(unusableNamesNote(unusable, subsection.start));
+        } else {
           if (subsection.id === localSubsection || subsection.id === labelSubsection)
             checkIndirectMap(contents, functionCount);
           others.push(subsection);
@@ -78,6 +82,12 @@ function tolerate(notes: Note[], consequence: string, read: () => void): void {
   }
 }
 
+function unusableNamesNote(count: number, offset: number): Note {
+  const names = count === 1 ? 'a function name is' : `${count} function names are`;
+  const message = `The name section is malformed, ${names} left out: not UTF-8, of a function that there is not, or a second one`;
+  return { code: 'section_malformed', message, section: 'name', offset };
+}
+
 function readSubsection(reader: ByteReader): Subsection {
   const start = reader.offset;
   const id = readByte(reader, 'the id of a name subsection');
@@ -87,19 +97,27 @@ function readSubsection(reader: ByteReader): Subsection {
   return { id, start, contentStart, end: reader.offset };
 }
 
-/** Names before a fault are kept: they are as good as they were. Of two names of one function the first counts. */
-function readFunctionNames(reader: ByteReader, starts: Uint32Array, ends: Uint32Array): void {
+/**
+ * Names before a fault are kept: they are as good as they were. Of two names of one function the first counts. Returns how
+ * many names are of no use.
+ */
+function readFunctionNames(reader: ByteReader, starts: Uint32Array, ends: Uint32Array): number {
   const count = readCount(reader, 'the number of function names', 2);
+  let unusable = 0;
   for (let entry = 0; entry < count; entry++) {
     const index = readU32(reader, 'a function index');
     const length = readU32(reader, "a function name's length");
     const start = reader.offset;
     skipBytes(reader, length, 'a function name');
-    if (length === 0 || index >= starts.length || starts[index] !== 0) continue;
-    if (!isUtf8(reader.bytes, start, reader.offset)) continue;
+    if (length === 0) continue;
+    if (index >= starts.length || starts[index] !== 0 || !isUtf8(reader.bytes, start, reader.offset)) {
+      unusable++;
+      continue;
+    }
     starts[index] = start;
     ends[index] = reader.offset;
   }
+  return unusable;
 }
 
 function checkIndirectMap(reader: ByteReader, functionCount: number): void {

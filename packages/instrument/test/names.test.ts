@@ -119,6 +119,19 @@ describe('instrument() on the name section', () => {
     }
   });
 
+  it('notes how many function names are of no use, and keeps the others', () => {
+    const parts = splitModule(wat('(module (func) (func))', { names: false }));
+    // Of function 0 "a"; of 0 again "b"; of 1 what is not UTF-8; of 9, which there is not, "c".
+    const map = [4, 0, 1, 0x61, 0, 1, 0x62, 1, 1, 0xff, 9, 1, 0x63];
+    const { bytes, report } = instrument(parts.withCustom('name', Uint8Array.from([1, map.length, ...map])));
+    assert.deepEqual([functionNames(bytes).get(2), functionNames(bytes).get(3)], ['a', 'func[1]']);
+    assert.deepEqual(
+      report.notes.map(({ code }) => code),
+      ['section_malformed'],
+    );
+    assert.match(report.notes[0]?.message ?? '', /3 function names are left out/);
+  });
+
   it('keeps a name that is not ASCII', () => {
     const parts = splitModule(wat('(module (func) (func))', { names: false }));
     const name = new TextEncoder().encode('größe→∞');
