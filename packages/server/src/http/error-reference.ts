@@ -106,7 +106,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: 'Build it again; it may have been cut on its way.',
   },
   unsupported_feature: {
-    when: 'the module uses a feature that the instrumenter does not know, or passes a limit of engines',
+    when: 'the module uses a feature that the instrumenter, or for a plugin the engine that validates it, does not know; or it passes a limit of engines',
     remedy: 'Build it without the feature that `detail` names.',
   },
   already_instrumented: {
