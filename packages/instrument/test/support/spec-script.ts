@@ -1,9 +1,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { callWithVectors, vectorOf } from './vector-call.ts';
 
 interface Value {
   readonly type: string;
-  readonly value?: string;
+  /** Of a vector, the lanes. */
+  readonly value?: string | readonly string[];
+  readonly lane_type?: string;
+  /** Of the type `either`: what is allowed. */
+  readonly values?: readonly Value[];
 }
 
 interface Action {
@@ -21,6 +26,7 @@ interface Command {
   readonly as?: string;
   readonly filename?: string;
   readonly action?: Action;
+  readonly expected?: readonly Value[];
 }
 
 /** What differs between two runs of one script. */
@@ -45,14 +51,19 @@ export function runScript(folder: string, engine: Engine): string[] {
     const module = new WebAssembly.Module(new Uint8Array(engine.transform(bytes)));
     return new WebAssembly.Instance(module, { ...registered, ...engine.imports }).exports;
   };
-  const perform = ({ type, module, field, args = [] }: Action): unknown => {
+  const perform = ({ type, module, field, args = [] }: Action, expected: readonly Value[] = []): unknown => {
     const item = named.get(module)?.[field];
     if (type === 'get') return (item as WebAssembly.Global).value;
+    const params = args.map(typeOf);
+    const results = expected.map(typeOf);
+    if (params.includes('v128') || results.includes('v128')) {
+      return callWithVectors(item, params, args.map(toJs), results[0]);
+    }
     return (item as (...args: unknown[]) => unknown)(...args.map(toJs));
   };
   const execute = (command: Command): unknown => {
-    const { type, name, as, filename, action } = command;
-    if (action !== undefined) return perform(action);
+    const { type, name, as, filename, action, expected } = command;
+    if (action !== undefined) return perform(action, expected);
     if (type === 'register') {
       const exports = named.get(name);
       if (as !== undefined && exports !== undefined) registered[as] = exports as WebAssembly.Imports[string];
@@ -93,8 +104,13 @@ function describeValue(value: unknown): string {
   return String(value);
 }
 
-/** An argument, as JavaScript hands it over. A vector cannot be handed over: both runs get the same TypeError. */
-function toJs({ type, value = '0' }: Value): unknown {
+function typeOf({ type, values }: Value): string {
+  return values?.[0]?.type ?? type;
+}
+
+/** An argument, as JavaScript hands it over; a vector as its halves. */
+function toJs({ type, value = '0', lane_type = '' }: Value): unknown {
+  if (typeof value !== 'string') return vectorOf(lane_type, value);
   const word = new DataView(new ArrayBuffer(8));
   switch (type) {
     case 'i32':
