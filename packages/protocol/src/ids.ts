@@ -13,6 +13,10 @@ export const idPrefixes = {
   version: 'ver',
   token: 'tok',
   apiKey: 'key',
+  identity: 'idn',
+  session: 'ses',
+  oneTimeLink: 'lnk',
+  deviceGrant: 'dev',
 } as const;
 
 /** The kinds of things that have an id of their own. */
@@ -29,6 +33,10 @@ export type InvitationId = Id<'invitation'>;
 export type VersionId = Id<'version'>;
 export type TokenId = Id<'token'>;
 export type ApiKeyId = Id<'apiKey'>;
+export type IdentityId = Id<'identity'>;
+export type SessionId = Id<'session'>;
+export type OneTimeLinkId = Id<'oneTimeLink'>;
+export type DeviceGrantId = Id<'deviceGrant'>;
 
 /** A regular expression's source that an id of the kind matches whole. */
 export function idPattern(kind: IdKind): string {

@@ -1,7 +1,9 @@
 /** What goes over Tenon's wire: ids, names, JSON schemas with their static types, error codes. No I/O. */
+export * from './accounts.ts';
 export * from './error-codes.ts';
 export * from './ids.ts';
 export * from './instrumentation.ts';
 export * from './names.ts';
+export * from './oauth.ts';
 export * from './schemas.ts';
 export * from './secrets.ts';

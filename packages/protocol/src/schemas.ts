@@ -1,15 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { type IdKind, idPattern } from './ids.ts';
+import { displayName, id, timestamp } from './fields.ts';
 import { contentAddressPattern, pluginNamePattern } from './names.ts';
-
-function id(kind: IdKind, what: string) {
-  return Type.String({ pattern: idPattern(kind), description: what });
-}
-
-const timestamp = (what: string) =>
-  Type.String({ format: 'date-time', description: `${what}; ISO 8601, UTC, milliseconds` });
-
-const displayName = (what: string) => Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description: what });
 
 /** A list: `objects` in the order of their ids, and a cursor for the next page when `limit` was sent and there is one. */
 export function listOf<T extends TSchema>(item: T) {

@@ -62,6 +62,7 @@ export async function inviteGuest(
       createdAtMs,
       expiresAtMs: createdAtMs + context.limits.invitationLifetimeMs,
       settledAtMs: null,
+      signedUpUserId: null,
     });
   });
   return code;

@@ -2,23 +2,35 @@ import type {
   ApiKeyId,
   AppId,
   ContentAddress,
+  DeviceGrantId,
   ExtensionPointId,
   GuestId,
+  IdentityId,
   InvitationId,
+  OneTimeLinkId,
+  SessionId,
   TokenId,
+  TokenScope,
   UserId,
 } from '@tenon/protocol';
 import type {
   ApiKeyRecord,
   AppRecord,
+  AuthorizationCodeRecord,
   BindingRecord,
+  DeviceGrantRecord,
   ExtensionPointRecord,
   GuestRecord,
   GuestUserRecord,
+  IdentityKind,
+  IdentityRecord,
   InvitationRecord,
+  KnownBrowserRecord,
   MemberRecord,
+  OneTimeLinkRecord,
   PluginKey,
   PluginRecord,
+  SessionRecord,
   StoredInvitationStatus,
   TokenRecord,
   UserRecord,
@@ -36,7 +48,20 @@ export interface Page {
 /** Questions to the store. Outside of a transaction each sees all that was committed before it was asked. */
 export interface Queries {
   user(id: UserId): Promise<UserRecord | undefined>;
+  /** Whether there is, or was, any user. */
   anyUser(): Promise<boolean>;
+  identity(kind: IdentityKind, subject: string): Promise<IdentityRecord | undefined>;
+  /** A user's identities, by id. */
+  identitiesOf(userId: UserId): Promise<IdentityRecord[]>;
+  session(id: SessionId): Promise<SessionRecord | undefined>;
+  sessionByHash(secretHash: string): Promise<SessionRecord | undefined>;
+  /** A user's sessions, the expired ones included. */
+  sessions(userId: UserId, page: Page): Promise<SessionRecord[]>;
+  knownBrowserByHash(secretHash: string): Promise<KnownBrowserRecord | undefined>;
+  oneTimeLinkByHash(codeHash: string): Promise<OneTimeLinkRecord | undefined>;
+  authorizationCodeByHash(codeHash: string): Promise<AuthorizationCodeRecord | undefined>;
+  deviceGrantByDeviceCode(deviceCodeHash: string): Promise<DeviceGrantRecord | undefined>;
+  deviceGrantByUserCode(userCodeHash: string): Promise<DeviceGrantRecord | undefined>;
 
   app(id: AppId): Promise<AppRecord | undefined>;
   /** The applications in which the user is a member or holds a guest; `appId` alone, if it is one, when it is given. */
@@ -45,6 +70,8 @@ export interface Queries {
   /** With the users' names; paged by user id. */
   members(appId: AppId, page: Page): Promise<(MemberRecord & { readonly userName: string })[]>;
   countOwners(appId: AppId): Promise<number>;
+  /** The applications whose only owner the user is, by id. */
+  appsOwnedAlone(userId: UserId): Promise<AppRecord[]>;
 
   extensionPoint(id: ExtensionPointId): Promise<ExtensionPointRecord | undefined>;
   extensionPoints(appId: AppId, page: Page): Promise<ExtensionPointRecord[]>;
@@ -84,7 +111,9 @@ export interface Queries {
 
   tokenByHash(secretHash: string): Promise<TokenRecord | undefined>;
   token(id: TokenId): Promise<TokenRecord | undefined>;
-  /** A user's tokens, the expired ones included; those restricted to `appId` alone when it is given. */
+  /**
+   * A user's tokens, the expired ones included, without those of sessions; those restricted to `appId` alone when it is given.
+   */
   tokens(userId: UserId, appId: AppId | undefined, page: Page): Promise<TokenRecord[]>;
   apiKeyByHash(secretHash: string): Promise<ApiKeyRecord | undefined>;
   apiKey(id: ApiKeyId): Promise<ApiKeyRecord | undefined>;
@@ -94,6 +123,51 @@ export interface Queries {
 /** Changes. Each is part of the transaction that hands it out. */
 export interface Mutations {
   insertUser(user: UserRecord): Promise<void>;
+  renameUser(id: UserId, name: string): Promise<void>;
+  /**
+   * Deletes what belongs to the user alone: identities, sessions, known browsers, links, codes, tokens and keys, memberships,
+   * guests held, and plugins with their versions and bindings. Of the user a record stays, with the name that is given, no
+   * e-mail address, and the time of the deletion.
+   */
+  eraseUser(id: UserId, change: { readonly name: string; readonly deletedAtMs: number }): Promise<void>;
+
+  /** @throws ConflictError when the pair of kind and subject is somebody's already */
+  insertIdentity(identity: IdentityRecord): Promise<void>;
+  updateIdentity(id: IdentityId, change: { readonly secret: string; readonly updatedAtMs: number }): Promise<void>;
+
+  insertSession(session: SessionRecord): Promise<void>;
+  confirmSession(id: SessionId, confirmedAtMs: number): Promise<void>;
+  /** Takes the session's tokens with it. */
+  deleteSession(id: SessionId): Promise<void>;
+  /** Deletes a user's sessions, but not the one that is excepted. */
+  deleteSessionsOf(userId: UserId, except?: SessionId): Promise<void>;
+  insertKnownBrowser(browser: KnownBrowserRecord): Promise<void>;
+  deleteKnownBrowsersOf(userId: UserId): Promise<void>;
+
+  insertOneTimeLink(link: OneTimeLinkRecord): Promise<void>;
+  /** Marks a link as used; one that was used before stays as it is. */
+  useOneTimeLink(id: OneTimeLinkId, usedAtMs: number): Promise<void>;
+  /** Notes that an account was made by means of an invitation. */
+  noteInvitationSignUp(id: InvitationId, userId: UserId): Promise<void>;
+
+  insertAuthorizationCode(code: AuthorizationCodeRecord): Promise<void>;
+  /** Marks a code as exchanged for a token. */
+  useAuthorizationCode(codeHash: string, use: { readonly tokenId: TokenId; readonly usedAtMs: number }): Promise<void>;
+  /** @throws ConflictError when another request has the same user code */
+  insertDeviceGrant(grant: DeviceGrantRecord): Promise<void>;
+  /** Settles a pending request; one that is not pending stays as it is. */
+  settleDeviceGrant(
+    id: DeviceGrantId,
+    outcome:
+      | { readonly status: 'approved'; readonly userId: UserId; readonly scopes: readonly TokenScope[] }
+      | { readonly status: 'denied' },
+  ): Promise<void>;
+  deleteDeviceGrant(id: DeviceGrantId): Promise<void>;
+  /**
+   * Deletes what ended before a time and serves nothing any more: sessions with their tokens, links, authorization codes and
+   * device requests. Access tokens of programs stay: their owners see in the list that they have expired.
+   */
+  deleteEnded(beforeMs: number): Promise<void>;
 
   insertApp(app: AppRecord): Promise<void>;
   updateApp(id: AppId, change: { readonly name: string; readonly updatedAtMs: number }): Promise<void>;
@@ -142,10 +216,12 @@ export interface Mutations {
 
   insertToken(token: TokenRecord): Promise<void>;
   deleteToken(id: TokenId): Promise<void>;
+  /** Deletes all of a user's tokens that belong to no session, and all API keys. */
+  deleteTokensAndKeysOf(userId: UserId): Promise<void>;
   insertApiKey(key: ApiKeyRecord): Promise<void>;
   deleteApiKey(id: ApiKeyId): Promise<void>;
-  /** Notes when tokens and keys were last used. Ids that are gone meanwhile are passed over. */
-  touch(uses: ReadonlyMap<TokenId | ApiKeyId, number>): Promise<void>;
+  /** Notes when tokens, keys and sessions were last used. Ids that are gone meanwhile are passed over. */
+  touch(uses: ReadonlyMap<TokenId | ApiKeyId | SessionId, number>): Promise<void>;
 }
 
 export interface Transaction extends Queries, Mutations {}
@@ -221,4 +297,18 @@ export type RandomBytes = (length: number) => Uint8Array;
 export interface ModuleChecker {
   /** @throws DomainError with the code and, where known, the byte offset for bytes that are no valid core module */
   check(bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
+}
+
+/** Hashes passwords, off the main thread and a few at a time. */
+export interface PasswordHasher {
+  /** The password's hash in PHC string form, with a salt of its own. */
+  hash(password: string): Promise<string>;
+  /**
+   * Whether the password is the one of the hash. Takes as long when there is none, so that the time tells nothing.
+   *
+   * @throws UnavailableError when too many wait already
+   */
+  verify(password: string, hash: string | undefined): Promise<boolean>;
+  /** Whether a hash was made with a lower cost than new ones are. */
+  isOutdated(hash: string): boolean;
 }

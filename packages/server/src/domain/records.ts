@@ -2,10 +2,14 @@ import type {
   ApiKeyId,
   AppId,
   ContentAddress,
+  DeviceGrantId,
   ExtensionPointId,
   GuestId,
+  IdentityId,
   InvitationId,
   MemberRole,
+  OneTimeLinkId,
+  SessionId,
   TokenId,
   TokenScope,
   UserId,
@@ -19,6 +23,99 @@ export interface UserRecord {
   readonly name: string;
   readonly email: string | null;
   readonly createdAtMs: number;
+  /** When the account was deleted. What is left of it then is a name under which others' lists show what it once did. */
+  readonly deletedAtMs: number | null;
+}
+
+/** The ways to prove who one is. `password` is the one there is; each kind has a name space of subjects of its own. */
+export type IdentityKind = 'password';
+
+/**
+ * One way in which a user signs in. A user may have several; the pair of kind and subject is unique. An identity belongs to the
+ * user who added it, and never to another one because their e-mail addresses are alike.
+ */
+export interface IdentityRecord {
+  readonly id: IdentityId;
+  readonly userId: UserId;
+  readonly kind: IdentityKind;
+  /** For a password, the e-mail address in its normal form. */
+  readonly subject: string;
+  /** For a password, its hash in PHC string form. */
+  readonly secret: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** A browser in which somebody is signed in. */
+export interface SessionRecord {
+  readonly id: SessionId;
+  readonly userId: UserId;
+  readonly secretHash: string;
+  readonly userAgent: string | null;
+  readonly address: string;
+  readonly createdAtMs: number;
+  readonly lastUsedAtMs: number;
+  readonly expiresAtMs: number;
+  /** When the password was last entered in it. */
+  readonly confirmedAtMs: number;
+}
+
+/** A browser in which the user has signed in before: guesses by others don't count against it. It holds a secret of its own. */
+export interface KnownBrowserRecord {
+  readonly secretHash: string;
+  readonly userId: UserId;
+  readonly createdAtMs: number;
+}
+
+export type OneTimeLinkPurpose = 'set_up' | 'reset_password';
+
+/** A link that the operator hands out: to make an account, or to set a password anew. */
+export interface OneTimeLinkRecord {
+  readonly id: OneTimeLinkId;
+  readonly purpose: OneTimeLinkPurpose;
+  readonly codeHash: string;
+  /** Whose password is set anew; `null` for a new account. */
+  readonly userId: UserId | null;
+  /** Whether it is for the first account alone: it does not work any more once there is one. */
+  readonly isForFirstUser: boolean;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly usedAtMs: number | null;
+}
+
+/** A code of the authorization code grant (RFC 6749 §4.1): what a person has approved and the program has not fetched yet. */
+export interface AuthorizationCodeRecord {
+  readonly codeHash: string;
+  readonly userId: UserId;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly codeChallenge: string;
+  readonly scopes: readonly TokenScope[];
+  readonly deviceName: string | null;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  /** The token that it was exchanged for: revoked when the code comes a second time (RFC 6749 §4.1.2). */
+  readonly tokenId: TokenId | null;
+  readonly usedAtMs: number | null;
+}
+
+export type DeviceGrantStatus = 'pending' | 'approved' | 'denied';
+
+/** A request of the device grant (RFC 8628). */
+export interface DeviceGrantRecord {
+  readonly id: DeviceGrantId;
+  readonly deviceCodeHash: string;
+  readonly userCodeHash: string;
+  readonly clientId: string;
+  /** What is asked for; once approved, what was granted. */
+  readonly scopes: readonly TokenScope[];
+  readonly deviceName: string | null;
+  readonly address: string;
+  readonly status: DeviceGrantStatus;
+  /** Who approved. */
+  readonly userId: UserId | null;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
 }
 
 export interface AppRecord {
@@ -75,6 +172,8 @@ export interface InvitationRecord {
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly settledAtMs: number | null;
+  /** Who made an account by means of it: one invitation makes one account at the most. */
+  readonly signedUpUserId: UserId | null;
 }
 
 /** A plugin: what one user publishes under one name against one extension point. Its versions hang under it. */
@@ -117,6 +216,8 @@ export interface TokenRecord {
   readonly secretHash: string;
   readonly scopes: readonly TokenScope[];
   readonly appId: AppId | null;
+  /** The session whose pages use it, and with which it ends; `null` for a token of a program. */
+  readonly sessionId: SessionId | null;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly lastUsedAtMs: number | null;

@@ -42,6 +42,7 @@ export async function issueToken(
     ...fields,
     id: newId('token'),
     userId,
+    sessionId: null,
     secretHash: hashSecret(secret),
     createdAtMs: parts.clock(),
     lastUsedAtMs: null,

@@ -9,7 +9,7 @@ export async function createUser(
   parts: Pick<Context, 'store' | 'clock'>,
   fields: { readonly name: string; readonly email: string | null },
 ): Promise<UserRecord> {
-  const user: UserRecord = { id: newId('user'), ...fields, createdAtMs: parts.clock() };
+  const user: UserRecord = { id: newId('user'), ...fields, createdAtMs: parts.clock(), deletedAtMs: null };
   await parts.store.write((tx) => tx.insertUser(user));
   return user;
 }

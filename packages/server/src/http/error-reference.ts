@@ -30,6 +30,14 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     when: 'the token is unknown, mistyped, revoked or expired, or of the wrong kind: access tokens (`tnn_…`) open `/api/v1`, API keys (`tnk_…`) open `/instrument`',
     remedy: 'Get another token.',
   },
+  invalid_credentials: {
+    when: 'the e-mail address has no account here, or the password is not its',
+    remedy: 'Check both. A password that was forgotten is set anew through a link that the operator makes.',
+  },
+  not_signed_in: {
+    when: 'a route for the pages of a browser got no session cookie, or one whose session has ended',
+    remedy: 'Sign in.',
+  },
   insufficient_scope: {
     when: 'the token lacks the scope that `detail` names',
     remedy: 'Use a token with that scope: `read`, `publish` or `manage`.',
@@ -37,6 +45,18 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   forbidden: {
     when: 'you see the thing but your role does not allow this, or the token is restricted to one application and this reaches beyond it',
     remedy: 'Ask an owner of the application for another role, or use a token without the restriction.',
+  },
+  cross_site_request: {
+    when: 'a page of another origin sent a request that only our own pages may send',
+    remedy: 'Open the page of this server and act there. Programs use an access token and `/api/v1`.',
+  },
+  sign_up_closed: {
+    when: 'somebody signs up without a link that lets them, on a server whose accounts are not open to everybody',
+    remedy: 'Open the invitation link first, or ask the operator for a set-up link.',
+  },
+  password_required: {
+    when: 'something that reaches far is asked for, and the password was entered too long ago, or not at all',
+    remedy: 'Enter the password again.',
   },
   not_a_guest: {
     when: 'you publish in an application in which you hold no guest, or not the one that `guest` names',
@@ -58,6 +78,10 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     when: 'another user of the same guest publishes a plugin of that name at the extension point',
     remedy: 'Choose another name.',
   },
+  email_taken: {
+    when: 'somebody signs up with an e-mail address that has an account already',
+    remedy: 'Sign in instead.',
+  },
   conflict: {
     when: 'the thing is in a state that forbids this, such as an application that would lose its last owner, or somebody changed it at the same time',
     remedy: 'Look at its present state, then decide.',
@@ -65,6 +89,14 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   invitation_used: { when: 'the invitation was accepted or declined before', remedy: 'Ask for another one.' },
   invitation_expired: { when: 'the invitation is too old', remedy: 'Ask for another one.' },
   invitation_revoked: { when: 'those who made the invitation took it back', remedy: 'Ask them.' },
+  link_used: {
+    when: 'a set-up or password link was used before',
+    remedy: 'Sign in, or ask the operator for another link.',
+  },
+  link_expired: {
+    when: 'a set-up or password link is too old, or was replaced by a newer one',
+    remedy: 'Ask the operator for another link.',
+  },
   precondition_failed: {
     when: '`if-match` names an entity tag that is not the present one',
     remedy: 'Read the present state, then try again.',
@@ -84,6 +116,10 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   invalid_field: {
     when: 'a body has the right form but a field is missing or holds what it cannot hold; `errors` lists each',
     remedy: 'Mend the fields that `errors` points at.',
+  },
+  weak_password: {
+    when: 'a new password is too short, too long, or among those that are commonly used or were leaked',
+    remedy: 'Choose a longer one: four unrelated words, or what a password manager makes.',
   },
   unsupported_delivery_method: {
     when: '`deliveryMethod` is not one that is supported',

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { AppAccess, ExtensionPointAccess, PermissionName } from '../domain/access.ts';
 import type { AuthenticatedActor } from '../domain/authenticate.ts';
-import type { ApiKeyRecord } from '../domain/records.ts';
+import type { ApiKeyRecord, SessionRecord } from '../domain/records.ts';
 import type { Snapshot } from '../domain/snapshots.ts';
 import type { BodyReader } from './bodies/body-reader.ts';
 import type { Parts } from './parts.ts';
@@ -13,6 +13,10 @@ import type { Tag } from './tags.ts';
 export type Access =
   /** Everybody. */
   | { readonly kind: 'public' }
+  /** Everybody, but from our own pages alone: what sets a cookie, or changes something by means of one. */
+  | { readonly kind: 'ownOrigin' }
+  /** Whoever is signed in in the browser that asks, from our own pages alone. */
+  | { readonly kind: 'session' }
   /** Whoever has an API key. */
   | { readonly kind: 'apiKey' }
   /** A signed-in user: any token, one with a scope, one that is not restricted to an application. */
@@ -27,6 +31,8 @@ export type Access =
 /** What is known once a caller has been let in. */
 interface AdmissionByKind {
   public: object;
+  ownOrigin: object;
+  session: { readonly session: SessionRecord };
   apiKey: { readonly apiKey: ApiKeyRecord };
   user: { readonly actor: AuthenticatedActor };
   app: { readonly actor: AuthenticatedActor; readonly access: AppAccess };

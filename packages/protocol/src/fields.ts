@@ -1,0 +1,15 @@
+import { Type } from 'typebox';
+import { type IdKind, idPattern } from './ids.ts';
+
+/** The kinds of fields that many schemas share. */
+
+export function id(kind: IdKind, what: string) {
+  return Type.String({ pattern: idPattern(kind), description: what });
+}
+
+export const timestamp = (what: string) =>
+  Type.String({ format: 'date-time', description: `${what}; ISO 8601, UTC, milliseconds` });
+
+/** A name that people gave and people read. */
+export const displayName = (what: string) =>
+  Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description: what });

@@ -1,0 +1,169 @@
+import { type Static, Type } from 'typebox';
+import { timestamp } from './fields.ts';
+import { tokenScope } from './schemas.ts';
+
+/** Command-line login as it goes over the wire: OAuth 2.0 with PKCE (RFC 6749, 7636, 8252) and the device grant (RFC 8628). */
+
+/** The one client there is: the command-line tool, a public client without a secret. */
+export const cliClientId = 'tenon-cli';
+
+/** The path of the loopback redirect: `http://127.0.0.1:<port>/callback`, or the same on `[::1]` (RFC 8252 §7.3). */
+export const loopbackRedirectPath = '/callback';
+
+/** Where things are, below the issuer's URL. */
+export const oauthPaths = {
+  metadata: '/.well-known/oauth-authorization-server',
+  authorize: '/oauth/authorize',
+  token: '/oauth/token',
+  deviceAuthorization: '/oauth/device_authorization',
+  revoke: '/oauth/revoke',
+  /** The page on which a person types a device's code. */
+  device: '/device',
+} as const;
+
+export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** Letters of user codes: no vowels, so no words, and nothing that is mistaken for a digit (RFC 8628 §6.1). */
+const userCodeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
+
+/** How many letters a user code has: 20^8 are 34.5 bits. */
+export const userCodeLength = 8;
+
+/**
+ * A user code as people read it: `BCDF-GHJK`.
+ *
+ * @param random a number below 20 for each of the eight letters
+ */
+export function formatUserCode(random: readonly number[]): string {
+  const letters = random.slice(0, userCodeLength).map((value) => userCodeLetters[value % userCodeLetters.length]);
+  return `${letters.slice(0, 4).join('')}-${letters.slice(4).join('')}`;
+}
+
+/** A user code as it was typed, in the form in which it was shown; case, dashes and spaces don't count. `undefined` when it can be none. */
+export function parseUserCode(typed: string): string | undefined {
+  const letters = typed.toUpperCase().replace(/[\s\u2010-\u2015-]/g, '');
+  const isCode = letters.length === userCodeLength && [...letters].every((letter) => userCodeLetters.includes(letter));
+  return isCode ? `${letters.slice(0, 4)}-${letters.slice(4)}` : undefined;
+}
+
+/**
+ * The code by which a person sees that the page in the browser and the waiting terminal belong together, in a login with a
+ * loopback redirect. Both make it of the PKCE challenge, which is a SHA-256 in base64url.
+ */
+export function comparisonCode(codeChallenge: string): string {
+  return formatUserCode(Array.from(codeChallenge.slice(0, userCodeLength), (character) => character.charCodeAt(0)));
+}
+
+/** What the authorization endpoint is asked (RFC 6749 §4.1.1, RFC 7636 §4.3). Its faults are answered as those say. */
+export const authorizationRequest = Type.Object({
+  response_type: Type.Optional(Type.String({ maxLength: 100 })),
+  client_id: Type.Optional(Type.String({ maxLength: 100 })),
+  redirect_uri: Type.Optional(Type.String({ maxLength: 200 })),
+  scope: Type.Optional(Type.String({ maxLength: 200 })),
+  state: Type.Optional(Type.String({ maxLength: 1000 })),
+  code_challenge: Type.Optional(Type.String({ maxLength: 200 })),
+  code_challenge_method: Type.Optional(Type.String({ maxLength: 20 })),
+  device_name: Type.Optional(
+    Type.String({ maxLength: 200, description: 'our own: what the asking machine calls itself' }),
+  ),
+});
+export type AuthorizationRequest = Static<typeof authorizationRequest>;
+
+/** What the approval page shows. */
+export const authorizationView = Type.Object({
+  flow: Type.Union([Type.Literal('loopback'), Type.Literal('device')]),
+  client: Type.Object({ id: Type.String(), name: Type.String() }),
+  deviceName: Type.Union([Type.String(), Type.Null()], {
+    description: 'what the asking machine calls itself: a claim',
+  }),
+  address: Type.String({ description: 'the network address that asks' }),
+  scopes: Type.Array(tokenScope),
+  userCode: Type.String({ description: 'the code that the terminal shows too: `BCDF-GHJK`' }),
+  tokenLifetimeDays: Type.Integer({ description: 'how long the token will work' }),
+  requestedAt: timestamp('when it was asked'),
+});
+export type AuthorizationView = Static<typeof authorizationView>;
+
+const decisionFields = {
+  decision: Type.Union([Type.Literal('approve'), Type.Literal('deny')]),
+  scopes: Type.Optional(
+    Type.Array(tokenScope, { minItems: 1, uniqueItems: true, description: 'grant only these of what was asked for' }),
+  ),
+  password: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1024, description: 'the password again; demanded to grant `manage`' }),
+  ),
+};
+
+export const authorizationDecision = Type.Object({ request: authorizationRequest, ...decisionFields });
+export type AuthorizationDecision = Static<typeof authorizationDecision>;
+
+/** Where the browser goes next: back to the program that asked, with a code or an error. */
+export const authorizationOutcome = Type.Object({ redirectTo: Type.String() });
+export type AuthorizationOutcome = Static<typeof authorizationOutcome>;
+
+export const userCodeInput = Type.Object({ userCode: Type.String({ minLength: 1, maxLength: 50 }) });
+
+export const deviceDecision = Type.Object({ userCode: userCodeInput.properties.userCode, ...decisionFields });
+export type DeviceDecision = Static<typeof deviceDecision>;
+
+/** RFC 8414. */
+export const oauthMetadata = Type.Object({
+  issuer: Type.String(),
+  authorization_endpoint: Type.String(),
+  token_endpoint: Type.String(),
+  device_authorization_endpoint: Type.String(),
+  revocation_endpoint: Type.String(),
+  scopes_supported: Type.Array(tokenScope),
+  response_types_supported: Type.Array(Type.String()),
+  response_modes_supported: Type.Array(Type.String()),
+  grant_types_supported: Type.Array(Type.String()),
+  token_endpoint_auth_methods_supported: Type.Array(Type.String()),
+  revocation_endpoint_auth_methods_supported: Type.Array(Type.String()),
+  code_challenge_methods_supported: Type.Array(Type.String()),
+  authorization_response_iss_parameter_supported: Type.Boolean(),
+  service_documentation: Type.String(),
+});
+export type OauthMetadata = Static<typeof oauthMetadata>;
+
+/** RFC 8628 §3.2. */
+export const deviceAuthorization = Type.Object({
+  device_code: Type.String(),
+  user_code: Type.String(),
+  verification_uri: Type.String(),
+  verification_uri_complete: Type.String(),
+  expires_in: Type.Integer({ description: 'seconds' }),
+  interval: Type.Integer({ description: 'seconds to wait between two questions' }),
+});
+export type DeviceAuthorization = Static<typeof deviceAuthorization>;
+
+/** RFC 6749 §5.1. */
+export const oauthToken = Type.Object({
+  access_token: Type.String(),
+  token_type: Type.Literal('Bearer'),
+  expires_in: Type.Integer({ description: 'seconds' }),
+  scope: Type.String({ description: 'with spaces between them' }),
+});
+export type OauthToken = Static<typeof oauthToken>;
+
+/** RFC 6749 §5.2 and RFC 8628 §3.5. */
+export const oauthErrorCode = Type.Union([
+  Type.Literal('invalid_request'),
+  Type.Literal('invalid_client'),
+  Type.Literal('invalid_grant'),
+  Type.Literal('unauthorized_client'),
+  Type.Literal('unsupported_grant_type'),
+  Type.Literal('unsupported_response_type'),
+  Type.Literal('unsupported_token_type'),
+  Type.Literal('invalid_scope'),
+  Type.Literal('access_denied'),
+  Type.Literal('authorization_pending'),
+  Type.Literal('slow_down'),
+  Type.Literal('expired_token'),
+  Type.Literal('server_error'),
+  Type.Literal('temporarily_unavailable'),
+]);
+export type OauthErrorCode = Static<typeof oauthErrorCode>;
+
+/** How OAuth's endpoints answer errors. */
+export const oauthError = Type.Object({ error: oauthErrorCode, error_description: Type.Optional(Type.String()) });
+export type OauthError = Static<typeof oauthError>;
