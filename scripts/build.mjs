@@ -61,6 +61,11 @@ function pointAtJavaScript(declarations) {
 function publishedManifest(from) {
   const manifest = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'));
   const { name, version, description, license, type, engines, dependencies, sideEffects } = manifest;
-  const exports = { '.': { types: './index.d.ts', default: './index.js' } };
+  const exports = Object.fromEntries(
+    Object.entries(manifest.exports).map(([name, source]) => {
+      const base = `./${basename(/** @type {string} */ (source), '.ts')}`;
+      return [name, { types: `${base}.d.ts`, default: `${base}.js` }];
+    }),
+  );
   return { name, version, description, license, type, sideEffects, engines, exports, dependencies };
 }

@@ -1,8 +1,8 @@
 import { newId } from '@tenon/protocol';
+import { parseExtensionPointSchema, SchemaError } from '@tenon/protocol/extension-point-schema';
 import type { AppAccess, ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
-import { notFound } from './errors.ts';
-import { parseExtensionPointSchema } from './extension-point-schema.ts';
+import { invalidField, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
 import type { Page } from './ports.ts';
 import type { ExtensionPointRecord } from './records.ts';
@@ -24,7 +24,7 @@ export async function createExtensionPoint(
     id: newId('extensionPoint'),
     appId: access.app.id,
     name: fields.name,
-    schemaJson: parseExtensionPointSchema(fields.schema ?? {}),
+    schemaJson: readSchema(fields.schema ?? {}),
     createdAtMs,
     updatedAtMs: createdAtMs,
   };
@@ -57,7 +57,7 @@ export async function updateExtensionPoint(
   access: ExtensionPointAccess,
   fields: Partial<ExtensionPointFields>,
 ): Promise<ExtensionPointRecord> {
-  const schemaJson = fields.schema === undefined ? undefined : parseExtensionPointSchema(fields.schema);
+  const schemaJson = fields.schema === undefined ? undefined : readSchema(fields.schema);
   return context.store.write(async (tx) => {
     const present = await tx.extensionPoint(access.extensionPoint.id);
     if (present === undefined) throw notFound('extension point');
@@ -74,4 +74,13 @@ export async function updateExtensionPoint(
 /** Deletes an extension point with its plugins and bindings. */
 export async function deleteExtensionPoint(context: Context, access: ExtensionPointAccess): Promise<void> {
   await context.store.write((tx) => tx.deleteExtensionPoint(access.extensionPoint.id));
+}
+
+function readSchema(schema: unknown): string {
+  try {
+    return parseExtensionPointSchema(schema);
+  } catch (error) {
+    if (error instanceof SchemaError) throw invalidField(`/schema${error.pointer}`, error.message);
+    throw error;
+  }
 }
