@@ -32,7 +32,14 @@ export function someHash(): string {
 export function createRecords(store: Store) {
   const records = {
     async user(fields: Partial<UserRecord> = {}): Promise<UserRecord> {
-      const user = { id: newId('user'), name: 'Ada', email: null, createdAtMs: someTimeMs, ...fields };
+      const user: UserRecord = {
+        id: newId('user'),
+        name: 'Ada',
+        email: null,
+        createdAtMs: someTimeMs,
+        deletedAtMs: null,
+        ...fields,
+      };
       await store.write((tx) => tx.insertUser(user));
       return user;
     },
@@ -92,6 +99,7 @@ export function createRecords(store: Store) {
         createdAtMs: someTimeMs,
         expiresAtMs: someTimeMs + 1,
         settledAtMs: null,
+        signedUpUserId: null,
         ...fields,
       };
       await store.write((tx) => tx.insertInvitation(invitation));
@@ -130,6 +138,7 @@ export function createRecords(store: Store) {
         secretHash: someHash(),
         scopes: ['read', 'publish'],
         appId: null,
+        sessionId: null,
         createdAtMs: someTimeMs,
         expiresAtMs: someTimeMs + 1,
         lastUsedAtMs: null,

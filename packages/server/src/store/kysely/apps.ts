@@ -4,7 +4,9 @@ import type { Db } from './schema.ts';
 
 const appColumns = ['id', 'name', 'created_at_ms as createdAtMs', 'updated_at_ms as updatedAtMs'] as const;
 
-export function appQueries(db: Db): Pick<Queries, 'app' | 'appsOf' | 'member' | 'members' | 'countOwners'> {
+export function appQueries(
+  db: Db,
+): Pick<Queries, 'app' | 'appsOf' | 'member' | 'members' | 'countOwners' | 'appsOwnedAlone'> {
   return {
     app: (id) => db.selectFrom('apps').select(appColumns).where('id', '=', id).executeTakeFirst(),
     appsOf(userId, appId, page) {
@@ -47,6 +49,26 @@ export function appQueries(db: Db): Pick<Queries, 'app' | 'appsOf' | 'member' | 
         .where('role', '=', 'owner')
         .executeTakeFirstOrThrow();
       return count;
+    },
+    appsOwnedAlone(userId) {
+      const owned = db.selectFrom('members').select('app_id').where('user_id', '=', userId).where('role', '=', 'owner');
+      return db
+        .selectFrom('apps')
+        .select(appColumns)
+        .where('id', 'in', owned)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('members')
+                .select('members.app_id')
+                .whereRef('members.app_id', '=', 'apps.id')
+                .where('members.role', '=', 'owner')
+                .where('members.user_id', '!=', userId),
+            ),
+          ),
+        )
+        .orderBy('id')
+        .execute();
     },
   };
 }

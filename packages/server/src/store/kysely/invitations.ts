@@ -14,6 +14,7 @@ const columns = [
   'invitations.created_at_ms as createdAtMs',
   'invitations.expires_at_ms as expiresAtMs',
   'invitations.settled_at_ms as settledAtMs',
+  'invitations.signed_up_user_id as signedUpUserId',
 ] as const;
 
 export function invitationQueries(db: Db): Pick<Queries, 'invitation' | 'invitationByCodeHash' | 'invitations'> {
@@ -33,7 +34,9 @@ export function invitationQueries(db: Db): Pick<Queries, 'invitation' | 'invitat
   };
 }
 
-export function invitationMutations(db: Db): Pick<Mutations, 'insertInvitation' | 'settleInvitation'> {
+export function invitationMutations(
+  db: Db,
+): Pick<Mutations, 'insertInvitation' | 'settleInvitation' | 'noteInvitationSignUp'> {
   return {
     async insertInvitation(invitation) {
       await db
@@ -50,6 +53,7 @@ export function invitationMutations(db: Db): Pick<Mutations, 'insertInvitation' 
           created_at_ms: invitation.createdAtMs,
           expires_at_ms: invitation.expiresAtMs,
           settled_at_ms: invitation.settledAtMs,
+          signed_up_user_id: invitation.signedUpUserId,
         })
         .execute();
     },
@@ -60,6 +64,9 @@ export function invitationMutations(db: Db): Pick<Mutations, 'insertInvitation' 
         .where('id', '=', id)
         .where('status', '=', 'pending')
         .execute();
+    },
+    async noteInvitationSignUp(id, userId) {
+      await db.updateTable('invitations').set({ signed_up_user_id: userId }).where('id', '=', id).execute();
     },
   };
 }

@@ -1,11 +1,16 @@
 import type { Queries, Transaction } from '../../domain/ports.ts';
 import { appMutations, appQueries } from './apps.ts';
+import { authorizationMutations, authorizationQueries } from './authorizations.ts';
 import { bindingMutations, bindingQueries } from './bindings.ts';
+import { endedMutations } from './ended.ts';
 import { extensionPointMutations, extensionPointQueries } from './extension-points.ts';
 import { guestMutations, guestQueries } from './guests.ts';
+import { identityMutations, identityQueries } from './identities.ts';
 import { invitationMutations, invitationQueries } from './invitations.ts';
+import { oneTimeLinkMutations, oneTimeLinkQueries } from './one-time-links.ts';
 import { pluginMutations, pluginQueries } from './plugins.ts';
 import type { Db } from './schema.ts';
+import { sessionMutations, sessionQueries } from './sessions.ts';
 import { tokenMutations, tokenQueries } from './tokens.ts';
 import { userMutations, userQueries } from './users.ts';
 
@@ -13,6 +18,10 @@ import { userMutations, userQueries } from './users.ts';
 export function queries(db: Db): Queries {
   return {
     ...userQueries(db),
+    ...identityQueries(db),
+    ...sessionQueries(db),
+    ...oneTimeLinkQueries(db),
+    ...authorizationQueries(db),
     ...appQueries(db),
     ...extensionPointQueries(db),
     ...guestQueries(db),
@@ -28,6 +37,11 @@ export function transaction(db: Db): Transaction {
   return {
     ...queries(db),
     ...userMutations(db),
+    ...identityMutations(db),
+    ...sessionMutations(db),
+    ...oneTimeLinkMutations(db),
+    ...authorizationMutations(db),
+    ...endedMutations(db),
     ...appMutations(db),
     ...extensionPointMutations(db),
     ...guestMutations(db),

@@ -2,20 +2,35 @@ import type {
   ApiKeyId,
   AppId,
   ContentAddress,
+  DeviceGrantId,
   ExtensionPointId,
   GuestId,
+  IdentityId,
   InvitationId,
   MemberRole,
+  OneTimeLinkId,
+  SessionId,
   TokenId,
   UserId,
   VersionId,
 } from '@tenon/protocol';
 import type { Kysely } from 'kysely';
-import type { StoredInvitationStatus } from '../../domain/records.ts';
+import type {
+  DeviceGrantStatus,
+  IdentityKind,
+  OneTimeLinkPurpose,
+  StoredInvitationStatus,
+} from '../../domain/records.ts';
 
 /** The tables, as the newest migration leaves them. Times are milliseconds since the Unix epoch. */
 export interface Database {
   users: UsersTable;
+  identities: IdentitiesTable;
+  sessions: SessionsTable;
+  known_browsers: KnownBrowsersTable;
+  one_time_links: OneTimeLinksTable;
+  authorization_codes: AuthorizationCodesTable;
+  device_grants: DeviceGrantsTable;
   apps: AppsTable;
   members: MembersTable;
   extension_points: ExtensionPointsTable;
@@ -37,6 +52,77 @@ interface UsersTable {
   name: string;
   email: string | null;
   created_at_ms: number;
+  deleted_at_ms: number | null;
+}
+
+interface IdentitiesTable {
+  id: IdentityId;
+  user_id: UserId;
+  kind: IdentityKind;
+  subject: string;
+  secret: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+interface SessionsTable {
+  id: SessionId;
+  user_id: UserId;
+  secret_hash: string;
+  user_agent: string | null;
+  address: string;
+  created_at_ms: number;
+  last_used_at_ms: number;
+  expires_at_ms: number;
+  confirmed_at_ms: number;
+}
+
+interface KnownBrowsersTable {
+  secret_hash: string;
+  user_id: UserId;
+  created_at_ms: number;
+}
+
+interface OneTimeLinksTable {
+  id: OneTimeLinkId;
+  purpose: OneTimeLinkPurpose;
+  code_hash: string;
+  user_id: UserId | null;
+  /** 0 or 1: SQLite has no booleans. */
+  is_for_first_user: number;
+  created_at_ms: number;
+  expires_at_ms: number;
+  used_at_ms: number | null;
+}
+
+interface AuthorizationCodesTable {
+  code_hash: string;
+  user_id: UserId;
+  client_id: string;
+  redirect_uri: string;
+  code_challenge: string;
+  /** With spaces between them, like those of tokens. */
+  scopes: string;
+  device_name: string | null;
+  created_at_ms: number;
+  expires_at_ms: number;
+  token_id: TokenId | null;
+  used_at_ms: number | null;
+}
+
+interface DeviceGrantsTable {
+  id: DeviceGrantId;
+  device_code_hash: string;
+  user_code_hash: string;
+  client_id: string;
+  /** With spaces between them, like those of tokens. */
+  scopes: string;
+  device_name: string | null;
+  address: string;
+  status: DeviceGrantStatus;
+  user_id: UserId | null;
+  created_at_ms: number;
+  expires_at_ms: number;
 }
 
 interface AppsTable {
@@ -87,6 +173,7 @@ interface InvitationsTable {
   created_at_ms: number;
   expires_at_ms: number;
   settled_at_ms: number | null;
+  signed_up_user_id: UserId | null;
 }
 
 interface PluginsTable {
@@ -128,6 +215,7 @@ interface TokensTable {
   /** The scopes with spaces between them, as in RFC 6749 §3.3. */
   scopes: string;
   app_id: AppId | null;
+  session_id: SessionId | null;
   created_at_ms: number;
   expires_at_ms: number;
   last_used_at_ms: number | null;

@@ -1,9 +1,10 @@
-import { type ApiKeyId, idPrefixes, type TokenId, type TokenScope } from '@tenon/protocol';
+import { type ApiKeyId, idPrefixes, type SessionId, type TokenId } from '@tenon/protocol';
 import type { Selectable } from 'kysely';
 import type { Mutations, Queries } from '../../domain/ports.ts';
 import type { TokenRecord } from '../../domain/records.ts';
 import { paged } from './paging.ts';
 import type { Database, Db } from './schema.ts';
+import { scopesOf, scopesText } from './scopes.ts';
 
 const apiKeyColumns = [
   'id',
@@ -29,7 +30,7 @@ export function tokenQueries(
       return row && tokenRecord(row);
     },
     async tokens(userId, appId, page) {
-      const all = tokens.where('user_id', '=', userId);
+      const all = tokens.where('user_id', '=', userId).where('session_id', 'is', null);
       const rows = await paged(appId === undefined ? all : all.where('app_id', '=', appId), 'id', page).execute();
       return rows.map(tokenRecord);
     },
@@ -45,8 +46,9 @@ function tokenRecord(row: Selectable<Database['tokens']>): TokenRecord {
     userId: row.user_id,
     name: row.name,
     secretHash: row.secret_hash,
-    scopes: row.scopes === '' ? [] : (row.scopes.split(' ') as TokenScope[]),
+    scopes: scopesOf(row.scopes),
     appId: row.app_id,
+    sessionId: row.session_id,
     createdAtMs: row.created_at_ms,
     expiresAtMs: row.expires_at_ms,
     lastUsedAtMs: row.last_used_at_ms,
@@ -55,7 +57,10 @@ function tokenRecord(row: Selectable<Database['tokens']>): TokenRecord {
 
 export function tokenMutations(
   db: Db,
-): Pick<Mutations, 'insertToken' | 'deleteToken' | 'insertApiKey' | 'deleteApiKey' | 'touch'> {
+): Pick<
+  Mutations,
+  'insertToken' | 'deleteToken' | 'deleteTokensAndKeysOf' | 'insertApiKey' | 'deleteApiKey' | 'touch'
+> {
   return {
     async insertToken(token) {
       await db
@@ -65,8 +70,9 @@ export function tokenMutations(
           user_id: token.userId,
           name: token.name,
           secret_hash: token.secretHash,
-          scopes: token.scopes.join(' '),
+          scopes: scopesText(token.scopes),
           app_id: token.appId,
+          session_id: token.sessionId,
           created_at_ms: token.createdAtMs,
           expires_at_ms: token.expiresAtMs,
           last_used_at_ms: token.lastUsedAtMs,
@@ -75,6 +81,10 @@ export function tokenMutations(
     },
     async deleteToken(id) {
       await db.deleteFrom('tokens').where('id', '=', id).execute();
+    },
+    async deleteTokensAndKeysOf(userId) {
+      await db.deleteFrom('tokens').where('user_id', '=', userId).where('session_id', 'is', null).execute();
+      await db.deleteFrom('api_keys').where('user_id', '=', userId).execute();
     },
     async insertApiKey(key) {
       await db
@@ -99,12 +109,16 @@ export function tokenMutations(
 }
 
 /** Several processes note uses, each from time to time: a later one that is known already stays. */
-async function touchOne(db: Db, id: TokenId | ApiKeyId, usedAtMs: number): Promise<void> {
-  const table = id.startsWith(`${idPrefixes.token}_`) ? 'tokens' : 'api_keys';
+async function touchOne(db: Db, id: TokenId | ApiKeyId | SessionId, usedAtMs: number): Promise<void> {
   await db
-    .updateTable(table)
+    .updateTable(tableOf(id))
     .set({ last_used_at_ms: usedAtMs })
-    .where('id', '=', id as TokenId & ApiKeyId)
+    .where('id', '=', id as TokenId & ApiKeyId & SessionId)
     .where((eb) => eb.or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', usedAtMs)]))
     .execute();
+}
+
+function tableOf(id: TokenId | ApiKeyId | SessionId): 'tokens' | 'api_keys' | 'sessions' {
+  if (id.startsWith(`${idPrefixes.token}_`)) return 'tokens';
+  return id.startsWith(`${idPrefixes.session}_`) ? 'sessions' : 'api_keys';
 }

@@ -6,17 +6,46 @@ export function userQueries(db: Db): Pick<Queries, 'user' | 'anyUser'> {
     user: (id) =>
       db
         .selectFrom('users')
-        .select(['id', 'name', 'email', 'created_at_ms as createdAtMs'])
+        .select(['id', 'name', 'email', 'created_at_ms as createdAtMs', 'deleted_at_ms as deletedAtMs'])
         .where('id', '=', id)
         .executeTakeFirst(),
     anyUser: async () => (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined,
   };
 }
 
-export function userMutations(db: Db): Pick<Mutations, 'insertUser'> {
+/** Where a user's own things are. Versions and bindings go with the plugins; codes go before the tokens that they name. */
+const tablesOfUsers = [
+  'identities',
+  'known_browsers',
+  'one_time_links',
+  'authorization_codes',
+  'device_grants',
+  'tokens',
+  'sessions',
+  'api_keys',
+  'plugins',
+  'guest_users',
+  'members',
+] as const;
+
+export function userMutations(db: Db): Pick<Mutations, 'insertUser' | 'renameUser' | 'eraseUser'> {
   return {
-    async insertUser({ id, name, email, createdAtMs }) {
-      await db.insertInto('users').values({ id, name, email, created_at_ms: createdAtMs }).execute();
+    async insertUser({ id, name, email, createdAtMs, deletedAtMs }) {
+      await db
+        .insertInto('users')
+        .values({ id, name, email, created_at_ms: createdAtMs, deleted_at_ms: deletedAtMs })
+        .execute();
+    },
+    async renameUser(id, name) {
+      await db.updateTable('users').set({ name }).where('id', '=', id).execute();
+    },
+    async eraseUser(id, { name, deletedAtMs }) {
+      for (const table of tablesOfUsers) await db.deleteFrom(table).where('user_id', '=', id).execute();
+      await db
+        .updateTable('users')
+        .set({ name, email: null, deleted_at_ms: deletedAtMs })
+        .where('id', '=', id)
+        .execute();
     },
   };
 }

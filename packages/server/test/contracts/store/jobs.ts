@@ -7,7 +7,7 @@ import { addressOf, someTimeMs } from '../../helpers/records.ts';
 export const jobs = {
   async insertUser(store: Store, _: Record<string, never>): Promise<void> {
     await store.write((tx) =>
-      tx.insertUser({ id: newId('user'), name: 'Child', email: null, createdAtMs: someTimeMs }),
+      tx.insertUser({ id: newId('user'), name: 'Child', email: null, createdAtMs: someTimeMs, deletedAtMs: null }),
     );
   },
 
@@ -31,7 +31,7 @@ export const jobs = {
       store.write(async (tx) => {
         const invitation = await tx.invitation(invitationId);
         if (invitation?.status !== 'pending') return false;
-        const user = { id: newId('user'), name: 'Invited', email: null, createdAtMs: someTimeMs };
+        const user = { id: newId('user'), name: 'Invited', email: null, createdAtMs: someTimeMs, deletedAtMs: null };
         await tx.insertUser(user);
         await tx.settleInvitation(invitationId, 'accepted', someTimeMs);
         await tx.putGuestUser({ guestId: invitation.guestId, userId: user.id, acceptedAtMs: someTimeMs });

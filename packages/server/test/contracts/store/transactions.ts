@@ -11,7 +11,7 @@ export function transactionsContract(backend: Backend): void {
   describe('write()', () => {
     const store = opened(backend, backend.openStore);
     const records = () => createRecords(store.it);
-    const someUser = () => ({ id: newId('user'), name: 'Tx', email: null, createdAtMs: someTimeMs });
+    const someUser = () => ({ id: newId('user'), name: 'Tx', email: null, createdAtMs: someTimeMs, deletedAtMs: null });
 
     it('hands on what the work returns', async () => {
       assert.equal(await store.it.write(async () => 42), 42);
@@ -128,7 +128,7 @@ export function transactionsContract(backend: Backend): void {
       const { location, remove } = await backend.makeLocation();
       const store = await backend.openStore(location);
       await store.ping();
-      const user = { id: newId('user'), name: 'Last', email: null, createdAtMs: 1 };
+      const user = { id: newId('user'), name: 'Last', email: null, createdAtMs: 1, deletedAtMs: null };
       const last = store.write(async (tx) => {
         await nextTurn();
         await tx.insertUser(user);

@@ -1,0 +1,130 @@
+import type { Selectable } from 'kysely';
+import type { Mutations, Queries } from '../../domain/ports.ts';
+import type { AuthorizationCodeRecord, DeviceGrantRecord } from '../../domain/records.ts';
+import type { Database, Db } from './schema.ts';
+import { scopesOf, scopesText } from './scopes.ts';
+
+export function authorizationQueries(
+  db: Db,
+): Pick<Queries, 'authorizationCodeByHash' | 'deviceGrantByDeviceCode' | 'deviceGrantByUserCode'> {
+  const deviceGrants = db.selectFrom('device_grants').selectAll();
+  return {
+    async authorizationCodeByHash(codeHash) {
+      const row = await db
+        .selectFrom('authorization_codes')
+        .selectAll()
+        .where('code_hash', '=', codeHash)
+        .executeTakeFirst();
+      return row && authorizationCodeRecord(row);
+    },
+    async deviceGrantByDeviceCode(deviceCodeHash) {
+      const row = await deviceGrants.where('device_code_hash', '=', deviceCodeHash).executeTakeFirst();
+      return row && deviceGrantRecord(row);
+    },
+    async deviceGrantByUserCode(userCodeHash) {
+      const row = await deviceGrants.where('user_code_hash', '=', userCodeHash).executeTakeFirst();
+      return row && deviceGrantRecord(row);
+    },
+  };
+}
+
+function authorizationCodeRecord(row: Selectable<Database['authorization_codes']>): AuthorizationCodeRecord {
+  return {
+    codeHash: row.code_hash,
+    userId: row.user_id,
+    clientId: row.client_id,
+    redirectUri: row.redirect_uri,
+    codeChallenge: row.code_challenge,
+    scopes: scopesOf(row.scopes),
+    deviceName: row.device_name,
+    createdAtMs: row.created_at_ms,
+    expiresAtMs: row.expires_at_ms,
+    tokenId: row.token_id,
+    usedAtMs: row.used_at_ms,
+  };
+}
+
+function deviceGrantRecord(row: Selectable<Database['device_grants']>): DeviceGrantRecord {
+  return {
+    id: row.id,
+    deviceCodeHash: row.device_code_hash,
+    userCodeHash: row.user_code_hash,
+    clientId: row.client_id,
+    scopes: scopesOf(row.scopes),
+    deviceName: row.device_name,
+    address: row.address,
+    status: row.status,
+    userId: row.user_id,
+    createdAtMs: row.created_at_ms,
+    expiresAtMs: row.expires_at_ms,
+  };
+}
+
+export function authorizationMutations(
+  db: Db,
+): Pick<
+  Mutations,
+  'insertAuthorizationCode' | 'useAuthorizationCode' | 'insertDeviceGrant' | 'settleDeviceGrant' | 'deleteDeviceGrant'
+> {
+  return {
+    async insertAuthorizationCode(code) {
+      await db
+        .insertInto('authorization_codes')
+        .values({
+          code_hash: code.codeHash,
+          user_id: code.userId,
+          client_id: code.clientId,
+          redirect_uri: code.redirectUri,
+          code_challenge: code.codeChallenge,
+          scopes: scopesText(code.scopes),
+          device_name: code.deviceName,
+          created_at_ms: code.createdAtMs,
+          expires_at_ms: code.expiresAtMs,
+          token_id: code.tokenId,
+          used_at_ms: code.usedAtMs,
+        })
+        .execute();
+    },
+    async useAuthorizationCode(codeHash, { tokenId, usedAtMs }) {
+      await db
+        .updateTable('authorization_codes')
+        .set({ token_id: tokenId, used_at_ms: usedAtMs })
+        .where('code_hash', '=', codeHash)
+        .where('used_at_ms', 'is', null)
+        .execute();
+    },
+    async insertDeviceGrant(grant) {
+      await db
+        .insertInto('device_grants')
+        .values({
+          id: grant.id,
+          device_code_hash: grant.deviceCodeHash,
+          user_code_hash: grant.userCodeHash,
+          client_id: grant.clientId,
+          scopes: scopesText(grant.scopes),
+          device_name: grant.deviceName,
+          address: grant.address,
+          status: grant.status,
+          user_id: grant.userId,
+          created_at_ms: grant.createdAtMs,
+          expires_at_ms: grant.expiresAtMs,
+        })
+        .execute();
+    },
+    async settleDeviceGrant(id, outcome) {
+      await db
+        .updateTable('device_grants')
+        .set(
+          outcome.status === 'approved'
+            ? { status: outcome.status, user_id: outcome.userId, scopes: scopesText(outcome.scopes) }
+            : { status: outcome.status },
+        )
+        .where('id', '=', id)
+        .where('status', '=', 'pending')
+        .execute();
+    },
+    async deleteDeviceGrant(id) {
+      await db.deleteFrom('device_grants').where('id', '=', id).execute();
+    },
+  };
+}
