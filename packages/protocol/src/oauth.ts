@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { timestamp } from './fields.ts';
+import { id, timestamp } from './fields.ts';
 import { tokenScope } from './schemas.ts';
 
 /** Command-line login as it goes over the wire: OAuth 2.0 with PKCE (RFC 6749, 7636, 8252) and the device grant (RFC 8628). */
@@ -54,20 +54,34 @@ export function comparisonCode(codeChallenge: string): string {
   return formatUserCode(Array.from(codeChallenge.slice(0, userCodeLength), (character) => character.charCodeAt(0)));
 }
 
-/** What the authorization endpoint is asked (RFC 6749 §4.1.1, RFC 7636 §4.3). Its faults are answered as those say. */
-export const authorizationRequest = Type.Object({
-  response_type: Type.Optional(Type.String({ maxLength: 100 })),
-  client_id: Type.Optional(Type.String({ maxLength: 100 })),
-  redirect_uri: Type.Optional(Type.String({ maxLength: 200 })),
-  scope: Type.Optional(Type.String({ maxLength: 200 })),
-  state: Type.Optional(Type.String({ maxLength: 1000 })),
-  code_challenge: Type.Optional(Type.String({ maxLength: 200 })),
-  code_challenge_method: Type.Optional(Type.String({ maxLength: 20 })),
-  device_name: Type.Optional(
-    Type.String({ maxLength: 200, description: 'our own: what the asking machine calls itself' }),
-  ),
+/**
+ * What the authorization endpoint takes in its query (RFC 6749 §4.1.1, RFC 7636 §4.3). Beside what those say: `device_name`, our
+ * own, is what the asking machine calls itself.
+ */
+export const authorizationParameters = [
+  'response_type',
+  'client_id',
+  'redirect_uri',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+  'device_name',
+] as const;
+export type AuthorizationParameter = (typeof authorizationParameters)[number];
+
+/**
+ * An authorization request: the query of the authorization endpoint as the page got it, so that its faults (a parameter that is
+ * there twice, for one) are the server's to find.
+ */
+export const authorizationRequest = Type.String({
+  minLength: 1,
+  maxLength: 4096,
+  description: "the query of the authorization endpoint's URL as it came, without the question mark",
 });
-export type AuthorizationRequest = Static<typeof authorizationRequest>;
+
+export const authorizationViewInput = Type.Object({ request: authorizationRequest });
+export type AuthorizationViewInput = Static<typeof authorizationViewInput>;
 
 /** What the approval page shows. */
 export const authorizationView = Type.Object({
@@ -91,6 +105,9 @@ const decisionFields = {
   ),
   password: Type.Optional(
     Type.String({ minLength: 1, maxLength: 1024, description: 'the password again; demanded to grant `manage`' }),
+  ),
+  userId: Type.Optional(
+    id('user', 'who decides, as the page showed it: refused when somebody else is signed in by now, in another tab'),
   ),
 };
 
