@@ -58,19 +58,21 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
   app.setErrorHandler((error, request, reply) => answerError(parts, error, request, reply));
 
   const paths = createPathTable(routes);
-  app.setNotFoundHandler((request, reply) => answerUnrouted(paths, request, reply));
+  app.setNotFoundHandler((request, reply) => answerUnrouted(parts, paths, request, reply));
   for (const route of routes) registerRoute(app, parts, route);
   return app;
 }
 
 /** What no route takes: preflights, other methods of a path that is there, and paths that aren't. */
-function answerUnrouted(paths: PathTable, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function answerUnrouted(parts: Parts, paths: PathTable, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const [path = '/'] = (request.raw.url ?? '/').split('?', 1);
-  const methods = paths.methodsAt(path);
-  if (methods.length === 0) throw new HttpError('not_found', 'Nothing is at this path.');
-  const allow = methods.join(', ');
+  const entry = paths.at(path);
+  if (entry === undefined) throw new HttpError('not_found', 'Nothing is at this path.');
+  const allow = entry.methods.join(', ');
   if (request.method !== 'OPTIONS') {
-    throw new HttpError('method_not_allowed', `Allowed here: ${allow}.`, { allow });
+    const error = new HttpError('method_not_allowed', `Allowed here: ${allow}.`, { allow });
+    answerError(parts, error, request, reply, entry.errorForm);
+    return reply;
   }
   return reply
     .code(204)

@@ -1,14 +1,24 @@
-import { errorCodes } from '@tenon/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TaskAbortedError, WorkersBusyError } from '../workers/module-workers.ts';
 import { ClientGone } from './bodies/read-bytes.ts';
 import { drain } from './drain.ts';
+import type { ErrorAnswer, ErrorForm } from './error-form.ts';
 import { unavailable } from './http-error.ts';
 import type { Parts } from './parts.ts';
-import { asDomainError, errorHeaders, toProblem } from './problem.ts';
+import { errorHeaders, problemForm } from './problem.ts';
 
-/** Answers an error as a problem document, and logs it as its kind demands. */
-export function answerError(parts: Parts, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+/**
+ * Answers an error in the route's form, and logs it as its kind demands.
+ *
+ * @param form for what the router refused on a path that is there
+ */
+export function answerError(
+  parts: Parts,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  form: ErrorForm = formOf(request),
+): void {
   if (error instanceof ClientGone || error instanceof TaskAbortedError) {
     parts.log.debug({ requestId: request.id, route: routeOf(request) }, 'the client went away');
     reply.hijack();
@@ -16,13 +26,18 @@ export function answerError(parts: Parts, error: unknown, request: FastifyReques
     return;
   }
   const meant = error instanceof WorkersBusyError ? busy(error) : error;
-  logError(parts, meant, request);
-  const { status, headers, problem } = toProblem(meant, parts.addresses.base());
+  const answer = form.answer(meant, parts.addresses.base());
+  logError(parts, answer, request);
   reply.raw.once('finish', () => drain(request.raw));
   void reply
-    .code(status)
-    .headers({ ...errorHeaders, 'x-request-id': request.id, ...headers })
-    .send(Buffer.from(JSON.stringify(problem)));
+    .code(answer.status)
+    .headers({ ...errorHeaders, 'content-type': form.contentType, 'x-request-id': request.id, ...answer.headers })
+    .send(Buffer.from(JSON.stringify(answer.body)));
+}
+
+function formOf(request: FastifyRequest): ErrorForm {
+  const config = request.routeOptions?.config as { readonly errorForm?: ErrorForm } | undefined;
+  return config?.errorForm ?? problemForm;
 }
 
 function busy(error: WorkersBusyError): Error {
@@ -35,11 +50,10 @@ export function routeOf(request: FastifyRequest): string {
 }
 
 /** The server's own failures with all that is known; what clients do wrong in a line, whose words hold nothing of theirs. */
-function logError(parts: Parts, error: unknown, request: FastifyRequest): void {
-  const { code, cause } = asDomainError(error);
-  const { status } = errorCodes[code];
+function logError(parts: Parts, answer: ErrorAnswer, request: FastifyRequest): void {
+  const { status, code, cause, isRoutine = status === 401 || status === 404 || status === 405 } = answer;
   const line = { requestId: request.id, route: routeOf(request), status, code };
-  if (status >= 500) parts.log.error({ ...line, err: cause ?? error }, 'request failed');
-  else if (status === 401 || status === 404 || status === 405) parts.log.debug(line, 'request refused');
+  if (status >= 500) parts.log.error({ ...line, err: cause }, 'request failed');
+  else if (isRoutine) parts.log.debug(line, 'request refused');
   else parts.log.info(line, 'request refused');
 }

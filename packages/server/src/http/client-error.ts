@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { ErrorCode } from '@tenon/protocol';
 import { DomainError } from '../domain/errors.ts';
 import type { Parts } from './parts.ts';
-import { errorHeaders, toProblem } from './problem.ts';
+import { errorHeaders, problemForm } from './problem.ts';
 
 /** Answers what Node's parser refuses, for which there is neither a request nor a response: on the bare socket. */
 export function answerClientError(parts: Parts, error: Error & { code?: string }, socket: Socket): void {
@@ -20,10 +20,12 @@ export function answerClientError(parts: Parts, error: Error & { code?: string }
     socket.destroy();
     return;
   }
-  const { status, problem } = toProblem(new DomainError(code, detail), parts.addresses.base());
-  const body = JSON.stringify(problem);
+  const answer = problemForm.answer(new DomainError(code, detail), parts.addresses.base());
+  const { status } = answer;
+  const body = JSON.stringify(answer.body);
   const fields = Object.entries({
     ...errorHeaders,
+    'content-type': problemForm.contentType,
     connection: 'close',
     'content-length': String(Buffer.byteLength(body)),
   }).map(([name, value]) => `${name}: ${value}\r\n`);

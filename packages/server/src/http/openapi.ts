@@ -1,6 +1,8 @@
-import { type ErrorCode, errorCodes, type IdKind, idPattern, pluginNamePattern, problem } from '@tenon/protocol';
+import { type ErrorCode, errorCodes, type IdKind, idPattern, pluginNamePattern } from '@tenon/protocol';
 import type { TObject, TSchema } from 'typebox';
 
+import type { ErrorForm } from './error-form.ts';
+import { problemForm } from './problem.ts';
 import type { Access, Route, SuccessDoc } from './route.ts';
 import { example } from './routes/examples.ts';
 import { tags } from './tags.ts';
@@ -40,7 +42,7 @@ export function describeRoutes(routes: readonly Route[], server: OpenApiServer):
         accessToken: { type: 'http', scheme: 'bearer', description: 'an access token of a user, `tnn_…`' },
         apiKey: { type: 'http', scheme: 'bearer', description: 'an API key, `tnk_…`' },
       },
-      schemas: { Problem: problem },
+      schemas: { Problem: problemForm.schema },
       headers: {
         RequestId: {
           description: 'names the request in the log; your own `x-request-id` when you sent one',
@@ -133,7 +135,7 @@ function describeResponses(route: Route): Record<string, object> {
   const codes = Map.groupBy(errorsOf(route), (code) => errorCodes[code].status);
   for (const [status, those] of codes) {
     if (responses[status] !== undefined) continue;
-    responses[status] = describeFailure(those);
+    responses[status] = describeFailure(those, route.errorForm ?? problemForm);
   }
   return responses;
 }
@@ -163,15 +165,19 @@ function describeSuccess({ description, schema, contentType, headers, example: s
   };
 }
 
-function describeFailure(codes: readonly ErrorCode[]): object {
+function describeFailure(codes: readonly ErrorCode[], form: ErrorForm): object {
   const hasRetry = codes.some((code) => code === 'rate_limited' || code === 'unavailable');
   return {
-    description: codes.map((code) => `\`${code}\`: ${errorCodes[code].title}`).join('; '),
+    description: codes.map((code) => form.describe(code)).join('; '),
     headers: {
       'x-request-id': { $ref: '#/components/headers/RequestId' },
       ...(hasRetry ? { 'retry-after': { $ref: '#/components/headers/RetryAfter' } } : {}),
     },
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    content: {
+      [form.contentType]: {
+        schema: form === problemForm ? { $ref: '#/components/schemas/Problem' } : form.schema,
+      },
+    },
   };
 }
 

@@ -1,18 +1,26 @@
-/** Which methods each path has, for what the router can't answer: 405 with `allow`, and `OPTIONS`. */
+import type { Route } from './route.ts';
+
+/** What is at each path, for what the router can't answer: 405 with `allow`, and `OPTIONS`. */
 export interface PathTable {
-  /** The methods that exist at a path, without its query; none when there is nothing. */
-  methodsAt(path: string): string[];
+  /** What is at a path, without its query; `undefined` when there is nothing. */
+  at(path: string): PathEntry | undefined;
 }
 
-export function createPathTable(routes: readonly { readonly method: string; readonly path: string }[]): PathTable {
+export interface PathEntry {
+  readonly methods: readonly string[];
+  /** How errors are put there. */
+  readonly errorForm: Route['errorForm'];
+}
+
+export function createPathTable(routes: readonly Pick<Route, 'method' | 'path' | 'errorForm'>[]): PathTable {
   const byPattern = Map.groupBy(routes, ({ path }) => path);
   const entries = [...byPattern].map(([path, those]) => {
-    const methods = new Set(['OPTIONS', ...those.map(({ method }) => method)]);
+    const methods = new Set<string>(['OPTIONS', ...those.map(({ method }) => method)]);
     if (methods.has('GET')) methods.add('HEAD');
-    return { pattern: toPattern(path), methods: [...methods].sort() };
+    return { pattern: toPattern(path), methods: [...methods].sort(), errorForm: those[0]?.errorForm };
   });
   return {
-    methodsAt: (path) => entries.find(({ pattern }) => pattern.test(path))?.methods ?? [],
+    at: (path) => entries.find(({ pattern }) => pattern.test(path)),
   };
 }
 

@@ -1,15 +1,19 @@
-import { type ErrorCode, errorCodes, type Problem } from '@tenon/protocol';
+import { type ErrorCode, errorCodes, type Problem, problem } from '@tenon/protocol';
 import { DomainError } from '../domain/errors.ts';
 import { ConflictError, StorageFullError, UnavailableError } from '../domain/ports.ts';
 import { challenge } from './authenticate.ts';
 import { corsHeaders } from './cors.ts';
+import type { ErrorForm } from './error-form.ts';
 import { HttpError } from './http-error.ts';
 
 /** An error as it goes over the wire: RFC 9457 with our `code`. */
 export interface ProblemAnswer {
   readonly status: number;
+  readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
   readonly problem: Problem;
+  /** What is behind it; for the log alone. */
+  readonly cause: unknown;
 }
 
 /** Where the reference's page on errors lies below the base URL. */
@@ -19,7 +23,7 @@ export const errorReferencePath = '/reference/errors';
 export function toProblem(error: unknown, baseUrl: string): ProblemAnswer {
   const known = asDomainError(error);
   const { status, title } = errorCodes[known.code];
-  const problem: Problem = {
+  const document: Problem = {
     type: `${baseUrl}${errorReferencePath}#${known.code}`,
     title,
     status,
@@ -28,8 +32,19 @@ export function toProblem(error: unknown, baseUrl: string): ProblemAnswer {
     ...(known.errors === undefined ? {} : { errors: [...known.errors] }),
   };
   const headers = { ...headersOf(known.code), ...(known instanceof HttpError ? known.headers : {}) };
-  return { status, headers, problem };
+  return { status, code: known.code, headers, problem: document, cause: known.cause ?? error };
 }
+
+/** The form of errors of every route that doesn't name another. */
+export const problemForm: ErrorForm = {
+  contentType: 'application/problem+json',
+  schema: problem,
+  describe: (code) => `\`${code}\`: ${errorCodes[code].title}`,
+  answer(error, baseUrl) {
+    const { problem: body, ...rest } = toProblem(error, baseUrl);
+    return { ...rest, body };
+  },
+};
 
 function headersOf(code: ErrorCode): Record<string, string> {
   switch (code) {
@@ -87,9 +102,8 @@ function internal(cause: unknown): DomainError {
   });
 }
 
-/** Header fields that every error has. */
+/** Header fields that every error has, beside its content type. */
 export const errorHeaders: Readonly<Record<string, string>> = {
-  'content-type': 'application/problem+json',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   ...corsHeaders,

@@ -36,7 +36,7 @@ export function registerRoute(app: FastifyInstance, parts: Parts, route: Route):
     method: method === 'GET' ? ['GET', 'HEAD'] : method,
     url: path,
     exposeHeadRoute: false,
-    config: { access },
+    config: { access, errorForm: route.errorForm },
     onRequest: admissionHook(parts, route, readQuery),
     ...(isLogged(parts, method) ? { onResponse: logHook(parts) } : {}),
     handler: body === undefined ? plainHandler(parts, route, readQuery) : bodyHandler(parts, route, readQuery),

@@ -6,6 +6,7 @@ import type { AuthenticatedActor } from '../domain/authenticate.ts';
 import type { ApiKeyRecord, SessionRecord } from '../domain/records.ts';
 import type { Snapshot } from '../domain/snapshots.ts';
 import type { BodyReader } from './bodies/body-reader.ts';
+import type { ErrorForm } from './error-form.ts';
 import type { Parts } from './parts.ts';
 import type { Tag } from './tags.ts';
 
@@ -100,6 +101,8 @@ export interface RouteDeclaration<A extends Access, Path extends string, Query e
   readonly area?: 'distribution' | 'instrumentation' | 'both';
   /** Answers with pages for people: no problem documents, no cross-origin use. */
   readonly page?: true;
+  /** How its errors are put, those of the framework included; problem documents when nothing is said. */
+  readonly errorForm?: ErrorForm;
   readonly doc: RouteDoc;
   /** Header fields of every answer of the route, of its errors too. */
   readonly headers?: (parts: Parts) => Readonly<Record<string, string>>;

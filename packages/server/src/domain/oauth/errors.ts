@@ -1,0 +1,15 @@
+import type { OauthErrorCode } from '@tenon/protocol';
+
+/**
+ * What OAuth's use cases throw: `code` is one of RFC 6749 §5.2, RFC 7009 §2.2.1 and RFC 8628 §3.5, `message` is for the people who
+ * write the client. It never holds anything that was sent.
+ */
+export class OauthError extends Error {
+  override readonly name: string = 'OauthError';
+  readonly code: OauthErrorCode;
+
+  constructor(code: OauthErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
