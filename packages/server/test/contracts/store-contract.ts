@@ -1,8 +1,12 @@
 import { describe } from 'node:test';
 import type { Backend } from './backend.ts';
 import { accessContract } from './store/access.ts';
+import { accountsContract } from './store/accounts.ts';
+import { authorizationsContract } from './store/authorizations.ts';
 import { cascadesContract } from './store/cascades.ts';
 import { concurrencyContract } from './store/concurrency.ts';
+import { endedContract } from './store/ended.ts';
+import { erasureContract } from './store/erasure.ts';
 import { pluginsContract } from './store/plugins.ts';
 import { recordsContract } from './store/records.ts';
 import { revisionContract } from './store/revision.ts';
@@ -12,9 +16,13 @@ import { transactionsContract } from './store/transactions.ts';
 export function storeContract(name: string, backend: Backend): void {
   describe(`${name} as a Store`, () => {
     recordsContract(backend);
+    accountsContract(backend);
+    authorizationsContract(backend);
     pluginsContract(backend);
     accessContract(backend);
     cascadesContract(backend);
+    erasureContract(backend);
+    endedContract(backend);
     transactionsContract(backend);
     revisionContract(backend);
     concurrencyContract(backend);

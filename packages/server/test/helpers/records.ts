@@ -4,12 +4,18 @@ import type { Store } from '../../src/domain/ports.ts';
 import type {
   ApiKeyRecord,
   AppRecord,
+  AuthorizationCodeRecord,
   BindingRecord,
+  DeviceGrantRecord,
   ExtensionPointRecord,
   GuestRecord,
   GuestUserRecord,
+  IdentityRecord,
   InvitationRecord,
+  KnownBrowserRecord,
+  OneTimeLinkRecord,
   PluginKey,
+  SessionRecord,
   TokenRecord,
   UserRecord,
   VersionRecord,
@@ -42,6 +48,102 @@ export function createRecords(store: Store) {
       };
       await store.write((tx) => tx.insertUser(user));
       return user;
+    },
+
+    async identity(user: UserRecord, fields: Partial<IdentityRecord> = {}): Promise<IdentityRecord> {
+      const id = newId('identity');
+      const identity: IdentityRecord = {
+        id,
+        userId: user.id,
+        kind: 'password',
+        subject: `${id}@example.org`,
+        secret: `$argon2id$${someHash()}`,
+        createdAtMs: someTimeMs,
+        updatedAtMs: someTimeMs,
+        ...fields,
+      };
+      await store.write((tx) => tx.insertIdentity(identity));
+      return identity;
+    },
+
+    async session(user: UserRecord, fields: Partial<SessionRecord> = {}): Promise<SessionRecord> {
+      const session: SessionRecord = {
+        id: newId('session'),
+        userId: user.id,
+        secretHash: someHash(),
+        userAgent: 'Browser/1.0',
+        address: '192.0.2.7',
+        createdAtMs: someTimeMs,
+        lastUsedAtMs: someTimeMs,
+        expiresAtMs: someTimeMs + 1,
+        confirmedAtMs: someTimeMs,
+        ...fields,
+      };
+      await store.write((tx) => tx.insertSession(session));
+      return session;
+    },
+
+    async knownBrowser(user: UserRecord): Promise<KnownBrowserRecord> {
+      const browser = { secretHash: someHash(), userId: user.id, createdAtMs: someTimeMs };
+      await store.write((tx) => tx.insertKnownBrowser(browser));
+      return browser;
+    },
+
+    async oneTimeLink(fields: Partial<OneTimeLinkRecord> = {}): Promise<OneTimeLinkRecord> {
+      const link: OneTimeLinkRecord = {
+        id: newId('oneTimeLink'),
+        purpose: 'set_up',
+        codeHash: someHash(),
+        userId: null,
+        isForFirstUser: false,
+        createdAtMs: someTimeMs,
+        expiresAtMs: someTimeMs + 1,
+        usedAtMs: null,
+        ...fields,
+      };
+      await store.write((tx) => tx.insertOneTimeLink(link));
+      return link;
+    },
+
+    async authorizationCode(
+      user: UserRecord,
+      fields: Partial<AuthorizationCodeRecord> = {},
+    ): Promise<AuthorizationCodeRecord> {
+      const code: AuthorizationCodeRecord = {
+        codeHash: someHash(),
+        userId: user.id,
+        clientId: 'tenon-cli',
+        redirectUri: 'http://127.0.0.1:49152/callback',
+        codeChallenge: someHash(),
+        scopes: ['read', 'publish'],
+        deviceName: null,
+        createdAtMs: someTimeMs,
+        expiresAtMs: someTimeMs + 1,
+        tokenId: null,
+        usedAtMs: null,
+        ...fields,
+      };
+      await store.write((tx) => tx.insertAuthorizationCode(code));
+      return code;
+    },
+
+    async deviceGrant(fields: Partial<DeviceGrantRecord> = {}): Promise<DeviceGrantRecord> {
+      const grant: DeviceGrantRecord = {
+        id: newId('deviceGrant'),
+        deviceCodeHash: someHash(),
+        userCodeHash: someHash(),
+        clientId: 'tenon-cli',
+        scopes: ['read', 'publish'],
+        deviceName: null,
+        address: '192.0.2.7',
+        status: 'pending',
+        userId: null,
+        createdAtMs: someTimeMs,
+        expiresAtMs: someTimeMs + 1,
+        ...fields,
+      };
+      await store.write((tx) => tx.insertDeviceGrant(grant));
+      return grant;
     },
 
     async app(fields: Partial<AppRecord> = {}): Promise<AppRecord> {

@@ -86,6 +86,19 @@ function twoWriters(backend: Backend, name: string, secondWriter: (store: Store,
       assert.equal((await store.it.read.invitation(invitationId))?.status, 'accepted');
     });
 
+    it('exchange an authorization code once, however often they try', async () => {
+      const user = await records().user();
+      const { codeHash } = await records().authorizationCode(user);
+      const exchanged = await both('exchange', { codeHash, times });
+      assert.equal(
+        exchanged.reduce((total, count) => total + count),
+        1,
+      );
+      const tokens = await store.it.read.tokens(user.id, undefined, {});
+      assert.equal(tokens.length, 1);
+      assert.equal((await store.it.read.authorizationCodeByHash(codeHash))?.tokenId, tokens[0]?.id);
+    });
+
     it('number the versions of one plugin without gaps', async () => {
       const { key } = await records().stage();
       const numbers = await both('publish', { key: key('contended'), times });

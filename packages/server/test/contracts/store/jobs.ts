@@ -1,7 +1,7 @@
 import { type AppId, type InvitationId, newId, type TokenId, type UserId } from '@tenon/protocol';
 import type { Store } from '../../../src/domain/ports.ts';
 import type { PluginKey } from '../../../src/domain/records.ts';
-import { addressOf, someTimeMs } from '../../helpers/records.ts';
+import { addressOf, someHash, someTimeMs } from '../../helpers/records.ts';
 
 /** What several writers do at once, in one process or in several. Each asks first and changes by the answer. */
 export const jobs = {
@@ -58,6 +58,32 @@ export const jobs = {
         return number;
       }),
     );
+  },
+
+  /** Tries to exchange an authorization code for a token, as many times at once. Returns how often that worked. */
+  async exchange(store: Store, { codeHash, times }: { codeHash: string; times: number }): Promise<number> {
+    const outcomes = await together(times, () =>
+      store.write(async (tx) => {
+        const code = await tx.authorizationCodeByHash(codeHash);
+        if (code?.usedAtMs !== null) return false;
+        const tokenId = newId('token');
+        await tx.insertToken({
+          id: tokenId,
+          userId: code.userId,
+          name: 'login',
+          secretHash: someHash(),
+          scopes: code.scopes,
+          appId: null,
+          sessionId: null,
+          createdAtMs: someTimeMs,
+          expiresAtMs: someTimeMs + 1,
+          lastUsedAtMs: null,
+        });
+        await tx.useAuthorizationCode(codeHash, { tokenId, usedAtMs: someTimeMs });
+        return true;
+      }),
+    );
+    return outcomes.filter((exchanged) => exchanged).length;
   },
 
   async revoke(store: Store, { tokenId, userId }: { tokenId: TokenId; userId: UserId }): Promise<void> {

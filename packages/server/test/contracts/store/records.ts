@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type AppId, newId } from '@tenon/protocol';
+import { type ApiKeyId, type AppId, newId, type SessionId, type TokenId } from '@tenon/protocol';
 import { createRecords, someHash, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { demandPages } from './pages.ts';
@@ -111,6 +111,25 @@ export function recordsContract(backend: Backend): void {
       assert.equal(await store.it.read.countOwners(app.id), 1);
     });
 
+    it('tells the applications whose only owner a user is', async () => {
+      const alone = await records().stage();
+      const { owner } = alone;
+      const shared = await records().stage();
+      await records().member(shared.app, owner);
+      const second = await records().app();
+      await records().member(second, owner);
+      await records().member(second, shared.owner, 'admin');
+      await records().member(await records().app(), owner, 'admin');
+      await records().hold(shared.guest, owner);
+      const ownedAlone = async (userId = owner.id) => store.it.read.appsOwnedAlone(userId);
+      assert.deepEqual(await ownedAlone(), [alone.app, second]);
+      assert.deepEqual(await ownedAlone(alone.publisher.id), []);
+      await records().member(second, shared.owner, 'owner');
+      assert.deepEqual(await ownedAlone(), [alone.app]);
+      await store.it.write((tx) => tx.deleteMember(shared.app.id, shared.owner.id));
+      assert.deepEqual(await ownedAlone(), [alone.app, shared.app]);
+    });
+
     it('gives back, changes and lists extension points', async () => {
       const app = await records().app();
       const schemaJson = '{"exports":{"10":{},"__proto__":{"ü":"\\u0000"}}}';
@@ -186,6 +205,17 @@ export function recordsContract(backend: Backend): void {
       assert.equal(await store.it.read.invitationByCodeHash(someHash()), undefined);
     });
 
+    it('notes who made an account by means of an invitation, and nothing else of it or of others', async () => {
+      const { guest, owner } = await records().stage();
+      const [invitation, other] = [await records().invitation(guest, owner), await records().invitation(guest, owner)];
+      const user = await records().user();
+      await store.it.write((tx) => tx.noteInvitationSignUp(invitation.id, user.id));
+      const noted = { ...invitation, signedUpUserId: user.id };
+      assert.deepEqual(await store.it.read.invitationByCodeHash(invitation.codeHash), noted);
+      assert.deepEqual(await store.it.read.invitation(other.id), other);
+      await assert.rejects(store.it.write((tx) => tx.noteInvitationSignUp(other.id, newId('user'))));
+    });
+
     it('lists the invitations of an application with the keys that they assign', async () => {
       const { app, guest, owner } = await records().stage();
       const elsewhere = await records().stage();
@@ -208,6 +238,9 @@ export function recordsContract(backend: Backend): void {
       await records().token(await records().user());
       const wide = await records().token(owner, { scopes: ['read', 'publish', 'manage'], lastUsedAtMs: 5 });
       const narrow = await records().token(owner, { scopes: [], appId: app.id });
+      const ofPages = await records().token(owner, { sessionId: (await records().session(owner)).id });
+      assert.deepEqual(await store.it.read.tokenByHash(ofPages.secretHash), ofPages, 'found, and not listed');
+      assert.deepEqual(await store.it.read.token(ofPages.id), ofPages);
       assert.deepEqual(await store.it.read.tokenByHash(wide.secretHash), wide);
       assert.deepEqual(await store.it.read.token(narrow.id), narrow);
       assert.deepEqual(await store.it.read.tokens(owner.id, undefined, {}), [wide, narrow]);
@@ -237,11 +270,31 @@ export function recordsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.apiKeys(owner.id, {}), [second]);
     });
 
-    it('notes uses of tokens and keys, never back in time, and passes over those that are gone', async () => {
+    it('deletes all tokens and keys of a user, but not those of sessions or of others', async () => {
       const owner = await records().user();
+      const other = await records().user();
+      const ofPages = await records().token(owner, { sessionId: (await records().session(owner)).id });
+      const doomed = [await records().token(owner), await records().token(owner)];
+      const doomedKey = await records().apiKey(owner);
+      const kept = [ofPages, await records().token(other)];
+      const keptKey = await records().apiKey(other);
+      await store.it.write((tx) => tx.deleteTokensAndKeysOf(owner.id));
+      for (const { id } of doomed) assert.equal(await store.it.read.token(id), undefined);
+      for (const token of kept) assert.deepEqual(await store.it.read.token(token.id), token);
+      assert.equal(await store.it.read.apiKey(doomedKey.id), undefined);
+      assert.deepEqual(await store.it.read.apiKey(keptKey.id), keptKey);
+    });
+
+    it('notes uses of tokens, keys and sessions, never back in time, and passes over those that are gone', async () => {
+      const owner = await records().user();
+      const session = await records().session(owner, { lastUsedAtMs: 5 });
+      const used = await records().session(owner, { lastUsedAtMs: 50 });
       const token = await records().token(owner);
       const apiKey = await records().apiKey(owner);
-      const uses = new Map([
+      const uses = new Map<TokenId | ApiKeyId | SessionId, number>([
+        [session.id, 40],
+        [used.id, 40],
+        [newId('session'), 40],
         [token.id, 20],
         [newId('token'), 20],
         [apiKey.id, 30],
@@ -251,6 +304,8 @@ export function recordsContract(backend: Backend): void {
       await store.it.write((tx) => tx.touch(new Map([[token.id, 10]])));
       assert.deepEqual(await store.it.read.token(token.id), { ...token, lastUsedAtMs: 20 });
       assert.deepEqual(await store.it.read.apiKey(apiKey.id), { ...apiKey, lastUsedAtMs: 30 });
+      assert.deepEqual(await store.it.read.session(session.id), { ...session, lastUsedAtMs: 40 });
+      assert.deepEqual(await store.it.read.session(used.id), used);
     });
   });
 }
