@@ -151,7 +151,7 @@ export interface Mutations {
   noteInvitationSignUp(id: InvitationId, userId: UserId): Promise<void>;
 
   insertAuthorizationCode(code: AuthorizationCodeRecord): Promise<void>;
-  /** Marks a code as exchanged for a token. */
+  /** Marks a code as exchanged for a token, which is there already; one that was exchanged before stays as it is. */
   useAuthorizationCode(codeHash: string, use: { readonly tokenId: TokenId; readonly usedAtMs: number }): Promise<void>;
   /** @throws ConflictError when another request has the same user code */
   insertDeviceGrant(grant: DeviceGrantRecord): Promise<void>;
@@ -164,8 +164,8 @@ export interface Mutations {
   ): Promise<void>;
   deleteDeviceGrant(id: DeviceGrantId): Promise<void>;
   /**
-   * Deletes what ended before a time and serves nothing any more: sessions with their tokens, links, authorization codes and
-   * device requests. Access tokens of programs stay: their owners see in the list that they have expired.
+   * Deletes what ended before a time and serves nothing any more: sessions with their tokens, tokens of sessions that go on,
+   * links, authorization codes and device requests. Access tokens of programs stay: their owners see in the list that they have expired.
    */
   deleteEnded(beforeMs: number): Promise<void>;
 
