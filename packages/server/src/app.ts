@@ -57,9 +57,9 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   app.setErrorHandler((error, request, reply) => answerError(parts, error, request, reply));
 
+  for (const route of routes) registerRoute(app, parts, route);
   const paths = createPathTable(routes);
   app.setNotFoundHandler((request, reply) => answerUnrouted(parts, paths, request, reply));
-  for (const route of routes) registerRoute(app, parts, route);
   return app;
 }
 
@@ -76,7 +76,8 @@ function answerUnrouted(parts: Parts, paths: PathTable, request: FastifyRequest,
   }
   return reply
     .code(204)
-    .headers({ ...corsHeaders, ...preflightHeaders, 'access-control-allow-methods': allow, allow })
+    .headers(entry.isForAnyOrigin ? { ...corsHeaders, ...preflightHeaders, 'access-control-allow-methods': allow } : {})
+    .header('allow', allow)
     .header('x-request-id', request.id)
     .send();
 }

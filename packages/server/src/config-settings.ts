@@ -113,6 +113,37 @@ export const settings = {
     'how long an invitation works',
   ),
 
+  signUp: setting(
+    'TENON_SIGN_UP',
+    choice('open', 'invitation', 'off'),
+    'invitation',
+    'who may make an account: "open" lets everybody, "invitation" those who hold an invitation\'s link, "off" only those who hold a set-up link of the operator\'s, which the others take too',
+  ),
+  sessionLifetimeMs: setting(
+    'TENON_SESSION_LIFETIME_SECONDS',
+    seconds,
+    30 * 24 * 60 * 60 * second,
+    'how long a browser stays signed in',
+  ),
+  linkLifetimeMs: setting(
+    'TENON_LINK_LIFETIME_SECONDS',
+    seconds,
+    24 * 60 * 60 * second,
+    'how long a set-up or password link works',
+  ),
+  passwordWorkers: setting(
+    'TENON_PASSWORD_WORKERS',
+    positiveInteger,
+    Math.min(4, availableParallelism()),
+    'threads that hash passwords, 64 MiB each; by default as many as there are cores, and no more than 4',
+  ),
+  passwordQueue: setting(
+    'TENON_PASSWORD_QUEUE',
+    positiveInteger,
+    32,
+    'how many passwords may wait for a thread; further ones are answered 503',
+  ),
+
   headerTimeoutMs: setting(
     'TENON_HEADER_TIMEOUT_SECONDS',
     seconds,
@@ -186,7 +217,31 @@ export const settings = {
     'TENON_CODE_TRIES_PER_MINUTE',
     positiveInteger,
     20,
-    'unknown invitation codes a minute that one address may try',
+    'unknown codes of invitations, links and command-line logins a minute that one address may try',
+  ),
+  deviceLoginsPerMinute: setting(
+    'TENON_DEVICE_LOGINS_PER_MINUTE',
+    positiveInteger,
+    10,
+    'command-line logins a minute that one address may begin with a code to type',
+  ),
+  signInTriesPerMinute: setting(
+    'TENON_SIGN_IN_TRIES_PER_MINUTE',
+    positiveInteger,
+    20,
+    'wrong passwords a minute that one address may try',
+  ),
+  accountTriesPerHour: setting(
+    'TENON_ACCOUNT_TRIES_PER_HOUR',
+    positiveInteger,
+    30,
+    "wrong passwords an hour for one account: from all browsers together that it doesn't know, and from each that it knows",
+  ),
+  signUpsPerHour: setting(
+    'TENON_SIGN_UPS_PER_HOUR',
+    positiveInteger,
+    20,
+    'accounts an hour that one address may make where sign-up is open',
   ),
 } as const;
 

@@ -58,7 +58,7 @@ export async function makeDemo(context: Context, tx: Transaction, sample: Uint8A
     expiresAtMs: context.clock() + defaultTokenLifetimeDays * dayMs,
   });
   const apiKey = await issueApiKey(within, owner.id, 'quickstart');
-  const actor: Actor = { ...token.record, userId: owner.id, tokenId: token.record.id };
+  const actor: Actor = { ...token.record, tokenId: token.record.id };
 
   const access: AppAccess = await createApp(within, actor, 'Demo');
   const extensionPoint = await createExtensionPoint(within, access, { name: 'Greetings', schema });

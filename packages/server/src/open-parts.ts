@@ -2,9 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { openFolderBlobStore } from './blobs/fs/folder-blob-store.ts';
+import { createCommonPasswords } from './common-passwords.ts';
 import type { Config } from './config.ts';
 import { createUseLog } from './domain/authenticate.ts';
 import type { Context } from './domain/context.ts';
+import type { GuessLimits } from './domain/guesses.ts';
+import { createDevicePolls } from './domain/oauth/device-polls.ts';
+import type { Clock } from './domain/ports.ts';
 import { createSnapshots } from './domain/snapshots.ts';
 import { createByteBudget } from './http/bodies/byte-budget.ts';
 import { createClientAddresses } from './http/client-address.ts';
@@ -15,6 +19,8 @@ import { buildOpenApi } from './openapi.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { version } from './version.ts';
 import { createModuleWorkers } from './workers/module-workers.ts';
+import { createPasswordWorkers, passwordCost } from './workers/password-hasher.ts';
+import type { PasswordCost } from './workers/password-tasks.ts';
 
 /** What works on a data folder without HTTP. */
 export interface DataParts {
@@ -27,9 +33,10 @@ export interface DataParts {
 /**
  * Opens a data folder, which another process may have open too; it is made when it isn't there.
  *
+ * @param cost what hashing a password is to cost
  * @throws NewerSchemaError when a newer version wrote it, and the file system's errors
  */
-export async function openData(config: Config): Promise<DataParts> {
+export async function openData(config: Config, cost: PasswordCost = passwordCost): Promise<DataParts> {
   const { dataDir } = config;
   const store = await openSqliteStore({ file: join(dataDir, 'tenon.db') });
   const blobs = await openFolderBlobStore({ folder: join(dataDir, 'blobs') }).catch(async (error: unknown) => {
@@ -37,6 +44,7 @@ export async function openData(config: Config): Promise<DataParts> {
     throw error;
   });
   const workers = createModuleWorkers(config);
+  const passwords = createPasswordWorkers({ ...config, cost });
   const context: Context = {
     store,
     blobs,
@@ -44,16 +52,39 @@ export async function openData(config: Config): Promise<DataParts> {
     snapshots: createSnapshots(store),
     clock: Date.now,
     random: randomBytes,
-    limits: { invitationLifetimeMs: config.invitationLifetimeMs, maxPluginsPerGuest: config.maxPluginsPerGuest },
+    passwords,
+    commonPasswords: createCommonPasswords(),
+    guesses: createGuessLimits(config, Date.now),
+    limits: config,
+    signUp: config.signUp,
   };
   return {
     context,
     workers,
     async close() {
       await workers.close();
+      await passwords.close();
       await blobs.close();
       await store.close();
     },
+  };
+}
+
+const hourSeconds = 60 * 60;
+
+/** How many wrong passwords for one account may come at once; more come as slowly as the configuration says. */
+const accountTriesAtOnce = 10;
+
+export function createGuessLimits(
+  { signInTriesPerMinute, accountTriesPerHour }: Pick<Config, 'signInTriesPerMinute' | 'accountTriesPerHour'>,
+  clock: Clock,
+): GuessLimits {
+  const ofAccount = () => createRateLimiter(accountTriesPerHour / hourSeconds, accountTriesAtOnce, clock);
+  return {
+    byAddress: createRateLimiter(signInTriesPerMinute / 60, signInTriesPerMinute, clock),
+    byAccount: ofAccount(),
+    byKnownBrowser: ofAccount(),
+    byAsker: ofAccount(),
   };
 }
 
@@ -71,6 +102,9 @@ export function createParts(config: Config, data: DataParts, addresses: Addresse
     clients: createClientAddresses(config.trustedProxies),
     writes: createRateLimiter(config.writesPerSecond, config.writeBurst, clock),
     codeTries: createRateLimiter(config.codeTriesPerMinute / 60, config.codeTriesPerMinute, clock),
+    deviceLogins: createRateLimiter(config.deviceLoginsPerMinute / 60, config.deviceLoginsPerMinute, clock),
+    devicePolls: createDevicePolls(clock),
+    signUps: createRateLimiter(config.signUpsPerHour / hourSeconds, config.signUpsPerHour, clock),
     openApi: () => buildOpenApi({ only: config.only, base: addresses.base(), instrument: addresses.instrument() }),
     settings: config,
     log,

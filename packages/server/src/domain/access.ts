@@ -3,6 +3,7 @@ import {
   type ExtensionPointId,
   isId,
   type MemberRole,
+  type SessionId,
   type TokenId,
   type TokenScope,
   type UserId,
@@ -19,6 +20,8 @@ export interface Actor {
   readonly scopes: readonly TokenScope[];
   /** The one application that the token is restricted to. */
   readonly appId: AppId | null;
+  /** The browser's session that the token belongs to; `null` for a program's token. */
+  readonly sessionId: SessionId | null;
   readonly expiresAtMs: number;
 }
 

@@ -1,4 +1,4 @@
-import { type ApiKeyId, isSecret, type TokenId } from '@tenon/protocol';
+import { type ApiKeyId, isSecret, type SessionId, type TokenId } from '@tenon/protocol';
 import type { Actor } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
@@ -54,8 +54,8 @@ export async function authenticateApiKey(context: Context, secret: string): Prom
 }
 
 function toActor(record: TokenRecord): AuthenticatedActor {
-  const { id, userId, scopes, appId, expiresAtMs } = record;
-  return { tokenId: id, userId, scopes, appId, expiresAtMs, record };
+  const { id, userId, scopes, appId, sessionId, expiresAtMs } = record;
+  return { tokenId: id, userId, scopes, appId, sessionId, expiresAtMs, record };
 }
 
 function invalidToken(): DomainError {
@@ -65,9 +65,12 @@ function invalidToken(): DomainError {
   );
 }
 
-/** Collects when tokens and keys were last used, so that a use costs no write of its own. */
+/** What it is noted of when it was last used. */
+export type UsedId = TokenId | ApiKeyId | SessionId;
+
+/** Collects when tokens, keys and sessions were last used, so that a use costs no write of its own. */
 export interface UseLog {
-  note(id: TokenId | ApiKeyId): void;
+  note(id: UsedId): void;
   /** Writes what was noted since the last time; nothing when nothing was, or only within the minute already written. */
   flush(): Promise<void>;
 }
@@ -76,8 +79,8 @@ const useResolutionMs = 60_000;
 
 /** Uses are kept to the minute: a busy token then costs one row a minute. */
 export function createUseLog(context: Pick<Context, 'store' | 'clock'>): UseLog {
-  let noted = new Map<TokenId | ApiKeyId, number>();
-  const written = new Map<TokenId | ApiKeyId, number>();
+  let noted = new Map<UsedId, number>();
+  const written = new Map<UsedId, number>();
   return {
     note(id) {
       const now = context.clock();

@@ -1,4 +1,6 @@
-import type { BlobStore, Clock, ModuleChecker, RandomBytes, Store } from './ports.ts';
+import type { SignUpMode } from '@tenon/protocol';
+import type { GuessLimits } from './guesses.ts';
+import type { BlobStore, Clock, CommonPasswords, ModuleChecker, PasswordHasher, RandomBytes, Store } from './ports.ts';
 import type { Snapshots } from './snapshots.ts';
 
 /** The limits that the domain keeps; `config.ts` gives them their defaults. */
@@ -7,6 +9,10 @@ export interface DomainLimits {
   readonly invitationLifetimeMs: number;
   /** How many plugins may be bound under one guest at one extension point. */
   readonly maxPluginsPerGuest: number;
+  /** How long a browser stays signed in, in milliseconds. */
+  readonly sessionLifetimeMs: number;
+  /** How long a set-up or password link works, in milliseconds. */
+  readonly linkLifetimeMs: number;
 }
 
 /** The parts that use cases work with. */
@@ -14,8 +20,13 @@ export interface Context {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly checker: ModuleChecker;
+  readonly passwords: PasswordHasher;
+  readonly commonPasswords: CommonPasswords;
+  readonly guesses: GuessLimits;
   readonly snapshots: Snapshots;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: DomainLimits;
+  /** Who may make an account. */
+  readonly signUp: SignUpMode;
 }

@@ -312,3 +312,19 @@ export interface PasswordHasher {
   /** Whether a hash was made with a lower cost than new ones are. */
   isOutdated(hash: string): boolean;
 }
+
+/** Knows the passwords that people use most, and many that were leaked. */
+export interface CommonPasswords {
+  /** @param text in lower case */
+  has(text: string): Promise<boolean>;
+}
+
+/** Lets each key do so much in the long run, and more at once if it did less before. */
+export interface RateLimiter {
+  /** Counts one. @returns 0, or when it is one too many, in how many seconds to try again. */
+  take(key: string): number;
+  /** As {@link take}, without counting. */
+  check(key: string): number;
+  /** Takes one back that was counted. */
+  give(key: string): void;
+}

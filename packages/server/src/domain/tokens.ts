@@ -4,11 +4,13 @@ import {
   isId,
   makeSecret,
   newId,
+  type SessionId,
   secretRandomBytes,
   type TokenScope,
   type UserId,
 } from '@tenon/protocol';
 import { type Actor, demandUserLevel } from './access.ts';
+import { demandConfirmation } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
@@ -28,27 +30,37 @@ export interface TokenFields {
   readonly name: string;
   readonly scopes: readonly TokenScope[];
   readonly appId: AppId | null;
+  /** The session whose pages it is for; none for a program's. */
+  readonly sessionId?: SessionId;
   readonly expiresAtMs: number;
 }
 
-/** Makes a token for a user; nothing is asked. The secret is kept nowhere. */
-export async function issueToken(
-  parts: Parts,
-  userId: UserId,
-  fields: TokenFields,
-): Promise<{ readonly record: TokenRecord; readonly secret: string }> {
+/** A new token, and its secret, which is kept nowhere. */
+export interface NewToken {
+  readonly record: TokenRecord;
+  readonly secret: string;
+}
+
+/** Makes a token that is still to be stored; nothing is asked. */
+export function makeToken(parts: Pick<Parts, 'clock' | 'random'>, userId: UserId, fields: TokenFields): NewToken {
   const secret = makeSecret('accessToken', parts.random(secretRandomBytes));
   const record: TokenRecord = {
+    sessionId: null,
     ...fields,
     id: newId('token'),
     userId,
-    sessionId: null,
     secretHash: hashSecret(secret),
     createdAtMs: parts.clock(),
     lastUsedAtMs: null,
   };
-  await parts.store.write((tx) => tx.insertToken(record));
   return { record, secret };
+}
+
+/** Makes a token for a user, and stores it; nothing is asked. */
+export async function issueToken(parts: Parts, userId: UserId, fields: TokenFields): Promise<NewToken> {
+  const token = makeToken(parts, userId, fields);
+  await parts.store.write((tx) => tx.insertToken(token.record));
+  return token;
 }
 
 /** A token as a user asks for it. What is left out follows the asking token. */
@@ -60,9 +72,11 @@ export interface TokenWish {
 }
 
 /**
- * Makes a token by means of another, never one that is broader or lives longer.
+ * Makes a token by means of another, never one that is broader; nor one that lives longer, unless the asking token is that of a
+ * browser's session, where a person is present: one with the scope `manage` then takes the password, entered a short while ago.
  *
- * @throws DomainError `forbidden` for a broader or longer-lived one, `invalid_field` for an application that the user may not see
+ * @throws DomainError `forbidden` for a broader or longer-lived one, `invalid_field` for an application that the user may not
+ *   see, `password_required`
  */
 export async function createToken(
   context: Context,
@@ -76,14 +90,20 @@ export async function createToken(
     throw new DomainError('forbidden', `A token makes none that is broader than itself: this one lacks ${names}.`);
   }
   const appId = await restriction(context, actor, wish.appId);
-  const nowMs = context.clock();
-  const wanted = wish.expiresInDays === undefined ? undefined : nowMs + wish.expiresInDays * dayMs;
-  if (wanted !== undefined && wanted > actor.expiresAtMs) {
-    const end = new Date(actor.expiresAtMs).toISOString();
-    throw new DomainError('forbidden', `A token makes none that outlives it: this one ends at ${end}.`);
-  }
-  const expiresAtMs = wanted ?? Math.min(nowMs + defaultTokenLifetimeDays * dayMs, actor.expiresAtMs);
+  if (scopes.includes('manage')) await demandConfirmation(context, actor.sessionId);
+  const expiresAtMs = expiryOf(wish, actor, context.clock());
   return issueToken(context, actor.userId, { name: wish.name, scopes, appId, expiresAtMs });
+}
+
+function expiryOf(wish: TokenWish, actor: Actor, nowMs: number): number {
+  const latestMs = actor.sessionId === null ? actor.expiresAtMs : Number.POSITIVE_INFINITY;
+  if (wish.expiresInDays === undefined) return Math.min(nowMs + defaultTokenLifetimeDays * dayMs, latestMs);
+  const wantedMs = nowMs + wish.expiresInDays * dayMs;
+  if (wantedMs <= latestMs) return wantedMs;
+  throw new DomainError(
+    'forbidden',
+    `A token makes none that outlives it: this one ends at ${new Date(latestMs).toISOString()}.`,
+  );
 }
 
 async function restriction(context: Context, actor: Actor, wanted: string | undefined): Promise<AppId | null> {
@@ -123,6 +143,20 @@ export async function revokeToken(context: Context, actor: Actor, tokenId: strin
 
 function isWithin(actor: Actor, token: TokenRecord): boolean {
   return actor.appId === null || actor.appId === token.appId;
+}
+
+/**
+ * Makes an API key by means of a token; of that of a browser's session, with the password entered a short while ago.
+ *
+ * @throws DomainError `password_required`
+ */
+export async function createApiKey(
+  context: Context,
+  actor: Actor,
+  name: string,
+): Promise<{ readonly record: ApiKeyRecord; readonly secret: string }> {
+  await demandConfirmation(context, actor.sessionId);
+  return issueApiKey(context, actor.userId, name);
 }
 
 /** Makes an API key for a user; nothing is asked. The secret is kept nowhere. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TaskAbortedError, WorkersBusyError } from '../workers/module-workers.ts';
 import { ClientGone } from './bodies/read-bytes.ts';
+import { corsHeaders } from './cors.ts';
 import { drain } from './drain.ts';
 import type { ErrorAnswer, ErrorForm } from './error-form.ts';
 import { unavailable } from './http-error.ts';
@@ -27,17 +28,23 @@ export function answerError(
   }
   const meant = error instanceof WorkersBusyError ? busy(error) : error;
   const answer = form.answer(meant, parts.addresses.base());
+  const isOpen = configOf(request).isForAnyOrigin ?? true;
   logError(parts, answer, request);
   reply.raw.once('finish', () => drain(request.raw));
   void reply
     .code(answer.status)
     .headers({ ...errorHeaders, 'content-type': form.contentType, 'x-request-id': request.id, ...answer.headers })
+    .headers(isOpen ? corsHeaders : {})
     .send(Buffer.from(JSON.stringify(answer.body)));
 }
 
+/** What the route that was asked declares; nothing where the router refused. */
+function configOf(request: FastifyRequest): { readonly errorForm?: ErrorForm; readonly isForAnyOrigin?: boolean } {
+  return (request.routeOptions?.config ?? {}) as object;
+}
+
 function formOf(request: FastifyRequest): ErrorForm {
-  const config = request.routeOptions?.config as { readonly errorForm?: ErrorForm } | undefined;
-  return config?.errorForm ?? problemForm;
+  return configOf(request).errorForm ?? problemForm;
 }
 
 function busy(error: WorkersBusyError): Error {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthenticatedActor } from '../domain/authenticate.ts';
 import type { BindingListAnswer } from '../domain/bindings.ts';
 import { memoryKey, type Snapshot } from '../domain/snapshots.ts';
-import { hasTwoAuthorizations } from './authenticate.ts';
+import { hasTwoAuthorizations, usedBy } from './authenticate.ts';
 import { evaluateConditions } from './conditions.ts';
 import { corsHeaders } from './cors.ts';
 import type { Parts } from './parts.ts';
@@ -16,7 +16,7 @@ import type { Parts } from './parts.ts';
 
 interface AskedBefore {
   readonly answer: BindingListAnswer;
-  readonly actor: Pick<AuthenticatedActor, 'tokenId' | 'expiresAtMs'>;
+  readonly actor: Pick<AuthenticatedActor, 'tokenId' | 'sessionId' | 'expiresAtMs'>;
 }
 
 const memory = memoryKey<AskedBefore>('binding lists by question');
@@ -43,10 +43,10 @@ export function rememberAnswer(
   snapshot: Snapshot,
   question: { readonly authorization: string | undefined; readonly target: string },
   answer: BindingListAnswer,
-  { tokenId, expiresAtMs }: AuthenticatedActor,
+  { tokenId, sessionId, expiresAtMs }: AuthenticatedActor,
 ): void {
   const key = keyOf(question.authorization, question.target);
-  if (key !== undefined) snapshot.memory(memory).set(key, { answer, actor: { tokenId, expiresAtMs } });
+  if (key !== undefined) snapshot.memory(memory).set(key, { answer, actor: { tokenId, sessionId, expiresAtMs } });
 }
 
 /** Answers what was asked before; `false`, and nothing is done, when that can't be. */
@@ -64,7 +64,7 @@ export function answerAskedBefore(
   const { json, etag } = known.answer;
   const outcome = evaluateConditions(headers, etag);
   if (outcome === 'precondition_failed' || hasTwoAuthorizations(message)) return false;
-  uses.note(known.actor.tokenId);
+  uses.note(usedBy(known.actor));
   const fields = ['x-request-id', requestIdOf(message), 'etag', etag, ...constantFields];
   if (outcome === 'not_modified') {
     response.writeHead(304, fields).end();

@@ -1,13 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import type { ApiKeyId, TokenId } from '@tenon/protocol';
+import type { SessionId, TokenId } from '@tenon/protocol';
 import type { FastifyRequest } from 'fastify';
-import { authorizeApp, authorizeExtensionPoint, demandScope, demandUserLevel } from '../domain/access.ts';
-import { type AuthenticatedActor, authenticateApiKey, authenticateToken } from '../domain/authenticate.ts';
+import { type Actor, authorizeApp, authorizeExtensionPoint, demandScope, demandUserLevel } from '../domain/access.ts';
+import { type AuthenticatedActor, authenticateApiKey, authenticateToken, type UsedId } from '../domain/authenticate.ts';
 import { authorizeContent } from '../domain/content.ts';
 import { DomainError } from '../domain/errors.ts';
+import { authenticateSession } from '../domain/sessions.ts';
+import { readCookie } from './cookies.ts';
 import { HttpError } from './http-error.ts';
 import type { Parts } from './parts.ts';
 import type { Access, Admission } from './route.ts';
+import { isFromOwnPage } from './same-origin.ts';
 
 /**
  * Lets a caller in as the route's access says, or throws what it is refused with: 401, then 429, then 404, then 403.
@@ -23,6 +26,13 @@ export async function admit(
 ): Promise<Admission> {
   if (access.kind === 'public') return {};
   const { context } = parts;
+  if (access.kind === 'ownOrigin' || access.kind === 'session') {
+    demandOwnPage(parts, request);
+    if (access.kind === 'ownOrigin') return {};
+    const session = await authenticateSession(context, readCookie(parts, request, 'session'));
+    if (!isAgain) count(parts, request.method, session.id);
+    return { session };
+  }
   const secret = bearerToken(request.raw, request.originalUrl);
   if (access.kind === 'apiKey') {
     const apiKey = await authenticateApiKey(context, secret);
@@ -30,7 +40,7 @@ export async function admit(
     return { apiKey };
   }
   const actor = await authenticateToken(context, secret);
-  if (!isAgain) count(parts, request.method, actor.tokenId);
+  if (!isAgain) count(parts, request.method, usedBy(actor));
   const params = request.params as Readonly<Record<string, string>>;
   switch (access.kind) {
     case 'user':
@@ -44,6 +54,24 @@ export async function admit(
     case 'content':
       return { actor, address: await authorizeContent(context, actor, params.contentAddress ?? '') };
   }
+}
+
+/**
+ * Browsers add a cookie to whatever any site sends here: these routes act for our own pages alone.
+ *
+ * @throws DomainError `cross_site_request`
+ */
+function demandOwnPage(parts: Parts, request: FastifyRequest): void {
+  if (isFromOwnPage(request.raw, parts.addresses.base())) return;
+  throw new DomainError(
+    'cross_site_request',
+    'A page of another site sent this. Open this server itself and act there.',
+  );
+}
+
+/** What a use by the actor is noted and counted under: pages share their session, whichever token they have at the moment. */
+export function usedBy({ tokenId, sessionId }: Pick<Actor, 'tokenId' | 'sessionId'>): TokenId | SessionId {
+  return sessionId ?? tokenId;
 }
 
 function admitUser(access: Access & { kind: 'user' }, actor: AuthenticatedActor): Admission {
@@ -92,11 +120,11 @@ export function challenge(error?: 'invalid_token' | 'insufficient_scope'): strin
   return error === undefined ? 'Bearer realm="tenon"' : `Bearer realm="tenon", error="${error}"`;
 }
 
-function count(parts: Parts, method: string, key: TokenId | ApiKeyId): void {
+function count(parts: Parts, method: string, key: UsedId): void {
   parts.uses.note(key);
   if (method === 'GET' || method === 'HEAD') return;
   const seconds = parts.writes.take(key);
-  if (seconds > 0) throw rateLimited('This token makes too many changes.', seconds);
+  if (seconds > 0) throw rateLimited('Too many changes are made with this token, or in this browser.', seconds);
 }
 
 /** Too many requests of a kind; the client may come back after so many seconds. */

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '@tenon/protocol';
 import { DomainError } from '../domain/errors.ts';
+import { corsHeaders } from './cors.ts';
 import type { Parts } from './parts.ts';
 import { errorHeaders, problemForm } from './problem.ts';
 
@@ -25,6 +26,7 @@ export function answerClientError(parts: Parts, error: Error & { code?: string }
   const body = JSON.stringify(answer.body);
   const fields = Object.entries({
     ...errorHeaders,
+    ...corsHeaders,
     'content-type': problemForm.contentType,
     connection: 'close',
     'content-length': String(Buffer.byteLength(body)),

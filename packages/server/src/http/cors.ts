@@ -1,10 +1,17 @@
+import type { Route } from './route.ts';
+
 /*
  * Any origin may call the interface: its tokens are sent by scripts that hold them, never by the browser on its own, so there
  * is nothing of the visitor's that another site could borrow. Credentials mode is not allowed.
  * https://fetch.spec.whatwg.org/#http-cors-protocol
  */
 
-/** On every answer but pages, whoever asks, so that no answer varies on `origin` (https://fetch.spec.whatwg.org/#cors-protocol-and-http-caches). */
+/** Whether a route is for scripts of any origin: not a page, and not what a browser's cookie opens. */
+export function isForAnyOrigin({ access, page }: Pick<Route, 'access' | 'page'>): boolean {
+  return page !== true && access.kind !== 'ownOrigin' && access.kind !== 'session';
+}
+
+/** On every answer but those for our own pages, whoever asks, so that no answer varies on `origin` (https://fetch.spec.whatwg.org/#cors-protocol-and-http-caches). */
 export const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': [

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCodes, type IdKind, idPattern, pluginNamePattern } from '@tenon/protocol';
 import type { TObject, TSchema } from 'typebox';
-
+import { cookieName } from './cookies.ts';
 import type { ErrorForm } from './error-form.ts';
 import { problemForm } from './problem.ts';
 import type { Access, Route, SuccessDoc } from './route.ts';
@@ -41,6 +41,13 @@ export function describeRoutes(routes: readonly Route[], server: OpenApiServer):
       securitySchemes: {
         accessToken: { type: 'http', scheme: 'bearer', description: 'an access token of a user, `tnn_…`' },
         apiKey: { type: 'http', scheme: 'bearer', description: 'an API key, `tnk_…`' },
+        sessionCookie: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: cookieName('session', server.base),
+          description:
+            'the cookie of a browser that is signed in. It opens the routes of the browser session alone, to our own pages alone',
+        },
       },
       schemas: { Problem: problemForm.schema },
       headers: {
@@ -76,7 +83,8 @@ function describeOperation(route: Route, server: OpenApiServer): object {
 }
 
 function securityOf({ kind }: Access): object[] {
-  if (kind === 'public') return [];
+  if (kind === 'public' || kind === 'ownOrigin') return [];
+  if (kind === 'session') return [{ sessionCookie: [] }];
   return [kind === 'apiKey' ? { apiKey: [] } : { accessToken: [] }];
 }
 
@@ -88,6 +96,7 @@ const parameterIds: Readonly<Record<string, IdKind>> = {
   invitationId: 'invitation',
   tokenId: 'token',
   apiKeyId: 'apiKey',
+  sessionId: 'session',
 };
 
 function pathParameters({ path, doc }: Route): object[] {
@@ -184,14 +193,18 @@ function describeFailure(codes: readonly ErrorCode[], form: ErrorForm): object {
 /** Every code that a route can answer: its own, and what follows from its access, query and body. */
 export function errorsOf({ method, access, query, body, doc, page }: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>();
-  if (access.kind !== 'public') codes.add('missing_credentials').add('invalid_token');
-  if (method !== 'GET' && access.kind !== 'public') codes.add('rate_limited');
+  const isForOwnPages = access.kind === 'ownOrigin' || access.kind === 'session';
+  const takesToken = access.kind !== 'public' && !isForOwnPages;
+  if (takesToken) codes.add('missing_credentials').add('invalid_token');
+  if (isForOwnPages) codes.add('cross_site_request');
+  if (access.kind === 'session') codes.add('not_signed_in');
+  if (method !== 'GET' && (takesToken || access.kind === 'session')) codes.add('rate_limited');
   if (access.kind === 'app' || access.kind === 'extensionPoint') {
     codes.add('not_found').add('insufficient_scope').add('forbidden');
   }
   if (access.kind === 'user' && access.scope !== undefined) codes.add('insufficient_scope');
   if (access.kind === 'user' && access.userLevel === true) codes.add('forbidden');
-  if (query !== undefined || access.kind !== 'public') codes.add('invalid_request');
+  if (query !== undefined || takesToken) codes.add('invalid_request');
   for (const code of body?.doc.errors ?? []) codes.add(code);
   for (const code of doc.errors ?? []) codes.add(code);
   if (page !== true) codes.add('internal');

@@ -2,11 +2,12 @@ import type { Logger } from 'pino';
 import type { Settings } from '../config-settings.ts';
 import type { UseLog } from '../domain/authenticate.ts';
 import type { Context } from '../domain/context.ts';
+import type { DevicePolls } from '../domain/oauth/device-polls.ts';
+import type { RateLimiter } from '../domain/ports.ts';
 import type { ModuleWorkers } from '../workers/module-workers.ts';
 import type { ByteBudget } from './bodies/byte-budget.ts';
 import type { ClientAddresses } from './client-address.ts';
 import type { ContentCache } from './content-cache.ts';
-import type { RateLimiter } from './rate-limiter.ts';
 
 /** Where the server is reached. The port is known only once it listens, so both are asked for each time. */
 export interface Addresses {
@@ -27,8 +28,13 @@ export interface Parts {
   readonly clients: ClientAddresses;
   /** Changes, by token or API key. */
   readonly writes: RateLimiter;
-  /** Unknown invitation codes, by client address. */
+  /** Unknown codes of invitations and links, by client address. */
   readonly codeTries: RateLimiter;
+  /** Logins with a device's code that are begun, by client address. */
+  readonly deviceLogins: RateLimiter;
+  readonly devicePolls: DevicePolls;
+  /** Accounts made where sign-up is open, by client address. */
+  readonly signUps: RateLimiter;
   /** The description of the routes that are served. */
   readonly openApi: () => object;
   readonly settings: Settings;

@@ -1,3 +1,4 @@
+import { isForAnyOrigin } from './cors.ts';
 import type { Route } from './route.ts';
 
 /** What is at each path, for what the router can't answer: 405 with `allow`, and `OPTIONS`. */
@@ -8,16 +9,25 @@ export interface PathTable {
 
 export interface PathEntry {
   readonly methods: readonly string[];
+  /** Whether all of it is for scripts of any origin. */
+  readonly isForAnyOrigin: boolean;
   /** How errors are put there. */
   readonly errorForm: Route['errorForm'];
 }
 
-export function createPathTable(routes: readonly Pick<Route, 'method' | 'path' | 'errorForm'>[]): PathTable {
+export function createPathTable(
+  routes: readonly Pick<Route, 'method' | 'path' | 'access' | 'page' | 'errorForm'>[],
+): PathTable {
   const byPattern = Map.groupBy(routes, ({ path }) => path);
   const entries = [...byPattern].map(([path, those]) => {
     const methods = new Set<string>(['OPTIONS', ...those.map(({ method }) => method)]);
     if (methods.has('GET')) methods.add('HEAD');
-    return { pattern: toPattern(path), methods: [...methods].sort(), errorForm: those[0]?.errorForm };
+    return {
+      pattern: toPattern(path),
+      methods: [...methods].sort(),
+      isForAnyOrigin: those.every(isForAnyOrigin),
+      errorForm: those[0]?.errorForm,
+    };
   });
   return {
     at: (path) => entries.find(({ pattern }) => pattern.test(path)),

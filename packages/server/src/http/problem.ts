@@ -1,8 +1,8 @@
 import { type ErrorCode, errorCodes, type Problem, problem } from '@tenon/protocol';
 import { DomainError } from '../domain/errors.ts';
+import { TooManyGuessesError } from '../domain/guesses.ts';
 import { ConflictError, StorageFullError, UnavailableError } from '../domain/ports.ts';
 import { challenge } from './authenticate.ts';
-import { corsHeaders } from './cors.ts';
 import type { ErrorForm } from './error-form.ts';
 import { HttpError } from './http-error.ts';
 
@@ -31,7 +31,7 @@ export function toProblem(error: unknown, baseUrl: string): ProblemAnswer {
     code: known.code,
     ...(known.errors === undefined ? {} : { errors: [...known.errors] }),
   };
-  const headers = { ...headersOf(known.code), ...(known instanceof HttpError ? known.headers : {}) };
+  const headers = { ...headersOf(known.code), ...ownHeaders(known) };
   return { status, code: known.code, headers, problem: document, cause: known.cause ?? error };
 }
 
@@ -46,6 +46,11 @@ export const problemForm: ErrorForm = {
   },
 };
 
+function ownHeaders(error: DomainError): Readonly<Record<string, string>> {
+  if (error instanceof TooManyGuessesError) return { 'retry-after': String(error.retryAfterSeconds) };
+  return error instanceof HttpError ? error.headers : {};
+}
+
 function headersOf(code: ErrorCode): Record<string, string> {
   switch (code) {
     case 'missing_credentials':
@@ -53,6 +58,9 @@ function headersOf(code: ErrorCode): Record<string, string> {
     case 'invalid_token':
     case 'insufficient_scope':
       return { 'www-authenticate': challenge(code) };
+    case 'invalid_credentials':
+    case 'not_signed_in':
+      return { 'www-authenticate': 'Cookie realm="tenon"' }; // RFC 9110 §15.5.2 wants one; browsers pass over this scheme
     case 'unavailable':
       return { 'retry-after': '5' };
     default:
@@ -106,5 +114,4 @@ function internal(cause: unknown): DomainError {
 export const errorHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
-  ...corsHeaders,
 };

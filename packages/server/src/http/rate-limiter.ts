@@ -1,12 +1,4 @@
-import type { Clock } from '../domain/ports.ts';
-
-/** Lets each key do so much in the long run, and more at once if it did less before. */
-export interface RateLimiter {
-  /** Counts one. @returns 0, or when it is one too many, in how many seconds to try again. */
-  take(key: string): number;
-  /** As {@link take}, without counting. */
-  check(key: string): number;
-}
+import type { Clock, RateLimiter } from '../domain/ports.ts';
 
 /** The most keys that are remembered; beyond it, those that are idle are forgotten. */
 const maxKeys = 100_000;
@@ -45,6 +37,10 @@ export function createRateLimiter(perSecond: number, burst: number, clock: Clock
     },
     check(key) {
       return Math.ceil(waitMs(key, clock()) / 1000);
+    },
+    give(key) {
+      const paid = paidAtMs.get(key);
+      if (paid !== undefined) paidAtMs.set(key, paid - costMs);
     },
   };
 }

@@ -10,7 +10,7 @@ import { routeOf } from './answer-error.ts';
 import { admit } from './authenticate.ts';
 import type { BodySource } from './bodies/body-reader.ts';
 import { parseMediaType } from './bodies/media-type.ts';
-import { corsHeaders } from './cors.ts';
+import { corsHeaders, isForAnyOrigin } from './cors.ts';
 import type { Parts } from './parts.ts';
 import { createQueryReader, type QueryReader } from './query.ts';
 import type { Access, Admission, Call, Route } from './route.ts';
@@ -36,7 +36,7 @@ export function registerRoute(app: FastifyInstance, parts: Parts, route: Route):
     method: method === 'GET' ? ['GET', 'HEAD'] : method,
     url: path,
     exposeHeadRoute: false,
-    config: { access, errorForm: route.errorForm },
+    config: { isForAnyOrigin: isForAnyOrigin(route), errorForm: route.errorForm },
     onRequest: admissionHook(parts, route, readQuery),
     ...(isLogged(parts, method) ? { onResponse: logHook(parts) } : {}),
     handler: body === undefined ? plainHandler(parts, route, readQuery) : bodyHandler(parts, route, readQuery),
@@ -107,7 +107,7 @@ function prepare(route: Route, request: FastifyRequest, reply: FastifyReply): vo
     .header('x-request-id', request.id)
     .header('x-content-type-options', 'nosniff')
     .header('cache-control', 'no-store');
-  if (route.page !== true) reply.headers(corsHeaders);
+  if (isForAnyOrigin(route)) reply.headers(corsHeaders);
 }
 
 function bodySource(parts: Parts, request: FastifyRequest, reply: FastifyReply): BodySource {

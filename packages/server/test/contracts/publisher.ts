@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type ContentAddress, newId, type UserId } from '@tenon/protocol';
+import type { Actor } from '../../src/domain/access.ts';
 import type { Context } from '../../src/domain/context.ts';
 import type { BlobStore, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
 import type { AppRecord, ExtensionPointRecord, GuestRecord, PluginRecord } from '../../src/domain/records.ts';
 import { createSnapshots } from '../../src/domain/snapshots.ts';
+import { accountParts } from '../helpers/account-parts.ts';
 import { bytesOf } from '../helpers/bytes.ts';
 import { someTimeMs } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
@@ -61,10 +63,17 @@ export async function openPublisher(
     snapshots: createSnapshots(store),
     clock: () => someTimeMs,
     random: randomBytes,
-    limits: { invitationLifetimeMs: 1000, maxPluginsPerGuest: 1000 },
+    ...accountParts(),
   };
   const { userId, app, extensionPoint, guest } = stage;
-  const actor = { userId, tokenId: newId('token'), scopes: ['publish'], appId: null, expiresAtMs: Infinity } as const;
+  const actor: Actor = {
+    userId,
+    tokenId: newId('token'),
+    scopes: ['publish'],
+    appId: null,
+    sessionId: null,
+    expiresAtMs: Infinity,
+  };
   const access = { app, extensionPoint, role: 'guest', guests: [guest] } as const;
   return {
     store,

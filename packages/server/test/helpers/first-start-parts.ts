@@ -6,6 +6,7 @@ import type { Transaction } from '../../src/domain/ports.ts';
 import { createSnapshots } from '../../src/domain/snapshots.ts';
 import type { FirstStartOptions } from '../../src/first-start.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { accountParts } from './account-parts.ts';
 
 // The engine has it, and the types of neither Node nor ECMAScript name it.
 declare const WebAssembly: { compile(bytes: Uint8Array): Promise<unknown> };
@@ -25,7 +26,7 @@ export async function openContext(dataDir: string): Promise<Context> {
     snapshots: createSnapshots(store),
     clock: Date.now,
     random: (length) => new Uint8Array(randomBytes(length)),
-    limits: { invitationLifetimeMs: 7 * 24 * 60 * 60 * 1000, maxPluginsPerGuest: 1000 },
+    ...accountParts(),
   };
 }
 

@@ -14,7 +14,8 @@ import { createUser } from '../../src/domain/users.ts';
 import type { Parts } from '../../src/http/parts.ts';
 import type { Route } from '../../src/http/route.ts';
 import { allRoutes } from '../../src/http/routes/all.ts';
-import { createParts, openData } from '../../src/open-parts.ts';
+import { createGuessLimits, createParts, openData } from '../../src/open-parts.ts';
+import { cheapCost } from './account-parts.ts';
 
 /** A user with a token that has all scopes. */
 export interface TestUser {
@@ -55,10 +56,12 @@ export interface ServiceOptions {
 /** The real service on a folder of its own: real stores, real workers, nothing listens yet. */
 export async function openService({ config: changes, replace }: ServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tenon-http-'));
-  const config: Config = { ...loadConfig({ dataDir, port: '0', logLevel: 'debug' }, {}), workers: 1, ...changes };
-  const data = await openData(config);
+  const defaults = loadConfig({ dataDir, port: '0', logLevel: 'debug' }, {});
+  const config: Config = { ...defaults, workers: 1, passwordWorkers: 1, ...changes };
+  const data = await openData(config, cheapCost);
   let aheadMs = 0;
-  const context = { ...data.context, clock: () => Date.now() + aheadMs };
+  const clock = (): number => Date.now() + aheadMs;
+  const context = { ...data.context, clock, guesses: createGuessLimits(config, clock) };
   const logged: string[] = [];
   const log = pino({ level: config.logLevel, base: {} }, { write: (line: string) => void logged.push(line) });
   const bound = { base: 'http://localhost:8366' };

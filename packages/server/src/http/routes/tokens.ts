@@ -10,7 +10,7 @@ import {
   tokenInput,
 } from '@tenon/protocol';
 import { demandScope } from '../../domain/access.ts';
-import { createToken, issueApiKey, listApiKeys, listTokens, revokeApiKey, revokeToken } from '../../domain/tokens.ts';
+import { createApiKey, createToken, listApiKeys, listTokens, revokeApiKey, revokeToken } from '../../domain/tokens.ts';
 import { readUser } from '../../domain/users.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
@@ -77,6 +77,8 @@ export const tokenRoutes: readonly Route[] = [
       id: 'createToken',
       tag,
       summary: 'Make an access token, never one that is broader or lives longer than yours',
+      description:
+        "In a browser's session a person is present: its token may make one that lives longer, and one with the scope `manage` takes the password, entered there within the last 15 minutes.",
       answers: {
         201: {
           description: 'the token with its secret, which is shown this once',
@@ -84,6 +86,7 @@ export const tokenRoutes: readonly Route[] = [
           example: { ...tokenExample, token: 'tnn_0000000000000000000000000000AbCdEf' },
         },
       },
+      errors: ['forbidden', 'password_required'],
     },
     handle: async ({ context }, { admission, body }, reply) => {
       const { record, secret } = await createToken(context, admission.actor, body);
@@ -141,9 +144,10 @@ export const tokenRoutes: readonly Route[] = [
           example: { ...apiKeyExample, apiKey: 'tnk_0000000000000000000000000000AbCdEf' },
         },
       },
+      errors: ['password_required'],
     },
     handle: async ({ context }, { admission, body }, reply) => {
-      const { record, secret } = await issueApiKey(context, admission.actor.userId, body.name);
+      const { record, secret } = await createApiKey(context, admission.actor, body.name);
       reply.code(201);
       return { ...toApiKeyInfo(record), apiKey: secret };
     },

@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
+import type { CommonPasswords } from './domain/ports.ts';
+
+/** The list that ships with the server; `data/README.md` says where it comes from. */
+const listFile = new URL('../data/common-passwords.txt.br', import.meta.url);
+
+/**
+ * The list of common and leaked passwords, read when it is first asked for. It stays one text: to search it takes less than a
+ * millisecond, and a set of its lines would take ten times the memory.
+ */
+export function createCommonPasswords(file: URL = listFile): CommonPasswords {
+  let list: Promise<string> | undefined;
+  const load = async (): Promise<string> => {
+    const packed = await readFile(file);
+    return (await promisify(brotliDecompress)(packed)).toString('latin1');
+  };
+  return {
+    async has(text) {
+      list ??= load();
+      return !text.includes('\n') && (await list).includes(`\n${text}\n`);
+    },
+  };
+}

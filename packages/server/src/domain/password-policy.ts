@@ -1,0 +1,113 @@
+import { maxPasswordLength, minPasswordLength } from '@tenon/protocol';
+import type { Context } from './context.ts';
+import { DomainError } from './errors.ts';
+import { preparePassword } from './passwords.ts';
+import type { CommonPasswords } from './ports.ts';
+
+/** Whose password it is to be: what everybody knows of somebody is what is tried first. */
+export interface PasswordOwner {
+  readonly email: string;
+  readonly name: string;
+}
+
+/** How many characters there must be that don't merely repeat or continue the one before, as in `aaaa` and `1234`. */
+const minTellingCharacters = 6;
+
+/** Words that are shorter can't be told from chance. */
+const minWordLength = 3;
+
+/**
+ * Hashes a new password.
+ *
+ * @param field the name of the body's field that it came in
+ * @throws DomainError `weak_password` with the reason
+ * @throws UnavailableError when too many passwords wait to be hashed
+ */
+export async function hashNewPassword(
+  context: Context,
+  password: string,
+  owner: PasswordOwner,
+  field: 'password' | 'newPassword',
+): Promise<string> {
+  const prepared = preparePassword(password);
+  const reason = await weaknessOf(prepared, owner, context.commonPasswords);
+  if (reason === undefined) return context.passwords.hash(prepared);
+  throw new DomainError('weak_password', `The password ${reason}.`, {
+    errors: [{ pointer: `/${field}`, detail: reason }],
+  });
+}
+
+/**
+ * Why a password is too easy to guess, in words that follow "the password"; `undefined` when it isn't. There are no rules on
+ * which characters must be in it: those make passwords worse (NIST SP 800-63B-4, 3.1.1.2).
+ */
+export async function weaknessOf(
+  password: string,
+  owner: PasswordOwner,
+  common: CommonPasswords,
+): Promise<string | undefined> {
+  const length = [...password].length;
+  if (length < minPasswordLength) return `must have at least ${minPasswordLength} characters`;
+  if (length > maxPasswordLength) return `must have at most ${maxPasswordLength} characters`;
+  const folded = password.normalize('NFKC').toLowerCase();
+  if (tellingCharacters(folded) < minTellingCharacters) return 'repeats itself, or counts up or down';
+  if (tellingCharacters(withoutWords(folded, wordsOf(owner))) < minTellingCharacters) {
+    return 'is hardly more than your name, your e-mail address or the name of this service';
+  }
+  if (await isCommon(folded, common)) return 'is commonly used or was leaked: others try it first';
+  return undefined;
+}
+
+async function isCommon(folded: string, common: CommonPasswords): Promise<boolean> {
+  if (await common.has(folded)) return true;
+  const { head, core, tail } = undecorated(folded);
+  const word = unmasked(core);
+  const digits = tail.replace(/\D/g, '');
+  if (await common.has(word + digits)) return true;
+  return tellingCharacters(head + tail) < minTellingCharacters && common.has(word);
+}
+
+/** A password as a word with what is put before and behind it: digits and punctuation. */
+function undecorated(text: string): { head: string; core: string; tail: string } {
+  const [, head = '', core = '', tail = ''] = /^([^\p{L}@$]*)(.*?)([^\p{L}]*)$/su.exec(text) ?? [];
+  return { head, core, tail };
+}
+
+const masks: Readonly<Record<string, string>> = {
+  '@': 'a',
+  '4': 'a',
+  '3': 'e',
+  '1': 'i',
+  '!': 'i',
+  '0': 'o',
+  $: 's',
+  '5': 's',
+  '7': 't',
+};
+
+/** A word without the digits and signs that people put for its letters. */
+function unmasked(word: string): string {
+  return word.replace(/[@431!0$57]/g, (sign) => masks[sign] ?? sign);
+}
+
+function wordsOf({ email, name }: PasswordOwner): string[] {
+  const parts = `${email} ${name}`.normalize('NFKC').toLowerCase();
+  const words = [email.toLowerCase(), ...parts.split(/[^\p{L}\p{N}]+/u), parts.split('@', 1)[0] ?? '', 'tenon'];
+  return words.filter((word) => [...word].length >= minWordLength).sort((a, b) => b.length - a.length);
+}
+
+function withoutWords(text: string, words: readonly string[]): string {
+  return words.reduce((rest, word) => rest.replaceAll(word, ''), text);
+}
+
+/** How many characters neither repeat the one before nor are its neighbour in the alphabet. */
+function tellingCharacters(text: string): number {
+  let previous = Number.NaN;
+  let count = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    if (!(Math.abs(code - previous) <= 1)) count++;
+    previous = code;
+  }
+  return count;
+}

@@ -1,0 +1,44 @@
+import type { SessionId, TokenId, UserId } from '@tenon/protocol';
+import type { Context } from './context.ts';
+import { DomainError } from './errors.ts';
+import { guess } from './guesses.ts';
+import type { Queries } from './ports.ts';
+import type { IdentityRecord } from './records.ts';
+
+/** What is hashed of a password: the same whatever keyboard it was typed on (RFC 8265 §4.2.2). */
+export function preparePassword(password: string): string {
+  return password.replace(/\p{Zs}/gu, ' ').normalize('NFC');
+}
+
+/** The password identity of a user, who may have none. */
+export async function passwordIdentity(queries: Queries, userId: UserId): Promise<IdentityRecord | undefined> {
+  const identities = await queries.identitiesOf(userId);
+  return identities.find(({ kind }) => kind === 'password');
+}
+
+/** Somebody who is signed in, and by what: guesses are counted for each of these. */
+export interface PasswordAsker {
+  readonly userId: UserId;
+  readonly by: SessionId | TokenId;
+}
+
+/**
+ * Demands the password of an account of somebody who is signed in already.
+ *
+ * @throws DomainError `invalid_credentials`, `rate_limited` after too many wrong ones, `conflict` for an account without one
+ * @throws UnavailableError when too many passwords wait to be looked at
+ */
+export async function demandPassword(
+  context: Context,
+  { userId, by }: PasswordAsker,
+  password: string,
+): Promise<IdentityRecord> {
+  const identity = await passwordIdentity(context.store.read, userId);
+  if (identity === undefined) {
+    throw new DomainError('conflict', 'This account has no password. The operator can make a link that sets one.');
+  }
+  const counts = [{ limiter: context.guesses.byAsker, key: by }];
+  const isRight = await guess(counts, () => context.passwords.verify(preparePassword(password), identity.secret));
+  if (!isRight) throw new DomainError('invalid_credentials', 'The password is not that of this account.');
+  return identity;
+}

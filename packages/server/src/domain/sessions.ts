@@ -1,0 +1,161 @@
+import { isId, newId, type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
+import type { Actor } from './access.ts';
+import type { Context } from './context.ts';
+import { DomainError, notFound } from './errors.ts';
+import { type PageOf, paged } from './paging.ts';
+import type { Page, Queries, Transaction } from './ports.ts';
+import type { SessionRecord, TokenRecord } from './records.ts';
+import { hashSecret } from './secrets.ts';
+import { memoryKey } from './snapshots.ts';
+import { issueToken } from './tokens.ts';
+
+/** What a browser brings along when somebody signs in. */
+export interface Browser {
+  readonly userAgent: string | null;
+  /** The network address that it comes from. */
+  readonly address: string;
+  /** The secret of the session that it has had so far. */
+  readonly sessionSecret: string | undefined;
+  /** The secret by which an account knows it. */
+  readonly browserSecret: string | undefined;
+}
+
+/** A browser in which somebody has just signed in, with the secrets that it is to keep. */
+export interface StartedSession {
+  readonly session: SessionRecord;
+  readonly sessionSecret: string;
+  readonly browserSecret: string;
+}
+
+/** How long an account knows a browser, from the last time that it got to know it. */
+export const knownBrowserLifetimeMs = 365 * 24 * 60 * 60 * 1000;
+
+/** In how many browsers one can be signed in at once: beyond it, the session that is the oldest ends. */
+const maxSessions = 100;
+
+const maxUserAgentLength = 300;
+const secretBytes = 32;
+const secretPattern = /^[A-Za-z0-9_-]{43}$/;
+
+/** Random bytes as a text that goes into a cookie or a link. */
+export function makeCode(random: Context['random']): string {
+  return Buffer.from(random(secretBytes)).toString('base64url');
+}
+
+/** Whether an account knows the browser: somebody who had the password has signed in there. */
+export async function isKnownBrowser(context: Context, userId: UserId, secret: string | undefined): Promise<boolean> {
+  return secret !== undefined && (await isKnown(context.store.read, userId, secret, context.clock()));
+}
+
+async function isKnown(queries: Queries, userId: UserId, secret: string, nowMs: number): Promise<boolean> {
+  if (!secretPattern.test(secret)) return false;
+  const browser = await queries.knownBrowserByHash(hashSecret(secret));
+  return browser?.userId === userId && browser.createdAtMs + knownBrowserLifetimeMs > nowMs;
+}
+
+/**
+ * Signs somebody in, who has shown who they are: a new session with a new secret. What the browser was signed in as before
+ * ends, whoever that was.
+ */
+export async function startSession(
+  context: Context,
+  tx: Transaction,
+  userId: UserId,
+  browser: Browser,
+): Promise<StartedSession> {
+  const nowMs = context.clock();
+  const before = browser.sessionSecret && (await tx.sessionByHash(hashSecret(browser.sessionSecret)));
+  if (before) await tx.deleteSession(before.id);
+  const [oldest, ...others] = await tx.sessions(userId, { limit: maxSessions });
+  if (oldest !== undefined && others.length === maxSessions - 1) await tx.deleteSession(oldest.id);
+
+  const sessionSecret = makeCode(context.random);
+  const session: SessionRecord = {
+    id: newId('session'),
+    userId,
+    secretHash: hashSecret(sessionSecret),
+    userAgent: browser.userAgent?.slice(0, maxUserAgentLength) ?? null,
+    address: browser.address,
+    createdAtMs: nowMs,
+    lastUsedAtMs: nowMs,
+    expiresAtMs: nowMs + context.limits.sessionLifetimeMs,
+    confirmedAtMs: nowMs,
+  };
+  await tx.insertSession(session);
+  return { session, sessionSecret, browserSecret: await makeKnown(context, tx, userId, browser.browserSecret) };
+}
+
+async function makeKnown(
+  context: Context,
+  tx: Transaction,
+  userId: UserId,
+  secret: string | undefined,
+): Promise<string> {
+  const nowMs = context.clock();
+  if (secret !== undefined && (await isKnown(tx, userId, secret, nowMs))) return secret;
+  const made = makeCode(context.random);
+  await tx.insertKnownBrowser({ secretHash: hashSecret(made), userId, createdAtMs: nowMs });
+  return made;
+}
+
+const sessions = memoryKey<SessionRecord | undefined>('sessions');
+
+/**
+ * Finds the session whose secret this is.
+ *
+ * @throws DomainError `not_signed_in` for none, or one that has ended
+ */
+export async function authenticateSession(context: Context, secret: string | undefined): Promise<SessionRecord> {
+  const session = await findSession(context, secret);
+  if (session === undefined) throw new DomainError('not_signed_in', 'Nobody is signed in in this browser.');
+  return session;
+}
+
+/** As {@link authenticateSession}; `undefined` where that throws. */
+export async function findSession(context: Context, secret: string | undefined): Promise<SessionRecord | undefined> {
+  if (secret === undefined || !secretPattern.test(secret)) return undefined;
+  const memory = context.snapshots.current().memory(sessions);
+  const session = await memory.getOrLoad(secret, () => context.store.read.sessionByHash(hashSecret(secret)));
+  return session !== undefined && session.expiresAtMs > context.clock() ? session : undefined;
+}
+
+export async function endSession(context: Context, session: Pick<SessionRecord, 'id'>): Promise<void> {
+  await context.store.write((tx) => tx.deleteSession(session.id));
+}
+
+/** The sessions of the actor that have not ended. */
+export async function listSessions(context: Context, actor: Actor, page: Page): Promise<PageOf<SessionRecord>> {
+  const found = await paged(
+    page,
+    (session: SessionRecord) => session.id,
+    (stretch) => context.store.read.sessions(actor.userId, stretch),
+  );
+  const nowMs = context.clock();
+  return { ...found, items: found.items.filter((session) => session.expiresAtMs > nowMs) };
+}
+
+/** @throws DomainError `not_found` for one that has ended, or is somebody else's */
+export async function endOwnSession(context: Context, actor: Actor, sessionId: string): Promise<void> {
+  await context.store.write(async (tx) => {
+    const session = isId('session', sessionId) ? await tx.session(sessionId) : undefined;
+    if (session?.userId !== actor.userId || session.expiresAtMs <= context.clock()) throw notFound('session');
+    await tx.deleteSession(session.id);
+  });
+}
+
+/** How long the token of a session's pages works. They fetch another one in time. */
+const sessionTokenLifetimeMs = 60 * 60 * 1000;
+
+/** Makes an access token of all scopes for the pages of a browser that is signed in. It ends with the session. */
+export function issueSessionToken(
+  context: Context,
+  session: SessionRecord,
+): Promise<{ readonly record: TokenRecord; readonly secret: string }> {
+  return issueToken(context, session.userId, {
+    name: 'browser session',
+    scopes: tokenScope.anyOf.map((scope): TokenScope => scope.const),
+    appId: null,
+    sessionId: session.id,
+    expiresAtMs: Math.min(context.clock() + sessionTokenLifetimeMs, session.expiresAtMs),
+  });
+}

@@ -1,0 +1,77 @@
+import { type PasswordHasher, UnavailableError } from '../domain/ports.ts';
+import {
+  type ParsedHash,
+  type PasswordCost,
+  type PasswordResult,
+  type PasswordTask,
+  parseHash,
+  tagBytes,
+} from './password-tasks.ts';
+import { createPool, PoolError } from './pool.ts';
+
+/**
+ * RFC 9106's choice for where memory is short (64 MiB, three passes), in one lane: a lane is a thread, and the pool has those.
+ * OWASP's least is 19 MiB and two passes. https://www.rfc-editor.org/rfc/rfc9106#section-4
+ */
+export const passwordCost: PasswordCost = { memoryKiB: 64 * 1024, passes: 3, lanes: 1 };
+
+export interface PasswordHasherOptions {
+  /** Threads; each takes the cost's memory while it hashes. */
+  readonly passwordWorkers: number;
+  /** How many passwords may wait for a thread. */
+  readonly passwordQueue: number;
+  /** What new hashes cost. */
+  readonly cost: PasswordCost;
+}
+
+export interface PasswordWorkers extends PasswordHasher {
+  close(): Promise<void>;
+}
+
+/** No password takes so long, unless the machine stands still. */
+const timeoutMs = 30_000;
+
+const maxHeapMiB = 64; // what Argon2 works in lies outside of the heap
+
+/** Hashes passwords with Argon2id in threads of its own, so that neither requests nor work on modules wait for them. */
+export function createPasswordWorkers({
+  passwordWorkers,
+  passwordQueue,
+  cost,
+}: PasswordHasherOptions): PasswordWorkers {
+  const pool = createPool<PasswordTask, PasswordResult>({
+    script: new URL('./password-worker.ts', import.meta.url),
+    size: passwordWorkers,
+    maxQueued: passwordQueue,
+    maxHeapMiB,
+  });
+  const run = async (task: PasswordTask): Promise<PasswordResult> => {
+    try {
+      return await pool.run(task, { transfer: [], timeoutMs });
+    } catch (error) {
+      if (error instanceof PoolError && error.code !== 'crashed') {
+        throw new UnavailableError('Too many passwords wait to be looked at', { cause: error });
+      }
+      throw error;
+    }
+  };
+  // No password has a tag of zeros, as far as anybody will ever see; and the outcome is not asked.
+  const nobodys: ParsedHash = { ...cost, salt: new Uint8Array(16), tag: new Uint8Array(tagBytes) };
+
+  return {
+    async hash(password) {
+      return String(await run({ kind: 'hash', password, cost }));
+    },
+    async verify(password, hash) {
+      const parsed = hash === undefined ? undefined : parseHash(hash);
+      const isRight = await run({ kind: 'verify', password, hash: parsed ?? nobodys });
+      return parsed !== undefined && isRight === true;
+    },
+    isOutdated(hash) {
+      const parsed = parseHash(hash);
+      if (parsed === undefined) return true;
+      return parsed.memoryKiB < cost.memoryKiB || parsed.passes < cost.passes || parsed.tag.length < tagBytes;
+    },
+    close: () => pool.close(),
+  };
+}

@@ -1,0 +1,34 @@
+import { createCommonPasswords } from '../../src/common-passwords.ts';
+import type { Context } from '../../src/domain/context.ts';
+import type { PasswordHasher } from '../../src/domain/ports.ts';
+import { createGuessLimits } from '../../src/open-parts.ts';
+import { type PasswordCost, parseHash, runPasswordTask } from '../../src/workers/password-tasks.ts';
+
+/** Argon2id at next to no cost: what tests ask is whether it is called, and right. */
+export const cheapCost: PasswordCost = { memoryKiB: 8, passes: 1, lanes: 1 };
+
+/** The real hash, in this thread. */
+const plainHasher: PasswordHasher = {
+  hash: async (password) => String(runPasswordTask({ kind: 'hash', password, cost: cheapCost })),
+  async verify(password, hash) {
+    const parsed = parseHash(hash ?? '');
+    return parsed !== undefined && runPasswordTask({ kind: 'verify', password, hash: parsed }) === true;
+  },
+  isOutdated: () => false,
+};
+
+/** What a context has of accounts, without threads. */
+export function accountParts(): Pick<Context, 'passwords' | 'commonPasswords' | 'guesses' | 'limits' | 'signUp'> {
+  return {
+    passwords: plainHasher,
+    commonPasswords: createCommonPasswords(),
+    guesses: createGuessLimits({ signInTriesPerMinute: 20, accountTriesPerHour: 30 }, Date.now),
+    limits: {
+      invitationLifetimeMs: 7 * 24 * 60 * 60 * 1000,
+      maxPluginsPerGuest: 1000,
+      sessionLifetimeMs: 30 * 24 * 60 * 60 * 1000,
+      linkLifetimeMs: 24 * 60 * 60 * 1000,
+    },
+    signUp: 'invitation',
+  };
+}
