@@ -1,14 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { displayName, id, timestamp } from './fields.ts';
+import { maxPasswordLength, minPasswordLength } from './password-length.ts';
 import { app, tokenScope } from './schemas.ts';
 
 /** Accounts, sign-in and sessions, as they go over the wire. */
-
-/** The fewest characters (code points) of a password. */
-export const minPasswordLength = 10;
-
-/** The most characters of a password; more than anybody types, few enough to hash. */
-export const maxPasswordLength = 256;
 
 // Its form is the domain's to judge: a text that is no address and one that nobody has are answered alike at sign-in.
 const emailField = Type.String({ minLength: 1, maxLength: 254, description: 'an e-mail address; case does not count' });

@@ -5,5 +5,6 @@ export * from './ids.ts';
 export * from './instrumentation.ts';
 export * from './names.ts';
 export * from './oauth.ts';
+export * from './password-length.ts';
 export * from './schemas.ts';
 export * from './secrets.ts';
