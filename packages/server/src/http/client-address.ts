@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
 /** Tells from which address a request comes. */
 export interface ClientAddresses {
@@ -35,6 +35,21 @@ export function createClientAddresses(trusted: readonly string[]): ClientAddress
       return address;
     },
   };
+}
+
+/**
+ * What limits of rates count an address by: an IPv6 address by its network of 64 bits, all of which is one customer's, an IPv4
+ * address by itself.
+ */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [before = '', after] = (address.split('%', 1)[0] ?? '').split('::');
+  const head = before === '' ? [] : before.split(':');
+  const tail = after === undefined || after === '' ? [] : after.split(':');
+  const ipv4 = tail.at(-1)?.includes('.') === true ? 1 : 0; // the last 32 bits in dots count for two groups
+  const zeros = after === undefined ? [] : Array<string>(Math.max(0, 8 - ipv4 - head.length - tail.length)).fill('0');
+  const groups = [...head, ...zeros, ...tail].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${groups.join(':')}::/64`;
 }
 
 /** Addresses in the order in which the proxies added them: the nearest comes last. */

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../domain/errors.ts';
 import { rateLimited } from './authenticate.ts';
+import { networkOf } from './client-address.ts';
 import type { Parts } from './parts.ts';
 
 /**
@@ -10,7 +11,7 @@ import type { Parts } from './parts.ts';
  * @throws HttpError `rate_limited`, before anything is looked up
  */
 export async function withCodeTries<T>(parts: Parts, request: FastifyRequest, lookUp: () => Promise<T>): Promise<T> {
-  const address = parts.clients.of(request.raw);
+  const address = networkOf(parts.clients.of(request.raw));
   const seconds = parts.codeTries.check(address);
   if (seconds > 0) throw rateLimited('Too many unknown invitation codes came from your address.', seconds);
   try {

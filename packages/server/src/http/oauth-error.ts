@@ -22,13 +22,17 @@ export const oauthErrorForm: ErrorForm = {
 
 /** Refused because a client tried to authenticate, which a public one can't (RFC 6749 §5.2, `invalid_client`). */
 export class ClientAuthenticationError extends OauthError {
-  constructor() {
+  /** Whether it tried with an `authorization` field: the answer then names the scheme. */
+  readonly usedBasic: boolean;
+
+  constructor(usedBasic: boolean) {
     super('invalid_client', 'The client has no secret: send client_id alone, in the body.');
+    this.usedBasic = usedBasic;
   }
 }
 
 function ownAnswer(error: OauthError): ErrorAnswer {
-  const isChallenge = error instanceof ClientAuthenticationError;
+  const isChallenge = error instanceof ClientAuthenticationError && error.usedBasic;
   return {
     status: isChallenge ? 401 : 400,
     code: error.code,

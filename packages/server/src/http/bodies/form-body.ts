@@ -1,19 +1,22 @@
 import { HttpError } from '../http-error.ts';
-import type { BodyReader } from './body-reader.ts';
+import type { BodyReader, BodySource } from './body-reader.ts';
 import { readBytes } from './read-bytes.ts';
 
 const maxFormBytes = 16 * 1024;
 
+/** @throws HttpError `unsupported_media_type`, and what reading a body throws */
+export async function readForm(source: BodySource): Promise<URLSearchParams> {
+  if (source.mediaType !== 'application/x-www-form-urlencoded') {
+    throw new HttpError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded.', {
+      accept: 'application/x-www-form-urlencoded',
+    });
+  }
+  return new URLSearchParams((await readBytes(source, maxFormBytes, 'The form')).toString('utf8'));
+}
+
 /** A page's form as browsers send it: the first value of each field. */
 export const formBody: BodyReader<URLSearchParams> = {
-  async read(source) {
-    if (source.mediaType !== 'application/x-www-form-urlencoded') {
-      throw new HttpError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded.', {
-        accept: 'application/x-www-form-urlencoded',
-      });
-    }
-    return new URLSearchParams((await readBytes(source, maxFormBytes, 'The form')).toString('utf8'));
-  },
+  read: readForm,
   doc: {
     required: true,
     content: { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } },

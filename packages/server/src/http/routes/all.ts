@@ -8,8 +8,10 @@ import { guestRoutes } from './guests.ts';
 import { healthRoutes } from './health.ts';
 import { instrumentRoutes } from './instrument.ts';
 import { invitationRoutes } from './invitations.ts';
+import { oauthRoutes } from './oauth.ts';
 import { pluginRoutes } from './plugins.ts';
 import { referenceRoutes } from './reference.ts';
+import { sessionAuthorizationRoutes } from './session-authorization.ts';
 import { tokenRoutes } from './tokens.ts';
 
 /** Every route there is. */
@@ -22,6 +24,8 @@ export const allRoutes: readonly Route[] = [
   ...guestRoutes,
   ...invitationRoutes,
   ...tokenRoutes,
+  ...oauthRoutes,
+  ...sessionAuthorizationRoutes,
   ...instrumentRoutes,
   ...acceptInviteRoutes,
   ...healthRoutes,

@@ -1,0 +1,64 @@
+import type { SessionId, TokenScope, UserId } from '@tenon/protocol';
+import type { Context } from '../context.ts';
+import { DomainError } from '../errors.ts';
+import { demandPassword } from '../passwords.ts';
+import type { Queries } from '../ports.ts';
+import { narrowScopes } from './scopes.ts';
+
+/** Who decides on a login: somebody who is signed in. */
+export interface Approver {
+  readonly userId: UserId;
+  readonly sessionId: SessionId;
+}
+
+/** What was decided, as the page sends it. */
+export interface Decision {
+  readonly decision: 'approve' | 'deny';
+  /** What of the scopes that were asked for is granted; all of it when nothing is said. */
+  readonly scopes?: readonly TokenScope[] | undefined;
+  readonly password?: string | undefined;
+  /** Who decides, as the page showed it. */
+  readonly userId?: string | undefined;
+}
+
+/**
+ * Demands that who decides is whom the page showed: meanwhile somebody else may have signed in in another tab, whom the
+ * login would then be for.
+ *
+ * @throws DomainError `conflict`
+ */
+export function demandSamePerson(approver: Approver, { userId = approver.userId }: Decision): void {
+  if (userId === approver.userId) return;
+  throw new DomainError('conflict', 'Somebody else is signed in in this browser by now. Load the page again.');
+}
+
+/**
+ * Demands what an approval takes: scopes that were asked for, and the password for `manage`, each time.
+ *
+ * @returns the scopes that are granted
+ * @throws DomainError `invalid_field`, `password_required`, `invalid_credentials`, `rate_limited`
+ */
+export async function demandApproval(
+  context: Context,
+  { userId, sessionId }: Approver,
+  { scopes, password }: Decision,
+  asked: readonly TokenScope[],
+): Promise<readonly TokenScope[]> {
+  const granted = narrowScopes(asked, scopes);
+  if (!granted.includes('manage')) return granted;
+  if (password === undefined) {
+    throw new DomainError('password_required', 'To let a program manage applications takes your password again.');
+  }
+  await demandPassword(context, { userId, by: sessionId }, password);
+  return granted;
+}
+
+/**
+ * Demands that the session is still there when its decision is written: to look at a password takes a while.
+ *
+ * @throws DomainError `not_signed_in`
+ */
+export async function demandSession(queries: Queries, { sessionId }: Approver): Promise<void> {
+  if ((await queries.session(sessionId)) !== undefined) return;
+  throw new DomainError('not_signed_in', 'You were signed out meanwhile. Sign in again.');
+}

@@ -1,0 +1,105 @@
+import type { Context } from '../context.ts';
+import type { Transaction } from '../ports.ts';
+import type { AuthorizationCodeRecord } from '../records.ts';
+import { hashSecret } from '../secrets.ts';
+import { makeCode } from '../sessions.ts';
+import type { NewToken } from '../tokens.ts';
+import { type Approver, type Decision, demandApproval, demandSamePerson, demandSession } from './approval.ts';
+import { redirectWithCode, redirectWithError, type ValidRequest } from './authorization-request.ts';
+import { OauthError } from './errors.ts';
+import { makeLoginToken } from './login-tokens.ts';
+import { isCodeVerifier, verifiesChallenge } from './pkce.ts';
+
+/** How long a code waits for its client, in milliseconds: it has but to cross the machine (RFC 6749 §4.1.2). */
+const codeLifetimeMs = 60_000;
+
+/**
+ * Decides on a login with a loopback redirect.
+ *
+ * @returns where the browser goes next: to the client, with a code or with the refusal
+ * @throws DomainError `conflict`, `invalid_field`, `password_required`, `invalid_credentials`, `rate_limited`, `not_signed_in`
+ */
+export async function decideAuthorization(
+  context: Context,
+  approver: Approver,
+  request: ValidRequest,
+  decision: Decision,
+): Promise<string> {
+  demandSamePerson(approver, decision);
+  const { returnTo, client, codeChallenge, deviceName } = request;
+  if (decision.decision === 'deny') return redirectWithError(returnTo, 'access_denied', 'The login was denied.');
+  const scopes = await demandApproval(context, approver, decision, request.scopes);
+  const code = makeCode(context.random);
+  const nowMs = context.clock();
+  const record: AuthorizationCodeRecord = {
+    codeHash: hashSecret(code),
+    userId: approver.userId,
+    clientId: client.id,
+    redirectUri: returnTo.redirectUri,
+    codeChallenge,
+    scopes,
+    deviceName,
+    createdAtMs: nowMs,
+    expiresAtMs: nowMs + codeLifetimeMs,
+    tokenId: null,
+    usedAtMs: null,
+  };
+  await context.store.write(async (tx) => {
+    await demandSession(tx, approver);
+    await tx.insertAuthorizationCode(record);
+  });
+  return redirectWithCode(returnTo, code);
+}
+
+/** What a client sends for its token (RFC 6749 §4.1.3, RFC 7636 §4.5). */
+export interface CodeExchange {
+  readonly code: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly codeVerifier: string;
+}
+
+/**
+ * Exchanges a code for a token, once. A code that comes again was stolen, now or then, so the token that was made of it is
+ * revoked (RFC 6749 §4.1.2).
+ *
+ * @throws OauthError `invalid_request` for a verifier that can be none, `invalid_grant` for a code that is unknown, expired,
+ *   used, or not this client's, redirect's and verifier's
+ */
+export async function exchangeCode(context: Context, exchange: CodeExchange): Promise<NewToken> {
+  if (!isCodeVerifier(exchange.codeVerifier)) {
+    throw new OauthError('invalid_request', 'The code verifier has 43 to 128 characters of A-Z a-z 0-9 - . _ ~.');
+  }
+  const codeHash = hashSecret(exchange.code);
+  // What the transaction changes for a replayed code must stay, so it ends with an outcome and throws nothing.
+  const token = await context.store.write(async (tx) => {
+    const code = await tx.authorizationCodeByHash(codeHash);
+    if (code !== undefined && code.usedAtMs !== null) await revokeTokenOf(tx, code);
+    if (code === undefined || !(await isExchangeable(context, tx, code, exchange))) return undefined;
+    const made = makeLoginToken(context, code);
+    await tx.insertToken(made.record);
+    await tx.useAuthorizationCode(codeHash, { tokenId: made.record.id, usedAtMs: made.record.createdAtMs });
+    return made;
+  });
+  if (token === undefined) {
+    throw new OauthError('invalid_grant', 'The code is unknown, expired or used, or was given to another request.');
+  }
+  return token;
+}
+
+async function revokeTokenOf(tx: Transaction, { tokenId }: AuthorizationCodeRecord): Promise<void> {
+  if (tokenId !== null) await tx.deleteToken(tokenId);
+}
+
+async function isExchangeable(
+  { clock }: Context,
+  tx: Transaction,
+  code: AuthorizationCodeRecord,
+  { clientId, redirectUri, codeVerifier }: CodeExchange,
+): Promise<boolean> {
+  const isTheirs = code.clientId === clientId && code.redirectUri === redirectUri;
+  if (!isTheirs || code.usedAtMs !== null || code.expiresAtMs <= clock()) return false;
+  if (!verifiesChallenge(codeVerifier, code.codeChallenge)) return false;
+  const user = await tx.user(code.userId);
+  return user !== undefined && user.deletedAtMs === null;
+}

@@ -1,0 +1,37 @@
+import { isSecret, secretPrefixes, type TokenScope, type UserId } from '@tenon/protocol';
+import type { Context } from '../context.ts';
+import { hashSecret } from '../secrets.ts';
+import { makeToken, type NewToken } from '../tokens.ts';
+import { OauthError } from './errors.ts';
+
+/** How long the token of a command-line login works, in days. */
+export const loginTokenLifetimeDays = 30;
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Makes the token that a login ends with. Its name tells the owner, in the list of tokens, which machine has it. */
+export function makeLoginToken(
+  parts: Pick<Context, 'clock' | 'random'>,
+  grant: { readonly userId: UserId; readonly scopes: readonly TokenScope[]; readonly deviceName: string | null },
+): NewToken {
+  const { userId, scopes, deviceName } = grant;
+  const name = deviceName === null ? 'tenon login' : `tenon login (${deviceName})`;
+  const expiresAtMs = parts.clock() + loginTokenLifetimeDays * dayMs;
+  return makeToken(parts, userId, { name, scopes, appId: null, expiresAtMs });
+}
+
+/**
+ * Revokes an access token, whoever brings it (RFC 7009): who holds a token could do worse with it. Any will do, whether it came
+ * from a login, was made by hand, or belongs to the pages of a session, which then fetch another one. One that is unknown is
+ * revoked as it is.
+ *
+ * @throws OauthError `unsupported_token_type` for an API key
+ */
+export async function revokeBearer({ store }: Pick<Context, 'store'>, secret: string): Promise<void> {
+  if (secret.startsWith(secretPrefixes.apiKey)) {
+    throw new OauthError('unsupported_token_type', 'API keys are deleted on the console, or through /api/v1/api-keys.');
+  }
+  if (!isSecret('accessToken', secret)) return;
+  const token = await store.read.tokenByHash(hashSecret(secret));
+  if (token !== undefined) await store.write((tx) => tx.deleteToken(token.id));
+}

@@ -1,0 +1,276 @@
+import {
+  cliClientId,
+  deviceAuthorization,
+  deviceCodeGrantType,
+  oauthError,
+  oauthMetadata,
+  oauthPaths,
+  oauthToken,
+} from '@tenon/protocol';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { exchangeCode } from '../../domain/oauth/authorization-codes.ts';
+import { demandClient, demandParameter } from '../../domain/oauth/clients.ts';
+import { deviceGrantLifetimeMs, redeemDeviceCode, startDeviceGrant } from '../../domain/oauth/device-grants.ts';
+import { pollIntervalSeconds } from '../../domain/oauth/device-polls.ts';
+import { OauthError } from '../../domain/oauth/errors.ts';
+import { revokeBearer } from '../../domain/oauth/login-tokens.ts';
+import { allScopes } from '../../domain/oauth/scopes.ts';
+import type { NewToken } from '../../domain/tokens.ts';
+import { rateLimited } from '../authenticate.ts';
+import { formFields } from '../bodies/form-fields.ts';
+import { networkOf } from '../client-address.ts';
+import { withGrantTries } from '../login-tries.ts';
+import { ClientAuthenticationError, oauthErrorForm } from '../oauth-error.ts';
+import type { Parts } from '../parts.ts';
+import { type Route, route } from '../route.ts';
+
+const tag = 'Command-line login';
+const issuer = 'http://localhost:8366';
+
+const clientId = Type.Optional(Type.String({ description: `\`${cliClientId}\`` }));
+const clientSecret = Type.Optional(Type.String({ description: 'refused: the client is a public one' }));
+
+/** What the routes that answer in OAuth's form share; `pragma` is what RFC 6749 §5.1 adds to `cache-control`. */
+const form = { area: 'distribution', errorForm: oauthErrorForm, headers: () => ({ pragma: 'no-cache' }) } as const;
+
+const tokenBody = formFields(
+  Type.Object({
+    grant_type: Type.Optional(Type.String({ description: `\`authorization_code\` or \`${deviceCodeGrantType}\`` })),
+    client_id: clientId,
+    client_secret: clientSecret,
+    code: Type.Optional(Type.String({ description: 'the authorization code' })),
+    redirect_uri: Type.Optional(Type.String({ description: 'where the code came to, to the letter' })),
+    code_verifier: Type.Optional(Type.String({ description: 'what the code challenge was made of (RFC 7636)' })),
+    device_code: Type.Optional(Type.String({ description: 'the device code (RFC 8628)' })),
+  }),
+  {
+    grant_type: 'authorization_code',
+    client_id: cliClientId,
+    code: 'SplxlOBeZQQYbYS6WxSbIA2nF3fM0Vy9sd4jC1kYwEo',
+    redirect_uri: 'http://127.0.0.1:51004/callback',
+    code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+  },
+);
+
+const deviceBody = formFields(
+  Type.Object({
+    client_id: clientId,
+    client_secret: clientSecret,
+    scope: Type.Optional(
+      Type.String({ description: '`read`, `publish`, `manage`, with spaces between them; by default `read publish`' }),
+    ),
+    device_name: Type.Optional(Type.String({ description: 'our own: what the asking machine calls itself' })),
+  }),
+  { client_id: cliClientId, scope: 'read publish', device_name: 'build-7' },
+);
+
+const revocationBody = formFields(
+  Type.Object({
+    token: Type.Optional(Type.String({ description: 'the access token' })),
+    token_type_hint: Type.Optional(Type.String({ description: 'passed over: the token tells' })),
+    client_id: clientId,
+    client_secret: clientSecret,
+  }),
+  { token: 'tnn_0000000000000000000000000000AbCdEf', client_id: cliClientId },
+);
+
+/** What goes wrong in OAuth's own terms. */
+const refusals = (...codes: readonly string[]) => ({
+  400: {
+    description: codes.map((code) => `\`${code}\``).join(', '),
+    schema: oauthError,
+    example: { error: 'invalid_request' as const, error_description: 'The parameter client_id is missing.' },
+  },
+  401: {
+    description: '`invalid_client`: the client tried to authenticate with a secret, and can have none',
+    headers: { 'www-authenticate': 'the scheme that was tried' },
+    schema: oauthError,
+    example: { error: 'invalid_client' as const },
+  },
+});
+
+export const oauthRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: oauthPaths.metadata,
+    access: { kind: 'public' },
+    doc: {
+      id: 'readOauthMetadata',
+      tag,
+      summary: 'Where programs log in, and what they may ask for (RFC 8414)',
+      description:
+        'Below the base URL; and where that has a path, also at the address that RFC 8414 §3.1 makes of it: `https://host/.well-known/oauth-authorization-server/path`.',
+      answers: { 200: { description: 'the metadata', schema: oauthMetadata, example: metadataOf(issuer) } },
+    },
+    handle: ({ addresses }) => metadataOf(addresses.base()),
+  }),
+  route({
+    method: 'POST',
+    path: oauthPaths.token,
+    access: { kind: 'public' },
+    ...form,
+    body: tokenBody,
+    doc: {
+      id: 'exchangeForToken',
+      tag,
+      summary: 'Exchange a code that a person approved for an access token',
+      description:
+        'With an authorization code (RFC 6749 §4.1.3) and its PKCE verifier (RFC 7636, S256 only), or a device code (RFC 8628 §3.4). Both work once; an authorization code lives for a minute, and when it comes a second time, the token that was made of it is revoked. The token works for 30 days.',
+      answers: {
+        200: {
+          description: 'the token, shown this once',
+          schema: oauthToken,
+          example: {
+            access_token: 'tnn_0000000000000000000000000000AbCdEf',
+            token_type: 'Bearer',
+            expires_in: 2_592_000,
+            scope: 'read publish',
+          },
+        },
+        ...refusals(
+          'invalid_request',
+          'invalid_client',
+          'invalid_grant',
+          'unsupported_grant_type',
+          'authorization_pending',
+          'slow_down',
+          'access_denied',
+          'expired_token',
+        ),
+      },
+      errors: ['rate_limited', 'unavailable', 'storage_full'],
+    },
+    handle: async (parts, { request, body }) => {
+      refuseClientAuthentication(request, body.client_secret);
+      return toOauthToken(await withGrantTries(parts, request, () => redeem(parts, body)));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: oauthPaths.deviceAuthorization,
+    access: { kind: 'public' },
+    ...form,
+    body: deviceBody,
+    doc: {
+      id: 'startDeviceLogin',
+      tag,
+      summary: 'Begin a login on a machine on which no browser can be opened (RFC 8628)',
+      description:
+        'A person opens `verification_uri`, types the code, compares what the page says, and decides. Meanwhile the machine asks the token endpoint, every `interval` seconds.',
+      answers: {
+        200: {
+          description: 'the codes, shown this once',
+          schema: deviceAuthorization,
+          example: {
+            device_code: 'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eSYE',
+            user_code: 'WDJB-MJHT',
+            verification_uri: `${issuer}${oauthPaths.device}`,
+            verification_uri_complete: `${issuer}${oauthPaths.device}?user_code=WDJB-MJHT`,
+            expires_in: 600,
+            interval: pollIntervalSeconds,
+          },
+        },
+        ...refusals('invalid_request', 'invalid_client', 'invalid_scope'),
+      },
+      errors: ['rate_limited', 'unavailable', 'storage_full'],
+    },
+    handle: async (parts, { request, body }) => {
+      refuseClientAuthentication(request, body.client_secret);
+      const client = demandClient(body.client_id);
+      const address = parts.clients.of(request.raw);
+      const seconds = parts.deviceLogins.take(networkOf(address));
+      if (seconds > 0) throw rateLimited('Your address began too many logins.', seconds);
+      const asked = { client, scope: body.scope, deviceName: body.device_name, address };
+      const { deviceCode, userCode } = await startDeviceGrant(parts.context, asked);
+      const page = parts.addresses.base() + oauthPaths.device;
+      return {
+        device_code: deviceCode,
+        user_code: userCode,
+        verification_uri: page,
+        verification_uri_complete: `${page}?user_code=${userCode}`,
+        expires_in: deviceGrantLifetimeMs / 1000,
+        interval: pollIntervalSeconds,
+      };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: oauthPaths.revoke,
+    access: { kind: 'public' },
+    ...form,
+    body: revocationBody,
+    doc: {
+      id: 'revokeOauthToken',
+      tag,
+      summary: 'Revoke an access token, as whoever holds it (RFC 7009)',
+      description: 'Any access token will do, however it was made. One that is unknown is answered alike.',
+      answers: {
+        200: { description: 'it opens nothing any more' },
+        ...refusals('invalid_request', 'invalid_client', 'unsupported_token_type'),
+      },
+      errors: ['unavailable', 'storage_full'],
+    },
+    handle: async ({ context }, { request, body }, reply) => {
+      refuseClientAuthentication(request, body.client_secret);
+      if (body.client_id !== undefined) demandClient(body.client_id);
+      await revokeBearer(context, demandParameter('token', body.token));
+      return reply.code(200).send();
+    },
+  }),
+];
+
+/** @throws OauthError */
+function redeem({ context, devicePolls }: Parts, body: Readonly<Record<string, string>>): Promise<NewToken> {
+  const grantType = demandParameter('grant_type', body.grant_type);
+  const { id } = demandClient(body.client_id);
+  switch (grantType) {
+    case 'authorization_code':
+      return exchangeCode(context, {
+        clientId: id,
+        code: demandParameter('code', body.code),
+        redirectUri: demandParameter('redirect_uri', body.redirect_uri),
+        codeVerifier: demandParameter('code_verifier', body.code_verifier),
+      });
+    case deviceCodeGrantType: {
+      const deviceCode = demandParameter('device_code', body.device_code);
+      return redeemDeviceCode(context, devicePolls, { clientId: id, deviceCode });
+    }
+    default:
+      throw new OauthError('unsupported_grant_type', 'The metadata lists the grant types that are supported.');
+  }
+}
+
+/** A public client that sends a secret was set up wrongly; its secret, if it is one, is best kept. */
+function refuseClientAuthentication(request: FastifyRequest, secret: string | undefined): void {
+  const usesBasic = /^basic /i.test(request.headers.authorization ?? '');
+  if (usesBasic || secret !== undefined) throw new ClientAuthenticationError(usesBasic);
+}
+
+function toOauthToken({ record, secret }: NewToken) {
+  return {
+    access_token: secret,
+    token_type: 'Bearer',
+    expires_in: Math.floor((record.expiresAtMs - record.createdAtMs) / 1000),
+    scope: record.scopes.join(' '),
+  };
+}
+
+function metadataOf(base: string) {
+  return {
+    issuer: base,
+    authorization_endpoint: base + oauthPaths.authorize,
+    token_endpoint: base + oauthPaths.token,
+    device_authorization_endpoint: base + oauthPaths.deviceAuthorization,
+    revocation_endpoint: base + oauthPaths.revoke,
+    scopes_supported: [...allScopes],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', deviceCodeGrantType],
+    token_endpoint_auth_methods_supported: ['none'],
+    revocation_endpoint_auth_methods_supported: ['none'],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    service_documentation: `${base}/openapi.json`,
+  };
+}

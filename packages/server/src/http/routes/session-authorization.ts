@@ -1,0 +1,172 @@
+import {
+  type AuthorizationView,
+  authorizationDecision,
+  authorizationOutcome,
+  authorizationView,
+  authorizationViewInput,
+  comparisonCode,
+  deviceDecision,
+  userCodeInput,
+} from '@tenon/protocol';
+import { Type } from 'typebox';
+import type { Approver } from '../../domain/oauth/approval.ts';
+import { decideAuthorization } from '../../domain/oauth/authorization-codes.ts';
+import { parseAuthorizationRequest } from '../../domain/oauth/authorization-request.ts';
+import { type Client, findClient } from '../../domain/oauth/clients.ts';
+import { decideDeviceGrant, findOpenDeviceGrant } from '../../domain/oauth/device-grants.ts';
+import { loginTokenLifetimeDays } from '../../domain/oauth/login-tokens.ts';
+import type { SessionRecord } from '../../domain/records.ts';
+import { jsonBody } from '../bodies/json-body.ts';
+import { withUserCodeTries } from '../login-tries.ts';
+import { type Route, route } from '../route.ts';
+import { example } from './examples.ts';
+
+/*
+ * The approval of command-line logins, by whoever is signed in in a browser. The page at the authorization endpoint hands its
+ * query on as it came, when it is opened and again when a person has decided: nothing is kept in between.
+ */
+
+const tag = 'Browser session';
+
+const requestExample =
+  'response_type=code&client_id=tenon-cli&redirect_uri=http%3A%2F%2F127.0.0.1%3A51004%2Fcallback&scope=read+publish&state=af0ifjsldkj&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&device_name=adas-laptop';
+
+const viewExample = {
+  client: { id: 'tenon-cli', name: 'Tenon command line' },
+  deviceName: 'adas-laptop',
+  address: '192.0.2.7',
+  scopes: ['read' as const, 'publish' as const],
+  userCode: 'WDJB-MJHT',
+  tokenLifetimeDays: loginTokenLifetimeDays,
+  requestedAt: example.time,
+};
+
+const outcomeExample = {
+  redirectTo:
+    'http://127.0.0.1:51004/callback?code=SplxlOBeZQQYbYS6WxSbIA2nF3fM0Vy9sd4jC1kYwEo&state=af0ifjsldkj&iss=http%3A%2F%2Flocalhost%3A8366',
+};
+
+/** What a decision can be refused with, beside what its form can. */
+const decisionErrors = ['password_required', 'invalid_credentials', 'conflict', 'rate_limited', 'unavailable'] as const;
+
+export const sessionAuthorizationRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/session/authorization/view',
+    access: { kind: 'session' },
+    body: jsonBody(authorizationViewInput, { request: requestExample }),
+    doc: {
+      id: 'viewAuthorization',
+      tag,
+      summary: 'What a program asks for that has opened the authorization page',
+      answers: {
+        200: {
+          description: 'what is asked; or, for a request that is faulty, where to take the error',
+          schema: Type.Union([authorizationView, authorizationOutcome]),
+          example: { flow: 'loopback', ...viewExample },
+        },
+      },
+      errors: ['invalid_request'],
+    },
+    handle: ({ addresses, clients, context }, { request, body }) => {
+      const parsed = parseAuthorizationRequest(body.request, addresses.base());
+      if ('redirectTo' in parsed) return { redirectTo: parsed.redirectTo };
+      const { client, scopes, deviceName, codeChallenge } = parsed;
+      return toView({
+        flow: 'loopback',
+        client,
+        scopes: [...scopes],
+        deviceName,
+        address: clients.of(request.raw), // the browser and the program are on the same machine
+        userCode: comparisonCode(codeChallenge),
+        requestedAt: new Date(context.clock()).toISOString(),
+      });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/session/authorization',
+    access: { kind: 'session' },
+    body: jsonBody(authorizationDecision, { request: requestExample, decision: 'approve', userId: example.userId }),
+    doc: {
+      id: 'decideAuthorization',
+      tag,
+      summary: 'Approve or deny what a program asks for that has opened the authorization page',
+      description: 'To grant `manage` takes the password, each time.',
+      answers: {
+        200: { description: 'where the browser goes next', schema: authorizationOutcome, example: outcomeExample },
+      },
+      errors: ['invalid_request', ...decisionErrors],
+    },
+    handle: async ({ addresses, context }, { admission, body }) => {
+      const parsed = parseAuthorizationRequest(body.request, addresses.base());
+      if ('redirectTo' in parsed) return { redirectTo: parsed.redirectTo };
+      return { redirectTo: await decideAuthorization(context, approverOf(admission.session), parsed, body) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/session/device/view',
+    access: { kind: 'session' },
+    body: jsonBody(userCodeInput, { userCode: 'WDJB-MJHT' }),
+    doc: {
+      id: 'viewDeviceLogin',
+      tag,
+      summary: 'What a device asks for whose code was typed',
+      answers: {
+        200: {
+          description: 'what is asked',
+          schema: authorizationView,
+          example: { flow: 'device', ...viewExample },
+        },
+      },
+      errors: ['not_found', 'rate_limited'],
+    },
+    handle: async (parts, { request, admission, body }) => {
+      const { context } = parts;
+      const { grant, userCode } = await withUserCodeTries(parts, request, admission.session.id, () =>
+        findOpenDeviceGrant(context, context.store.read, body.userCode),
+      );
+      const { deviceName, address, createdAtMs } = grant;
+      return toView({
+        flow: 'device',
+        client: findClient(grant.clientId) ?? { id: grant.clientId, name: grant.clientId },
+        scopes: [...grant.scopes],
+        deviceName,
+        address,
+        userCode,
+        requestedAt: new Date(createdAtMs).toISOString(),
+      });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/session/device',
+    access: { kind: 'session' },
+    body: jsonBody(deviceDecision, { userCode: 'WDJB-MJHT', decision: 'approve', userId: example.userId }),
+    doc: {
+      id: 'decideDeviceLogin',
+      tag,
+      summary: 'Approve or deny what a device asks for whose code was typed',
+      description: 'Nobody decides twice. To grant `manage` takes the password, each time.',
+      answers: { 204: { description: 'decided; the device learns it when it asks next' } },
+      errors: ['not_found', ...decisionErrors],
+    },
+    handle: async (parts, { request, admission, body }, reply) => {
+      const { session } = admission;
+      await withUserCodeTries(parts, request, session.id, () =>
+        decideDeviceGrant(parts.context, approverOf(session), body.userCode, body),
+      );
+      return reply.code(204).send();
+    },
+  }),
+];
+
+function approverOf({ id, userId }: SessionRecord): Approver {
+  return { userId, sessionId: id };
+}
+
+function toView(view: Omit<AuthorizationView, 'client' | 'tokenLifetimeDays'> & { client: Client }): AuthorizationView {
+  const { id, name } = view.client;
+  return { ...view, client: { id, name }, tokenLifetimeDays: loginTokenLifetimeDays };
+}
