@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { createPatience, type Patience, readAnswer, readChunks, request, type Target } from './transport.ts';
+import { createPatience, dropBody, type Patience, readAnswer, readChunks, request, type Target } from './transport.ts';
 
 /** A URL's path, each value in it escaped so that it stays one segment. */
 export function path(texts: TemplateStringsArray, ...values: string[]): string {
@@ -62,9 +62,7 @@ export function createApi(options: Target): Api {
       );
     },
     async remove(path) {
-      const { response, patience } = await request(options, path, { method: 'DELETE' });
-      patience.end();
-      await response.body?.cancel();
+      await dropBody(await request(options, path, { method: 'DELETE' }));
     },
     async download(path) {
       const answer = await request(options, path, { method: 'GET' });

@@ -74,6 +74,24 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/admin.ts')).addAdminCommands,
   },
   {
+    name: 'login',
+    heading: 'Access:',
+    summary: 'log in to a server, through your browser',
+    load: async () => (await import('./commands/login.ts')).addLoginCommand,
+  },
+  {
+    name: 'logout',
+    heading: 'Access:',
+    summary: 'end a login, here and at its server',
+    load: async () => (await import('./commands/logout.ts')).addLogoutCommand,
+  },
+  {
+    name: 'profile',
+    heading: 'Access:',
+    summary: 'your logins, for several servers side by side',
+    load: async () => (await import('./commands/profile.ts')).addProfileCommands,
+  },
+  {
     name: 'whoami',
     heading: 'Access:',
     summary: 'show who you are to the server',

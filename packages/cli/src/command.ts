@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** Adds `--json`, which every command has. */
 export function withJson(command: Command): Command {
@@ -7,12 +7,21 @@ export function withJson(command: Command): Command {
 
 /** Adds what a command needs that talks to a server. */
 export function withServer(command: Command): Command {
-  return withJson(command)
-    .optionsGroup('Server:')
-    .option('--url <url>', 'the server (default: TENON_URL, else quickstart.env in the data folder)')
+  return withServerChoice(withJson(command).optionsGroup('Server:'))
+    .option('--profile <name>', 'the login to use (default: TENON_PROFILE, else the current one)')
     .option('--token <token>', 'the access token; other users of this machine can see it: TENON_TOKEN is safer')
-    .option('--data-dir <folder>', 'the data folder of a server on this machine (default: ./tenon-data)')
     .option('--timeout <seconds>', 'give up when nothing has moved for so long (default: 60)', parseSeconds);
+}
+
+/** Adds the ways to name a server that need no login there. */
+export function withServerChoice(command: Command): Command {
+  return command
+    .option(
+      '--server <server>',
+      "a URL, or a login's name (default: TENON_URL, else the current login, else quickstart.env in the data folder)",
+    )
+    .addOption(new Option('--url <url>', 'what --server was called at first').hideHelp())
+    .option('--data-dir <folder>', 'the data folder of a server on this machine (default: ./tenon-data)');
 }
 
 /** Adds `--yes`, for commands that ask before they destroy. */

@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { type CredentialsPlace, readCredentials } from './credentials-file.ts';
 import type { Environment } from './environment.ts';
 import { CliError, usageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
-
-/** What the command line says on where the server is. */
-export interface ConnectionOptions {
-  readonly url?: string | undefined;
-  readonly token?: string | undefined;
-  readonly dataDir?: string | undefined;
-}
+import { type NamedProfile, profileOfServer } from './profiles.ts';
+import { type ConnectionOptions, chooseServer, type ServerChoice } from './server-choice.ts';
+import { parseServerUrl } from './server-url.ts';
 
 /** Which server to talk to, and what to use there when the command line doesn't say. */
 export interface Connection {
@@ -18,46 +15,64 @@ export interface Connection {
   readonly url: string;
   /** The access token. Absent when none was found: {@link demandToken} says so. */
   readonly token: string | undefined;
+  /** The login that the token is of, when it is one's. */
+  readonly login: NamedProfile | undefined;
   /** The application and the extension point that commands are about by default. */
   readonly appId: string | undefined;
   readonly extensionPointId: string | undefined;
+  /** The server whose data folder is here, when another one was chosen because of the current login alone. */
+  readonly passedOver: string | undefined;
 }
 
 /** Where the data folder is: `--data-dir`, else TENON_DATA_DIR, else `./tenon-data`. */
-export function dataFolder(options: ConnectionOptions, environment: Environment): string {
+export function dataFolder(options: Pick<ConnectionOptions, 'dataDir'>, environment: Environment): string {
   return options.dataDir ?? (environment.TENON_DATA_DIR || './tenon-data');
 }
 
 /**
- * Finds the server and the token: the command line goes before the environment, and that before `quickstart.env` in the data
- * folder. What is in that file belongs to its own server, and is never sent to another.
+ * Finds the server as {@link chooseServer} does, then a token for it: `--token`, else TENON_TOKEN, else a login at that
+ * server, else that server's own `quickstart.env`. What belongs to one server is never sent to another.
  *
- * @throws CliError when no server is named, or the URL is none
+ * @throws CliError when no server is named, or what names it is wrong
  */
-export function findConnection(options: ConnectionOptions, environment: Environment): Connection {
-  const quickstart = readQuickstart(join(dataFolder(options, environment), 'quickstart.env'));
-  const named = options.url ?? environment.TENON_URL;
-  const found = named || quickstart.TENON_URL;
-  if (!found) throw usageError('Which server? None is named, and there is no quickstart.env here.', waysToConnect);
-  const url = normalizeUrl(found);
-  const isQuickstart = quickstart.TENON_URL !== undefined && normalizeUrl(quickstart.TENON_URL) === url;
-  const fallback = isQuickstart ? quickstart : {};
+export function findConnection(options: ConnectionOptions, place: CredentialsPlace): Connection {
+  const { environment } = place;
+  const quickstart = readQuickstart(options, environment);
+  const quickstartUrl = parseServerUrl(quickstart.TENON_URL ?? '');
+  const logins = lazily(() => readCredentials(place));
+  const chosen = chooseServer(options, { environment, logins, quickstartUrl });
+  if (chosen === undefined) throw usageError('Which server? None is named, and you are not logged in.', waysToConnect);
+  const { url } = chosen;
+  const fallback = quickstartUrl === url ? quickstart : {};
+  const given = options.token || environmentToken(chosen, environment);
+  const login = given ? undefined : (chosen.login ?? profileOfServer(logins(), url, environment.TENON_PROFILE));
   const value = (name: string) => environment[name] || fallback[name] || undefined;
   return {
     url,
-    token: options.token ?? value('TENON_TOKEN'),
+    token: given || login?.profile.token || fallback.TENON_TOKEN || undefined,
+    login,
     appId: value('TENON_APP_ID'),
     extensionPointId: value('TENON_EXTENSION_POINT_ID'),
+    passedOver: chosen.by === 'current login' && quickstartUrl !== url ? quickstartUrl : undefined,
   };
 }
 
+/** TENON_TOKEN, where it may go: beside TENON_URL it is that server's, and a profile that is named has a token of its own. */
+function environmentToken({ url, by, login }: ServerChoice, environment: Environment): string | undefined {
+  if (by === 'option' && login !== undefined) return undefined;
+  const isOtherServers = environment.TENON_URL && parseServerUrl(environment.TENON_URL) !== url;
+  return isOtherServers ? undefined : environment.TENON_TOKEN;
+}
+
 /** @throws CliError that tells the ways to get a token, when there is none */
-export function demandToken({ token }: Pick<Connection, 'token'>): string {
+export function demandToken({ token, url }: Pick<Connection, 'token' | 'url'>): string {
   if (token !== undefined) return token;
-  throw new CliError('missing_credentials', 'There is no access token for this server.', {
+  throw new CliError('missing_credentials', `There is no access token for ${url}.`, {
     exitCode: exitCodes.denied,
     hint: [
-      'Set TENON_TOKEN to one. To get it:',
+      'To get one:',
+      `  with an account there  tenon login --server ${url}`,
+      '  with a token at hand   set TENON_TOKEN to it',
       '  on a demo server       run commands where its data folder is (./tenon-data), or name it with --data-dir',
       "  on the server's host   tenon admin create-user <name>, then tenon admin create-token <user>",
       '  with another token     tenon token create <name>',
@@ -66,22 +81,26 @@ export function demandToken({ token }: Pick<Connection, 'token'>): string {
 }
 
 const waysToConnect = [
-  'Name it with --url or TENON_URL, or name the data folder of a server on this machine with --data-dir.',
-  'To start a server here: tenon serve',
+  'Log in with `tenon login --server <url>`. Or name the server with --server or TENON_URL, or with --data-dir the data',
+  'folder of one on this machine. To start a server here: tenon serve',
 ].join('\n');
 
-function normalizeUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '' || url.hash !== '') {
-    throw usageError(`"${text}" is no server's URL. It looks like https://plugins.example.org.`);
-  }
-  return url.href.replace(/\/+$/, '');
-}
-
-function readQuickstart(path: string): Readonly<Record<string, string | undefined>> {
+/** What the data folder's `quickstart.env` says, as far as it can be read. */
+export function readQuickstart(
+  options: Pick<ConnectionOptions, 'dataDir'>,
+  environment: Environment,
+): Readonly<Record<string, string | undefined>> {
   try {
-    return parseEnv(readFileSync(path, 'utf8'));
+    return parseEnv(readFileSync(join(dataFolder(options, environment), 'quickstart.env'), 'utf8'));
   } catch {
     return {}; // Not there, or another user's: then it says nothing to us.
   }
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }

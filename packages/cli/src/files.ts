@@ -61,8 +61,14 @@ export async function writeOutput(
 /**
  * Writes a file whole or not at all: what is written goes to a temporary file beside it, which takes its place at the end and
  * is removed when the writing fails. What is not a regular file (`/dev/null`, a pipe) is written to as it is.
+ *
+ * @param mode the file's permissions; by default those that it has, else what the process makes files with
  */
-export async function writeFileWhole(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
+export async function writeFileWhole(
+  path: string,
+  write: (file: FileHandle) => Promise<void>,
+  mode?: number,
+): Promise<void> {
   try {
     const present = await statIfThere(path);
     if (present?.isDirectory()) throw new Error('it is a folder');
@@ -72,7 +78,7 @@ export async function writeFileWhole(path: string, write: (file: FileHandle) => 
     }
     // A link stays one: the file that it leads to is replaced.
     const target = present === undefined ? path : await realpath(path);
-    await replaceFile(target, (present?.mode ?? 0o666) & 0o777, write);
+    await replaceFile(target, mode ?? (present?.mode ?? 0o666) & 0o777, write);
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
     throw fileError(`Cannot write ${path}`, cause);
@@ -116,7 +122,11 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of the path is no folder',
+  EEXIST: 'a file is in the place of the folder',
+  ELOOP: 'its links lead in a circle',
   ENOSPC: 'the disk is full',
+  EDQUOT: 'your share of the disk is used up',
+  EFBIG: 'no file may be that large here',
   EROFS: 'the file system is read-only',
 };
 

@@ -14,6 +14,16 @@ export interface Io {
   readonly fetch: typeof fetch;
   /** Milliseconds that only ever grow. */
   readonly nowMs: () => number;
+  /** The time of day, in milliseconds since 1970. */
+  readonly clockMs: () => number;
+  /** Waits, and rejects with the signal's reason when that comes first. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly platform: NodeJS.Platform;
+  /** What this machine calls itself. */
+  readonly hostName: string;
+  /** Shows a page in the user's browser. Rejects when that doesn't work. */
+  readonly openBrowser: (url: string) => Promise<void>;
   /** Runs work that is told, by the signal, when the user wants it ended: it then cleans up and rejects with the signal's reason. */
   readonly interruptible: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 }

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { readEnvironment } from './environment.ts';
@@ -5,18 +7,27 @@ import { exitCodes } from './exit-codes.ts';
 import { fileError } from './files.ts';
 import { interruptible } from './interruptible.ts';
 import type { Io } from './io.ts';
+import { openBrowser } from './login/browser.ts';
 import { reportError } from './output.ts';
 import { run } from './run.ts';
+import { sleep } from './sleep.ts';
 
 /** Runs the process's own command line, and sets its exit code. */
 export async function main(): Promise<void> {
+  const environment = readEnvironment();
   const io: Io = {
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
-    environment: readEnvironment(),
+    environment,
     fetch: globalThis.fetch,
     nowMs: () => performance.now(),
+    clockMs: () => Date.now(),
+    sleep,
+    randomBytes,
+    platform: process.platform,
+    hostName: hostname(),
+    openBrowser: (url) => openBrowser(url, environment, process.platform),
     interruptible,
   };
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { environmentVariables } from './environment.ts';
+import { connectionRules, environmentVariables } from './environment.ts';
 import { exitCodeMeanings } from './exit-codes.ts';
 
 const opening = `# The command line
@@ -30,8 +30,8 @@ export function renderReference(program: Command, helpOf: (command: Command) => 
     opening,
     `## Exit codes\n\n${table(['Code', 'Meaning'], exitCodeMeanings)}`,
     `## Environment variables\n
-Options go before these variables, and those before \`quickstart.env\` in the data folder. What is in that file is used with its
-own server alone. The server's own settings are in [configuration](configuration.md).\n
+${connectionRules}
+The server's own settings are in [configuration](configuration.md).\n
 ${table(['Variable', 'Meaning'], environmentVariables)}`,
     `## Options of commands that talk to a server\n\n${codeBlock(serverOptions ?? '')}`,
     ...sections,

@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
 import { type Api, createApi } from './api.ts';
-import { type Connection, type ConnectionOptions, demandToken, findConnection } from './connection.ts';
+import { type Connection, demandToken, findConnection } from './connection.ts';
 import { usageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { createReporter, type Reporter } from './output.ts';
+import type { ConnectionOptions } from './server-choice.ts';
+import { formatTime, printable } from './text.ts';
+import type { TokenHints } from './transport.ts';
 
 /** What a command that talks to a server works with. */
 export interface Session {
@@ -14,7 +17,8 @@ export interface Session {
   readonly signal: AbortSignal;
 }
 
-interface CommonOptions extends ConnectionOptions {
+/** What every command takes that talks to a server. */
+export interface CommonOptions extends ConnectionOptions {
   readonly json?: boolean | undefined;
   readonly timeout?: number | undefined;
 }
@@ -29,14 +33,46 @@ export function calling<Options, Args extends unknown[]>(
   return async (...all) => {
     const command = all.at(-1) as Command;
     const options = command.opts<CommonOptions>();
-    const connection = findConnection(options, io.environment);
+    const out = createReporter(io, options.json === true);
+    const connection = findConnection(options, { ...io, warn: out.warn });
     const token = demandToken(connection);
+    if (connection.passedOver !== undefined) out.note(passedOverNote(connection));
     await io.interruptible((signal) => {
-      const timeoutMs = (options.timeout ?? defaultTimeoutSeconds) * 1000;
-      const api = createApi({ url: connection.url, token, fetch: io.fetch, timeoutMs, signal });
-      const out = createReporter(io, options.json === true);
+      const api = createApi({
+        url: connection.url,
+        token,
+        tokenHints: tokenHints(connection, io.clockMs()),
+        fetch: io.fetch,
+        timeoutMs: timeoutMs(options),
+        signal,
+      });
       return work({ io, api, out, connection, signal }, options as Options, ...(command.processedArgs as Args));
     });
+  };
+}
+
+export function timeoutMs({ timeout }: Pick<CommonOptions, 'timeout'>): number {
+  return (timeout ?? defaultTimeoutSeconds) * 1000;
+}
+
+/** Who is logged in to one server, and stands in another one's folder, is told which is meant. */
+function passedOverNote({ url, login, passedOver }: Connection): string {
+  return `To ${url} (profile ${login?.name}). The data folder here is that of ${passedOver}: --data-dir names it.`;
+}
+
+function tokenHints({ login, url }: Connection, clockMs: number): TokenHints {
+  if (login === undefined) {
+    return {
+      invalid_token: `Is this a token of ${url}? "tenon help environment" tells where it is looked for.`,
+      insufficient_scope: '`tenon token create --scope …` makes a token with other scopes.',
+    };
+  }
+  const again = `tenon login --profile ${login.name}`;
+  const { expiresAt, scopes } = login.profile;
+  const what = Date.parse(expiresAt) <= clockMs ? `ended at ${formatTime(expiresAt)}` : 'has been revoked';
+  return {
+    invalid_token: `The login "${login.name}" ${what}. Log in again: ${again}`,
+    insufficient_scope: `The login "${login.name}" is for ${printable(scopes.join(', '))}. For more: ${again} --scope read,publish,manage`,
   };
 }
 

@@ -8,11 +8,20 @@ import { count } from './text.ts';
 /** The server, what opens it, and how long to wait for it. */
 export interface Target {
   readonly url: string;
-  readonly token: string;
+  /** Absent for what is asked before there is one. */
+  readonly token?: string | undefined;
+  /** What to do when the server does not take the token, or the token does not allow enough. */
+  readonly tokenHints?: TokenHints | undefined;
   readonly fetch: typeof fetch;
   /** Ends a request whose connection has moved nothing for this long. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+}
+
+/** What to do about a token, by the code of the server's refusal. */
+export interface TokenHints {
+  readonly invalid_token: string;
+  readonly insufficient_scope: string;
 }
 
 /** A time-out that begins anew whenever something moves. */
@@ -57,21 +66,77 @@ export async function request(
   init: RequestBody,
   patience: Patience = createPatience(options),
 ): Promise<Answer> {
-  const headers = { accept: 'application/json, application/problem+json', ...init.headers };
+  const answer = await send(options, path, init, patience);
+  if (answer.response.ok) return answer;
+  throw refusal(answer, await readRefusal(answer));
+}
+
+/**
+ * Sends a request, and takes whatever is answered.
+ *
+ * @param where a path below the server's URL, or a whole URL
+ * @throws CliError when nothing is answered
+ */
+export async function send(
+  options: Target,
+  where: string,
+  init: RequestBody,
+  patience: Patience = createPatience(options),
+): Promise<Answer> {
+  const headers = new Headers({ accept: 'application/json, application/problem+json', ...init.headers });
+  if (options.token !== undefined) headers.set('authorization', `Bearer ${options.token}`);
   try {
-    const response = await options.fetch(options.url + path, {
+    const response = await options.fetch(where.startsWith('/') ? options.url + where : where, {
       ...init,
-      headers: { ...headers, authorization: `Bearer ${options.token}` },
+      headers,
       redirect: 'manual', // a redirect must not carry a change elsewhere, nor turn it into a GET
       signal: patience.signal,
     });
     patience.renew();
-    if (!response.ok) throw await answerError(response, options);
     return { response, patience, target: options };
   } catch (error) {
     patience.end();
     throw connectionError(error, options);
   }
+}
+
+/** Reads the JSON of an answer other than a 2xx; `undefined` when it is none. Its status counts even when its body is cut off. */
+export async function readRefusal({ response, patience, target }: Answer): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch {
+    if (target.signal.aborted) throw target.signal.reason;
+    return undefined;
+  } finally {
+    patience.end();
+  }
+}
+
+/** The error that an answer other than a 2xx means. */
+export function refusal({ response, target: { url, tokenHints } }: Answer, body: unknown): CliError {
+  const { status } = response;
+  const requestId = status >= 500 ? (response.headers.get('x-request-id') ?? undefined) : undefined;
+  if (Value.Check(problemSchema, body)) {
+    return new CliError(body.code, messageOf(body), {
+      exitCode: exitCodeOfStatus(status),
+      hint: tokenHint(body.code, tokenHints) ?? retryHint(response),
+      problem: body,
+      requestId,
+    });
+  }
+  const location = response.headers.get('location');
+  const isRedirect = status >= 300 && status < 400 && location !== null;
+  return new CliError('unexpected_answer', `${url} answered ${status}, and not as a Tenon server does.`, {
+    exitCode: exitCodeOfStatus(status),
+    hint: isRedirect ? `It points to ${location}: is that where the server is?` : 'Is this the URL of a Tenon server?',
+    requestId,
+  });
+}
+
+/** Gives up an answer's body that nobody needs. */
+export async function dropBody({ response, patience }: Answer): Promise<void> {
+  patience.end();
+  await response.body?.cancel().catch(() => {});
 }
 
 /** Reads an answer's JSON. @throws CliError when it is not what the schema says */
@@ -109,25 +174,8 @@ export async function* readChunks({ response, patience, target }: Answer): Async
   }
 }
 
-async function answerError(response: Response, { url }: Target): Promise<CliError> {
-  const { status } = response;
-  const requestId = status >= 500 ? (response.headers.get('x-request-id') ?? undefined) : undefined;
-  const body: unknown = await response.json().catch(() => undefined);
-  if (Value.Check(problemSchema, body)) {
-    return new CliError(body.code, messageOf(body), {
-      exitCode: exitCodeOfStatus(status),
-      hint: hints[body.code] ?? retryHint(response),
-      problem: body,
-      requestId,
-    });
-  }
-  const location = response.headers.get('location');
-  const isRedirect = status >= 300 && status < 400 && location !== null;
-  return new CliError('unexpected_answer', `${url} answered ${status}, and not as a Tenon server does.`, {
-    exitCode: exitCodeOfStatus(status),
-    hint: isRedirect ? `It points to ${location}: is that where the server is?` : 'Is this the URL of a Tenon server?',
-    requestId,
-  });
+function tokenHint(code: string, hints: TokenHints | undefined): string | undefined {
+  return code === 'invalid_token' || code === 'insufficient_scope' ? hints?.[code] : undefined;
 }
 
 function retryHint(response: Response): string | undefined {
@@ -138,11 +186,6 @@ function retryHint(response: Response): string | undefined {
 function messageOf({ title, detail }: Problem): string {
   return detail.toLowerCase().startsWith(title.toLowerCase()) ? detail : `${title}. ${detail}`;
 }
-
-const hints: Readonly<Record<string, string>> = {
-  invalid_token: 'Is TENON_TOKEN the token of this server? `tenon help environment` tells where it is looked for.',
-  insufficient_scope: '`tenon token create --scope …` makes a token with other scopes.',
-};
 
 /** Says in people's words why there was no answer. Errors that say it already stay as they are. */
 function connectionError(error: unknown, { url, timeoutMs, signal }: Target): unknown {

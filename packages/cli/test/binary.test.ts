@@ -191,7 +191,7 @@ describe('a server that is none', () => {
     const page = await start(['app', 'list'], { environment }).ended;
     assert.equal(page.exitCode, 1);
     assert.match(page.stderr, /not what this version of tenon expects/);
-    const nobody = await start(['app', 'list', '--url', 'http://127.0.0.1:9'], { environment }).ended;
+    const nobody = await start(['app', 'list', '--url', 'http://127.0.0.1:9', '--token', 'tnn_any']).ended;
     assert.equal(nobody.exitCode, 6);
     assert.match(nobody.stderr, /No answer from http:\/\/127\.0\.0\.1:9/);
   });

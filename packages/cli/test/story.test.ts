@@ -232,7 +232,7 @@ describe('what can go wrong', () => {
       'https://elsewhere.example/accept-invite?code=abc',
     ]);
     assert.equal(exitCode, 2);
-    assert.match(stderr, /--url https:\/\/elsewhere\.example/);
+    assert.match(stderr, /--server https:\/\/elsewhere\.example/);
   });
 
   it('leaves no file where there is no such content', async () => {
@@ -257,7 +257,10 @@ describe('what can go wrong', () => {
       environment: { TENON_URL: server.url, TENON_DATA_DIR: folder.path },
     });
     assert.equal(exitCode, 3);
-    assert.match(stderr, /TENON_TOKEN[\s\S]*--data-dir[\s\S]*tenon admin create-token[\s\S]*tenon token create/);
+    assert.match(
+      stderr,
+      /tenon login --server http[\s\S]*TENON_TOKEN[\s\S]*--data-dir[\s\S]*tenon admin create-token[\s\S]*tenon token create/,
+    );
   });
 
   it('needs a server to talk to', async () => {

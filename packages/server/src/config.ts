@@ -33,6 +33,8 @@ export class ConfigError extends Error {
 const foreignVariables = new Set([
   'TENON_URL',
   'TENON_TOKEN',
+  'TENON_PROFILE',
+  'TENON_CONFIG_DIR',
   'TENON_API_KEY',
   'TENON_APP_ID',
   'TENON_EXTENSION_POINT_ID',

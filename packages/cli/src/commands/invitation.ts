@@ -94,7 +94,7 @@ function invitationCode(linkOrCode: string, url: string): string {
   if (server !== url) {
     throw usageError(
       `The invitation is from ${server}, and this talks to ${url}.`,
-      `Name the other server, with a token of yours there: --url ${server}`,
+      `Name the other server, with a login or a token of yours there: --server ${server}`,
     );
   }
   return code;

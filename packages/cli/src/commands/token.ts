@@ -3,10 +3,11 @@ import { type Command, Option } from 'commander';
 import { path } from '../api.ts';
 import { examples, parseDays, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { type ConnectionOptions, demandToken, findConnection } from '../connection.ts';
+import { demandToken, findConnection } from '../connection.ts';
 import type { Io } from '../io.ts';
 import { createReporter } from '../output.ts';
 import { parseScopes } from '../scopes.ts';
+import type { ConnectionOptions } from '../server-choice.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
@@ -14,7 +15,10 @@ export function addTokenCommands(program: Command, io: Io): void {
   const group = program.command('token').description('access tokens: what opens the distribution API');
 
   withServer(group.command('print').description('write the token that commands use'))
-    .addHelpText('after', examples('curl -H "authorization: Bearer $(tenon token print)" "$TENON_URL/api/v1/me"'))
+    .addHelpText(
+      'after',
+      examples('curl -H "authorization: Bearer $(tenon token print)" https://plugins.example.org/api/v1/me'),
+    )
     .action((options: ConnectionOptions & { json?: boolean }) => printToken(io, options));
 
   withServer(group.command('list').description('list your tokens; their secrets are kept nowhere'))
@@ -47,9 +51,9 @@ export function addTokenCommands(program: Command, io: Io): void {
 }
 
 function printToken(io: Io, options: ConnectionOptions & { json?: boolean }): void {
-  const connection = findConnection(options, io.environment);
-  const token = demandToken(connection);
   const out = createReporter(io, options.json === true);
+  const connection = findConnection(options, { ...io, warn: out.warn });
+  const token = demandToken(connection);
   out.result({ url: connection.url, token }, () => out.write(`${token}\n`));
 }
 

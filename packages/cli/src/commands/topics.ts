@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { environmentVariables } from '../environment.ts';
+import { connectionRules, environmentVariables } from '../environment.ts';
 import { usageError } from '../errors.ts';
 import { exitCodeMeanings } from '../exit-codes.ts';
 
@@ -17,9 +17,7 @@ export function addEnvironmentTopic(program: Command): void {
   addTopic(
     program,
     'environment',
-    `Options go before these variables. TENON_URL, TENON_TOKEN and the ids are also found in quickstart.env in the data
-folder, which a demo server writes; what is in that file is used with its own server alone.
-
+    `${connectionRules}
 ${columns(environmentVariables)}
 The server's own settings are in docs/reference/configuration.md.`,
   );

@@ -13,12 +13,14 @@ export function addWhoamiCommand(program: Command, io: Io): void {
 
 async function whoami({ api, out, connection }: Session): Promise<void> {
   const me = await api.get('/api/v1/me', meSchema);
-  out.result(me, () =>
+  const profile = connection.login?.name;
+  out.result({ ...me, server: connection.url, profile: profile ?? null }, () =>
     out.fields([
       ['name', printable(me.name)],
       ['id', me.id],
       ...(me.email === null ? [] : [['email', printable(me.email)] as const]),
       ['server', connection.url],
+      ...(profile === undefined ? [] : [['profile', profile] as const]),
       ['token', `${printable(me.token.name)} (${me.token.id})`],
       ['scopes', me.token.scopes.join(', ')],
       ['only for', me.token.appId ?? 'no application: it works in all'],

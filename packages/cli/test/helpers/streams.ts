@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto';
+import process from 'node:process';
 import { Readable, Writable } from 'node:stream';
 import type { Environment } from '../../src/environment.ts';
 import type { Io } from '../../src/io.ts';
 import { run } from '../../src/run.ts';
+import { sleep } from '../../src/sleep.ts';
 
 /** A stream that keeps what is written to it. */
 export class Capture extends Writable {
@@ -35,10 +38,15 @@ export interface Setting {
   /** Whether stdin, stdout and stderr are a terminal. */
   readonly isTerminal?: boolean;
   readonly signal?: AbortSignal;
+  readonly platform?: NodeJS.Platform;
+  /** What opens a page. By default there is no browser. */
+  readonly openBrowser?: Io['openBrowser'];
+  readonly sleep?: Io['sleep'];
 }
 
 /** The outside world of one command, none of which is this process's. */
-export function createIo({ environment = {}, stdin = '', isTerminal = false, signal }: Setting = {}) {
+export function createIo(setting: Setting = {}) {
+  const { environment = {}, stdin = '', isTerminal = false, signal } = setting;
   const stdout = new Capture(isTerminal);
   const stderr = new Capture(isTerminal);
   const io: Io = {
@@ -48,6 +56,12 @@ export function createIo({ environment = {}, stdin = '', isTerminal = false, sig
     environment,
     fetch: globalThis.fetch,
     nowMs: () => performance.now(),
+    clockMs: () => Date.now(),
+    sleep: setting.sleep ?? sleep,
+    randomBytes,
+    platform: setting.platform ?? process.platform,
+    hostName: 'test-machine',
+    openBrowser: setting.openBrowser ?? (() => Promise.reject(new Error('no browser'))),
     interruptible: (work) => work(signal ?? new AbortController().signal),
   };
   return { io, stdout, stderr };

@@ -1,0 +1,111 @@
+import type { Command } from 'commander';
+import { examples, parseSeconds, withJson, withServerChoice } from '../command.ts';
+import { readQuickstart } from '../connection.ts';
+import { type Credentials, withoutProfiles } from '../credentials.ts';
+import { type CredentialsPlace, readCredentials, updateCredentials } from '../credentials-file.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import { revokeToken } from '../login/oauth-client.ts';
+import { createReporter } from '../output.ts';
+import { type NamedProfile, profileOfServer } from '../profiles.ts';
+import { type ConnectionOptions, chooseServer } from '../server-choice.ts';
+import { parseServerUrl } from '../server-url.ts';
+import { type CommonOptions, timeoutMs } from '../session.ts';
+import { formatTime } from '../text.ts';
+
+interface Options extends CommonOptions {
+  readonly all?: boolean;
+}
+
+export function addLogoutCommand(program: Command, io: Io): void {
+  withServerChoice(
+    withJson(
+      program
+        .command('logout')
+        .description('end a login: its token is revoked at the server, and forgotten here')
+        .option('--profile <name>', 'the login to end (default: TENON_PROFILE, else the current one)')
+        .option('--all', 'end all of them')
+        .option(
+          '--timeout <seconds>',
+          'forget it all the same when the server has not answered for so long (default: 60)',
+          parseSeconds,
+        ),
+    ),
+  )
+    .addHelpText('after', examples('tenon logout', 'tenon logout --profile work', 'tenon logout --all'))
+    .action((options: Options) => logout(io, options));
+}
+
+interface Ended {
+  readonly login: NamedProfile;
+  /** Why the token could not be revoked. */
+  readonly failure: CliError | undefined;
+}
+
+async function logout(io: Io, options: Options): Promise<void> {
+  const out = createReporter(io, options.json === true);
+  const place: CredentialsPlace = { ...io, warn: out.warn };
+  const logins = chooseLogins(options, place);
+  const ended = await io.interruptible((signal) =>
+    Promise.all(logins.map((login) => end(login, { fetch: io.fetch, timeoutMs: timeoutMs(options), signal }))),
+  );
+  if (logins.length > 0) await forget(place, logins);
+  for (const { login, failure } of ended) {
+    const { name, profile } = login;
+    out.note(`Logged out of ${profile.url} (${name}).`);
+    if (failure !== undefined) {
+      out.warn(`The token was not revoked, and works until ${formatTime(profile.expiresAt)}. ${failure.message}`);
+    }
+  }
+  const result = ended.map(({ login: { name, profile }, failure }) => {
+    const { url, tokenId, expiresAt } = profile;
+    return { profile: name, url, tokenId, revoked: failure === undefined, expiresAt };
+  });
+  out.result(result, () => {
+    if (ended.length === 0) out.note('You were not logged in anywhere.');
+  });
+}
+
+function chooseLogins(options: Options, place: CredentialsPlace): readonly NamedProfile[] {
+  const credentials = readCredentials(place);
+  if (options.all) return [...credentials.profiles].map(([name, profile]) => ({ name, profile }));
+  const login = chooseLogin(options, place, credentials);
+  if (login !== undefined) return [login];
+  throw new CliError('not_logged_in', 'You are not logged in there.', {
+    exitCode: exitCodes.denied,
+    hint: 'To see your logins: tenon profile list',
+  });
+}
+
+function chooseLogin(
+  options: ConnectionOptions,
+  { environment }: CredentialsPlace,
+  credentials: Credentials,
+): NamedProfile | undefined {
+  const quickstartUrl = parseServerUrl(readQuickstart(options, environment).TENON_URL ?? '');
+  const choice = chooseServer(options, { environment, logins: () => credentials, quickstartUrl });
+  return choice && (choice.login ?? profileOfServer(credentials, choice.url, environment.TENON_PROFILE));
+}
+
+async function end(
+  login: NamedProfile,
+  how: { readonly fetch: typeof fetch; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<Ended> {
+  const { url, token } = login.profile;
+  try {
+    await revokeToken({ ...how, url }, token);
+    return { login, failure: undefined };
+  } catch (error) {
+    if (how.signal.aborted || !(error instanceof CliError)) throw error;
+    return { login, failure: error };
+  }
+}
+
+/** Takes logins from the file, but for those that somebody has renewed meanwhile. */
+async function forget(place: CredentialsPlace, logins: readonly NamedProfile[]): Promise<void> {
+  await updateCredentials(place, (present) => {
+    const unchanged = logins.filter(({ name, profile }) => present.profiles.get(name)?.token === profile.token);
+    return withoutProfiles(present, new Set(unchanged.map(({ name }) => name)));
+  });
+}

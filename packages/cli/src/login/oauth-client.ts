@@ -1,0 +1,165 @@
+import {
+  cliClientId,
+  type DeviceAuthorization,
+  deviceAuthorization,
+  type OauthErrorCode,
+  type OauthMetadata,
+  type OauthToken,
+  oauthError,
+  oauthMetadata,
+  oauthPaths,
+  oauthToken,
+  type TokenScope,
+} from '@tenon/protocol';
+import type { Static, TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { parseServerUrl } from '../server-url.ts';
+import { printable } from '../text.ts';
+import { dropBody, readAnswer, readRefusal, refusal, send, type Target } from '../transport.ts';
+
+/** What a login is to be allowed, and for which machine. */
+export interface LoginWishes {
+  /** The server's default when absent. */
+  readonly scopes: readonly TokenScope[] | undefined;
+  /** What the approval page shows, and the token is named by. */
+  readonly deviceName: string;
+}
+
+/** The parameters of a request that say them. */
+export function wishParameters({ scopes, deviceName }: LoginWishes): Record<string, string> {
+  return {
+    client_id: cliClientId,
+    ...(scopes === undefined ? {} : { scope: scopes.join(' ') }),
+    device_name: deviceName,
+  };
+}
+
+/** Parameters that repeat nothing and keep their order, as OAuth's endpoints take them. */
+export type Parameters = Readonly<Record<string, string>>;
+
+/** An endpoint's refusal as RFC 6749 §5.2 has it. */
+export interface OauthRefusal {
+  readonly error: OauthErrorCode;
+  readonly description: string | undefined;
+}
+
+/**
+ * Reads what the server says of its authorization endpoints (RFC 8414), and checks that it speaks of itself.
+ *
+ * Below a path the document is asked for below that path first: what is there is the server's own, whatever else shares its
+ * host. Then where RFC 8414 §3.1 has it.
+ *
+ * @throws CliError `login_not_supported` from a server without command-line login, `issuer_mismatch` from one that names another
+ */
+export async function readMetadata(target: Target): Promise<OauthMetadata> {
+  const { origin, pathname } = new URL(target.url);
+  const places = [target.url + oauthPaths.metadata, `${origin}${oauthPaths.metadata}${pathname.replace(/\/+$/, '')}`];
+  for (const place of new Set(places)) {
+    const answer = await send(target, place, { method: 'GET' });
+    if (answer.response.ok) return checkMetadata(await readAnswer(answer, oauthMetadata), target.url);
+    if (answer.response.status !== 404) throw refusal(answer, await readRefusal(answer));
+    await dropBody(answer);
+  }
+  throw new CliError('login_not_supported', `${target.url} knows no login from the command line.`, {
+    exitCode: exitCodes.notFound,
+    hint: [
+      'Is this the URL of a Tenon server? One that is older, or serves instrumentation alone, has no login.',
+      'With a token at hand, set TENON_TOKEN to it instead.',
+    ].join('\n'),
+  });
+}
+
+/** RFC 8414 §3.3: whoever answers must be who was asked. What it sends people and tokens to must be below it. */
+function checkMetadata(metadata: OauthMetadata, url: string): OauthMetadata {
+  const { issuer } = metadata;
+  if (parseServerUrl(issuer) !== url) {
+    throw new CliError('issuer_mismatch', `The server at ${url} calls itself ${printable(issuer)}.`, {
+      hint: `If that is the server that you mean: tenon login --server ${printable(issuer)}`,
+    });
+  }
+  const { authorization_endpoint, token_endpoint, device_authorization_endpoint } = metadata;
+  for (const endpoint of [authorization_endpoint, token_endpoint, device_authorization_endpoint]) {
+    if (URL.parse(endpoint)?.origin === new URL(url).origin) continue;
+    throw new CliError('unexpected_answer', `${url} sends logins elsewhere: to ${printable(endpoint)}.`, {
+      hint: 'A Tenon server has them at its own address.',
+    });
+  }
+  return metadata;
+}
+
+/** Asks for a token. @returns the token, or the refusal, which may mean "not yet" */
+export function requestToken(
+  target: Target,
+  { token_endpoint }: OauthMetadata,
+  parameters: Parameters,
+): Promise<OauthToken | OauthRefusal> {
+  return post(target, token_endpoint, { ...parameters, client_id: cliClientId }, oauthToken);
+}
+
+/** Asks for a device code (RFC 8628 §3.1). */
+export function requestDeviceCode(
+  target: Target,
+  { device_authorization_endpoint }: OauthMetadata,
+  wishes: LoginWishes,
+): Promise<DeviceAuthorization | OauthRefusal> {
+  return post(target, device_authorization_endpoint, wishParameters(wishes), deviceAuthorization);
+}
+
+/** Makes a token stop working (RFC 7009). @throws CliError when the server does not say that it has */
+export async function revokeToken(target: Target, token: string): Promise<void> {
+  const parameters = { token, token_type_hint: 'access_token', client_id: cliClientId };
+  const answer = await send(target, oauthPaths.revoke, formOf(parameters));
+  if (!answer.response.ok) throw refusal(answer, await readRefusal(answer));
+  await dropBody(answer);
+}
+
+async function post<T extends TSchema>(
+  target: Target,
+  endpoint: string,
+  parameters: Parameters,
+  schema: T,
+): Promise<Static<T> | OauthRefusal> {
+  const answer = await send(target, endpoint, formOf(parameters));
+  if (answer.response.ok) return readAnswer(answer, schema);
+  const body = await readRefusal(answer);
+  if (!Value.Check(oauthError, body)) throw refusal(answer, body);
+  return { error: body.error, description: body.error_description };
+}
+
+function formOf(parameters: Parameters) {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return { method: 'POST', headers, body: new URLSearchParams(parameters).toString() };
+}
+
+/** What a refusal means for a login, in words. */
+export function loginRefused({ error, description }: OauthRefusal): CliError {
+  switch (error) {
+    case 'access_denied':
+      return new CliError('access_denied', 'The login was denied: nothing was stored.', { exitCode: exitCodes.denied });
+    case 'expired_token':
+      return loginTimedOut();
+    case 'temporarily_unavailable':
+    case 'server_error':
+      return new CliError(error, `The server can't log you in now${said(description)}.`, {
+        exitCode: exitCodes.unavailable,
+        hint: 'Try again in a while.',
+      });
+    default:
+      return new CliError(error, `The server refused the login: ${error}${said(description)}.`, {
+        exitCode: error === 'invalid_scope' ? exitCodes.refused : exitCodes.failure,
+      });
+  }
+}
+
+/** Nobody came to approve. */
+export function loginTimedOut(): CliError {
+  return new CliError('login_timeout', 'Nobody approved the login in time: nothing was stored.', {
+    hint: 'To begin anew, run it again.',
+  });
+}
+
+function said(description: string | undefined): string {
+  return description === undefined ? '' : ` (${printable(description.replace(/\.$/, ''))})`;
+}

@@ -1,0 +1,94 @@
+import type { Credentials } from './credentials.ts';
+import type { Environment } from './environment.ts';
+import { usageError } from './errors.ts';
+import { demandProfile, type NamedProfile, readServerOption } from './profiles.ts';
+import { demandServerUrl } from './server-url.ts';
+
+/** What the command line says on where the server is. */
+export interface ConnectionOptions {
+  /** A URL, or a profile's name. */
+  readonly server?: string | undefined;
+  /** What `server` was called at first. */
+  readonly url?: string | undefined;
+  readonly profile?: string | undefined;
+  readonly token?: string | undefined;
+  readonly dataDir?: string | undefined;
+}
+
+/** The server that a command is about. */
+export interface ServerChoice {
+  /** `{base_url}`, without a slash at the end. */
+  readonly url: string;
+  /** What named it. */
+  readonly by: 'option' | 'environment' | 'current login' | 'quickstart';
+  /** The login, where it was named by one. */
+  readonly login?: NamedProfile;
+}
+
+/** Where a server can be named beside the command line. */
+export interface ServerSources {
+  readonly environment: Environment;
+  /** Reads the logins. That is left until they are needed: with a URL and a token at hand they don't matter. */
+  readonly logins: () => Credentials;
+  /** The server whose data folder is named, or here. */
+  readonly quickstartUrl: string | undefined;
+}
+
+/**
+ * Chooses the server: what the command line names, else the environment, else the current login, else `quickstart.env` in
+ * `./tenon-data`. A data folder that is named, rather than found, names its server.
+ *
+ * @returns `undefined` when nothing names one
+ * @throws CliError when what names it is wrong
+ */
+export function chooseServer(options: ConnectionOptions, sources: ServerSources): ServerChoice | undefined {
+  const { environment, quickstartUrl } = sources;
+  return (
+    byOptions(options, sources) ??
+    byEnvironment(sources) ??
+    byCurrentLogin(sources) ??
+    (quickstartUrl === undefined ? undefined : { url: quickstartUrl, by: 'quickstart' })
+  );
+
+  function byEnvironment({ logins }: ServerSources): ServerChoice | undefined {
+    const { TENON_URL: url, TENON_PROFILE: name, TENON_DATA_DIR: dataDir } = environment;
+    if (url) return { url: demandServerUrl(url), by: 'environment' };
+    if (name) return byName(logins(), name, 'environment');
+    return dataDir && quickstartUrl !== undefined ? { url: quickstartUrl, by: 'environment' } : undefined;
+  }
+}
+
+function byOptions(options: ConnectionOptions, { logins, quickstartUrl }: ServerSources): ServerChoice | undefined {
+  const { profile, dataDir } = options;
+  const text = demandOneServer(options);
+  const byProfile = profile === undefined ? undefined : byName(logins(), profile, 'option');
+  if (text !== undefined) {
+    const read = readServerOption(text);
+    const byServer: ServerChoice = 'url' in read ? { ...read, by: 'option' } : byName(logins(), read.name, 'option');
+    if (byProfile === undefined || byProfile.url === byServer.url) return byProfile ?? byServer;
+    throw usageError(
+      `The profile "${profile}" is for ${byProfile.url}, not for ${byServer.url}.`,
+      'Name one of the two.',
+    );
+  }
+  if (byProfile !== undefined) return byProfile;
+  return dataDir !== undefined && quickstartUrl !== undefined ? { url: quickstartUrl, by: 'option' } : undefined;
+}
+
+/** What `--server` was given, or `--url`. @throws CliError when both were given something */
+export function demandOneServer({ server, url }: ConnectionOptions): string | undefined {
+  if (server !== undefined && url !== undefined) {
+    throw usageError('--url is another name of --server: give one of them.');
+  }
+  return server ?? url;
+}
+
+function byCurrentLogin({ logins }: ServerSources): ServerChoice | undefined {
+  const credentials = logins();
+  return credentials.current === undefined ? undefined : byName(credentials, credentials.current, 'current login');
+}
+
+function byName(credentials: Credentials, name: string, by: ServerChoice['by']): ServerChoice {
+  const login = demandProfile(credentials, name);
+  return { url: login.profile.url, by, login };
+}

@@ -1,0 +1,26 @@
+import { usageError } from './errors.ts';
+
+/**
+ * A server's URL in the one form in which URLs are compared, without a slash at the end.
+ *
+ * @returns `undefined` for a text that is no server's URL
+ */
+export function parseServerUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return undefined;
+  return url.href.replace(/\/+$/, '');
+}
+
+/** Like {@link parseServerUrl}. @throws CliError for a text that is no server's URL */
+export function demandServerUrl(text: string): string {
+  const url = parseServerUrl(text);
+  if (url === undefined) throw usageError(`"${text}" is no server's URL. It looks like https://plugins.example.org.`);
+  return url;
+}
+
+/** Whether what is sent there stays on this machine, or is encrypted on its way. */
+export function isPrivatePath(serverUrl: string): boolean {
+  const { protocol, hostname } = new URL(serverUrl);
+  return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+}
