@@ -8,3 +8,4 @@ export * from './oauth.ts';
 export * from './password-length.ts';
 export * from './schemas.ts';
 export * from './secrets.ts';
+export * from './user-codes.ts';

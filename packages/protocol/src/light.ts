@@ -1,3 +1,4 @@
 /** What a page in a browser takes of the protocol at run time: nothing here brings the schemas' library with it. */
 export * from './names.ts';
 export * from './password-length.ts';
+export * from './user-codes.ts';
