@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { TokenScope } from '@tenon/protocol';
+import { newId, type TokenScope } from '@tenon/protocol';
+import { startSession } from '../src/domain/sessions.ts';
 import { type CallOptions, openService, type TestService, type TestUser } from './helpers/service.ts';
 import {
   formOf,
@@ -16,7 +17,8 @@ import {
 
 /*
  * Who gets what, for every route. A cell is the status, and for a refusal the first letter of what its code tells apart:
- * 401m missing_credentials, 401i invalid_token, 403s insufficient_scope, 403f forbidden, 403n not_a_guest.
+ * 401m missing_credentials, 401i invalid_token, 401c invalid_credentials, 401o not_signed_in, 403s insufficient_scope,
+ * 403f forbidden, 403n not_a_guest, 403p password_required.
  */
 const callers = [
   'no token',
@@ -35,7 +37,7 @@ const callers = [
 type Caller = (typeof callers)[number];
 
 const refused = '401m 401i 401i 401i 401i';
-const everybody = (status: number) => callers.map(() => status).join(' ');
+const everybody = (status: number | string) => callers.map(() => status).join(' ');
 
 /** How a route is called: a path, and what goes with it. What a success would use up is made afresh for each cell. */
 interface Target extends Omit<CallOptions, 'token'> {
@@ -55,6 +57,10 @@ const inExtensionPoint = (rest: string) => (world: World) => ({
   path: `${api}/extension-points/${world.extensionPointId}${rest}`,
 });
 
+function everyoneIn({ owner, admin, viewer, guest, otherGuest, stranger }: World): TestUser[] {
+  return [owner, admin, viewer, guest, otherGuest, stranger];
+}
+
 /** An application like the world's own, to be deleted. */
 async function appToLose({ service, owner, admin, viewer, guest, otherGuest }: World): Promise<string> {
   const appId = await makeApp(service, owner, { admin, viewer });
@@ -73,10 +79,55 @@ async function freshCode({ service, owner, appId }: World): Promise<string> {
   return invite(service, owner, await makeApp(service, owner), `fresh-${appId}`);
 }
 
+async function freshSession({ parts: { context } }: TestService, { id }: TestUser): Promise<string> {
+  const browser = {
+    userAgent: null,
+    address: '::1',
+    network: '::1',
+    sessionSecret: undefined,
+    browserSecret: undefined,
+  };
+  const { session } = await context.store.write((tx) => startSession(context, tx, id, browser));
+  return session.id;
+}
+
 const module = formOf([{ name: 'wasm', content: tinyModule(7) }]);
 
 const rows: Readonly<Record<string, Row>> = {
   'GET /api/v1/me': { cells: `${refused} 200 200 200 200 200 200 200`, target: () => ({ path: `${api}/me` }) },
+  'PUT /api/v1/me': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'manage',
+    target: () => ({ path: `${api}/me`, json: {} }),
+  },
+  // These people have no password: `conflict`.
+  'PUT /api/v1/me/password': {
+    cells: `${refused} 403s 409 409 409 409 409 409`,
+    scope: 'manage',
+    target: () => ({
+      path: `${api}/me/password`,
+      json: { currentPassword: 'magnolia tugboat 17', newPassword: 'four candles and handles' },
+    }),
+  },
+  // Nobody else owns their application: `conflict`.
+  'POST /api/v1/me/deletion': {
+    cells: `${refused} 403s 409 409 409 409 409 409`,
+    scope: 'manage',
+    target: async (world) => {
+      for (const user of everyoneIn(world)) await makeApp(world.service, user);
+      return { path: `${api}/me/deletion`, json: {} };
+    },
+  },
+  'GET /api/v1/sessions': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'read',
+    target: () => ({ path: `${api}/sessions` }),
+  },
+  'DELETE /api/v1/sessions/:sessionId': {
+    cells: `${refused} 403s 404 404 404 404 404 204`,
+    scope: 'manage',
+    target: async ({ service, owner }) => ({ path: `${api}/sessions/${await freshSession(service, owner)}` }),
+  },
   'GET /api/v1/apps': {
     cells: `${refused} 403s 200 200 200 200 200 200`,
     scope: 'read',
@@ -195,6 +246,10 @@ const rows: Readonly<Record<string, Row>> = {
       return { path: `${path}/${objects.at(-1)?.id}` };
     },
   },
+  'POST /api/v1/invitations/preview': {
+    cells: everybody(200),
+    target: async (world) => ({ path: `${api}/invitations/preview`, json: { code: await freshCode(world) } }),
+  },
   'POST /api/v1/invitations/accept': {
     cells: `${refused} 403s 200 200 200 200 200 200`,
     scope: 'publish',
@@ -290,6 +345,30 @@ const rows: Readonly<Record<string, Row>> = {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     }),
   },
+  // What a cookie opens, and a token doesn't: `browser-session-table.test.ts` has the callers that count here.
+  'GET /session': { cells: everybody(200), target: () => ({ path: '/session' }) },
+  'POST /session': {
+    cells: everybody('401c'),
+    target: () => ({ path: '/session', json: { email: `${newId('user')}@nowhere.example`, password: 'x' } }),
+  },
+  'POST /session/sign-up': {
+    cells: everybody(403),
+    target: () => ({ path: '/session/sign-up', json: { name: 'x', email: 'x@nowhere.example', password: 'x' } }),
+  },
+  'POST /session/link': {
+    cells: everybody(404),
+    target: () => ({ path: '/session/link', json: { code: 'x' } }),
+  },
+  'POST /session/reset-password': {
+    cells: everybody(404),
+    target: () => ({ path: '/session/reset-password', json: { code: 'x', password: 'x' } }),
+  },
+  'DELETE /session': { cells: everybody('401o'), target: () => ({ path: '/session' }) },
+  'POST /session/token': { cells: everybody('401o'), target: () => ({ path: '/session/token', json: {} }) },
+  'POST /session/confirm': {
+    cells: everybody('401o'),
+    target: () => ({ path: '/session/confirm', json: { password: 'x' } }),
+  },
   'GET /healthz': { cells: everybody(200), target: () => ({ path: '/healthz' }) },
   'GET /readyz': { cells: everybody(200), target: () => ({ path: '/readyz' }) },
   'GET /openapi.json': { cells: everybody(200), target: () => ({ path: '/openapi.json' }) },
@@ -300,7 +379,10 @@ describe('authorization', () => {
   let service: TestService;
   let world: World;
   before(async () => {
-    service = await openService();
+    // Each cell may try an unknown code or password, all from one address.
+    service = await openService({
+      config: { codeTriesPerMinute: 1000, signInTriesPerMinute: 1000, accountTriesPerHour: 1000 },
+    });
     world = await makeWorld(service);
   });
   after(() => service.close());
@@ -347,6 +429,9 @@ function cellOf(response: { statusCode: number; headers: object; json(): { code?
     insufficient_scope: 's',
     forbidden: 'f',
     not_a_guest: 'n',
+    invalid_credentials: 'c',
+    not_signed_in: 'o',
+    password_required: 'p',
   };
   return `${statusCode}${letters[response.json().code ?? ''] ?? ''}`;
 }

@@ -73,7 +73,7 @@ export async function putMember(
   const appId = access.app.id;
   return context.store.write(async (tx) => {
     const user = isId('user', userId) ? await tx.user(userId) : undefined;
-    if (user === undefined) throw notFound('user');
+    if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
     const present = await tx.member(appId, user.id);
     if (present?.role === 'owner' && role !== 'owner') await demandAnotherOwner(tx, appId);
     const createdAtMs = present?.createdAtMs ?? context.clock();

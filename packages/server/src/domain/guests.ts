@@ -5,12 +5,10 @@ import { DomainError, invalidField, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
 import type { Page } from './ports.ts';
 import type { GuestRecord, GuestUserRecord, InvitationRecord } from './records.ts';
-import { hashSecret } from './secrets.ts';
+import { hashSecret, makeCode } from './secrets.ts';
 
 /** How invitations can reach people. */
 export const deliveryMethods = ['link'] as const;
-
-const codeBytes = 32;
 
 export interface InvitationFields {
   readonly guestKey: string;
@@ -41,7 +39,7 @@ export async function inviteGuest(
   const fault = guestKeyFault(fields.guestKey);
   if (fault !== undefined) throw invalidField('/guestKey', `a guest key ${fault}`);
 
-  const code = Buffer.from(context.random(codeBytes)).toString('base64url');
+  const code = makeCode(context.random);
   const createdAtMs = context.clock();
   await context.store.write(async (tx) => {
     if ((await tx.app(access.app.id)) === undefined) throw notFound('application');

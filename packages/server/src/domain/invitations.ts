@@ -1,4 +1,4 @@
-import { type InvitationStatus, isId } from '@tenon/protocol';
+import { type AppId, type InvitationStatus, isId } from '@tenon/protocol';
 import type { Actor, AppAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
@@ -35,6 +35,22 @@ export async function describeInvitation(context: Context, code: string): Promis
   return { app, status: invitationStatus(invitation, context.clock()), expiresAtMs: invitation.expiresAtMs };
 }
 
+/** What the holder of a pending invitation's code may know of it, before there is an account even. */
+export interface InvitationPreview {
+  readonly app: AppRecord;
+  readonly expiresAtMs: number;
+  /** Whether an account can be made by means of it. */
+  readonly allowsSignUp: boolean;
+}
+
+/** @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked` */
+export async function previewInvitation(context: Context, code: string): Promise<InvitationPreview> {
+  const { invitation, app } = await findPendingInvitation(context.store.read, code, context.clock());
+  const allowsSignUp =
+    context.signUp === 'open' || (context.signUp === 'invitation' && invitation.signedUpUserId === null);
+  return { app, expiresAtMs: invitation.expiresAtMs, allowsSignUp };
+}
+
 /**
  * Makes the actor hold the guest that the invitation is for. It binds nothing by itself: the next publish does.
  *
@@ -47,7 +63,7 @@ export function acceptInvitation(
 ): Promise<{ readonly app: AppRecord; readonly guest: GuestRecord }> {
   const nowMs = context.clock();
   return context.store.write(async (tx) => {
-    const { invitation, app } = await findPending(tx, actor, code, nowMs);
+    const { invitation, app } = await findPendingInvitation(tx, code, nowMs, actor.appId);
     const guest = await tx.guest(invitation.guestId);
     if (guest === undefined) throw notFound('invitation');
     await tx.settleInvitation(invitation.id, 'accepted', nowMs);
@@ -60,7 +76,7 @@ export function acceptInvitation(
 export function declineInvitation(context: Context, actor: Actor, code: string): Promise<AppRecord> {
   const nowMs = context.clock();
   return context.store.write(async (tx) => {
-    const { invitation, app } = await findPending(tx, actor, code, nowMs);
+    const { invitation, app } = await findPendingInvitation(tx, code, nowMs, actor.appId);
     await tx.settleInvitation(invitation.id, 'declined', nowMs);
     return app;
   });
@@ -88,15 +104,27 @@ async function findByCode(queries: Queries, code: string): Promise<InvitationRec
   return invitation;
 }
 
-async function findPending(
+/** An invitation that can still be accepted, with the application that invites. */
+export interface PendingInvitation {
+  readonly invitation: InvitationRecord;
+  readonly app: AppRecord;
+}
+
+/**
+ * Finds a pending invitation by its code.
+ *
+ * @param within the one application that the asker's token is restricted to
+ * @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked`
+ */
+export async function findPendingInvitation(
   queries: Queries,
-  actor: Actor,
   code: string,
   nowMs: number,
-): Promise<{ invitation: InvitationRecord; app: AppRecord }> {
+  within: AppId | null = null,
+): Promise<PendingInvitation> {
   const invitation = await findByCode(queries, code);
   const app = await queries.app(invitation.appId);
-  if (app === undefined || (actor.appId !== null && actor.appId !== app.id)) throw notFound('invitation');
+  if (app === undefined || (within !== null && within !== app.id)) throw notFound('invitation');
   switch (invitationStatus(invitation, nowMs)) {
     case 'accepted':
     case 'declined':

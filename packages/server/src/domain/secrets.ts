@@ -1,6 +1,19 @@
 import { hash } from 'node:crypto';
+import type { RandomBytes } from './ports.ts';
 
-/** What is stored of a token, an API key or an invitation code: the SHA-256 of its text, as base64url. */
+const codeBytes = 32;
+
+/** A secret for a cookie or a link: 256 random bits as base64url, 43 characters. */
+export function makeCode(random: RandomBytes): string {
+  return Buffer.from(random(codeBytes)).toString('base64url');
+}
+
+/** Whether a text can be what {@link makeCode} makes. */
+export function isCode(text: string): boolean {
+  return /^[A-Za-z0-9_-]{43}$/.test(text);
+}
+
+/** What is stored of a token, an API key or a code: the SHA-256 of its text, as base64url. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64url');
 }

@@ -5,7 +5,7 @@ import { DomainError, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
 import type { Page, Queries, Transaction } from './ports.ts';
 import type { SessionRecord, TokenRecord } from './records.ts';
-import { hashSecret } from './secrets.ts';
+import { hashSecret, isCode, makeCode } from './secrets.ts';
 import { memoryKey } from './snapshots.ts';
 import { issueToken } from './tokens.ts';
 
@@ -14,6 +14,8 @@ export interface Browser {
   readonly userAgent: string | null;
   /** The network address that it comes from. */
   readonly address: string;
+  /** What of the address stands for one client, where guesses are counted. */
+  readonly network: string;
   /** The secret of the session that it has had so far. */
   readonly sessionSecret: string | undefined;
   /** The secret by which an account knows it. */
@@ -34,13 +36,6 @@ export const knownBrowserLifetimeMs = 365 * 24 * 60 * 60 * 1000;
 const maxSessions = 100;
 
 const maxUserAgentLength = 300;
-const secretBytes = 32;
-const secretPattern = /^[A-Za-z0-9_-]{43}$/;
-
-/** Random bytes as a text that goes into a cookie or a link. */
-export function makeCode(random: Context['random']): string {
-  return Buffer.from(random(secretBytes)).toString('base64url');
-}
 
 /** Whether an account knows the browser: somebody who had the password has signed in there. */
 export async function isKnownBrowser(context: Context, userId: UserId, secret: string | undefined): Promise<boolean> {
@@ -48,7 +43,7 @@ export async function isKnownBrowser(context: Context, userId: UserId, secret: s
 }
 
 async function isKnown(queries: Queries, userId: UserId, secret: string, nowMs: number): Promise<boolean> {
-  if (!secretPattern.test(secret)) return false;
+  if (!isCode(secret)) return false;
   const browser = await queries.knownBrowserByHash(hashSecret(secret));
   return browser?.userId === userId && browser.createdAtMs + knownBrowserLifetimeMs > nowMs;
 }
@@ -113,7 +108,7 @@ export async function authenticateSession(context: Context, secret: string | und
 
 /** As {@link authenticateSession}; `undefined` where that throws. */
 export async function findSession(context: Context, secret: string | undefined): Promise<SessionRecord | undefined> {
-  if (secret === undefined || !secretPattern.test(secret)) return undefined;
+  if (secret === undefined || !isCode(secret)) return undefined;
   const memory = context.snapshots.current().memory(sessions);
   const session = await memory.getOrLoad(secret, () => context.store.read.sessionByHash(hashSecret(secret)));
   return session !== undefined && session.expiresAtMs > context.clock() ? session : undefined;

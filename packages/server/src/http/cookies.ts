@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Browser, StartedSession } from '../domain/sessions.ts';
 import { knownBrowserLifetimeMs } from '../domain/sessions.ts';
+import { networkOf } from './client-address.ts';
 import type { Parts } from './parts.ts';
 
 /*
@@ -32,9 +33,11 @@ export function readCookie(parts: Parts, request: FastifyRequest, kind: CookieKi
 
 /** What the domain knows of the browser that asks. */
 export function browserOf(parts: Parts, request: FastifyRequest): Browser {
+  const address = parts.clients.of(request.raw);
   return {
     userAgent: request.headers['user-agent'] ?? null,
-    address: parts.clients.of(request.raw),
+    address,
+    network: networkOf(address),
     sessionSecret: readCookie(parts, request, 'session'),
     browserSecret: readCookie(parts, request, 'browser'),
   };

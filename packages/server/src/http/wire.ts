@@ -1,20 +1,25 @@
 import {
+  type Account,
   type ApiKeyInfo,
   type App,
   type ExtensionPoint,
   type Guest,
   type Invitation,
   type Member,
+  type OneTimeLinkInfo,
   type Plugin,
   pluginId,
+  type Session,
   type TokenInfo,
 } from '@tenon/protocol';
-import type { AppAccess } from '../domain/access.ts';
+import type { Actor, AppAccess } from '../domain/access.ts';
+import type { Account as AccountWithEmail } from '../domain/accounts.ts';
 import type { NamedMember } from '../domain/apps.ts';
 import type { GuestWithUsers, InvitationWithKey } from '../domain/guests.ts';
 import { invitationStatus } from '../domain/invitations.ts';
+import type { OneTimeLinkSummary } from '../domain/one-time-links.ts';
 import type { PluginWithBindings } from '../domain/plugins.ts';
-import type { ApiKeyRecord, ExtensionPointRecord, TokenRecord } from '../domain/records.ts';
+import type { ApiKeyRecord, ExtensionPointRecord, SessionRecord, TokenRecord } from '../domain/records.ts';
 
 /** What the store keeps, as it goes over the wire. */
 
@@ -108,4 +113,25 @@ export function toTokenInfo(token: TokenRecord): TokenInfo {
 
 export function toApiKeyInfo({ id, name, createdAtMs, lastUsedAtMs }: ApiKeyRecord): ApiKeyInfo {
   return { id, name, createdAt: time(createdAtMs), lastUsedAt: timeOrNull(lastUsedAtMs) };
+}
+
+export function toAccount({ user, email }: AccountWithEmail): Account {
+  return { id: user.id, name: user.name, email };
+}
+
+export function toSession(session: SessionRecord, actor: Actor): Session {
+  const { id, userAgent, address, createdAtMs, lastUsedAtMs, expiresAtMs } = session;
+  return {
+    id,
+    userAgent,
+    address,
+    isCurrent: id === actor.sessionId,
+    createdAt: time(createdAtMs),
+    lastUsedAt: time(lastUsedAtMs),
+    expiresAt: time(expiresAtMs),
+  };
+}
+
+export function toOneTimeLinkInfo({ purpose, email, expiresAtMs }: OneTimeLinkSummary): OneTimeLinkInfo {
+  return { purpose, email, expiresAt: time(expiresAtMs) };
 }

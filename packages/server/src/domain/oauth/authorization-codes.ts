@@ -1,8 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Transaction } from '../ports.ts';
 import type { AuthorizationCodeRecord } from '../records.ts';
-import { hashSecret } from '../secrets.ts';
-import { makeCode } from '../sessions.ts';
+import { hashSecret, makeCode } from '../secrets.ts';
 import type { NewToken } from '../tokens.ts';
 import { type Approver, type Decision, demandApproval, demandSamePerson, demandSession } from './approval.ts';
 import { redirectWithCode, redirectWithError, type ValidRequest } from './authorization-request.ts';

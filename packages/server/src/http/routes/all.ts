@@ -1,5 +1,6 @@
 import type { Route } from '../route.ts';
 import { acceptInviteRoutes } from './accept-invite.ts';
+import { accountRoutes } from './account.ts';
 import { appRoutes } from './apps.ts';
 import { bindingRoutes } from './bindings.ts';
 import { contentRoutes } from './content.ts';
@@ -11,6 +12,7 @@ import { invitationRoutes } from './invitations.ts';
 import { oauthRoutes } from './oauth.ts';
 import { pluginRoutes } from './plugins.ts';
 import { referenceRoutes } from './reference.ts';
+import { sessionRoutes } from './session.ts';
 import { sessionAuthorizationRoutes } from './session-authorization.ts';
 import { tokenRoutes } from './tokens.ts';
 
@@ -24,6 +26,8 @@ export const allRoutes: readonly Route[] = [
   ...guestRoutes,
   ...invitationRoutes,
   ...tokenRoutes,
+  ...accountRoutes,
+  ...sessionRoutes,
   ...oauthRoutes,
   ...sessionAuthorizationRoutes,
   ...instrumentRoutes,

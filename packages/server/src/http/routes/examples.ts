@@ -8,9 +8,12 @@ export const example = {
   versionId: 'ver_01j29hxk3mfpq8ad68ha6hbsex',
   tokenId: 'tok_01j29hxk3mfpq8ad68ha6hbsex',
   apiKeyId: 'key_01j29hxk3mfpq8ad68ha6hbsex',
+  sessionId: 'ses_01j29hxk3mfpq8ad68ha6hbsex',
   contentAddress: '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
   time: '2026-03-01T12:00:00.000Z',
 } as const;
+
+export const accountExample = { id: example.userId, name: 'Ada', email: 'ada@example.org' };
 
 export const appExample = {
   id: example.appId,

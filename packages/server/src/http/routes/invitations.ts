@@ -1,5 +1,5 @@
-import { invitationCode, invitationSettled } from '@tenon/protocol';
-import { acceptInvitation, declineInvitation } from '../../domain/invitations.ts';
+import { invitationCode, invitationPreview, invitationSettled } from '@tenon/protocol';
+import { acceptInvitation, declineInvitation, previewInvitation } from '../../domain/invitations.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { withCodeTries } from '../code-tries.ts';
 import { type Route, route } from '../route.ts';
@@ -11,6 +11,36 @@ const appExample = { id: example.appId, name: 'Acme Spreadsheet' };
 const errors = ['not_found', 'invitation_used', 'invitation_expired', 'invitation_revoked', 'rate_limited'] as const;
 
 export const invitationRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/v1/invitations/preview',
+    access: { kind: 'public' },
+    body: codeBody,
+    doc: {
+      id: 'previewInvitation',
+      tag,
+      summary: 'What an invitation is for, before there is an account to accept it',
+      description: 'Whoever holds the code may ask. It changes nothing.',
+      answers: {
+        200: {
+          description: 'a pending invitation',
+          schema: invitationPreview,
+          example: { app: appExample, expiresAt: example.time, allowsSignUp: true },
+        },
+      },
+      errors,
+    },
+    handle: async (parts, { request, body }) => {
+      const { app, expiresAtMs, allowsSignUp } = await withCodeTries(parts, request, () =>
+        previewInvitation(parts.context, body.code),
+      );
+      return {
+        app: { id: app.id, name: app.name },
+        expiresAt: new Date(expiresAtMs).toISOString(),
+        allowsSignUp,
+      };
+    },
+  }),
   route({
     method: 'POST',
     path: '/api/v1/invitations/accept',

@@ -10,12 +10,12 @@ import {
   tokenInput,
 } from '@tenon/protocol';
 import { demandScope } from '../../domain/access.ts';
+import { readAccount } from '../../domain/accounts.ts';
 import { createApiKey, createToken, listApiKeys, listTokens, revokeApiKey, revokeToken } from '../../domain/tokens.ts';
-import { readUser } from '../../domain/users.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
 import { type Route, route } from '../route.ts';
-import { toApiKeyInfo, toTokenInfo } from '../wire.ts';
+import { toAccount, toApiKeyInfo, toTokenInfo } from '../wire.ts';
 import { example } from './examples.ts';
 
 const tag = 'Tokens and keys';
@@ -50,8 +50,8 @@ export const tokenRoutes: readonly Route[] = [
       },
     },
     handle: async ({ context }, { admission: { actor } }) => {
-      const { id, name, email } = await readUser(context, actor);
-      return { id, name, email, token: toTokenInfo(actor.record) };
+      const account = toAccount(await readAccount(context, actor.userId));
+      return { ...account, token: toTokenInfo(actor.record) };
     },
   }),
   route({

@@ -1,0 +1,170 @@
+import type { UserId } from '@tenon/protocol';
+import type { Actor } from './access.ts';
+import type { Context } from './context.ts';
+import { demandEmail } from './emails.ts';
+import { DomainError, notFound } from './errors.ts';
+import { findUsableLink, insertPasswordLink, type MadeLink } from './one-time-links.ts';
+import { hashNewPassword } from './password-policy.ts';
+import { demandPassword, passwordIdentity } from './passwords.ts';
+import type { Queries, Transaction } from './ports.ts';
+import type { UserRecord } from './records.ts';
+import { type Browser, type StartedSession, startSession } from './sessions.ts';
+import { demandFree, passwordIdentityRecord } from './sign-up.ts';
+
+/** A user with the e-mail address that the user signs in with. */
+export interface Account {
+  readonly user: UserRecord;
+  readonly email: string | null;
+}
+
+/** @throws DomainError `not_found` when the user is gone */
+export async function readAccount(context: Context, userId: UserId): Promise<Account> {
+  const { read } = context.store;
+  const [user, identity] = await Promise.all([read.user(userId), passwordIdentity(read, userId)]);
+  if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
+  return { user, email: identity?.subject ?? user.email };
+}
+
+/** Changes what is given; what is left out stays. */
+export async function updateAccount(
+  context: Context,
+  actor: Actor,
+  change: { readonly name?: string | undefined },
+): Promise<Account> {
+  const { name } = change;
+  if (name !== undefined) await context.store.write((tx) => tx.renameUser(actor.userId, name));
+  return readAccount(context, actor.userId);
+}
+
+/**
+ * Changes a password. All other sessions end (for a program's token, all), and browsers have to sign in as strangers; tokens
+ * and keys go too when it is asked for.
+ *
+ * @throws DomainError `invalid_credentials`, `rate_limited`, `weak_password`; `conflict` for an account without a password
+ */
+export async function changePassword(
+  context: Context,
+  actor: Actor,
+  change: {
+    readonly currentPassword: string;
+    readonly newPassword: string;
+    readonly revokeTokens?: boolean | undefined;
+  },
+): Promise<void> {
+  const { userId, sessionId, tokenId } = actor;
+  const identity = await demandPassword(context, { userId, by: sessionId ?? tokenId }, change.currentPassword);
+  const { user } = await readAccount(context, userId);
+  const owner = { name: user.name, email: identity.subject };
+  const secret = await hashNewPassword(context, change.newPassword, owner, 'newPassword');
+  await context.store.write(async (tx) => {
+    const current = await tx.identity('password', identity.subject);
+    if (current?.secret !== identity.secret) {
+      throw new DomainError('conflict', 'The password was changed at the same time. Sign in with the new one.');
+    }
+    const updatedAtMs = context.clock();
+    await tx.updateIdentity(identity.id, { secret, updatedAtMs });
+    await tx.deleteSessionsOf(userId, sessionId ?? undefined);
+    if (sessionId !== null) await tx.confirmSession(sessionId, updatedAtMs);
+    await tx.deleteKnownBrowsersOf(userId);
+    if (change.revokeTokens === true) await tx.deleteTokensAndKeysOf(userId);
+  });
+}
+
+/**
+ * Makes a link that sets a user's password. One who can't sign in yet gets an identity with the e-mail address that is given:
+ * no password opens it until the link is used.
+ *
+ * @throws DomainError `not_found`, `invalid_field` when an e-mail address is missing or another one than the user's,
+ *   `email_taken`
+ */
+export function makePasswordLink(context: Context, userId: UserId, email?: string): Promise<MadeLink> {
+  return context.store.write(async (tx) => {
+    const user = await tx.user(userId);
+    if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
+    const identity = await passwordIdentity(tx, userId);
+    const wanted = email === undefined ? undefined : demandEmail(email);
+    if (identity === undefined) await addIdentity(context, tx, user, wanted);
+    else if (wanted !== undefined && wanted !== identity.subject) {
+      throw new DomainError(
+        'invalid_field',
+        `The user signs in as ${identity.subject}, and can't have another address.`,
+      );
+    }
+    return insertPasswordLink(context, tx, userId);
+  });
+}
+
+async function addIdentity(context: Context, tx: Transaction, user: UserRecord, wanted?: string): Promise<void> {
+  const email = wanted ?? (user.email === null ? undefined : demandEmail(user.email));
+  if (email === undefined) {
+    throw new DomainError('invalid_field', 'The user has no e-mail address to sign in with: name one.');
+  }
+  await demandFree(tx, email);
+  await tx.insertIdentity(passwordIdentityRecord(user.id, email, noPassword, context.clock()));
+}
+
+/** What stands where a hash would: no password has it. */
+const noPassword = '';
+
+/**
+ * Sets a password by means of a link, and signs its user in: all sessions end, and browsers that were known are no more.
+ *
+ * @throws DomainError `not_found`, `link_used`, `link_expired`, `weak_password`
+ */
+export async function resetPassword(
+  context: Context,
+  { code, password }: { readonly code: string; readonly password: string },
+  browser: Browser,
+): Promise<StartedSession> {
+  const { user, email } = await findLinkOwner(context, context.store.read, code);
+  const secret = await hashNewPassword(context, password, { name: user.name, email }, 'password');
+  return context.store.write(async (tx) => {
+    const { linkId, identityId } = await findLinkOwner(context, tx, code);
+    const nowMs = context.clock();
+    await tx.useOneTimeLink(linkId, nowMs);
+    await tx.updateIdentity(identityId, { secret, updatedAtMs: nowMs });
+    await tx.deleteSessionsOf(user.id);
+    await tx.deleteKnownBrowsersOf(user.id);
+    return startSession(context, tx, user.id, { ...browser, browserSecret: undefined });
+  });
+}
+
+async function findLinkOwner({ clock }: Context, queries: Queries, code: string) {
+  const link = await findUsableLink(queries, code, clock(), 'reset_password');
+  const user = link.userId === null ? undefined : await queries.user(link.userId);
+  const identity = user && (await passwordIdentity(queries, user.id));
+  if (user === undefined || identity === undefined) throw notFound('link');
+  return { linkId: link.id, user, identityId: identity.id, email: identity.subject };
+}
+
+/** What a deleted user is called where others' lists still show what it did. */
+const nameOfDeleted = 'Deleted user';
+
+/**
+ * Deletes the actor's account: sign-in, sessions, tokens, keys, memberships, guests, and plugins with their bindings, at once.
+ *
+ * @throws DomainError `conflict` for the only owner of an application; `password_required`, `invalid_credentials` and
+ *   `rate_limited` for an account with a password
+ */
+export async function deleteAccount(context: Context, actor: Actor, password: string | undefined): Promise<void> {
+  const { userId, sessionId, tokenId } = actor;
+  await demandDispensable(context.store.read, userId);
+  if ((await passwordIdentity(context.store.read, userId)) !== undefined) {
+    if (password === undefined) throw new DomainError('password_required', 'To delete an account takes its password.');
+    await demandPassword(context, { userId, by: sessionId ?? tokenId }, password);
+  }
+  await context.store.write(async (tx) => {
+    await demandDispensable(tx, userId);
+    await tx.eraseUser(userId, { name: nameOfDeleted, deletedAtMs: context.clock() });
+  });
+}
+
+async function demandDispensable(queries: Queries, userId: UserId): Promise<void> {
+  const apps = await queries.appsOwnedAlone(userId);
+  if (apps.length === 0) return;
+  const names = apps.map(({ name }) => `"${name}"`).join(', ');
+  throw new DomainError(
+    'conflict',
+    `You are the only owner of ${names}. Make somebody else an owner there, or delete it, first.`,
+  );
+}

@@ -1,0 +1,22 @@
+import { invalidField } from './errors.ts';
+
+const maxEmailLength = 254; // RFC 5321 §4.5.3.1.3, without the angle brackets
+
+/**
+ * An e-mail address in its normal form, under which it is the name of a password identity. Case does not count, although
+ * before the `@` it could: nobody's mail depends on it, and people don't remember how they wrote it.
+ */
+export function normalizeEmail(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase();
+}
+
+/**
+ * The normal form of a text that is to be an e-mail address.
+ *
+ * @throws DomainError `invalid_field` for a text that can be none
+ */
+export function demandEmail(text: string, pointer = '/email'): string {
+  const email = normalizeEmail(text);
+  if (email.length <= maxEmailLength && /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u.test(email)) return email;
+  throw invalidField(pointer, 'must be an e-mail address');
+}

@@ -1,0 +1,97 @@
+import { newId, type UserId } from '@tenon/protocol';
+import type { Context } from './context.ts';
+import { demandEmail } from './emails.ts';
+import { DomainError } from './errors.ts';
+import { findPendingInvitation } from './invitations.ts';
+import { findUsableLink } from './one-time-links.ts';
+import { hashNewPassword } from './password-policy.ts';
+import { ConflictError, type Queries, type Transaction } from './ports.ts';
+import type { IdentityRecord } from './records.ts';
+import { type Browser, type StartedSession, startSession } from './sessions.ts';
+
+/** A new account, and the code that lets its maker have one where sign-up is not open. */
+export interface SignUp {
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+  readonly invitationCode?: string | undefined;
+  readonly linkCode?: string | undefined;
+}
+
+/** What lets somebody make an account, once: a link of the operator's, an invitation, or that it is open to everybody. */
+type Permit = (tx: Transaction, userId: UserId) => Promise<void>;
+
+/**
+ * Makes an account and signs it in. An invitation is not accepted by that: the person decides afterwards.
+ *
+ * @throws DomainError `sign_up_closed`; `not_found`, `link_used`, `link_expired`, `invitation_used`, `invitation_expired` or
+ *   `invitation_revoked` for a code; `email_taken`, `invalid_field`, `weak_password`
+ * @throws UnavailableError when too many passwords wait to be hashed
+ */
+export async function signUp(context: Context, wish: SignUp, browser: Browser): Promise<StartedSession> {
+  await findPermit(context, context.store.read, wish);
+  const email = demandEmail(wish.email);
+  await demandFree(context.store.read, email);
+  const secret = await hashNewPassword(context, wish.password, { name: wish.name, email }, 'password');
+  try {
+    return await context.store.write(async (tx) => {
+      const permit = await findPermit(context, tx, wish);
+      await demandFree(tx, email);
+      const userId = newId('user');
+      const createdAtMs = context.clock();
+      await tx.insertUser({ id: userId, name: wish.name, email, createdAtMs, deletedAtMs: null });
+      await tx.insertIdentity(passwordIdentityRecord(userId, email, secret, createdAtMs));
+      await permit(tx, userId);
+      return startSession(context, tx, userId, browser);
+    });
+  } catch (error) {
+    throw error instanceof ConflictError ? emailTaken(error) : error;
+  }
+}
+
+/** A user's identity by e-mail address and password. */
+export function passwordIdentityRecord(
+  userId: UserId,
+  email: string,
+  secret: string,
+  createdAtMs: number,
+): IdentityRecord {
+  return {
+    id: newId('identity'),
+    userId,
+    kind: 'password',
+    subject: email,
+    secret,
+    createdAtMs,
+    updatedAtMs: createdAtMs,
+  };
+}
+
+async function findPermit({ clock, signUp: mode }: Context, queries: Queries, wish: SignUp): Promise<Permit> {
+  const nowMs = clock();
+  if (wish.linkCode !== undefined) {
+    const link = await findUsableLink(queries, wish.linkCode, nowMs, 'set_up');
+    return (tx) => tx.useOneTimeLink(link.id, nowMs);
+  }
+  if (mode === 'open') return async () => {};
+  if (mode === 'off' || wish.invitationCode === undefined) throw signUpClosed(mode);
+  const { invitation } = await findPendingInvitation(queries, wish.invitationCode, nowMs);
+  if (invitation.signedUpUserId !== null) {
+    throw new DomainError('invitation_used', 'An account was made by means of this invitation already. Sign in to it.');
+  }
+  return (tx, userId) => tx.noteInvitationSignUp(invitation.id, userId);
+}
+
+function signUpClosed(mode: 'invitation' | 'off'): DomainError {
+  const who = mode === 'off' ? 'the operator of this server' : 'an invitation, or a link of the operator';
+  return new DomainError('sign_up_closed', `To make an account here takes ${who}.`);
+}
+
+/** @throws DomainError `email_taken` */
+export async function demandFree(queries: Queries, email: string): Promise<void> {
+  if ((await queries.identity('password', email)) !== undefined) throw emailTaken();
+}
+
+function emailTaken(cause?: unknown): DomainError {
+  return new DomainError('email_taken', 'This e-mail address has an account already. Sign in to it.', { cause });
+}

@@ -1,0 +1,110 @@
+import { account, accountDeletion, accountUpdate, listOf, pageQuery, passwordChange, session } from '@tenon/protocol';
+import { changePassword, deleteAccount, updateAccount } from '../../domain/accounts.ts';
+import { endOwnSession, listSessions } from '../../domain/sessions.ts';
+import { jsonBody } from '../bodies/json-body.ts';
+import { toList, toPage } from '../query.ts';
+import { type Route, route } from '../route.ts';
+import { toAccount, toSession } from '../wire.ts';
+import { accountExample, example } from './examples.ts';
+
+const tag = 'Account';
+const passwordErrors = ['invalid_credentials', 'conflict', 'unavailable'] as const;
+
+const sessionExample = {
+  id: example.sessionId,
+  userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  address: '192.0.2.7',
+  isCurrent: true,
+  createdAt: example.time,
+  lastUsedAt: example.time,
+  expiresAt: '2026-03-31T12:00:00.000Z',
+};
+
+export const accountRoutes: readonly Route[] = [
+  route({
+    method: 'PUT',
+    path: '/api/v1/me',
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    body: jsonBody(accountUpdate, { name: accountExample.name }),
+    doc: {
+      id: 'updateAccount',
+      tag,
+      summary: 'Change your name',
+      answers: { 200: { description: 'the account', schema: account, example: accountExample } },
+    },
+    handle: async ({ context }, { admission, body }) => toAccount(await updateAccount(context, admission.actor, body)),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/v1/me/password',
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    body: jsonBody(passwordChange, {
+      currentPassword: 'magnolia tugboat 17 linen',
+      newPassword: 'four candles, no fork handles',
+    }),
+    doc: {
+      id: 'changePassword',
+      tag,
+      summary: 'Change your password',
+      description:
+        'All other sessions end; all of them, when the token is not that of one. Tokens and keys go on working unless `revokeTokens` is sent.',
+      answers: { 204: { description: 'changed' } },
+      errors: ['weak_password', ...passwordErrors],
+    },
+    handle: async ({ context }, { admission, body }, reply) => {
+      await changePassword(context, admission.actor, body);
+      return reply.code(204).send();
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/me/deletion',
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    body: jsonBody(accountDeletion, { password: 'magnolia tugboat 17 linen' }),
+    doc: {
+      id: 'deleteAccount',
+      tag,
+      summary: 'Delete your account with everything that is yours alone, at once',
+      description:
+        'Sessions, tokens, keys, memberships, the guests that you hold, and your plugins with their bindings. 409 while you are the only owner of an application; `detail` names them.',
+      answers: { 204: { description: 'gone' } },
+      errors: ['password_required', ...passwordErrors],
+    },
+    handle: async ({ context }, { admission, body }, reply) => {
+      await deleteAccount(context, admission.actor, body.password);
+      return reply.code(204).send();
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/sessions',
+    access: { kind: 'user', scope: 'read', userLevel: true },
+    query: pageQuery,
+    doc: {
+      id: 'listSessions',
+      tag,
+      summary: 'List the browsers in which you are signed in',
+      answers: {
+        200: { description: 'the sessions', schema: listOf(session), example: { objects: [sessionExample] } },
+      },
+    },
+    handle: async ({ context }, { admission: { actor }, query }) =>
+      toList(await listSessions(context, actor, toPage(query)), (record) => toSession(record, actor)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/sessions/:sessionId',
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    doc: {
+      id: 'endSession',
+      tag,
+      summary: 'Sign out elsewhere: end a session, at once',
+      answers: { 204: { description: 'it is over' } },
+      errors: ['not_found'],
+    },
+    handle: async ({ context }, { admission, params }, reply) => {
+      await endOwnSession(context, admission.actor, params.sessionId);
+      return reply.code(204).send();
+    },
+  }),
+];

@@ -1,0 +1,235 @@
+import {
+  linkCode,
+  oneTimeLinkInfo,
+  passwordConfirmation,
+  passwordReset,
+  type SessionState,
+  sessionState,
+  sessionToken,
+  signInInput,
+  signUpInput,
+} from '@tenon/protocol';
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { readAccount, resetPassword } from '../../domain/accounts.ts';
+import { confirmSession } from '../../domain/confirmation.ts';
+import { describeLink } from '../../domain/one-time-links.ts';
+import type { SessionRecord } from '../../domain/records.ts';
+import { endSession, findSession, issueSessionToken, type StartedSession } from '../../domain/sessions.ts';
+import { signIn } from '../../domain/sign-in.ts';
+import { signUp } from '../../domain/sign-up.ts';
+import { rateLimited } from '../authenticate.ts';
+import { jsonBody } from '../bodies/json-body.ts';
+import { withCodeTries } from '../code-tries.ts';
+import { browserOf, dropSession, keepSession, readCookie } from '../cookies.ts';
+import type { Parts } from '../parts.ts';
+import { type Route, route } from '../route.ts';
+import { toAccount, toOneTimeLinkInfo } from '../wire.ts';
+import { accountExample, example } from './examples.ts';
+
+/*
+ * What a browser's cookie opens: sign-in itself, and a short-lived access token by which our pages use the interface as any
+ * other program does. Nothing below `/api` looks at a cookie, and nothing here at a token.
+ */
+
+const tag = 'Browser session';
+const codeExample = 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M';
+const passwordExample = 'magnolia tugboat 17 linen';
+const stateExample = { signUp: 'invitation' as const, account: accountExample };
+const setsCookies = { 'set-cookie': "the session's cookie, and the one by which the account knows the browser again" };
+const linkErrors = ['not_found', 'link_used', 'link_expired', 'rate_limited'] as const;
+
+export const sessionRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/session',
+    access: { kind: 'ownOrigin' },
+    doc: {
+      id: 'readSession',
+      tag,
+      summary: 'Who is signed in in this browser, and who may make an account here',
+      answers: { 200: { description: 'the state', schema: sessionState, example: stateExample } },
+    },
+    handle: async (parts, { request }) => {
+      const session = await findSession(parts.context, readCookie(parts, request, 'session'));
+      if (session === undefined) return { signUp: parts.context.signUp, account: null };
+      parts.uses.note(session.id);
+      return stateOf(parts, session);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/session',
+    access: { kind: 'ownOrigin' },
+    body: jsonBody(signInInput, { email: accountExample.email, password: passwordExample }),
+    doc: {
+      id: 'signIn',
+      tag,
+      summary: 'Sign in',
+      description:
+        'A new session each time; the one that the browser had ends. An address that has no account is answered like a wrong password.',
+      answers: {
+        200: { description: 'signed in', schema: sessionState, example: stateExample, headers: setsCookies },
+      },
+      errors: ['invalid_credentials', 'rate_limited', 'unavailable'],
+    },
+    handle: async (parts, { request, body }, reply) =>
+      answerStarted(parts, reply, await signIn(parts.context, body, browserOf(parts, request))),
+  }),
+  route({
+    method: 'POST',
+    path: '/session/sign-up',
+    access: { kind: 'ownOrigin' },
+    body: jsonBody(signUpInput, {
+      name: accountExample.name,
+      email: accountExample.email,
+      password: passwordExample,
+      invitationCode: codeExample,
+    }),
+    doc: {
+      id: 'signUp',
+      tag,
+      summary: 'Make an account, and sign in to it',
+      description:
+        "Takes an invitation's code, or that of the operator's set-up link, unless sign-up is open to everybody. Each makes one account. The invitation is not accepted by that.",
+      answers: {
+        201: { description: 'made, and signed in', schema: sessionState, example: stateExample, headers: setsCookies },
+      },
+      errors: [
+        'sign_up_closed',
+        'email_taken',
+        'invitation_used',
+        'invitation_expired',
+        'invitation_revoked',
+        'weak_password',
+        'unavailable',
+        ...linkErrors,
+      ],
+    },
+    handle: async (parts, { request, body }, reply) => {
+      const browser = browserOf(parts, request);
+      if (parts.context.signUp === 'open' && body.linkCode === undefined) countSignUp(parts, browser.network);
+      const started = await withCodeTries(parts, request, () => signUp(parts.context, body, browser));
+      reply.code(201);
+      return answerStarted(parts, reply, started);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/session/link',
+    access: { kind: 'ownOrigin' },
+    body: jsonBody(linkCode, { code: codeExample }),
+    doc: {
+      id: 'readLink',
+      tag,
+      summary: 'What a link of the operator is for, before it is used',
+      answers: {
+        200: {
+          description: 'what it is for',
+          schema: oneTimeLinkInfo,
+          example: { purpose: 'reset_password', email: accountExample.email, expiresAt: example.time },
+        },
+      },
+      errors: linkErrors,
+    },
+    handle: async (parts, { request, body }) =>
+      toOneTimeLinkInfo(await withCodeTries(parts, request, () => describeLink(parts.context, body.code))),
+  }),
+  route({
+    method: 'POST',
+    path: '/session/reset-password',
+    access: { kind: 'ownOrigin' },
+    body: jsonBody(passwordReset, { code: codeExample, password: passwordExample }),
+    doc: {
+      id: 'resetPassword',
+      tag,
+      summary: "Set an account's password by means of a link of the operator, and sign in to it",
+      description: 'All other sessions of the account end.',
+      answers: {
+        200: { description: 'set, and signed in', schema: sessionState, example: stateExample, headers: setsCookies },
+      },
+      errors: ['weak_password', 'unavailable', ...linkErrors],
+    },
+    handle: async (parts, { request, body }, reply) => {
+      const browser = browserOf(parts, request);
+      const started = await withCodeTries(parts, request, () => resetPassword(parts.context, body, browser));
+      return answerStarted(parts, reply, started);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/session',
+    access: { kind: 'session' },
+    doc: {
+      id: 'signOut',
+      tag,
+      summary: 'Sign out: the session ends, and the tokens of its pages with it',
+      answers: { 204: { description: 'nobody is signed in', headers: { 'set-cookie': 'takes the cookie away' } } },
+    },
+    handle: async (parts, { admission }, reply) => {
+      await endSession(parts.context, admission.session);
+      dropSession(parts, reply);
+      return reply.code(204).send();
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/session/token',
+    access: { kind: 'session' },
+    body: jsonBody(Type.Object({}), {}),
+    doc: {
+      id: 'createSessionToken',
+      tag,
+      summary: "An access token for the session's pages: an hour long, and no longer than the session",
+      description: 'It has all scopes, and is kept in memory alone. It is not among the tokens that one lists.',
+      answers: {
+        201: {
+          description: 'the token',
+          schema: sessionToken,
+          example: {
+            accessToken: 'tnn_0000000000000000000000000000AbCdEf',
+            scopes: ['read', 'publish', 'manage'],
+            expiresAt: '2026-03-01T13:00:00.000Z',
+          },
+        },
+      },
+    },
+    handle: async ({ context }, { admission }, reply) => {
+      const { record, secret } = await issueSessionToken(context, admission.session);
+      reply.code(201);
+      return { accessToken: secret, scopes: record.scopes, expiresAt: new Date(record.expiresAtMs).toISOString() };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/session/confirm',
+    access: { kind: 'session' },
+    body: jsonBody(passwordConfirmation, { password: passwordExample }),
+    doc: {
+      id: 'confirmPassword',
+      tag,
+      summary: 'Enter the password again, for what reaches far: 15 minutes long the answer is not `password_required`',
+      answers: { 204: { description: 'it is right' } },
+      errors: ['invalid_credentials', 'conflict', 'unavailable'],
+    },
+    handle: async ({ context }, { admission, body }, reply) => {
+      await confirmSession(context, admission.session, body.password);
+      return reply.code(204).send();
+    },
+  }),
+];
+
+async function stateOf({ context }: Parts, session: SessionRecord): Promise<SessionState> {
+  return { signUp: context.signUp, account: toAccount(await readAccount(context, session.userId)) };
+}
+
+function answerStarted(parts: Parts, reply: FastifyReply, started: StartedSession): Promise<SessionState> {
+  keepSession(parts, reply, started);
+  return stateOf(parts, started.session);
+}
+
+/** An account costs a hash and a row that stays: nobody makes them by the thousand. */
+function countSignUp({ signUps }: Parts, network: string): void {
+  const seconds = signUps.take(network);
+  if (seconds > 0) throw rateLimited('Too many accounts were made from your address.', seconds);
+}
