@@ -1,4 +1,5 @@
-// Installs what the workspace needs, and says so; does nothing when nothing has changed since the last time.
+// Installs what the workspace needs and builds the console, and says so; does nothing when nothing has changed since the last
+// time.
 //
 //   node scripts/setup.mjs                everything, for tests and checks
 //   node scripts/setup.mjs --production   only what `npm start` needs
@@ -10,6 +11,7 @@ import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { isConsoleBuilt } from './lib/console-build.mjs';
 import { takeLock } from './lib/folder-lock.mjs';
 import { forgetInstalled, installedState } from './lib/installed.mjs';
 
@@ -19,6 +21,7 @@ const production = process.argv.includes('--production');
 
 try {
   if (!isSetUp()) await setUp();
+  if (!isConsoleBuilt(root)) await buildConsole();
 } catch (error) {
   console.error(`Set-up failed: ${error instanceof Error ? error.message : error}`);
   process.exitCode ??= 1;
@@ -57,11 +60,7 @@ async function install() {
   forgetInstalled(root);
   const args = [...how, '--no-audit', '--no-fund', '--loglevel=error'];
   if (production) args.push('--omit=dev');
-  const { code, signal } = await runNpm(args);
-  if (signal !== null) {
-    process.exitCode = 128 + constants.signals[signal];
-    throw new Error(`it was interrupted (${signal}). The next run begins again.`);
-  }
+  const code = await runNpm(args);
   if (code !== 0) {
     throw new Error(
       `\`npm ${args.join(' ')}\` ended with ${code}; its messages stand above. Set-up needs the package registry ` +
@@ -71,18 +70,40 @@ async function install() {
   console.error(`Set up in ${Math.round((Date.now() - startedMs) / 1000)} s.`);
 }
 
+/** Makes the pages that the server serves out of their sources: two seconds, once for each change. */
+async function buildConsole() {
+  console.error('Building the console …');
+  const startedMs = Date.now();
+  const shell = process.platform === 'win32';
+  const brought = broughtNode();
+  const script = join(root, 'scripts', 'build-console.mjs');
+  const code = existsSync(brought) ? await run(brought, [script], shell) : await run(process.execPath, [script], false);
+  if (code !== 0) throw new Error('the console could not be built; why stands above. The next run tries again.');
+  console.error(`Built in ${((Date.now() - startedMs) / 1000).toFixed(1)} s.`);
+}
+
 /**
- * Runs the npm that runs this script, and hands signals on to it.
+ * Runs the npm that runs this script.
  *
  * @param {string[]} args
- * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null }>}
  */
 function runNpm(args) {
   const npm = process.env.npm_execpath;
-  const [command, first, shell] = npm?.endsWith('.js') // another package manager's may be anything
-    ? [process.execPath, [npm], false]
-    : ['npm', [], process.platform === 'win32'];
-  const child = spawn(command, [...first, ...args], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], shell });
+  const isOurs = npm?.endsWith('.js') === true; // another package manager's may be anything
+  if (npm !== undefined && isOurs) return run(process.execPath, [npm, ...args], false);
+  return run('npm', args, process.platform === 'win32');
+}
+
+/**
+ * Runs a program to its end, and hands signals on to it.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {boolean} shell
+ * @returns {Promise<number | null>} what it ended with; rejects when a signal ended it
+ */
+async function run(command, args, shell) {
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], shell });
   /** @type {NodeJS.Signals | null} */
   let received = null;
   for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
@@ -91,10 +112,20 @@ function runNpm(args) {
       child.kill(name);
     });
   }
-  return new Promise((resolve, reject) => {
-    child.on('error', (error) => reject(new Error(`npm could not be started: ${error.message}.`)));
+  /** @type {{ code: number | null, signal: NodeJS.Signals | null }} */
+  const { code, signal } = await new Promise((resolve, reject) => {
+    child.on('error', (error) => reject(new Error(`${command} could not be started: ${error.message}.`)));
     child.on('close', (code, signal) => resolve({ code, signal: signal ?? (code === 0 ? null : received) }));
   });
+  if (signal !== null) {
+    process.exitCode = 128 + constants.signals[signal];
+    throw new Error(`it was interrupted (${signal}). The next run begins again.`);
+  }
+  return code;
+}
+
+function broughtNode() {
+  return join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
 }
 
 /**
@@ -102,7 +133,7 @@ function runNpm(args) {
  * There the machine's own has to do.
  */
 function checkNode() {
-  const shim = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+  const shim = broughtNode();
   const brought = existsSync(shim)
     ? spawnSync(shim, ['--version'], { encoding: 'utf8', shell: process.platform === 'win32' })
     : undefined;

@@ -20,19 +20,28 @@ if (behaviour === 'fails') { console.error('npm error network: ECONNREFUSED'); p
 if (behaviour === 'hangs') await new Promise((resolve) => setTimeout(resolve, 60_000));
 if (behaviour === 'slow') await new Promise((resolve) => setTimeout(resolve, 700));
 const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
-const wanted = args.includes('--omit=dev') ? Object.entries(packages).filter(([, entry]) => !entry.dev && !packages[entry.resolved]?.dev) : Object.entries(packages);
+const fitting = Object.entries(packages).filter(([, entry]) => !entry.optional);
+const wanted = args.includes('--omit=dev') ? fitting.filter(([, entry]) => !entry.dev && !packages[entry.resolved]?.dev) : fitting;
 mkdirSync('node_modules', { recursive: true });
 writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: Object.fromEntries(wanted) }));
 `;
 
 const lock = {
   packages: {
-    '': { name: 'house' },
+    '': { name: 'house', optionalDependencies: { elsewhere: '3.0.0' } },
     'node_modules/needed': { version: '1.0.0', integrity: 'sha512-a' },
     'node_modules/checker': { version: '2.0.0', integrity: 'sha512-b', dev: true },
     'node_modules/ours': { resolved: 'test/ours', link: true },
     'test/ours': { version: '1.0.0', dev: true },
-    'node_modules/elsewhere': { version: '3.0.0', integrity: 'sha512-c', optional: true, os: ['aix'] },
+    'node_modules/elsewhere': {
+      version: '3.0.0',
+      integrity: 'sha512-c',
+      optional: true,
+      os: ['aix'],
+      dependencies: { beside: '^1.0.0' },
+    },
+    // It runs anywhere, but only what is for another machine needs it, so npm leaves it out.
+    'node_modules/beside': { version: '1.2.0', integrity: 'sha512-d', optional: true },
   },
 };
 

@@ -31,6 +31,14 @@ describe('importFaults()', () => {
     assert.deepEqual(importFaults(root), []);
   });
 
+  it("lets a package's tests use the root's helpers, and its sources not", () => {
+    plant('test/helpers/browser.ts', 'export const open = 1;');
+    plant('packages/server/test/pages.test.ts', "import { open } from '../../../test/helpers/browser.ts';");
+    assert.deepEqual(importFaults(root), []);
+    plant('packages/server/src/pages.ts', "import { open } from '../../../test/helpers/browser.ts';");
+    assert.match(importFaults(root)[0] ?? '', /reaches into another package's files/);
+  });
+
   it('finds nothing wrong with this workspace when it finds anything at all', () => {
     assert.ok(importsOf("import { a } from './b.ts';").length === 1);
     assert.deepEqual(importFaults(workspace), []);
@@ -54,6 +62,12 @@ describe('importFaults()', () => {
       'packages/server/src/deep.ts',
       "import { one } from '../../protocol/src/index.ts';",
       /reaches into another package's files/,
+    ],
+    [
+      'an edge against the order of the packages, from a file with markup',
+      'packages/protocol/src/up.tsx',
+      "import type { App } from '@tenon/server';",
+      /^packages\/protocol\/src\/up.tsx:1 imports @tenon\/server/,
     ],
     [
       'a package that is not declared',

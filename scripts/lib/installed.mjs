@@ -4,8 +4,10 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 
+/** @typedef {Record<string, string>} Needs */
 /** @typedef {{ version?: string, integrity?: string, resolved?: string, link?: boolean, dev?: boolean, optional?: boolean,
- *   devOptional?: boolean, os?: string | string[], cpu?: string | string[], libc?: string | string[] }} LockEntry */
+ *   devOptional?: boolean, os?: string | string[], cpu?: string | string[], libc?: string | string[],
+ *   dependencies?: Needs, devDependencies?: Needs, optionalDependencies?: Needs, peerDependencies?: Needs }} LockEntry */
 /** @typedef {{ os: string, cpu: string, libc: string | undefined }} Platform */
 
 /**
@@ -22,10 +24,12 @@ export function installedState(root, platform = thisPlatform()) {
   if (locked === undefined) throw new Error(`${join(root, 'package-lock.json')} is missing or not JSON`);
   /** @type {'everything' | 'production'} */
   let state = 'everything';
+  const needed = namesNeeded(locked, platform);
   for (const [path, entry] of locked) {
     // Of a link to a folder of ours, what it is needed for stands with the folder.
     const wanted = entry.link === true ? { ...locked.get(entry.resolved ?? ''), ...entry } : entry;
     if (!path.includes('node_modules/') || !fits(wanted, platform)) continue;
+    if (wanted.optional === true && !needed.has(nameOf(path))) continue;
     const found = installed.get(path);
     const same = found?.version === entry.version && found?.integrity === entry.integrity && found?.link === entry.link;
     if (same) continue;
@@ -54,6 +58,41 @@ function readPackages(file) {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The names of all packages that something needs which is installed on a machine of this kind. What only a package for other
+ * machines needs is marked as optional in the lock file, and says nothing itself of where it belongs.
+ *
+ * @param {ReadonlyMap<string, LockEntry>} locked
+ * @param {Platform} platform
+ */
+function namesNeeded(locked, platform) {
+  /** @type {Map<string, LockEntry[]>} */
+  const byName = new Map();
+  for (const [path, entry] of locked) byName.set(nameOf(path), [...(byName.get(nameOf(path)) ?? []), entry]);
+  const needed = new Set();
+  // The root and the folders of ours are where it begins.
+  const open = [...locked].filter(([path]) => !path.includes('node_modules/')).map(([, entry]) => entry);
+  for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
+    const { dependencies, devDependencies, optionalDependencies, peerDependencies } = entry;
+    for (const name of Object.keys({
+      ...dependencies,
+      ...devDependencies,
+      ...optionalDependencies,
+      ...peerDependencies,
+    })) {
+      if (needed.has(name)) continue;
+      needed.add(name);
+      open.push(...(byName.get(name) ?? []).filter((found) => fits(found, platform)));
+    }
+  }
+  return needed;
+}
+
+/** @param {string} path in node_modules */
+function nameOf(path) {
+  return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 
 /**

@@ -12,6 +12,7 @@ import type { Clock } from './domain/ports.ts';
 import { createSnapshots } from './domain/snapshots.ts';
 import { createByteBudget } from './http/bodies/byte-budget.ts';
 import { createClientAddresses } from './http/client-address.ts';
+import { defaultConsoleBuilds, readConsole } from './http/console-files.ts';
 import { createContentCache } from './http/content-cache.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { createRateLimiter } from './http/rate-limiter.ts';
@@ -105,6 +106,7 @@ export function createParts(config: Config, data: DataParts, addresses: Addresse
     deviceLogins: createRateLimiter(config.deviceLoginsPerMinute / 60, config.deviceLoginsPerMinute, clock),
     devicePolls: createDevicePolls(clock),
     signUps: createRateLimiter(config.signUpsPerHour / hourSeconds, config.signUpsPerHour, clock),
+    console: config.only === undefined ? readConsole(defaultConsoleBuilds) : undefined,
     openApi: () => buildOpenApi({ only: config.only, base: addresses.base(), instrument: addresses.instrument() }),
     settings: config,
     log,

@@ -7,6 +7,7 @@ import type { RateLimiter } from '../domain/ports.ts';
 import type { ModuleWorkers } from '../workers/module-workers.ts';
 import type { ByteBudget } from './bodies/byte-budget.ts';
 import type { ClientAddresses } from './client-address.ts';
+import type { ConsoleFiles } from './console-files.ts';
 import type { ContentCache } from './content-cache.ts';
 
 /** Where the server is reached. The port is known only once it listens, so both are asked for each time. */
@@ -35,6 +36,8 @@ export interface Parts {
   readonly devicePolls: DevicePolls;
   /** Accounts made where sign-up is open, by client address. */
   readonly signUps: RateLimiter;
+  /** The pages; `undefined` when they are not built. */
+  readonly console: ConsoleFiles | undefined;
   /** The description of the routes that are served. */
   readonly openApi: () => object;
   readonly settings: Settings;

@@ -1,0 +1,96 @@
+import type { ErrorCode, Problem } from '@tenon/protocol';
+
+/** Why a request came to nothing: an answer that is an error, or no answer. */
+export type ApiErrorCode = ErrorCode | 'unreachable';
+
+/** One field at fault: `pointer` is a JSON Pointer into the body that was sent. */
+export type FieldFault = NonNullable<Problem['errors']>[number];
+
+/** An error as the server answered it, in words for people. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ApiErrorCode;
+  /** The HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  readonly title: string;
+  readonly errors: readonly FieldFault[];
+  /** By which the operator finds the request in the log. */
+  readonly requestId: string | undefined;
+  /** After how many seconds it may be tried again, where the server says so. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    problem: Pick<Problem, 'title' | 'status' | 'detail' | 'errors'> & { readonly code: ApiErrorCode },
+    about: {
+      readonly requestId?: string | undefined;
+      readonly retryAfterSeconds?: number | undefined;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(problem.detail, { cause: about.cause });
+    this.code = problem.code;
+    this.status = problem.status;
+    this.title = problem.title;
+    this.errors = problem.errors ?? [];
+    this.requestId = about.requestId;
+    this.retryAfterSeconds = about.retryAfterSeconds;
+  }
+}
+
+/** Whether an error is the server's, with one of the codes. */
+export function hasCode(error: unknown, ...codes: readonly ApiErrorCode[]): error is ApiError {
+  return error instanceof ApiError && codes.includes(error.code);
+}
+
+/** Whether something was given up on purpose: by leaving the page, or by closing the dialog that asked for the password. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+/** No answer came at all. */
+export function unreachable(cause: unknown): ApiError {
+  return new ApiError(
+    {
+      code: 'unreachable',
+      status: 0,
+      title: 'The server does not answer',
+      detail: 'The server could not be reached. Look whether you are connected, then try again.',
+    },
+    { cause },
+  );
+}
+
+/** Makes an error of an answer that is one. A proxy in between may have answered with something that is no problem document. */
+export async function toApiError(response: Response): Promise<ApiError> {
+  return apiErrorOf(response.status, response.headers, await response.text().catch(() => ''));
+}
+
+/** @param body the text that was answered */
+export function apiErrorOf(status: number, headers: Pick<Headers, 'get'>, body: string): ApiError {
+  const retryAfter = Number.parseInt(headers.get('retry-after') ?? '', 10);
+  const about = {
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: Number.isNaN(retryAfter) ? undefined : retryAfter,
+  };
+  const problem = parseProblem(body);
+  if (problem !== undefined) return new ApiError({ ...problem, code: problem.code as ErrorCode }, about);
+  return new ApiError(
+    {
+      code: status >= 500 ? 'unavailable' : 'invalid_request',
+      status,
+      title: 'The request failed',
+      detail: `The server answered with status ${status}, and no words.`,
+    },
+    about,
+  );
+}
+
+function parseProblem(body: string): Problem | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    const isProblem = typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
+    return isProblem ? (value as Problem) : undefined;
+  } catch {
+    return undefined;
+  }
+}

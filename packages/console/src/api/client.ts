@@ -1,0 +1,179 @@
+import type { SessionToken } from '@tenon/protocol';
+import { hasCode, toApiError, unreachable } from './api-error.ts';
+import { createTokenKeeper } from './token-keeper.ts';
+
+export interface RequestOptions {
+  /** Query parameters; those that are `undefined` are left out. */
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Ends the request when the page that made it is left. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What the client needs of the world. */
+export interface ClientParts {
+  /** The path of the console's root, with a slash at both ends. */
+  readonly basePath: string;
+  readonly fetch: typeof fetch;
+  /** Milliseconds since the Unix epoch. */
+  readonly clock: () => number;
+  /** Called when the browser turns out not to be signed in any more. */
+  readonly onSignedOut: () => void;
+  /**
+   * Asks the person for the password and confirms the session with it (`POST /session/confirm`).
+   *
+   * @throws DOMException `AbortError` when the person would rather not
+   */
+  readonly confirmPassword: () => Promise<void>;
+}
+
+/**
+ * The public API as every client has it, by means of a short-lived access token that only this object knows. Paths are the
+ * server's (`/api/v1/apps`). Errors are `ApiError`s.
+ */
+export interface ApiClient {
+  get<T>(path: string, options?: RequestOptions): Promise<T>;
+  /** The whole list behind a path: all of its pages, one after the other. */
+  list<T>(path: string, options?: RequestOptions): Promise<T[]>;
+  post<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T>;
+  put<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T>;
+  delete(path: string, options?: RequestOptions): Promise<void>;
+  /** Any request, for what isn't JSON; an error answer is thrown. */
+  send(
+    method: string,
+    path: string,
+    options?: RequestOptions & { readonly body?: BodyInit | undefined },
+  ): Promise<Response>;
+  /** The bearer token, for what `fetch` can't do, such as an upload with progress. */
+  accessToken(): Promise<string>;
+  /** Forgets the token: whoever is signed in may have changed. */
+  forget(): void;
+}
+
+/** The session routes, which go by the browser's cookie. */
+export interface SessionCalls {
+  get<T>(path: string): Promise<T>;
+  post<T>(path: string, body: unknown): Promise<T>;
+  delete(path: string): Promise<void>;
+}
+
+const pageSize = 200;
+
+export function createApiClient(parts: ClientParts): ApiClient {
+  const { clock, confirmPassword, onSignedOut } = parts;
+  const session = createSessionCalls(parts);
+  const keeper = createTokenKeeper(() => session.post<SessionToken>('/session/token', {}), clock);
+
+  async function accessToken(): Promise<string> {
+    try {
+      return await keeper.token();
+    } catch (error) {
+      if (hasCode(error, 'not_signed_in')) onSignedOut();
+      throw error;
+    }
+  }
+
+  async function attempt(method: string, path: string, options: RequestOptions & { body?: BodyInit | undefined }) {
+    const { query = {}, headers, signal = null, body = null } = options;
+    const token = await accessToken();
+    const response = await reach(parts.fetch, urlOf(parts.basePath, path, query), {
+      method,
+      headers: { accept: 'application/json', ...headers, authorization: `Bearer ${token}` },
+      body,
+      signal,
+      credentials: 'omit', // the API knows no cookies
+      cache: 'no-store',
+    });
+    if (response.ok) return response;
+    const error = await toApiError(response);
+    if (error.status === 401) keeper.forget(token);
+    throw error;
+  }
+
+  const send: ApiClient['send'] = async (method, path, options = {}) => {
+    for (const tried = new Set<string>(); ; ) {
+      try {
+        return await attempt(method, path, options);
+      } catch (error) {
+        // Each remedy once. A token may end before its time while the session goes on: `attempt` then asks for a new one.
+        const code = hasCode(error, 'invalid_token', 'missing_credentials', 'password_required')
+          ? error.code
+          : undefined;
+        if (code === undefined || tried.has(code)) throw error;
+        tried.add(code);
+        if (code === 'password_required') await confirmPassword();
+      }
+    }
+  };
+
+  async function sendJson<T>(method: string, path: string, body: unknown, options: RequestOptions = {}): Promise<T> {
+    const json = body === undefined ? {} : { body: JSON.stringify(body) };
+    const headers = { ...options.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+    return readJson<T>(await send(method, path, { ...options, ...json, headers }));
+  }
+
+  return {
+    get: (path, options) => sendJson('GET', path, undefined, options),
+    async list<T>(path: string, options: RequestOptions = {}): Promise<T[]> {
+      const all: T[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const query = { ...options.query, limit: pageSize, cursor };
+        const page = await sendJson<{ objects: T[]; nextCursor?: string }>('GET', path, undefined, {
+          ...options,
+          query,
+        });
+        all.push(...page.objects);
+        cursor = page.nextCursor;
+        if (cursor === undefined) return all;
+      }
+    },
+    post: (path, body, options) => sendJson('POST', path, body, options),
+    put: (path, body, options) => sendJson('PUT', path, body, options),
+    async delete(path, options) {
+      await send('DELETE', path, options);
+    },
+    send,
+    accessToken,
+    forget: () => keeper.forget(),
+  };
+}
+
+export function createSessionCalls({ basePath, fetch }: Pick<ClientParts, 'basePath' | 'fetch'>): SessionCalls {
+  async function send(method: string, path: string, body?: unknown): Promise<Response> {
+    const response = await reach(fetch, urlOf(basePath, path), {
+      method,
+      credentials: 'same-origin',
+      cache: 'no-store',
+      headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (response.ok) return response;
+    throw await toApiError(response);
+  }
+  return {
+    get: async (path) => readJson(await send('GET', path)),
+    post: async (path, body) => readJson(await send('POST', path, body)),
+    async delete(path) {
+      await send('DELETE', path);
+    },
+  };
+}
+
+async function readJson<T>(response: Response): Promise<T> {
+  return (response.status === 204 ? undefined : await response.json()) as T;
+}
+
+async function reach(fetch: ClientParts['fetch'], url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error;
+    throw unreachable(error);
+  }
+}
+
+function urlOf(basePath: string, path: string, query: NonNullable<RequestOptions['query']> = {}): string {
+  const set = Object.entries(query).filter(([, value]) => value !== undefined);
+  const search = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString();
+  return basePath + path.replace(/^\/+/, '') + (search === '' ? '' : `?${search}`);
+}

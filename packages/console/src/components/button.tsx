@@ -1,0 +1,53 @@
+import type { ComponentChildren } from 'preact';
+import { href } from '../base-path.ts';
+import { Spinner } from './spinner.tsx';
+
+export type ButtonKind = 'primary' | 'quiet' | 'danger' | 'text';
+
+interface ButtonProps {
+  readonly children: ComponentChildren;
+  readonly kind?: ButtonKind | undefined;
+  readonly type?: 'button' | 'submit';
+  readonly onClick?: ((event: MouseEvent) => void) | undefined;
+  /** Something is under way: shows a spinner, and takes no further press. */
+  readonly isBusy?: boolean | undefined;
+  readonly isDisabled?: boolean | undefined;
+  readonly isSmall?: boolean | undefined;
+  /** What it does, where its text alone doesn't say: "End the session in Firefox". */
+  readonly label?: string | undefined;
+}
+
+export function Button(props: ButtonProps) {
+  const { children, kind = 'primary', type = 'button', onClick, isBusy = false, isDisabled = false, label } = props;
+  return (
+    <button
+      type={type}
+      class={buttonClass(kind, props.isSmall)}
+      onClick={isBusy ? undefined : onClick}
+      disabled={isDisabled}
+      aria-disabled={isBusy ? 'true' : undefined}
+      aria-label={label}
+    >
+      {isBusy ? <Spinner /> : null}
+      {children}
+    </button>
+  );
+}
+
+/** A link that looks like a button, since it is what one does next. `to` is a path of the console. */
+export function LinkButton(props: {
+  readonly children: ComponentChildren;
+  readonly to: string;
+  readonly kind?: ButtonKind;
+  readonly isSmall?: boolean;
+}) {
+  return (
+    <a class={buttonClass(props.kind ?? 'primary', props.isSmall)} href={href(props.to)}>
+      {props.children}
+    </a>
+  );
+}
+
+function buttonClass(kind: ButtonKind, isSmall = false): string {
+  return `button button-${kind}${isSmall ? ' button-small' : ''}`;
+}

@@ -1,0 +1,56 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { useSubmit } from '../state/use-submit.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { ErrorView } from './error-view.tsx';
+import { TextField } from './field.tsx';
+
+/** Asks before something is done that can't be undone. */
+export function ConfirmDialog(props: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  /** What the button says: "Delete the application". */
+  readonly action: string;
+  readonly isDangerous?: boolean;
+  /** What has to be typed first, where a slip would cost much. */
+  readonly typed?: string | undefined;
+  /** Errors that it throws are shown, and the dialog stays. */
+  readonly onConfirm: () => Promise<void>;
+  readonly onClose: () => void;
+}) {
+  const { isDangerous = true, typed } = props;
+  const [text, setText] = useState('');
+  const { submit, isBusy, error } = useSubmit(props.onConfirm);
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      <form onSubmit={submit}>
+        {props.children}
+        {typed === undefined ? null : (
+          <TextField
+            label={`Type “${typed}” to go on`}
+            name="confirmation"
+            value={text}
+            onInput={setText}
+            isCode
+            isRequired
+          />
+        )}
+        <ErrorView error={error} />
+        <div class="actions actions-end">
+          <Button kind="quiet" onClick={props.onClose}>
+            Cancel
+          </Button>
+          <Button
+            type="submit"
+            kind={isDangerous ? 'danger' : 'primary'}
+            isBusy={isBusy}
+            isDisabled={typed !== undefined && text.trim() !== typed}
+          >
+            {props.action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,56 @@
+import { useState } from 'preact/hooks';
+import { useToast } from '../state/services.ts';
+import { Button } from './button.tsx';
+
+/** Puts a text on the clipboard. */
+export function CopyButton({ text, what }: { readonly text: string /** "the link" */; readonly what: string }) {
+  const toast = useToast();
+  const [isCopied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    if (await copyText(text)) {
+      setCopied(true);
+      toast(`Copied ${what}.`);
+      setTimeout(() => setCopied(false), 2_000);
+    } else {
+      toast('The browser does not allow copying here. Mark the text and copy it by hand.', 'failed');
+    }
+  };
+  return (
+    <Button kind="quiet" isSmall onClick={() => void copy()} label={`Copy ${what}`}>
+      {isCopied ? 'Copied' : 'Copy'}
+    </Button>
+  );
+}
+
+/** Something to copy, shown with its button. */
+export function CopyText({ text, what }: { readonly text: string; readonly what: string }) {
+  return (
+    <span class="copy-text">
+      <code>{text}</code>
+      <CopyButton text={text} what={what} />
+    </span>
+  );
+}
+
+/** Browsers have the clipboard for pages over https or from this machine alone; elsewhere the older way has to do. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    if (navigator.clipboard !== undefined) {
+      await navigator.clipboard.writeText(text);
+      return true;
+    }
+  } catch {
+    // Not allowed: the other way may be.
+  }
+  const active = document.activeElement;
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.readOnly = true;
+  area.className = 'visually-hidden';
+  (document.querySelector('dialog[open]') ?? document.body).append(area);
+  area.select();
+  const isCopied = document.execCommand('copy');
+  area.remove();
+  if (active instanceof HTMLElement) active.focus();
+  return isCopied;
+}

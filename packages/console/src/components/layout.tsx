@@ -1,0 +1,140 @@
+import type { Account } from '@tenon/protocol';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { basePath, href } from '../base-path.ts';
+import { useSession, useToast } from '../state/services.ts';
+import { keepTheme, readTheme, type Theme } from '../state/theme.ts';
+import { Logo } from './logo.tsx';
+
+/** The frame of the pages for people who are signed in. */
+export function Layout({ children }: { readonly children: ComponentChildren }) {
+  const { view } = useSession();
+  const account = view.status === 'ready' ? view.account : null;
+  return (
+    <div class="frame">
+      <SkipLink />
+      <header class="top">
+        <div class="top-inner">
+          <Brand />
+          {account === null ? null : <Navigation account={account} />}
+        </div>
+      </header>
+      <main id="main" class="main">
+        {children}
+      </main>
+      <Footer />
+    </div>
+  );
+}
+
+/** The frame of pages on which one does one thing: a card in the middle. */
+export function BareLayout({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <div class="frame frame-bare">
+      <SkipLink />
+      <header class="bare-top">
+        <Brand />
+      </header>
+      <main id="main" class="card">
+        {children}
+      </main>
+      <Footer />
+    </div>
+  );
+}
+
+/** Its target is set by script: with `<base href>`, `#main` alone would be a fragment of the console's root. */
+function SkipLink() {
+  return (
+    <a
+      class="skip"
+      href={`${location.pathname}${location.search}#main`}
+      onClick={(event) => {
+        event.preventDefault();
+        event.stopPropagation();
+        document.querySelector<HTMLElement>('main h1')?.focus();
+      }}
+    >
+      Skip to the content
+    </a>
+  );
+}
+
+function Brand() {
+  return (
+    <a class="brand" href={href('/')}>
+      <Logo />
+      <span>Tenon</span>
+    </a>
+  );
+}
+
+function Navigation({ account }: { readonly account: Account }) {
+  const { session } = useSession();
+  const toast = useToast();
+  const { path } = useLocation();
+  const isHome = path === basePath.replace(/(?<=.)\/$/, '') || path.startsWith(href('/apps'));
+  const signOut = async (): Promise<void> => {
+    try {
+      await session.signOut();
+    } catch (error) {
+      toast(error instanceof Error ? error.message : 'Signing out failed.', 'failed');
+    }
+  };
+  return (
+    <nav class="top-nav" aria-label="Main">
+      <a href={href('/')} aria-current={isHome ? 'page' : undefined}>
+        Applications
+      </a>
+      <a href={href('/account')} aria-current={path === href('/account') ? 'page' : undefined}>
+        <span class="top-name">{account.name}</span>
+        <span class="visually-hidden"> – your account</span>
+      </a>
+      <button type="button" class="link-button" onClick={() => void signOut()}>
+        Sign out
+      </button>
+    </nav>
+  );
+}
+
+function Footer() {
+  return (
+    <footer class="foot">
+      <ThemeChoice />
+      <a href={href('/reference/errors')} target="_blank" rel="noreferrer">
+        Errors explained
+      </a>
+    </footer>
+  );
+}
+
+const themes: readonly (readonly [Theme, string])[] = [
+  ['system', 'System'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+
+function ThemeChoice() {
+  const [theme, setTheme] = useState(readTheme);
+  return (
+    <fieldset class="theme">
+      <legend class="visually-hidden">Colours</legend>
+      {themes.map(([value, label]) => (
+        <label key={value}>
+          <input
+            type="radio"
+            name="theme"
+            value={value}
+            checked={theme === value}
+            onChange={() => {
+              keepTheme(value);
+              setTheme(value);
+            }}
+          />
+          <span>{label}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,20 @@
+import type { ComponentChildren } from 'preact';
+
+/** Something that one should know here: it is said aloud when it appears, unless it was there from the start (`info`). */
+export function Notice({
+  kind = 'info',
+  title,
+  children,
+}: {
+  readonly kind?: 'info' | 'done' | 'warning' | 'failed';
+  readonly title?: string | undefined;
+  readonly children?: ComponentChildren;
+}) {
+  const role = { info: undefined, done: 'status', warning: undefined, failed: 'alert' } as const;
+  return (
+    <div class={`notice notice-${kind}`} role={role[kind]}>
+      {title === undefined ? null : <p class="notice-title">{title}</p>}
+      {children}
+    </div>
+  );
+}

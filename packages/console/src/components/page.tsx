@@ -1,0 +1,87 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { hasNavigated } from '../state/navigation.ts';
+import { Link } from './link.tsx';
+
+export interface Crumb {
+  readonly label: string;
+  readonly to: string;
+}
+
+/**
+ * What every page is in: its title, in the window's title too, and its content. After a navigation the heading gets the focus,
+ * as a browser that loads a page begins at its top.
+ */
+export function Page({
+  title,
+  intro,
+  crumbs = [],
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly intro?: ComponentChildren;
+  readonly crumbs?: readonly Crumb[];
+  /** Buttons beside the title. */
+  readonly actions?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Tenon`;
+  }, [title]);
+  useEffect(() => {
+    if (hasNavigated()) heading.current?.focus({ preventScroll: true });
+  }, []);
+  return (
+    <>
+      {crumbs.length === 0 ? null : <Breadcrumbs crumbs={crumbs} />}
+      <div class="page-head">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {actions === undefined ? null : <div class="actions">{actions}</div>}
+      </div>
+      {intro === undefined ? null : <p class="intro">{intro}</p>}
+      {children}
+    </>
+  );
+}
+
+function Breadcrumbs({ crumbs }: { readonly crumbs: readonly Crumb[] }) {
+  return (
+    <nav class="crumbs" aria-label="Breadcrumbs">
+      <ol>
+        {crumbs.map(({ label, to }) => (
+          <li key={to}>
+            <Link to={to}>{label}</Link>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+/** A part of a page with a heading of its own. */
+export function Section({
+  title,
+  intro,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly intro?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <section class="section">
+      <div class="section-head">
+        <h2>{title}</h2>
+        {actions === undefined ? null : <div class="actions">{actions}</div>}
+      </div>
+      {intro === undefined ? null : <p class="soft">{intro}</p>}
+      {children}
+    </section>
+  );
+}

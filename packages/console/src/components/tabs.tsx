@@ -1,0 +1,26 @@
+import { useLocation } from 'preact-iso/router';
+import { basePath, href } from '../base-path.ts';
+
+export interface Tab {
+  readonly label: string;
+  readonly to: string;
+}
+
+/** The parts of something, a page each: links, so that each has an address and the browser's own keys work. */
+export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: readonly Tab[] }) {
+  const { path } = useLocation();
+  const here = path.startsWith(basePath) ? `/${path.slice(basePath.length)}` : path;
+  return (
+    <nav class="tabs" aria-label={label}>
+      <ul>
+        {tabs.map((tab) => (
+          <li key={tab.to}>
+            <a href={href(tab.to)} aria-current={here === tab.to ? 'page' : undefined}>
+              {tab.label}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

@@ -1,0 +1,17 @@
+import { useServices } from '../state/services.ts';
+import { useStore } from '../state/store.ts';
+
+/** The place where short words appear. It is always there, so that screen readers watch it. */
+export function ToastList() {
+  const { toasts } = useServices();
+  const list = useStore(toasts.list);
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {list.map(({ id, text, kind }) => (
+        <p key={id} class={`toast toast-${kind}`}>
+          {text}
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ErrorView } from '../../components/error-view.tsx';
+import { PasswordField, TextField } from '../../components/field.tsx';
+import { Section } from '../../components/page.tsx';
+import { useAccount, useServices } from '../../state/services.ts';
+import { useSubmit } from '../../state/use-submit.ts';
+
+export function DeleteAccountSection() {
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <Section
+      title="Delete the account"
+      intro="Your plugins, tokens, keys and memberships go with it, at once and for good."
+    >
+      <Button kind="danger" onClick={() => setAsking(true)}>
+        Delete my account …
+      </Button>
+      {isAsking ? <DeleteAccountDialog onClose={() => setAsking(false)} /> : null}
+    </Section>
+  );
+}
+
+function DeleteAccountDialog({ onClose }: { readonly onClose: () => void }) {
+  const { session, toasts } = useServices();
+  const { email, name } = useAccount();
+  const [typed, setTyped] = useState('');
+  const [password, setPassword] = useState('');
+  const wanted = email ?? name;
+  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+    await session.api.post<void>('/api/v1/me/deletion', { password });
+    session.setAccount(null);
+    toasts.show('Your account is deleted.');
+  }, ['password']);
+  return (
+    <Dialog title="Delete your account?" onClose={onClose}>
+      <form onSubmit={submit}>
+        <p>
+          Your plugins stop being served to the applications that use them. An application whose only owner you are has
+          to get another owner first, or be deleted.
+        </p>
+        <TextField
+          label={`Type “${wanted}” to go on`}
+          name="confirmation"
+          value={typed}
+          onInput={setTyped}
+          isCode
+          hasFocus
+        />
+        <PasswordField
+          label="Password"
+          name="password"
+          value={password}
+          onInput={setPassword}
+          autoComplete="current-password"
+          error={fieldError('password')}
+        />
+        <ErrorView error={error} />
+        <div class="actions actions-end">
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" kind="danger" isBusy={isBusy} isDisabled={typed.trim() !== wanted || password === ''}>
+            Delete my account
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

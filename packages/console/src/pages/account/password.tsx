@@ -1,0 +1,60 @@
+import { minPasswordLength } from '@tenon/protocol/light';
+import { useState } from 'preact/hooks';
+import { Button } from '../../components/button.tsx';
+import { ErrorView } from '../../components/error-view.tsx';
+import { CheckboxField, PasswordField } from '../../components/field.tsx';
+import { Section } from '../../components/page.tsx';
+import { useAccount, useServices } from '../../state/services.ts';
+import { useSubmit } from '../../state/use-submit.ts';
+
+export function PasswordSection() {
+  const { session, toasts } = useServices();
+  const { email } = useAccount();
+  const [currentPassword, setCurrentPassword] = useState('');
+  const [newPassword, setNewPassword] = useState('');
+  const [revokeTokens, setRevokeTokens] = useState(false);
+  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+    await session.api.put<void>('/api/v1/me/password', { currentPassword, newPassword, revokeTokens });
+    setCurrentPassword('');
+    setNewPassword('');
+    setRevokeTokens(false);
+    toasts.show('Your password is changed, and your other browsers are signed out.');
+  }, ['currentPassword', 'newPassword']);
+  return (
+    <Section title="Password" intro="Changing it signs you out everywhere else.">
+      <form onSubmit={submit} class="form-narrow">
+        <input type="hidden" name="email" autocomplete="username" value={email ?? ''} />
+        <PasswordField
+          label="Current password"
+          name="currentPassword"
+          value={currentPassword}
+          onInput={setCurrentPassword}
+          autoComplete="current-password"
+          error={fieldError('currentPassword')}
+        />
+        <PasswordField
+          label="New password"
+          name="newPassword"
+          value={newPassword}
+          onInput={setNewPassword}
+          autoComplete="new-password"
+          error={fieldError('newPassword')}
+          hint={`At least ${minPasswordLength} characters. A few words that do not belong together are good.`}
+        />
+        <CheckboxField
+          label="Revoke all my access tokens and API keys too"
+          name="revokeTokens"
+          isChecked={revokeTokens}
+          onChange={setRevokeTokens}
+          hint="For when somebody may have got hold of them. Programs that use them stop working."
+        />
+        <ErrorView error={error} />
+        <div class="actions">
+          <Button type="submit" kind="quiet" isBusy={isBusy}>
+            Change the password
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}

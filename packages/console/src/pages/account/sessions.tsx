@@ -1,0 +1,94 @@
+import type { Session } from '@tenon/protocol';
+import { useState } from 'preact/hooks';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Section } from '../../components/page.tsx';
+import { Table } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { useServices } from '../../state/services.ts';
+import { useData } from '../../state/use-data.ts';
+import { useSubmit } from '../../state/use-submit.ts';
+import { browserName } from './browser-name.ts';
+
+/** The browsers in which one is signed in. */
+export function SessionsSection() {
+  const { session, toasts } = useServices();
+  const sessions = useData((signal) => session.api.list<Session>('/api/v1/sessions', { signal }), [session]);
+  const [isEndingAll, setEndingAll] = useState(false);
+  const others = sessions.status === 'ready' ? sessions.data.filter(({ isCurrent }) => !isCurrent) : [];
+
+  const end = async (ended: readonly Session[]): Promise<void> => {
+    for (const { id } of ended) await session.api.delete(`/api/v1/sessions/${id}`);
+    const ids = new Set(ended.map(({ id }) => id));
+    sessions.update((list) => list.filter(({ id }) => !ids.has(id)));
+    toasts.show(ended.length === 1 ? 'That browser is signed out.' : 'All other browsers are signed out.');
+  };
+
+  return (
+    <Section
+      title="Signed in"
+      intro="Where you are signed in. Sign out what you do not know, and change your password."
+      actions={
+        others.length === 0 ? undefined : (
+          <Button kind="quiet" isSmall onClick={() => setEndingAll(true)}>
+            Sign out all others
+          </Button>
+        )
+      }
+    >
+      <Loaded of={sessions}>
+        {(list) => (
+          <Table
+            caption="Browsers in which you are signed in"
+            rows={list.toSorted((a, b) => Number(b.isCurrent) - Number(a.isCurrent))}
+            rowKey={({ id }) => id}
+            columns={[
+              {
+                header: 'Browser',
+                cell: ({ userAgent, isCurrent }) => (
+                  <>
+                    <span title={userAgent ?? undefined}>{browserName(userAgent)}</span>{' '}
+                    {isCurrent ? <Badge kind="good">this one</Badge> : null}
+                  </>
+                ),
+              },
+              { header: 'From', cell: ({ address }) => <code>{address}</code> },
+              { header: 'Signed in', cell: ({ createdAt }) => <Time at={createdAt} /> },
+              { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+              {
+                header: 'Actions',
+                isActions: true,
+                cell: (row) => (row.isCurrent ? null : <EndButton session={row} onEnd={() => end([row])} />),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      {isEndingAll ? (
+        <ConfirmDialog
+          title="Sign out all other browsers?"
+          action="Sign them out"
+          onClose={() => setEndingAll(false)}
+          onConfirm={async () => {
+            await end(others);
+            setEndingAll(false);
+          }}
+        >
+          <p>You stay signed in here. Access tokens of programs keep working.</p>
+        </ConfirmDialog>
+      ) : null}
+    </Section>
+  );
+}
+
+function EndButton({ session, onEnd }: { readonly session: Session; readonly onEnd: () => Promise<void> }) {
+  const { toasts } = useServices();
+  const { submit, isBusy } = useSubmit(() => onEnd().catch((error: Error) => toasts.show(error.message, 'failed')));
+  return (
+    <Button kind="quiet" isSmall isBusy={isBusy} onClick={submit} label={`Sign out ${browserName(session.userAgent)}`}>
+      Sign out
+    </Button>
+  );
+}

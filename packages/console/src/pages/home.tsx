@@ -1,0 +1,109 @@
+import type { App } from '@tenon/protocol';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { href } from '../base-path.ts';
+import { Badge } from '../components/badge.tsx';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
+import { ErrorView } from '../components/error-view.tsx';
+import { TextField } from '../components/field.tsx';
+import { Link } from '../components/link.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Page } from '../components/page.tsx';
+import { useApi } from '../state/services.ts';
+import { useData } from '../state/use-data.ts';
+import { useSubmit } from '../state/use-submit.ts';
+
+/** The applications that one is in, as team or as guest. */
+export function HomePage() {
+  const api = useApi();
+  const apps = useData((signal) => api.list<App>('/api/v1/apps', { signal }), [api]);
+  const [isMaking, setMaking] = useState(false);
+  const isEmpty = apps.status === 'ready' && apps.data.length === 0;
+  const make = <Button onClick={() => setMaking(true)}>New application</Button>;
+  return (
+    <Page title="Applications" actions={isEmpty ? undefined : make}>
+      <Loaded of={apps}>
+        {(list) =>
+          list.length === 0 ? (
+            <EmptyState title="No applications yet" action={make}>
+              <p>
+                An application is a program of yours that takes plugins. Make one, say where plugins fit in, and invite
+                the people who write them. If somebody has invited you, open the link that they sent.
+              </p>
+            </EmptyState>
+          ) : (
+            <AppLists apps={list} />
+          )
+        }
+      </Loaded>
+      {isMaking ? <NewAppDialog onClose={() => setMaking(false)} /> : null}
+    </Page>
+  );
+}
+
+function AppLists({ apps }: { readonly apps: readonly App[] }) {
+  const own = apps.filter(({ role }) => role !== 'guest');
+  const guest = apps.filter(({ role }) => role === 'guest');
+  return (
+    <>
+      {own.length === 0 ? null : <AppCards title="In the team" apps={own} />}
+      {guest.length === 0 ? null : <AppCards title="As a guest" apps={guest} />}
+    </>
+  );
+}
+
+function AppCards({ title, apps }: { readonly title: string; readonly apps: readonly App[] }) {
+  return (
+    <section class="section">
+      <h2>{title}</h2>
+      <ul class="cards">
+        {apps.map(({ id, name, role, guestIds }) => (
+          <li key={id} class="card-link">
+            <Link to={`/apps/${id}`}>{name}</Link>
+            <span class="card-foot">
+              <Badge>{role}</Badge>
+              {role !== 'guest' && guestIds.length > 0 ? <Badge>guest</Badge> : null}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function NewAppDialog({ onClose }: { readonly onClose: () => void }) {
+  const api = useApi();
+  const { route } = useLocation();
+  const [name, setName] = useState('');
+  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+    const { id } = await api.post<App>('/api/v1/apps', { name });
+    route(href(`/apps/${id}`));
+  }, ['name']);
+  return (
+    <Dialog title="New application" onClose={onClose}>
+      <form onSubmit={submit}>
+        <TextField
+          label="Name"
+          name="name"
+          value={name}
+          onInput={setName}
+          maxLength={200}
+          error={fieldError('name')}
+          hint="Your team and your guests see it. You can change it later."
+          hasFocus
+        />
+        <ErrorView error={error} />
+        <div class="actions actions-end">
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" isBusy={isBusy}>
+            Make it
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

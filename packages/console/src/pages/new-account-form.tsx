@@ -1,0 +1,67 @@
+import type { SignUpInput } from '@tenon/protocol';
+import { minPasswordLength } from '@tenon/protocol/light';
+import { useState } from 'preact/hooks';
+import { Button } from '../components/button.tsx';
+import { ErrorView } from '../components/error-view.tsx';
+import { PasswordField, TextField } from '../components/field.tsx';
+import { useSession } from '../state/services.ts';
+import { useSubmit } from '../state/use-submit.ts';
+
+/** Makes an account, and signs in with it. */
+export function NewAccountForm({
+  codes,
+  onDone,
+}: {
+  /** What lets one in where accounts are not open to everybody. */
+  readonly codes: Pick<SignUpInput, 'invitationCode' | 'linkCode'>;
+  readonly onDone: () => void;
+}) {
+  const { session } = useSession();
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+    await session.signUp({ name, email, password, ...codes });
+    onDone();
+  }, ['name', 'email', 'password']);
+  return (
+    <form onSubmit={submit} class="stack">
+      <TextField
+        label="Your name"
+        name="name"
+        value={name}
+        onInput={setName}
+        autoComplete="name"
+        maxLength={200}
+        error={fieldError('name')}
+        hint="The teams and guests that you work with see it."
+        hasFocus
+      />
+      <TextField
+        label="E-mail address"
+        name="email"
+        type="email"
+        value={email}
+        onInput={setEmail}
+        autoComplete="username"
+        error={fieldError('email')}
+        hint="You sign in with it. Nothing is sent to it."
+      />
+      <PasswordField
+        label="Password"
+        name="password"
+        value={password}
+        onInput={setPassword}
+        autoComplete="new-password"
+        error={fieldError('password')}
+        hint={`At least ${minPasswordLength} characters. A few words that do not belong together are good.`}
+      />
+      <ErrorView error={error} />
+      <div class="actions">
+        <Button type="submit" isBusy={isBusy}>
+          Make the account
+        </Button>
+      </div>
+    </form>
+  );
+}

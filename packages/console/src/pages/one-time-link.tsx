@@ -1,0 +1,76 @@
+import type { OneTimeLinkInfo } from '@tenon/protocol';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { hasCode } from '../api/api-error.ts';
+import { ErrorView } from '../components/error-view.tsx';
+import { Link } from '../components/link.tsx';
+import { Page } from '../components/page.tsx';
+import { Skeleton } from '../components/spinner.tsx';
+import { forgetLinkCode, linkCode } from '../state/link-codes.ts';
+import { useSession } from '../state/services.ts';
+import { useData } from '../state/use-data.ts';
+
+/** The page behind a link that the operator gave: draws its children when the link works, else says why not. */
+export function OneTimeLinkPage(props: {
+  readonly kind: 'set-up' | 'reset-password';
+  readonly title: string;
+  readonly intro?: string;
+  readonly children: (code: string, link: OneTimeLinkInfo) => ComponentChildren;
+}) {
+  const { kind, title } = props;
+  const code = linkCode(kind);
+  const { session } = useSession();
+  const link = useData(
+    async () => (code === undefined ? undefined : session.calls.post<OneTimeLinkInfo>('/session/link', { code })),
+    [code],
+  );
+  const isUseless = link.status === 'failed' && hasCode(link.error, 'not_found', 'link_used', 'link_expired');
+  useEffect(() => {
+    if (isUseless) forgetLinkCode(kind);
+  }, [isUseless]);
+
+  if (link.status === 'loading') {
+    return (
+      <Page title={title}>
+        <Skeleton />
+      </Page>
+    );
+  }
+  if (link.status === 'failed') {
+    return isUseless ? (
+      <UselessLink error={link.error} />
+    ) : (
+      <Page title={title}>
+        <ErrorView error={link.error} onRetry={link.reload} />
+      </Page>
+    );
+  }
+  if (code === undefined || link.data === undefined || link.data.purpose !== kind.replace('-', '_')) {
+    return (
+      <Page title="The link is not whole">
+        <p>Open the link that the operator gave you again, all of it: programs sometimes break long ones.</p>
+      </Page>
+    );
+  }
+  return (
+    <Page title={title} intro={props.intro}>
+      {props.children(code, link.data)}
+    </Page>
+  );
+}
+
+function UselessLink({ error }: { readonly error: unknown }) {
+  const title = hasCode(error, 'link_used')
+    ? 'The link has been used'
+    : hasCode(error, 'link_expired')
+      ? 'The link has expired'
+      : 'There is no such link';
+  return (
+    <Page title={title}>
+      <p>A link works once, and for a limited time. Ask the operator of this server for another one.</p>
+      <p class="soft">
+        You have an account? <Link to="/sign-in">Sign in</Link>
+      </p>
+    </Page>
+  );
+}

@@ -1,0 +1,60 @@
+import { minPasswordLength } from '@tenon/protocol/light';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { href } from '../base-path.ts';
+import { Button } from '../components/button.tsx';
+import { ErrorView } from '../components/error-view.tsx';
+import { PasswordField } from '../components/field.tsx';
+import { forgetLinkCode } from '../state/link-codes.ts';
+import { useSession, useToast } from '../state/services.ts';
+import { useSubmit } from '../state/use-submit.ts';
+import { OneTimeLinkPage } from './one-time-link.tsx';
+
+/** The operator's link to set a password anew. */
+export function ResetPasswordPage() {
+  return (
+    <OneTimeLinkPage kind="reset-password" title="Set a new password">
+      {(code, { email }) => <NewPasswordForm code={code} email={email} />}
+    </OneTimeLinkPage>
+  );
+}
+
+function NewPasswordForm({ code, email }: { readonly code: string; readonly email: string | null }) {
+  const { session } = useSession();
+  const toast = useToast();
+  const { route } = useLocation();
+  const [password, setPassword] = useState('');
+  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+    await session.resetPassword(code, password);
+    forgetLinkCode('reset-password');
+    toast('Your new password is set.');
+    route(href('/'), true);
+  }, ['password']);
+  return (
+    <form onSubmit={submit} class="stack">
+      {email === null ? null : (
+        <p>
+          For the account of <strong>{email}</strong>. Whoever is signed in with the old password is signed out.
+        </p>
+      )}
+      {/* Password managers look for the name that belongs to the password. */}
+      <input type="hidden" name="email" autocomplete="username" value={email ?? ''} />
+      <PasswordField
+        label="New password"
+        name="password"
+        value={password}
+        onInput={setPassword}
+        autoComplete="new-password"
+        error={fieldError('password')}
+        hint={`At least ${minPasswordLength} characters. A few words that do not belong together are good.`}
+        hasFocus
+      />
+      <ErrorView error={error} />
+      <div class="actions">
+        <Button type="submit" isBusy={isBusy}>
+          Set it and sign in
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,27 @@
+import { useLocation } from 'preact-iso/router';
+import { href } from '../base-path.ts';
+import { forgetLinkCode } from '../state/link-codes.ts';
+import { NewAccountForm } from './new-account-form.tsx';
+import { OneTimeLinkPage } from './one-time-link.tsx';
+
+/** The operator's link to make an account: the first one of a new server, or a further one. */
+export function SetUpPage() {
+  const { route } = useLocation();
+  return (
+    <OneTimeLinkPage
+      kind="set-up"
+      title="Set up your account"
+      intro="With this link you make an account on this server."
+    >
+      {(code) => (
+        <NewAccountForm
+          codes={{ linkCode: code }}
+          onDone={() => {
+            forgetLinkCode('set-up');
+            route(href('/'), true);
+          }}
+        />
+      )}
+    </OneTimeLinkPage>
+  );
+}

@@ -1,0 +1,77 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { currentPath } from '../base-path.ts';
+import { Button } from '../components/button.tsx';
+import { ErrorView } from '../components/error-view.tsx';
+import { PasswordField, TextField } from '../components/field.tsx';
+import { Link } from '../components/link.tsx';
+import { Page } from '../components/page.tsx';
+import { linkCode } from '../state/link-codes.ts';
+import { rememberNext } from '../state/next-page.ts';
+import { useSession } from '../state/services.ts';
+import { useSubmit } from '../state/use-submit.ts';
+
+/**
+ * Signs in. It stands in the place of a page that is for people who are signed in; once somebody is, the page itself is drawn, so
+ * nothing has to remember where they were going.
+ */
+export function SignInForm(props: {
+  readonly title?: string;
+  /** What one signs in for, where the page that comes then is not one's own idea. */
+  readonly intro?: ComponentChildren;
+  /** Stands below the form, in the place of the way to an account for who has none. */
+  readonly children?: ComponentChildren;
+}) {
+  const { session, view } = useSession();
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+    await session.signIn({ email, password });
+  }, ['email', 'password']);
+  const maySignUp = view.status === 'ready' && (view.signUp === 'open' || linkCode('accept-invite') !== undefined);
+  return (
+    <Page title={props.title ?? 'Sign in'} intro={props.intro}>
+      <form onSubmit={submit} class="stack">
+        <TextField
+          label="E-mail address"
+          name="email"
+          type="email"
+          value={email}
+          onInput={setEmail}
+          autoComplete="username"
+          error={fieldError('email')}
+          hasFocus
+        />
+        <PasswordField
+          label="Password"
+          name="password"
+          value={password}
+          onInput={setPassword}
+          autoComplete="current-password"
+          error={fieldError('password')}
+        />
+        <ErrorView error={error} />
+        <div class="actions">
+          <Button type="submit" isBusy={isBusy}>
+            Sign in
+          </Button>
+        </div>
+      </form>
+      {props.children !== undefined ? (
+        props.children
+      ) : maySignUp ? (
+        <p class="soft">
+          New here?{' '}
+          <Link to="/sign-up" onClick={() => rememberNext(currentPath())}>
+            Make an account
+          </Link>
+        </p>
+      ) : (
+        <p class="soft small">
+          Accounts come by invitation here. If you have lost your password, ask the operator for a link to set a new
+          one.
+        </p>
+      )}
+    </Page>
+  );
+}

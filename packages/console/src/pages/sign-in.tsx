@@ -1,0 +1,17 @@
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { href } from '../base-path.ts';
+import { takeNext } from '../state/next-page.ts';
+import { useSession } from '../state/services.ts';
+import { SignInForm } from './sign-in-form.tsx';
+
+/** The sign-in page on its own, for who asks for it. */
+export function SignInPage() {
+  const { view } = useSession();
+  const { route } = useLocation();
+  const isSignedIn = view.status === 'ready' && view.account !== null;
+  useEffect(() => {
+    if (isSignedIn) route(href(takeNext()), true);
+  }, [isSignedIn]);
+  return isSignedIn ? null : <SignInForm />;
+}

@@ -1,0 +1,53 @@
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { href } from '../base-path.ts';
+import { Link } from '../components/link.tsx';
+import { Page } from '../components/page.tsx';
+import { linkCode } from '../state/link-codes.ts';
+import { takeNext } from '../state/next-page.ts';
+import { useSession } from '../state/services.ts';
+import { NewAccountForm } from './new-account-form.tsx';
+
+/** Makes an account where that is open to everybody, or with the invitation that was opened in this tab. */
+export function SignUpPage() {
+  const { view } = useSession();
+  const { route } = useLocation();
+  const isSignedIn = view.status === 'ready' && view.account !== null;
+  useEffect(() => {
+    if (isSignedIn) route(href(takeNext()), true);
+  }, [isSignedIn]);
+  if (isSignedIn || view.status !== 'ready') return null;
+
+  const invitation = linkCode('accept-invite');
+  const isOpen = view.signUp === 'open' || (view.signUp === 'invitation' && invitation !== undefined);
+  if (!isOpen) return <SignUpClosed mayBeInvited={view.signUp === 'invitation'} />;
+  return (
+    <Page
+      title="Make an account"
+      intro={invitation === undefined ? undefined : 'Then you can answer the invitation that you opened.'}
+    >
+      <NewAccountForm codes={invitation === undefined ? {} : { invitationCode: invitation }} onDone={() => undefined} />
+      <p class="soft">
+        You have one already? <Link to="/sign-in">Sign in</Link>
+      </p>
+    </Page>
+  );
+}
+
+function SignUpClosed({ mayBeInvited }: { readonly mayBeInvited: boolean }) {
+  return (
+    <Page title="Accounts are not open to everybody here">
+      {mayBeInvited ? (
+        <p>
+          Open the invitation that you got, and make an account from there. If you have none, ask the team whose
+          application you want to extend.
+        </p>
+      ) : (
+        <p>The operator of this server hands out accounts. Ask for a link to set yours up.</p>
+      )}
+      <p class="soft">
+        You have an account? <Link to="/sign-in">Sign in</Link>
+      </p>
+    </Page>
+  );
+}

@@ -1,0 +1,31 @@
+import type { PageRoute } from './page-route.ts';
+
+/** Pages of one's own account. */
+export const ownRoutes: readonly PageRoute[] = [
+  { path: '/', access: 'signedIn', load: async () => (await import('../pages/home.tsx')).HomePage },
+  { path: '/account', access: 'signedIn', load: async () => (await import('../pages/account.tsx')).AccountPage },
+  {
+    path: '/sign-in',
+    access: 'anyone',
+    isBare: true,
+    load: async () => (await import('../pages/sign-in.tsx')).SignInPage,
+  },
+  {
+    path: '/sign-up',
+    access: 'anyone',
+    isBare: true,
+    load: async () => (await import('../pages/sign-up.tsx')).SignUpPage,
+  },
+  {
+    path: '/set-up',
+    access: 'anyone',
+    isBare: true,
+    load: async () => (await import('../pages/set-up.tsx')).SetUpPage,
+  },
+  {
+    path: '/reset-password',
+    access: 'anyone',
+    isBare: true,
+    load: async () => (await import('../pages/reset-password.tsx')).ResetPasswordPage,
+  },
+];

@@ -1,0 +1,50 @@
+import { type Inputs, useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { isAbort } from '../api/api-error.ts';
+
+/** Something that is fetched. While it is fetched again, the old data stays. */
+export type Data<T> = (
+  | { readonly status: 'loading' }
+  | { readonly status: 'failed'; readonly error: unknown }
+  | { readonly status: 'ready'; readonly data: T }
+) & {
+  /** Fetches again. */
+  reload(): void;
+  /** Puts what a change has answered in the place of what was fetched. */
+  update(change: (data: T) => T): void;
+};
+
+/**
+ * Fetches what a page shows, and again when one of the inputs changes; ends the request when the page is left.
+ *
+ * @param load gets a signal to hand on to the API client
+ */
+export function useData<T>(load: (signal: AbortSignal) => Promise<T>, inputs: Inputs): Data<T> {
+  type State = { status: 'loading' } | { status: 'failed'; error: unknown } | { status: 'ready'; data: T };
+  const [state, setState] = useState<State>({ status: 'loading' });
+  const [round, setRound] = useState(0);
+  const shownInputs = useRef<Inputs | undefined>(undefined);
+
+  useEffect(() => {
+    const controller = new AbortController();
+    const isOther = shownInputs.current === undefined || shownInputs.current.some((input, at) => input !== inputs[at]);
+    shownInputs.current = inputs;
+    if (isOther) setState({ status: 'loading' });
+    load(controller.signal).then(
+      (data) => {
+        if (!controller.signal.aborted) setState({ status: 'ready', data });
+      },
+      (error: unknown) => {
+        if (!controller.signal.aborted && !isAbort(error)) setState({ status: 'failed', error });
+      },
+    );
+    return () => controller.abort();
+  }, [...inputs, round]);
+
+  const reload = useCallback(() => setRound((count) => count + 1), []);
+  const update = useCallback(
+    (change: (data: T) => T) =>
+      setState((now) => (now.status === 'ready' ? { status: 'ready', data: change(now.data) } : now)),
+    [],
+  );
+  return { ...state, reload, update };
+}

@@ -1,0 +1,106 @@
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+
+/** The encodings in which an asset is kept, the one that browsers should get first. */
+const encodings = ['br', 'gzip', 'identity'] as const;
+export type AssetEncoding = (typeof encodings)[number];
+
+/** A file of the console whose name has a hash of its content in it, so that it never changes. */
+export interface Asset {
+  readonly contentType: string;
+  /** What there is of it; `identity` always, the others where they are smaller. */
+  readonly bytes: ReadonlyMap<AssetEncoding, Buffer>;
+  /** With its quotes; each encoding is a representation of its own (RFC 9110 §8.8.3). */
+  readonly etag: (encoding: AssetEncoding) => string;
+}
+
+/** The built console, in memory: a few hundred kilobytes. */
+export interface ConsoleFiles {
+  /**
+   * The one page that there is, whose script draws the others.
+   *
+   * @param basePath the path of `{base_url}`, with a slash at both ends
+   */
+  readonly shell: (basePath: string) => string;
+  /** An asset by its name below `/assets/`. */
+  readonly asset: (name: string) => Asset | undefined;
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+  '.wasm': 'application/wasm',
+  '.json': 'application/json',
+};
+
+/** Where the workspace builds the console: a folder with a folder for each build, and a file that names the one that counts. */
+export const defaultConsoleBuilds = join(import.meta.dirname, '..', '..', '..', 'console', 'dist');
+
+/**
+ * Reads the build of the console that counts.
+ *
+ * @param builds as `scripts/build-console.mjs` leaves it
+ * @returns `undefined` when there is none
+ */
+export function readConsole(builds: string): ConsoleFiles | undefined {
+  const current = join(builds, 'current');
+  if (!existsSync(current)) return undefined;
+  const folder = join(builds, readFileSync(current, 'utf8').trim());
+  const page = readFileSync(join(folder, 'index.html'), 'utf8');
+  const head = page.indexOf('<head>') + '<head>'.length;
+  const assets = readAssets(join(folder, 'assets'));
+  return {
+    shell: (basePath) => `${page.slice(0, head)}<base href="${escapeAttribute(basePath)}">${page.slice(head)}`,
+    asset: (name) => assets.get(name),
+  };
+}
+
+function readAssets(folder: string): ReadonlyMap<string, Asset> {
+  const names = new Set(readdirSync(folder));
+  const assets = new Map<string, Asset>();
+  for (const name of names) {
+    const contentType = contentTypes[extname(name)];
+    if (contentType === undefined) continue; // `.br` and `.gz` among them
+    const identity = readFileSync(join(folder, name));
+    const bytes = new Map<AssetEncoding, Buffer>([['identity', identity]]);
+    if (names.has(`${name}.br`)) bytes.set('br', readFileSync(join(folder, `${name}.br`)));
+    if (names.has(`${name}.gz`)) bytes.set('gzip', readFileSync(join(folder, `${name}.gz`)));
+    const digest = hash('sha256', identity, 'base64url').slice(0, 22);
+    const etag = (encoding: AssetEncoding): string =>
+      encoding === 'identity' ? `"${digest}"` : `"${digest}-${encoding}"`;
+    assets.set(name, { contentType, bytes, etag });
+  }
+  return assets;
+}
+
+/**
+ * Which of the encodings that there are to send, by `accept-encoding` (RFC 9110 §12.5.3): the client's favourite, and of those
+ * that it likes the same, the smallest. `identity` where nothing else will do.
+ */
+export function chooseEncoding(header: string | undefined, available: Iterable<AssetEncoding>): AssetEncoding {
+  if (header === undefined) return 'identity';
+  const weights = new Map<string, number>();
+  for (const part of header.split(',')) {
+    const [, coding, weight] = /^\s*([^\s;,]+)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?$/i.exec(part) ?? [];
+    if (coding === undefined) continue;
+    const name = coding.toLowerCase();
+    weights.set(name === 'x-gzip' ? 'gzip' : name, weight === undefined ? 1 : Number(weight) || 0);
+  }
+  const has = new Set(available);
+  // What isn't named is not taken, but `identity` is, and comes after everything that is.
+  const weigh = (encoding: AssetEncoding): number =>
+    weights.get(encoding) ?? (encoding === 'identity' ? 1e-4 : (weights.get('*') ?? 0));
+  let best: AssetEncoding = 'identity';
+  for (const encoding of [...encodings].reverse()) {
+    if (has.has(encoding) && weigh(encoding) > 0 && weigh(encoding) >= weigh(best)) best = encoding;
+  }
+  return best;
+}
+
+function escapeAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+}

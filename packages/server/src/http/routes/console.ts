@@ -1,0 +1,178 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { DomainError } from '../../domain/errors.ts';
+import { describeInvitation } from '../../domain/invitations.ts';
+import { withCodeTries } from '../code-tries.ts';
+import { evaluateConditions } from '../conditions.ts';
+import { chooseEncoding } from '../console-files.ts';
+import { HttpError } from '../http-error.ts';
+import { html } from '../pages/html.ts';
+import { sendPage } from '../pages/layout.ts';
+import type { Parts } from '../parts.ts';
+import { type Route, type RouteDoc, route } from '../route.ts';
+
+const tag = 'Pages';
+
+/** The console's pages: one document for all of them, whose script draws the one that the address names. */
+const pages: readonly (readonly [path: string, id: string, summary: string])[] = [
+  ['/', 'showHome', 'The console: the applications that one is in'],
+  ['/sign-in', 'showSignIn', 'The page to sign in'],
+  ['/sign-up', 'showSignUp', 'The page to make an account'],
+  ['/set-up', 'showSetUp', "The page behind an operator's link to make an account"],
+  ['/reset-password', 'showResetPassword', "The page behind an operator's link to set a password anew"],
+  ['/account', 'showAccount', "The page of one's own account"],
+  ['/oauth/authorize', 'showAuthorization', "The page to approve a program's login (RFC 6749 §3.1)"],
+  ['/device', 'showDevice', "The page to approve a login by a device's code (RFC 8628 §3.3)"],
+  ['/apps/*', 'showApp', 'The pages of an application'],
+];
+
+const invitationQuery = Type.Object({
+  // Of any length: who opens a link that was garbled gets a page.
+  code: Type.Optional(Type.String({ description: 'the invitation code' })),
+});
+
+export const consoleRoutes: readonly Route[] = [
+  ...pages.map(([path, id, summary]) => pageRoute(path, id, summary)),
+  /**
+   * The page behind an invitation link. Opening it changes nothing, since programs that show previews of links open them too: the
+   * person decides with a button. The status says how it is with the code, for those who look at no page.
+   */
+  route({
+    method: 'GET',
+    path: '/accept-invite',
+    access: { kind: 'public' },
+    page: true,
+    query: invitationQuery,
+    doc: {
+      id: 'showInvitation',
+      tag,
+      summary: 'The page on which an invited person accepts or declines',
+      answers: {
+        200: { description: 'a page', contentType: 'text/html' },
+        404: { description: 'a page: no invitation has that code', contentType: 'text/html' },
+        410: { description: 'a page: used, expired or revoked', contentType: 'text/html' },
+        429: { description: 'a page: too many unknown codes came from this address', contentType: 'text/html' },
+      },
+    },
+    handle: async (parts, { request, query }, reply) => {
+      const { status, headers } = await judgeInvitation(parts, request, query.code);
+      return sendShell(parts, reply.headers(headers), status);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/assets/*',
+    access: { kind: 'public' },
+    page: true,
+    doc: {
+      id: 'readAsset',
+      tag,
+      summary: "A file of the console's pages",
+      wildcard: { name: 'name', description: 'its name, which has a hash of its content in it' },
+      answers: { 200: { description: 'the file, to be kept for ever', contentType: 'text/javascript' } },
+      errors: ['not_found', 'precondition_failed'],
+      requestHeaders: { 'if-none-match': 'answers 304 when the file is the same' },
+    },
+    handle: (parts, { request, params }, reply) => sendAsset(parts, request, reply, (params as { '*': string })['*']),
+  }),
+];
+
+function pageRoute(path: string, id: string, summary: string): Route {
+  const wildcard = { name: 'page', description: 'an application, and what of it' };
+  const doc: RouteDoc = {
+    id,
+    tag,
+    summary,
+    answers: { 200: { description: 'a page', contentType: 'text/html' } },
+    ...(path.endsWith('*') ? { wildcard } : {}),
+  };
+  const handle: Route['handle'] = (parts, _call, reply) => sendShell(parts, reply, 200);
+  return route({ method: 'GET', path, access: { kind: 'public' }, page: true, doc, handle });
+}
+
+interface Judgement {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** How it is with an invitation's code. Without one there is nothing to judge: the page keeps the code that it was opened with. */
+async function judgeInvitation(parts: Parts, request: FastifyRequest, code: string | undefined): Promise<Judgement> {
+  if (code === undefined) return { status: 200, headers: {} };
+  try {
+    const { status } = await withCodeTries(parts, request, () => describeInvitation(parts.context, code));
+    return { status: status === 'pending' ? 200 : 410, headers: {} };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    if (error.code === 'not_found') return { status: 404, headers: {} };
+    if (error.code !== 'rate_limited') throw error;
+    return { status: 429, headers: error instanceof HttpError ? error.headers : {} };
+  }
+}
+
+/** What every page may do: its own scripts and styles, its own server, and the one that instruments where that is another. */
+function contentSecurityPolicy({ addresses }: Parts): string {
+  const base = new URL(addresses.base()).origin;
+  const instrument = new URL(addresses.instrument()).origin;
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    `connect-src 'self'${instrument === base ? '' : ` ${instrument}`}`,
+    "form-action 'none'",
+    "base-uri 'self'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
+
+/** Answers the console's document, which no one keeps, frames, or learns the address of. */
+function sendShell(parts: Parts, reply: FastifyReply, status: number): FastifyReply {
+  const { console: files, addresses } = parts;
+  if (files === undefined) return sendPage(reply, 503, notBuilt);
+  const basePath = `${new URL(addresses.base()).pathname.replace(/\/+$/, '')}/`;
+  return reply
+    .code(status)
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': contentSecurityPolicy(parts),
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+    })
+    .send(files.shell(basePath));
+}
+
+const notBuilt = {
+  title: 'The console is not built',
+  body: html`<h1>The console is not built</h1>
+<p>The server runs, and its interface works, but the files of its pages are missing. In the folder of Tenon, run</p>
+<p><code>npm run setup</code></p>
+<p>and start the server again.</p>`,
+};
+
+function sendAsset(parts: Parts, request: FastifyRequest, reply: FastifyReply, name: string): FastifyReply {
+  const asset = parts.console?.asset(name);
+  if (asset === undefined) throw new HttpError('not_found', 'The console has no such file.');
+  const encoding = chooseEncoding(request.headers['accept-encoding'], asset.bytes.keys());
+  const etag = asset.etag(encoding);
+  const outcome = evaluateConditions(request.headers, etag);
+  if (outcome === 'precondition_failed') {
+    throw new HttpError('precondition_failed', '"if-match" names another entity tag.');
+  }
+  reply.headers({
+    'cache-control': 'public, max-age=31536000, immutable',
+    vary: 'accept-encoding',
+    etag,
+    'cross-origin-resource-policy': 'same-origin',
+    // An image that is opened by itself is a document.
+    ...(asset.contentType === 'image/svg+xml' ? { 'content-security-policy': "default-src 'none'; sandbox" } : {}),
+  });
+  if (outcome === 'not_modified') return reply.code(304).send();
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+  return reply.header('content-type', asset.contentType).send(asset.bytes.get(encoding));
+}
