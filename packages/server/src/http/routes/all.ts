@@ -1,8 +1,8 @@
 import type { Route } from '../route.ts';
-import { acceptInviteRoutes } from './accept-invite.ts';
 import { accountRoutes } from './account.ts';
 import { appRoutes } from './apps.ts';
 import { bindingRoutes } from './bindings.ts';
+import { consoleRoutes } from './console.ts';
 import { contentRoutes } from './content.ts';
 import { extensionPointRoutes } from './extension-points.ts';
 import { guestRoutes } from './guests.ts';
@@ -31,7 +31,7 @@ export const allRoutes: readonly Route[] = [
   ...oauthRoutes,
   ...sessionAuthorizationRoutes,
   ...instrumentRoutes,
-  ...acceptInviteRoutes,
+  ...consoleRoutes,
   ...healthRoutes,
   ...referenceRoutes,
 ];
