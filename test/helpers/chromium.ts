@@ -14,10 +14,9 @@ const cache = join(import.meta.dirname, '..', '..', 'node_modules', '.cache');
  * @returns the browser, or why there is none on this machine
  */
 export async function openChromium(): Promise<Browser | string> {
+  const why = whyNoChromium();
+  if (why !== undefined) return why;
   const executablePath = await findChromium();
-  if (executablePath === undefined) {
-    return `the registry has a Chromium for Linux on x64 with glibc alone, not for ${process.platform}-${process.arch}`;
-  }
   return chromium.launch({
     executablePath,
     // Libraries that a machine without a desktop may lack; they come with the package.
@@ -27,13 +26,18 @@ export async function openChromium(): Promise<Browser | string> {
       '--disable-gpu',
       '--disable-background-networking',
       '--disable-component-update',
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
     ],
   });
 }
 
-async function findChromium(): Promise<string | undefined> {
-  if (process.platform !== 'linux' || process.arch !== 'x64' || !hasGlibc()) return undefined;
+/** Why there is no Chromium for this machine; `undefined` when there is one. */
+export function whyNoChromium(): string | undefined {
+  if (process.platform === 'linux' && process.arch === 'x64' && hasGlibc()) return undefined;
+  return `the registry has a Chromium for Linux on x64 with glibc alone, not for ${process.platform}-${process.arch}`;
+}
+
+async function findChromium(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'));
   const folder = join(cache, `chromium-${version}`);
   if (!existsSync(folder)) await unpack(folder);

@@ -19,16 +19,25 @@ export interface RunningServer {
   readonly folder: string;
   /** What `quickstart.env` says. */
   readonly quickstart: Readonly<Record<string, string>>;
+  /** What it has said until now. */
+  output(): string;
   /** Ends the server by SIGTERM and removes the folder; fails unless the server ends in order. */
   stop(): Promise<void>;
 }
 
+export interface StartOptions {
+  /** Further arguments of `tenon serve`: `--no-demo`. */
+  readonly args?: readonly string[];
+  /** Settings: `TENON_SIGN_UP` and the like. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 /** Starts the server as a person does, in a process of its own with the demo's data, and waits until it answers. */
-export async function startServer(): Promise<RunningServer> {
+export async function startServer({ args = [], settings = {} }: StartOptions = {}): Promise<RunningServer> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-test-'));
-  const child = spawn(process.execPath, [tenon, 'serve'], {
+  const child = spawn(process.execPath, [tenon, 'serve', ...args], {
     cwd: folder,
-    env: { ...withoutTenon(process.env), TENON_PORT: '0' },
+    env: { ...withoutTenon(process.env), TENON_PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
@@ -40,7 +49,7 @@ export async function startServer(): Promise<RunningServer> {
   }
   try {
     const quickstart = await untilReady(join(folder, 'tenon-data', 'quickstart.env'), () => child.exitCode !== null);
-    return { folder, quickstart, stop };
+    return { folder, quickstart, output: () => output, stop };
   } catch (error) {
     child.kill('SIGKILL');
     await rm(folder, { recursive: true, force: true });

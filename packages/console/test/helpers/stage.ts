@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { openChromium, whyNoChromium } from '../../../../test/helpers/chromium.ts';
+import { type RunningServer, type StartOptions, startServer } from '../../../../test/helpers/server.ts';
+
+/** A real server and a real browser. */
+export interface Stage {
+  /** Where the server is, without a slash at its end. */
+  readonly url: string;
+  readonly server: RunningServer;
+  /** Opens a browser in which nothing is stored: somebody else each time. */
+  visitor(options?: BrowserContextOptions): Promise<Visitor>;
+  /** Closes everything; fails if a page of any visitor reported a fault that nobody expected. */
+  close(): Promise<void>;
+}
+
+export interface Visitor {
+  readonly page: Page;
+  /**
+   * What pages reported: errors in scripts, breaches of the policy, requests to other hosts. Take out what a test provokes on
+   * purpose.
+   */
+  readonly faults: string[];
+  /** Opens a path of the console and waits until its heading is there. */
+  open(path: string): Promise<void>;
+  /** Signs in on whatever page asks for it. */
+  signIn(email: string, password: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** For a test's `skip`: `false` when there is a browser for this machine, else why not. */
+export const noBrowser: string | false = whyNoChromium() ?? false;
+
+/** @throws Error where there is no browser for this machine */
+export async function openStage(options: StartOptions = {}): Promise<Stage> {
+  const browser = await openChromium();
+  if (typeof browser === 'string') throw new Error(browser);
+  const server = await startServer(options).catch(async (error: unknown) => {
+    await browser.close();
+    throw error;
+  });
+  const url = server.quickstart.TENON_URL ?? '';
+  const visitors: Visitor[] = [];
+  return {
+    url,
+    server,
+    async visitor(contextOptions = {}) {
+      const visitor = await openVisitor(browser, url, contextOptions);
+      visitors.push(visitor);
+      return visitor;
+    },
+    async close() {
+      await browser.close();
+      await server.stop();
+      assert.deepEqual(
+        visitors.flatMap(({ faults }) => faults),
+        [],
+        'pages reported faults',
+      );
+    },
+  };
+}
+
+async function openVisitor(browser: Browser, url: string, options: BrowserContextOptions): Promise<Visitor> {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const faults: string[] = [];
+  watch(page, new URL(url).origin, faults);
+  context.on('page', (other) => watch(other, new URL(url).origin, faults));
+  return {
+    page,
+    faults,
+    async open(path) {
+      await page.goto(url + path);
+      await page.locator('h1').first().waitFor();
+    },
+    async signIn(email, password) {
+      await page.getByLabel('E-mail address').fill(email);
+      await page.getByLabel('Password', { exact: true }).fill(password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('button', { name: 'Sign out' }).first().waitFor();
+    },
+    close: () => context.close(),
+  };
+}
+
+function watch(page: Page, origin: string, faults: string[]): void {
+  page.on('pageerror', (error) => faults.push(`a script failed: ${error.stack ?? error.message}`));
+  page.on('console', (message) => {
+    // The browser tells every answer of 400 and more there; those are the tests' own business.
+    const isAnswer = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isAnswer) faults.push(`in the browser's console: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    const isOurs = request.url().startsWith(`${origin}/`) || /^(?:data|blob):/.test(request.url());
+    if (!isOurs) faults.push(`a request to another host: ${request.url()}`);
+  });
+}
+
+/** What axe-core finds wrong with a page as it stands, a line each. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(
+    () =>
+      (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run() as Promise<
+        Pick<AxeResults, 'violations'>
+      >,
+  );
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${help} (${target.join(' ')}) ${failureSummary ?? ''}`),
+  );
+}
