@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
-import { createClientAddresses } from './client-address.ts';
+import { createClientAddresses, networkOf } from './client-address.ts';
 
 const message = (remoteAddress: string, headers: Record<string, string> = {}) =>
   ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
@@ -33,5 +33,28 @@ describe('createClientAddresses()', () => {
     assert.equal(of('for="[2001:db8::1]:4711"'), '2001:db8::1');
     assert.equal(of('for=192.0.2.1, for=198.51.100.7, for=10.0.0.1'), '198.51.100.7');
     assert.equal(of('for=_hidden'), '10.1.2.3');
+  });
+});
+
+describe('networkOf()', () => {
+  it('is the network of 64 bits of an IPv6 address, however it is written', () => {
+    for (const [address, network] of [
+      ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+      ['2001:0DB8:0001:0002::6', '2001:db8:1:2::/64'],
+      ['2001:db8::6', '2001:db8:0:0::/64'],
+      ['2001:db8::1:2:3:4:5', '2001:db8:0:1::/64'],
+      ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+      ['::1', '0:0:0:0::/64'],
+      ['::', '0:0:0:0::/64'],
+      ['1::', '1:0:0:0::/64'],
+      ['64:ff9b::192.0.2.33', '64:ff9b:0:0::/64'],
+      ['1:2:3:4:5:6:192.0.2.33', '1:2:3:4::/64'],
+    ] as const) {
+      assert.equal(networkOf(address), network, address);
+    }
+  });
+
+  it('is an IPv4 address itself, and whatever else there is', () => {
+    for (const address of ['192.0.2.1', '', 'unknown']) assert.equal(networkOf(address), address);
   });
 });

@@ -19,6 +19,16 @@ describe('createUrlRewriter()', () => {
     assert.equal(rewrite('https://host?x'), '/?x');
   });
 
+  it("finds OAuth's metadata where RFC 8414 puts it for an issuer with a path", () => {
+    const wellKnown = '/.well-known/oauth-authorization-server';
+    assert.equal(rewrite(`${wellKnown}/tenon`), wellKnown);
+    assert.equal(rewrite(`${wellKnown}/tenon?x=1`), `${wellKnown}?x=1`);
+    assert.equal(rewrite(`/tenon${wellKnown}`), wellKnown);
+    for (const other of ['/tenons', '/tenon/x', '/']) {
+      assert.equal(rewrite(wellKnown + other), wellKnown + other);
+    }
+  });
+
   it("keeps A2's guest key from the router", () => {
     const bindings = '/api/v1/extension-points/ext_1/bindings/';
     assert.equal(rewrite(`${bindings}%zz`), bindings);

@@ -135,7 +135,8 @@ function checkAnswer(request: FastifyRequest, status: number, contentType: strin
   if (contentType.startsWith('application/problem+json')) {
     assert.ok(text !== undefined && isProblem.Check(JSON.parse(text)), `${where}: no problem document: ${text}`);
   } else if (contentType.startsWith('application/json')) {
-    const schema = schemas.get(`${request.method} ${request.routeOptions.url} ${status}`);
+    const schema =
+      status < 400 ? schemas.get(`${request.method} ${request.routeOptions.url} ${status}`) : errorSchema(request);
     assert.ok(schema !== undefined, `${where}: not described`);
     const validator = Compile(schema);
     const value: unknown = JSON.parse(text ?? '');
@@ -143,6 +144,13 @@ function checkAnswer(request: FastifyRequest, status: number, contentType: strin
   } else if (status >= 400) {
     assert.match(contentType, /^text\/html/, `${where}: an error that is neither a problem document nor a page`);
   }
+}
+
+/** The schema of the errors of a path whose errors are no problem documents, whatever the method. */
+function errorSchema({ url }: FastifyRequest): TSchema | undefined {
+  const path = url.split('?', 1)[0];
+  const form = allRoutes.find((route) => route.path === path)?.errorForm;
+  return form && closed(form.schema);
 }
 
 function* answersOf({ method, path, doc }: Route): Iterable<[string, TSchema]> {

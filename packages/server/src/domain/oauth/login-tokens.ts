@@ -11,13 +11,14 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** Makes the token that a login ends with. Its name tells the owner, in the list of tokens, which machine has it. */
 export function makeLoginToken(
-  parts: Pick<Context, 'clock' | 'random'>,
+  { clock, random }: Pick<Context, 'clock' | 'random'>,
   grant: { readonly userId: UserId; readonly scopes: readonly TokenScope[]; readonly deviceName: string | null },
 ): NewToken {
   const { userId, scopes, deviceName } = grant;
   const name = deviceName === null ? 'tenon login' : `tenon login (${deviceName})`;
-  const expiresAtMs = parts.clock() + loginTokenLifetimeDays * dayMs;
-  return makeToken(parts, userId, { name, scopes, appId: null, expiresAtMs });
+  const nowMs = clock();
+  const expiresAtMs = nowMs + loginTokenLifetimeDays * dayMs;
+  return makeToken({ random, clock: () => nowMs }, userId, { name, scopes, appId: null, expiresAtMs });
 }
 
 /**
