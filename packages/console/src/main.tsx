@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import { basePath } from './base-path.ts';
 import { keepLinkCode } from './state/link-codes.ts';
+import { createMemory } from './state/memory.ts';
 import { createSession } from './state/session.ts';
 import { applyTheme, readTheme } from './state/theme.ts';
 import { createToasts } from './state/toasts.ts';
@@ -9,6 +10,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/layout.css';
 import './styles/components.css';
+import './styles/data.css';
 
 applyTheme(readTheme());
 keepLinkCode();
@@ -31,4 +33,4 @@ addEventListener('vite:preloadError', (event) => {
 });
 
 const root = document.getElementById('app');
-if (root !== null) render(<App services={{ session, toasts: createToasts() }} />, root);
+if (root !== null) render(<App services={{ session, toasts: createToasts(), memory: createMemory() }} />, root);

@@ -3,20 +3,30 @@ import { useToast } from '../state/services.ts';
 import { Button } from './button.tsx';
 
 /** Puts a text on the clipboard. */
-export function CopyButton({ text, what }: { readonly text: string /** "the link" */; readonly what: string }) {
+export function CopyButton({
+  text,
+  what,
+  onCopied,
+}: {
+  readonly text: string;
+  /** "the link" */
+  readonly what: string;
+  readonly onCopied?: (() => void) | undefined;
+}) {
   const toast = useToast();
   const [isCopied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
     if (await copyText(text)) {
       setCopied(true);
       toast(`Copied ${what}.`);
+      onCopied?.();
       setTimeout(() => setCopied(false), 2_000);
     } else {
       toast('The browser does not allow copying here. Mark the text and copy it by hand.', 'failed');
     }
   };
   return (
-    <Button kind="quiet" isSmall onClick={() => void copy()} label={`Copy ${what}`}>
+    <Button kind="quiet" isSmall onClick={() => void copy()} label={`${isCopied ? 'Copied' : 'Copy'} ${what}`}>
       {isCopied ? 'Copied' : 'Copy'}
     </Button>
   );

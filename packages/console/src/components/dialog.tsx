@@ -6,20 +6,28 @@ import { useEffect, useId, useRef } from 'preact/hooks';
  */
 export function Dialog({
   title,
+  isWide = false,
   children,
   onClose,
 }: {
   readonly title: string;
+  readonly isWide?: boolean;
   readonly children: ComponentChildren;
   readonly onClose: () => void;
 }) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
+  const close = useRef(onClose);
+  close.current = onClose;
   useEffect(() => {
     const dialog = element.current;
     const opener = document.activeElement;
     dialog?.showModal();
+    // A browser may close it without asking, when Escape is pressed again and again.
+    const noteClosed = (): void => close.current();
+    dialog?.addEventListener('close', noteClosed);
     return () => {
+      dialog?.removeEventListener('close', noteClosed);
       dialog?.close();
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };
@@ -27,7 +35,7 @@ export function Dialog({
   return (
     <dialog
       ref={element}
-      class="dialog"
+      class={isWide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault(); // whoever draws it decides

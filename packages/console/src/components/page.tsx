@@ -14,12 +14,15 @@ export interface Crumb {
  */
 export function Page({
   title,
+  windowTitle = title,
   intro,
   crumbs = [],
   actions,
   children,
 }: {
   readonly title: string;
+  /** Where the heading alone doesn't say which page it is, as on the parts of an application. */
+  readonly windowTitle?: string;
   readonly intro?: ComponentChildren;
   readonly crumbs?: readonly Crumb[];
   /** Buttons beside the title. */
@@ -28,8 +31,8 @@ export function Page({
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · Tenon`;
-  }, [title]);
+    document.title = `${windowTitle} · Tenon`;
+  }, [windowTitle]);
   useEffect(() => {
     if (hasNavigated()) heading.current?.focus({ preventScroll: true });
   }, []);

@@ -2,6 +2,7 @@ import type { Account } from '@tenon/protocol';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ApiClient } from '../api/client.ts';
+import type { Memory } from './memory.ts';
 import type { Session, SessionView } from './session.ts';
 import { useStore } from './store.ts';
 import type { Toasts } from './toasts.ts';
@@ -10,6 +11,8 @@ import type { Toasts } from './toasts.ts';
 export interface Services {
   readonly session: Session;
   readonly toasts: Toasts;
+  /** What pages keep for when one comes back to them. */
+  readonly memory: Memory;
 }
 
 export const ServicesContext = createContext<Services | undefined>(undefined);

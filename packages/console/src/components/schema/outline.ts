@@ -63,7 +63,9 @@ export function outlineOf(schema: unknown): SchemaOutline {
     description: textOf(description),
     exports: functionsOf(exports),
     imports: functionsOf(imports),
-    types: isRecord(schemas) ? Object.entries(schemas).map(([name, type]) => ({ name, value: valueOf(type, 1) })) : [],
+    types: isRecord(schemas)
+      ? Object.entries(schemas).map(([name, type]) => ({ name, value: describeValue(type, 1) }))
+      : [],
     remarks: [
       ...leftover({ version, description }),
       ...(isRecord(schemas) || schemas === undefined ? remarksOf(otherComponents, 'components.') : []),
@@ -95,13 +97,13 @@ function functionOf(name: string, about: unknown): FunctionOutline {
   return {
     name,
     description: textOf(description),
-    input: isNothing(input) ? undefined : valueOf(input, 0),
-    output: isNothing(output) ? undefined : valueOf(output, 0),
+    input: isNothing(input) ? undefined : describeValue(input, 0),
+    output: isNothing(output) ? undefined : describeValue(output, 0),
     remarks: [...leftover({ description }), ...remarksOf(rest)],
   };
 }
 
-function valueOf(value: unknown, depth: number): ValueOutline {
+function describeValue(value: unknown, depth: number): ValueOutline {
   if (typeof value === 'string') {
     return { type: value, contentType: undefined, description: undefined, fields: [], remarks: [] };
   }
@@ -138,7 +140,7 @@ function fieldsOf(properties: Entries, required: unknown, depth: number): FieldO
   return Object.entries(properties).map(([name, about]) => ({
     name,
     isRequired: names.includes(name) || (isRecord(about) && about.required === true),
-    value: valueOf(isRecord(about) ? withoutRequiredFlag(about) : about, depth),
+    value: describeValue(isRecord(about) ? withoutRequiredFlag(about) : about, depth),
   }));
 }
 

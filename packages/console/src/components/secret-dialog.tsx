@@ -1,0 +1,51 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Button } from './button.tsx';
+import { CopyButton } from './copy-button.tsx';
+import { Dialog } from './dialog.tsx';
+import { Notice } from './notice.tsx';
+
+/**
+ * Shows a secret that is kept nowhere: it doesn't close by Escape before the secret was copied, or before one has said that it
+ * may go.
+ */
+export function SecretDialog(props: {
+  readonly title: string;
+  readonly secret: string;
+  /** "the token" */
+  readonly what: string;
+  /** What to do with it. */
+  readonly children: ComponentChildren;
+  readonly onClose: () => void;
+}) {
+  const { title, secret, what, children, onClose } = props;
+  const [isCopied, setCopied] = useState(false);
+  const [isLeaving, setLeaving] = useState(false);
+  return (
+    <Dialog title={title} isWide onClose={isCopied || isLeaving ? onClose : () => setLeaving(true)}>
+      <div class="stack">
+        <p>
+          <strong>Copy {what} now: it is shown this once.</strong> The server keeps only a hash of it.
+        </p>
+        <div class="secret">
+          <code>{secret}</code>
+          <CopyButton text={secret} what={what} onCopied={() => setCopied(true)} />
+        </div>
+        {children}
+        {isLeaving && !isCopied ? (
+          <Notice kind="failed" title="Not copied yet">
+            <p>Once this is closed, nobody can see {what} again.</p>
+          </Notice>
+        ) : null}
+        <div class="actions actions-end">
+          <Button
+            onClick={isCopied || isLeaving ? onClose : () => setLeaving(true)}
+            kind={isLeaving && !isCopied ? 'danger' : 'primary'}
+          >
+            {isLeaving && !isCopied ? 'Close without a copy' : 'Done'}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
