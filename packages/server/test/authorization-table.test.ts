@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newId, type TokenScope } from '@tenon/protocol';
+import { cliClientId, newId, type TokenScope } from '@tenon/protocol';
 import { startSession } from '../src/domain/sessions.ts';
+import { approve, authorizationQuery, encode, exchangeOf, openBrowser } from './helpers/browser.ts';
 import { type CallOptions, openService, type TestService, type TestUser } from './helpers/service.ts';
 import {
   formOf,
@@ -89,6 +90,14 @@ async function freshSession({ parts: { context } }: TestService, { id }: TestUse
   };
   const { session } = await context.store.write((tx) => startSession(context, tx, id, browser));
   return session.id;
+}
+
+function form(path: string, fields: Parameters<typeof encode>[0]): Target {
+  return { path, body: encode(fields), headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+}
+
+function pageRows(...paths: readonly string[]): Record<string, Row> {
+  return Object.fromEntries(paths.map((path) => [`GET ${path}`, { cells: everybody(200), target: () => ({ path }) }]));
 }
 
 const module = formOf([{ name: 'wasm', content: tinyModule(7) }]);
@@ -336,15 +345,10 @@ const rows: Readonly<Record<string, Row>> = {
     cells: everybody(200),
     target: async (world) => ({ path: `/accept-invite?code=${await freshCode(world)}` }),
   },
-  // The page takes its token from the form; an authorization field means nothing to it.
-  'POST /accept-invite': {
-    cells: everybody(401),
-    target: async (world) => ({
-      path: '/accept-invite',
-      body: `decision=accept&code=${await freshCode(world)}`,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    }),
-  },
+  // The console's one document, for everybody: what it shows comes from the routes above.
+  ...pageRows('/', '/sign-in', '/sign-up', '/set-up', '/reset-password', '/account', '/oauth/authorize', '/device'),
+  'GET /apps/*': { cells: everybody(200), target: ({ appId }) => ({ path: `/apps/${appId}` }) },
+  'GET /assets/*': { cells: everybody(404), target: () => ({ path: '/assets/none-of-that-name.js' }) },
   // What a cookie opens, and a token doesn't: `browser-session-table.test.ts` has the callers that count here.
   'GET /session': { cells: everybody(200), target: () => ({ path: '/session' }) },
   'POST /session': {
@@ -369,6 +373,42 @@ const rows: Readonly<Record<string, Row>> = {
     cells: everybody('401o'),
     target: () => ({ path: '/session/confirm', json: { password: 'x' } }),
   },
+  'POST /session/authorization/view': {
+    cells: everybody('401o'),
+    target: () => ({ path: '/session/authorization/view', json: { request: authorizationQuery() } }),
+  },
+  'POST /session/authorization': {
+    cells: everybody('401o'),
+    target: () => ({
+      path: '/session/authorization',
+      json: { request: authorizationQuery(), decision: 'approve' },
+    }),
+  },
+  'POST /session/device/view': {
+    cells: everybody('401o'),
+    target: () => ({ path: '/session/device/view', json: { userCode: 'BCDF-GHJK' } }),
+  },
+  'POST /session/device': {
+    cells: everybody('401o'),
+    target: () => ({ path: '/session/device', json: { userCode: 'BCDF-GHJK', decision: 'approve' } }),
+  },
+  // Programs that log in have no token yet; one that they bring means nothing here.
+  'GET /.well-known/oauth-authorization-server': {
+    cells: everybody(200),
+    target: () => ({ path: '/.well-known/oauth-authorization-server' }),
+  },
+  'POST /oauth/token': {
+    cells: everybody(200),
+    target: async ({ service }) => form('/oauth/token', exchangeOf(await approve(await openBrowser(service)))),
+  },
+  'POST /oauth/device_authorization': {
+    cells: everybody(200),
+    target: () => form('/oauth/device_authorization', { client_id: cliClientId }),
+  },
+  'POST /oauth/revoke': {
+    cells: everybody(200),
+    target: async ({ service, stranger }) => form('/oauth/revoke', { token: await service.token(stranger.id) }),
+  },
   'GET /healthz': { cells: everybody(200), target: () => ({ path: '/healthz' }) },
   'GET /readyz': { cells: everybody(200), target: () => ({ path: '/readyz' }) },
   'GET /openapi.json': { cells: everybody(200), target: () => ({ path: '/openapi.json' }) },
@@ -381,7 +421,12 @@ describe('authorization', () => {
   before(async () => {
     // Each cell may try an unknown code or password, all from one address.
     service = await openService({
-      config: { codeTriesPerMinute: 1000, signInTriesPerMinute: 1000, accountTriesPerHour: 1000 },
+      config: {
+        codeTriesPerMinute: 1000,
+        deviceLoginsPerMinute: 1000,
+        signInTriesPerMinute: 1000,
+        accountTriesPerHour: 1000,
+      },
     });
     world = await makeWorld(service);
   });
