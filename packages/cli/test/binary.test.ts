@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, it, type TestContext } from 'node:test';
-import { promisify } from 'node:util';
+import { parseEnv, promisify } from 'node:util';
 import { binary, start } from './helpers/binary.ts';
 import { makeFolder, startServer } from './helpers/server.ts';
 
@@ -85,14 +85,17 @@ describe('tenon serve', () => {
     assert.equal(exitCode, 0);
     assert.match(stdout, /serves http:\/\/localhost:\d+\n/);
     assert.ok(stdout.includes(`. ${dataDir}/quickstart.env`));
-    assert.doesNotMatch(stdout + stderr, /tn[nk]_/);
+    assert.doesNotMatch(stdout + stderr, /tn[nk]_|code=/);
+    const { TENON_PASSWORD = '?' } = parseEnv(await readFile(join(dataDir, 'quickstart.env'), 'utf8'));
+    assert.ok(!(stdout + stderr).includes(TENON_PASSWORD));
+    assert.match(stdout, /browser: what to sign in with is in quickstart\.env/);
     assert.equal((await stat(join(dataDir, 'quickstart.env'))).mode & 0o777, 0o600);
   });
 
   it('makes a token and an API key while the server runs, which it takes at once', async (t) => {
     const dataDir = await temporaryFolder(t);
     const { child, ended, says } = start(['serve', '--no-demo', '--port', '0', '--data-dir', dataDir]);
-    await says(/tenon admin create-user/);
+    await says(/http:\/\/localhost:\d+\/set-up#code=[\w-]{43}\n/);
     const environment = { TENON_DATA_DIR: dataDir };
     const user = (await start(['admin', 'create-user', 'Ada'], { environment }).ended).stdout.trim();
     const token = (await start(['admin', 'create-token', user], { environment }).ended).stdout.trim();
@@ -224,5 +227,26 @@ describe('a server that is none', () => {
     assert.equal(exitCode, 6);
     assert.match(stderr, /answered 502/);
     assert.doesNotMatch(stderr, /html/);
+  });
+});
+
+describe('tenon admin', () => {
+  it('makes links, under the address at which the server last started or the one that is named', async (t) => {
+    const dataDir = await temporaryFolder(t);
+    await writeFile(join(dataDir, 'quickstart.env'), 'TENON_URL=https://plugins.example.org/tenon\n');
+    const admin = async (...args: string[]) =>
+      (await start(['admin', ...args], { environment: { TENON_DATA_DIR: dataDir } }).ended).stdout.trim();
+    assert.match(await admin('create-link'), /^https:\/\/plugins\.example\.org\/tenon\/set-up#code=[\w-]{43}$/);
+    const elsewhere = JSON.parse(await admin('create-link', '--json', '--public-url', 'https://x.example/'));
+    assert.match(elsewhere.link, /^https:\/\/x\.example\/set-up#code=[\w-]{43}$/);
+    assert.ok(Math.abs(Date.parse(elsewhere.expiresAt) - Date.now() - 86_400_000) < 60_000);
+
+    const user = await admin('create-user', 'Ada');
+    const refused = start(['admin', 'create-password-link', user], { environment: { TENON_DATA_DIR: dataDir } });
+    assert.match((await refused.ended).stderr, /no e-mail address to sign in with/);
+    const link = await admin('create-password-link', user, '--email', 'Ada@Example.org');
+    assert.match(link, /^https:\/\/plugins\.example\.org\/tenon\/reset-password#code=[\w-]{43}$/);
+    const unknown = start(['admin', 'create-password-link', 'usr_x'], { environment: { TENON_DATA_DIR: dataDir } });
+    assert.match((await unknown.ended).stderr, /no user usr_x/);
   });
 });

@@ -40,6 +40,8 @@ const foreignVariables = new Set([
   'TENON_EXTENSION_POINT_ID',
   'TENON_GUEST_KEY',
   'TENON_USER_ID',
+  'TENON_EMAIL',
+  'TENON_PASSWORD',
 ]);
 
 /**

@@ -8,6 +8,7 @@ import { inviteGuest } from './domain/guests.ts';
 import { acceptInvitation } from './domain/invitations.ts';
 import type { Transaction } from './domain/ports.ts';
 import { contentAddressOf, publish } from './domain/publish.ts';
+import { passwordIdentityRecord } from './domain/sign-up.ts';
 import { defaultTokenLifetimeDays, issueApiKey, issueToken } from './domain/tokens.ts';
 import { createUser } from './domain/users.ts';
 import type { QuickstartSecrets } from './quickstart-file.ts';
@@ -33,24 +34,42 @@ const schema = {
   },
 };
 
-/** The sample plugin, checked and in the blob store. */
-export async function prepareSample(context: Context): Promise<Uint8Array> {
-  const bytes = new Uint8Array(await readFile(new URL('../sample/greet.wasm', import.meta.url)));
-  await context.checker.check(bytes);
-  await context.blobs.put(contentAddressOf(bytes), bytes);
-  return bytes;
+/** The e-mail address by which the demo's owner signs in. Nothing is sent to it. */
+export const demoEmail = 'demo@tenon.example';
+
+const passwordBytes = 15;
+
+/** What takes time, and is done before the transaction that makes the demo. */
+export interface DemoPreparation {
+  /** The sample plugin, which is checked and in the blob store. */
+  readonly sample: Uint8Array;
+  readonly password: string;
+  readonly passwordHash: string;
+}
+
+export async function prepareDemo(context: Context): Promise<DemoPreparation> {
+  const sample = new Uint8Array(await readFile(new URL('../sample/greet.wasm', import.meta.url)));
+  await context.checker.check(sample);
+  await context.blobs.put(contentAddressOf(sample), sample);
+  const password = Buffer.from(context.random(passwordBytes)).toString('base64url');
+  return { sample, password, passwordHash: await context.passwords.hash(password) };
 }
 
 /**
- * Makes the demo: an owner with a token of all scopes and an API key, an application with an extension point, a guest whose
+ * Makes the demo: an owner who can sign in, with a token of all scopes and an API key, an application with an extension point, a guest whose
  * invitation the owner has accepted, and the sample plugin published by it. All of it is part of the transaction that is
  * handed in, made by the same use cases that serve requests.
  *
- * @param sample what {@link prepareSample} answered
+ * @param preparation what {@link prepareDemo} answered
  */
-export async function makeDemo(context: Context, tx: Transaction, sample: Uint8Array): Promise<QuickstartSecrets> {
+export async function makeDemo(
+  context: Context,
+  tx: Transaction,
+  { sample, password, passwordHash }: DemoPreparation,
+): Promise<QuickstartSecrets> {
   const within = insideTransaction(context, tx);
-  const owner = await createUser(within, { name: 'Demo owner', email: null });
+  const owner = await createUser(within, { name: 'Demo owner', email: demoEmail });
+  await tx.insertIdentity(passwordIdentityRecord(owner.id, demoEmail, passwordHash, context.clock()));
   const token = await issueToken(within, owner.id, {
     name: 'quickstart',
     scopes: tokenScope.anyOf.map((scope): TokenScope => scope.const),
@@ -68,6 +87,8 @@ export async function makeDemo(context: Context, tx: Transaction, sample: Uint8A
   await publish(within, actor, atExtensionPoint, { userId: owner.id, name: pluginName }, sample);
 
   return {
+    TENON_EMAIL: demoEmail,
+    TENON_PASSWORD: password,
     TENON_TOKEN: token.secret,
     TENON_API_KEY: apiKey.secret,
     TENON_APP_ID: access.app.id,

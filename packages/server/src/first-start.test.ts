@@ -11,9 +11,13 @@ import { closeContext, demoOptions, openContext, withSteps } from '../test/helpe
 import { authenticateApiKey, authenticateToken } from './domain/authenticate.ts';
 import type { Context } from './domain/context.ts';
 import { contentAddressOf } from './domain/publish.ts';
+import { signIn } from './domain/sign-in.ts';
+import { signUp } from './domain/sign-up.ts';
 import { createUser } from './domain/users.ts';
 import { type FirstStart, type FirstStartOptions, firstStart, noDemoReason } from './first-start.ts';
 import { readQuickstart } from './quickstart-file.ts';
+
+const demoMade = { state: 'demo_made', hasSecrets: true, hasSignIn: true };
 
 const run = promisify(execFile);
 const child = fileURLToPath(new URL('../test/helpers/first-start-child.ts', import.meta.url));
@@ -42,12 +46,27 @@ function start(dataDir: string, change: Partial<FirstStartOptions> = {}): Promis
   return withContext(dataDir, (context) => firstStart(context, { ...demoOptions(dataDir), ...change }));
 }
 
+function asEmpty(made: FirstStart): FirstStart & { readonly state: 'empty' } {
+  assert.ok(made.state === 'empty');
+  return made;
+}
+
+const aBrowser = {
+  userAgent: null,
+  address: '::1',
+  network: '::1',
+  sessionSecret: undefined,
+  browserSecret: undefined,
+};
+
 /** Asserts that everything in `quickstart.env` opens what it is for, and that nothing was made twice. */
 async function assertWholeDemo(dataDir: string): Promise<void> {
   const value = (name: string) => readQuickstart(dataDir).get(name) ?? '';
   await withContext(dataDir, async (context) => {
     const { read } = context.store;
     const actor = await authenticateToken(context, value('TENON_TOKEN'));
+    const signedIn = { email: value('TENON_EMAIL'), password: value('TENON_PASSWORD') };
+    assert.equal((await signIn(context, signedIn, aBrowser)).session.userId, actor.userId);
     assert.deepEqual(actor.scopes, ['read', 'publish', 'manage']);
     assert.equal(actor.userId, value('TENON_USER_ID'));
     assert.equal((await authenticateApiKey(context, value('TENON_API_KEY'))).userId, actor.userId);
@@ -85,7 +104,7 @@ async function assertWholeDemo(dataDir: string): Promise<void> {
 describe('firstStart()', () => {
   it('makes a demo whose quickstart.env opens the whole story', async () => {
     const dataDir = await makeFolder();
-    assert.deepEqual(await start(dataDir), { state: 'demo_made', hasSecrets: true });
+    assert.deepEqual(await start(dataDir), demoMade);
     await assertWholeDemo(dataDir);
     assert.equal(readQuickstart(dataDir).get('TENON_URL'), 'http://localhost:8366');
   });
@@ -103,7 +122,11 @@ describe('firstStart()', () => {
     const dataDir = await makeFolder();
     await start(dataDir);
     const before = readQuickstart(dataDir);
-    assert.deepEqual(await start(dataDir, { url: 'http://localhost:9999' }), { state: 'in_use', hasSecrets: true });
+    assert.deepEqual(await start(dataDir, { url: 'http://localhost:9999' }), {
+      state: 'in_use',
+      hasSecrets: true,
+      hasSignIn: true,
+    });
     assert.deepEqual(readQuickstart(dataDir), new Map([...before, ['TENON_URL', 'http://localhost:9999']]));
     await assertWholeDemo(dataDir);
   });
@@ -121,15 +144,43 @@ describe('firstStart()', () => {
 
   it('makes no demo where it is declined, and writes the URL alone', async () => {
     const dataDir = await makeFolder();
-    assert.deepEqual(await start(dataDir, { demo: false }), { state: 'empty', reason: 'declined', hasSecrets: false });
+    const { setUpLink, ...rest } = asEmpty(await start(dataDir, { demo: false }));
+    assert.deepEqual(rest, { state: 'empty', reason: 'declined', hasSecrets: false, hasSignIn: false });
+    assert.ok(setUpLink !== undefined);
     assert.deepEqual([...readQuickstart(dataDir).keys()], ['TENON_URL']);
     assert.equal(await withContext(dataDir, (context) => context.store.read.anyUser()), false);
+  });
+
+  it('makes a link for the first account at each start, all of which work until there is one', async () => {
+    const dataDir = await makeFolder();
+    const links = [await start(dataDir, { demo: false }), await start(dataDir, { host: '0.0.0.0' })].map(
+      (made) => asEmpty(made).setUpLink ?? '',
+    );
+    for (const link of links) assert.match(link, /^http:\/\/localhost:8366\/set-up#code=[A-Za-z0-9_-]{43}$/);
+    const [first = '', second = ''] = links.map((link) => link.slice(link.indexOf('=') + 1));
+    await withContext(dataDir, async (context) => {
+      const wish = { name: 'Olga', email: 'olga@example.org', password: 'magnolia tugboat 17', linkCode: first };
+      await signUp(context, wish, aBrowser);
+      await assert.rejects(signUp(context, { ...wish, linkCode: second }, aBrowser), { code: 'link_expired' });
+      await assert.rejects(signUp(context, wish, aBrowser), { code: 'link_used' });
+    });
+    assert.deepEqual(await start(dataDir, { demo: false }), { state: 'in_use', hasSecrets: false, hasSignIn: false });
+  });
+
+  it('has no accounts to make where instrumentation alone is served', async () => {
+    const dataDir = await makeFolder();
+    assert.deepEqual(await start(dataDir, { only: 'instrument' }), {
+      state: 'empty',
+      reason: 'instrument_only',
+      hasSecrets: false,
+      hasSignIn: false,
+    });
   });
 
   it('makes the demo of a folder that is still empty at a later start', async () => {
     const dataDir = await makeFolder();
     await start(dataDir, { demo: false });
-    assert.deepEqual(await start(dataDir), { state: 'demo_made', hasSecrets: true });
+    assert.deepEqual(await start(dataDir), demoMade);
     await assertWholeDemo(dataDir);
   });
 
@@ -138,18 +189,23 @@ describe('firstStart()', () => {
     await start(dataDir);
     await withContext(dataDir, async (context) => {
       const { tokenId } = await authenticateToken(context, readQuickstart(dataDir).get('TENON_TOKEN') ?? '');
+      const withoutToken = { state: 'in_use', hasSecrets: false, hasSignIn: true };
       const later = { ...context, clock: () => Date.now() + 91 * 24 * 60 * 60 * 1000 };
-      assert.deepEqual(await firstStart(later, demoOptions(dataDir)), { state: 'in_use', hasSecrets: false });
-      assert.deepEqual(await firstStart(context, demoOptions(dataDir)), { state: 'in_use', hasSecrets: true });
+      assert.deepEqual(await firstStart(later, demoOptions(dataDir)), withoutToken);
+      assert.deepEqual(await firstStart(context, demoOptions(dataDir)), {
+        state: 'in_use',
+        hasSecrets: true,
+        hasSignIn: true,
+      });
       await context.store.write((tx) => tx.deleteToken(tokenId));
-      assert.deepEqual(await firstStart(context, demoOptions(dataDir)), { state: 'in_use', hasSecrets: false });
+      assert.deepEqual(await firstStart(context, demoOptions(dataDir)), withoutToken);
     });
   });
 
   it('adds no demo to a folder that is in use', async () => {
     const dataDir = await makeFolder();
     await withContext(dataDir, (context) => createUser(context, { name: 'Ada', email: null }));
-    assert.deepEqual(await start(dataDir, { demo: true }), { state: 'in_use', hasSecrets: false });
+    assert.deepEqual(await start(dataDir, { demo: true }), { state: 'in_use', hasSecrets: false, hasSignIn: false });
     assert.deepEqual([...readQuickstart(dataDir).keys()], ['TENON_URL']);
   });
 
@@ -209,7 +265,7 @@ describe('firstStart()', () => {
         const died = await run(process.execPath, [child, folder, String(kill)]).catch((error) => error);
         assert.equal(died.signal, 'SIGKILL', step);
         const state = kill > at('commit') ? 'in_use' : 'demo_made';
-        assert.deepEqual(await start(folder), { state, hasSecrets: true }, step);
+        assert.deepEqual(await start(folder), { state, hasSecrets: true, hasSignIn: true }, step);
         await assertWholeDemo(folder);
       }),
     );

@@ -1,5 +1,6 @@
-import { makeDemo, prepareSample } from './demo.ts';
+import { makeDemo, prepareDemo } from './demo.ts';
 import type { Context } from './domain/context.ts';
+import { linkUrl, makeSetUpLink } from './domain/one-time-links.ts';
 import type { Transaction } from './domain/ports.ts';
 import type { TokenRecord } from './domain/records.ts';
 import { hashSecret } from './domain/secrets.ts';
@@ -33,15 +34,30 @@ export interface FirstStartOptions extends DemoWish {
   readonly url: string;
 }
 
-/** What a start found, or made. `hasSecrets` tells whether `quickstart.env` holds a token that still works. */
-export type FirstStart =
-  | { readonly state: 'demo_made'; readonly hasSecrets: boolean }
-  | { readonly state: 'in_use'; readonly hasSecrets: boolean }
-  | { readonly state: 'empty'; readonly reason: NoDemoReason; readonly hasSecrets: boolean };
+/** What of `quickstart.env` is of use. */
+interface QuickstartUse {
+  /** Whether it holds a token that still works. */
+  readonly hasSecrets: boolean;
+  /** Whether it holds an e-mail address that has an account, and the password that the account had at first. */
+  readonly hasSignIn: boolean;
+}
+
+/** What a start found, or made. */
+export type FirstStart = QuickstartUse &
+  (
+    | { readonly state: 'demo_made' }
+    | { readonly state: 'in_use' }
+    | {
+        readonly state: 'empty';
+        readonly reason: NoDemoReason;
+        /** By which the first account is made; none where there are no accounts. */
+        readonly setUpLink?: string;
+      }
+  );
 
 /**
  * What every start does once the server listens: makes the demo when the data folder holds no user and nothing speaks
- * against it, and writes `quickstart.env`.
+ * against it, or else a link for the first account, and writes `quickstart.env`.
  *
  * The demo is one transaction, and its secrets lie in a file of their own before it commits: a start that is killed at any
  * point is made anew, or finished, by the next. The store's write lock keeps several processes that start at once apart, so
@@ -52,24 +68,26 @@ export type FirstStart =
 export async function firstStart(context: Context, options: FirstStartOptions): Promise<FirstStart> {
   const reason = noDemoReason(options);
   const isMade = reason === undefined && (await makeDemoOnce(context, options.dataDir));
-  const hasSecrets = await settleQuickstart(context, options);
-  if (isMade) return { state: 'demo_made', hasSecrets };
+  const use = await settleQuickstart(context, options);
+  if (isMade) return { state: 'demo_made', ...use };
   const isInUse = await context.store.read.anyUser();
-  return isInUse || reason === undefined ? { state: 'in_use', hasSecrets } : { state: 'empty', reason, hasSecrets };
+  if (isInUse || reason === undefined) return { state: 'in_use', ...use };
+  if (reason === 'instrument_only') return { state: 'empty', reason, ...use };
+  return { state: 'empty', reason, setUpLink: linkUrl(options.url, await makeSetUpLink(context, true)), ...use };
 }
 
 async function makeDemoOnce(context: Context, dataDir: string): Promise<boolean> {
   if (await context.store.read.anyUser()) return false;
-  const sample = await prepareSample(context);
+  const preparation = await prepareDemo(context);
   return context.store.write(async (tx) => {
     if (await tx.anyUser()) return false;
     // Within the transaction: a file that is found under the write lock then belongs to a demo that was made, or to none.
-    writePending(dataDir, await makeDemo(context, tx, sample));
+    writePending(dataDir, await makeDemo(context, tx, preparation));
     return true;
   });
 }
 
-async function settleQuickstart(context: Context, { dataDir, url }: FirstStartOptions): Promise<boolean> {
+async function settleQuickstart(context: Context, { dataDir, url }: FirstStartOptions): Promise<QuickstartUse> {
   return context.store.write(async (tx) => {
     const pending = findPending(dataDir);
     for (const { values } of pending) {
@@ -77,8 +95,14 @@ async function settleQuickstart(context: Context, { dataDir, url }: FirstStartOp
     }
     writeQuickstart(dataDir, url);
     for (const { path } of pending) removePending(path);
-    const token = await findToken(tx, readQuickstart(dataDir));
-    return token !== undefined && token.expiresAtMs > context.clock();
+    const values = readQuickstart(dataDir);
+    const token = await findToken(tx, values);
+    const email = values.has('TENON_PASSWORD') ? values.get('TENON_EMAIL') : undefined;
+    const identity = email === undefined ? undefined : await tx.identity('password', email);
+    return {
+      hasSecrets: token !== undefined && token.expiresAtMs > context.clock(),
+      hasSignIn: identity !== undefined,
+    };
   });
 }
 

@@ -11,6 +11,8 @@ export const quickstartFileName = 'quickstart.env';
 
 /** What the first start of a demo makes. The user id is its owner's: a part of the path that a plugin is published under. */
 const secretNames = [
+  'TENON_EMAIL',
+  'TENON_PASSWORD',
   'TENON_TOKEN',
   'TENON_APP_ID',
   'TENON_EXTENSION_POINT_ID',

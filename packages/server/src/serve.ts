@@ -23,8 +23,14 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** How often uses of tokens and keys are written. */
+/** How often uses of tokens, keys and sessions are written. */
 const flushIntervalMs = 60_000;
+
+/** How often what has ended is cleared away: sessions, links, codes. */
+const clearIntervalMs = 60 * 60_000;
+
+/** How long it is kept before that, so that who opens an old link is told that it is old. */
+const keptWhenEndedMs = 7 * 24 * 60 * 60_000;
 
 /**
  * Opens the data folder and serves it over HTTP.
@@ -37,11 +43,14 @@ export async function serve(config: Config, log: Logger = createLog(config.logLe
   const bound = { port: config.port };
   const parts = createParts(config, data, addressesOf(config, bound), log);
   const app = createApp(parts);
-  const timer = setInterval(() => void flushUses(parts), flushIntervalMs);
-  timer.unref();
+  const timers = [
+    setInterval(() => void flushUses(parts), flushIntervalMs),
+    setInterval(() => void clearEnded(parts), clearIntervalMs),
+  ];
+  for (const timer of timers) timer.unref();
 
   const stop = async (): Promise<void> => {
-    clearInterval(timer);
+    for (const timer of timers) clearInterval(timer);
     const deadline = setTimeout(() => app.server.closeAllConnections(), config.shutdownTimeoutMs);
     await app.close();
     clearTimeout(deadline);
@@ -61,6 +70,7 @@ export async function serve(config: Config, log: Logger = createLog(config.logLe
     const { dataDir, demo, host, only } = config;
     const url = parts.addresses.base();
     const start = await firstStart(data.context, { dataDir, demo, host, only, url });
+    await clearEnded(parts);
     log.info({ url, host, port: bound.port }, 'listening');
     return { url, port: bound.port, start, close };
   } catch (error) {
@@ -76,4 +86,11 @@ function addressesOf(config: Config, bound: { readonly port: number }): Addresse
 
 async function flushUses({ uses, log }: Parts): Promise<void> {
   await uses.flush().catch((error: unknown) => log.error({ err: error }, 'uses of tokens could not be written'));
+}
+
+async function clearEnded({ context, log }: Parts): Promise<void> {
+  const beforeMs = context.clock() - keptWhenEndedMs;
+  await context.store
+    .write((tx) => tx.deleteEnded(beforeMs))
+    .catch((error: unknown) => log.error({ err: error }, 'what has ended could not be cleared away'));
 }

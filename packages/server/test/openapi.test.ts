@@ -80,13 +80,23 @@ describe('buildOpenApi()', () => {
   });
 
   it('tells what each needs, and the errors that follow from that', () => {
+    const schemes: Readonly<Record<string, string[]>> = {
+      public: [],
+      ownOrigin: [],
+      session: ['sessionCookie'],
+      apiKey: ['apiKey'],
+    };
     for (const route of allRoutes) {
       const operation = operations.find(({ operationId }) => operationId === route.doc.id);
       assert.ok(operation);
-      assert.equal(operation.security.length, route.access.kind === 'public' ? 0 : 1, route.doc.id);
+      assert.deepEqual(
+        operation.security.flatMap(Object.keys),
+        schemes[route.access.kind] ?? ['accessToken'],
+        route.doc.id,
+      );
       for (const code of errorsOf(route))
         assert.ok(operation.responses[errorCodes[code].status], `${route.doc.id}: ${code}`);
-      if (route.access.kind !== 'public') assert.ok(operation.responses['401'], route.doc.id);
+      if (operation.security.length > 0) assert.ok(operation.responses['401'], route.doc.id);
       for (const { headers } of Object.values(operation.responses)) assert.ok('x-request-id' in headers, route.doc.id);
     }
   });

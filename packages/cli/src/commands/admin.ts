@@ -1,16 +1,24 @@
 import { isId, type TokenScope, type UserId } from '@tenon/protocol';
 import {
+  type Config,
+  ConfigError,
   type Context,
   createUser,
   defaultTokenLifetimeDays,
   issueApiKey,
   issueToken,
+  linkUrl,
   loadConfig,
+  type MadeLink,
+  makePasswordLink,
+  makeSetUpLink,
   openData,
+  readQuickstart,
 } from '@tenon/server';
 import { type Command, Option } from 'commander';
 import { examples, parseDays, withJson } from '../command.ts';
 import { dataFolder } from '../connection.ts';
+import type { Environment } from '../environment.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
@@ -23,6 +31,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const maxNameLength = 200;
 
 interface AdminOptions {
+  readonly publicUrl?: string;
   readonly dataDir?: string;
   readonly json?: boolean;
 }
@@ -32,12 +41,42 @@ export function addAdminCommands(program: Command, io: Io): void {
     .command('admin')
     .description('work on a data folder itself, as the operator of the server; it may be running');
 
+  withLinkOptions(
+    group
+      .command('create-link')
+      .description('make a set-up link, by which whoever opens it makes one account, and write it'),
+  )
+    .addHelpText(
+      'after',
+      examples('tenon admin create-link', 'tenon admin create-link --public-url https://tenon.example.org'),
+    )
+    .action((options: AdminOptions) =>
+      withData(io, options, async (context, out, config) => {
+        showLink(out, config, await makeSetUpLink(context, false), 'It makes one account');
+      }),
+    );
+
+  withLinkOptions(
+    group
+      .command('create-password-link')
+      .argument('<user>', 'whose password it sets: an id, usr_…')
+      .option('--email <email>', 'what they are to sign in with, when they have nothing yet')
+      .description("make a link that sets a user's password, and write it"),
+  )
+    .addHelpText('after', examples('tenon admin create-password-link usr_01j29hyr4…'))
+    .action((user: string, options: AdminOptions & { email?: string }) =>
+      withData(io, options, async (context, out, config) => {
+        const link = await makePasswordLink(context, await demandUser(context, user), options.email);
+        showLink(out, config, link, 'It sets the password, once, and ends all sessions of the account');
+      }),
+    );
+
   withDataFolder(
     group
       .command('create-user')
       .argument('<name>')
       .option('--email <email>', 'how to reach them')
-      .description('make a user, and write their id'),
+      .description('make a user without a way to sign in, and write their id'),
   )
     .addHelpText(
       'after',
@@ -87,6 +126,21 @@ export function addAdminCommands(program: Command, io: Io): void {
     );
 }
 
+function withLinkOptions(command: Command): Command {
+  return withDataFolder(command).option(
+    '--public-url <url>',
+    'what people reach the server under (default: TENON_PUBLIC_URL, else what it was when it last started)',
+  );
+}
+
+function showLink(out: Reporter, { publicUrl, dataDir }: Config, made: MadeLink, what: string): void {
+  const url = publicUrl ?? readQuickstart(dataDir).get('TENON_URL') ?? 'http://localhost:8366';
+  const link = linkUrl(url, made);
+  const expiresAt = isoTime(made.record.expiresAtMs);
+  out.note(`${what}, and works until ${formatTime(expiresAt)}. Whoever has it may: hand it over in private.`);
+  out.result({ link, expiresAt }, () => out.write(`${link}\n`));
+}
+
 interface TokenOptions extends AdminOptions {
   readonly name: string;
   readonly scope?: readonly TokenScope[];
@@ -124,14 +178,13 @@ function withDataFolder(command: Command): Command {
 async function withData(
   io: Io,
   options: AdminOptions,
-  work: (context: Context, out: Reporter) => Promise<void>,
+  work: (context: Context, out: Reporter, config: Config) => Promise<void>,
 ): Promise<void> {
-  const folder = dataFolder(options, io.environment);
-  const config = loadConfig({ dataDir: folder }, {}); // the server's other settings have no part in this
+  const config = readConfig(dataFolder(options, io.environment), options.publicUrl, io.environment);
   try {
     const data = await openData(config);
     try {
-      await work(data.context, createReporter(io, options.json === true));
+      await work(data.context, createReporter(io, options.json === true), config);
     } finally {
       await data.close();
     }
@@ -140,8 +193,20 @@ async function withData(
   }
 }
 
+/** The server's other settings have no part in this, and what is wrong with them is no obstacle. */
+function readConfig(dataDir: string, publicUrl: string | undefined, environment: Environment): Config {
+  const { TENON_PUBLIC_URL, TENON_LINK_LIFETIME_SECONDS } = environment;
+  try {
+    return loadConfig({ dataDir, publicUrl }, { TENON_PUBLIC_URL, TENON_LINK_LIFETIME_SECONDS });
+  } catch (error) {
+    if (error instanceof ConfigError) throw usageError(error.message);
+    throw error;
+  }
+}
+
 async function demandUser(context: Context, id: string): Promise<UserId> {
-  if (isId('user', id) && (await context.store.read.user(id)) !== undefined) return id;
+  const user = isId('user', id) ? await context.store.read.user(id) : undefined;
+  if (user !== undefined && user.deletedAtMs === null) return user.id;
   throw new CliError('not_found', `There is no user ${printable(id)} in this data folder.`, {
     exitCode: exitCodes.notFound,
     hint: 'Make one with `tenon admin create-user <name>`, or name the right folder with --data-dir.',

@@ -1,5 +1,13 @@
 import { join } from 'node:path';
-import { type Config, ConfigError, loadConfig, type RunningServer, serveUntilStopped, version } from '@tenon/server';
+import {
+  type Config,
+  ConfigError,
+  type FirstStart,
+  loadConfig,
+  type RunningServer,
+  serveUntilStopped,
+  version,
+} from '@tenon/server';
 import { type Command, Option } from 'commander';
 import { examples, withJson } from '../command.ts';
 import { usageError } from '../errors.ts';
@@ -87,18 +95,23 @@ function readConfig(io: Io, options: Options): Config {
 function welcome(io: Io, config: Config, { url, start }: RunningServer): string {
   const isInstrumentOnly = config.only === 'instrument';
   const lines = [`Tenon ${version} serves ${isInstrumentOnly ? 'instrumentation at ' : ''}${url}`, ''];
-  if (start.hasSecrets) lines.push(...howToGoOn(config, start.state === 'demo_made'));
-  else if (start.state === 'empty') lines.push(...howToBegin(io, config, start.reason));
+  if (start.state === 'demo_made') {
+    lines.push('There is demo data: an application, an extension point, a guest, and a plugin that greets.');
+  }
+  if (start.hasSecrets) lines.push(...howToGoOn(config, start.hasSignIn));
+  else if (start.state === 'empty') lines.push(...howToBegin(io, config, start));
   lines.push('Ctrl-C stops it.', '');
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function howToGoOn({ dataDir, only }: Config, isNew: boolean): string[] {
+function howToGoOn({ dataDir, only }: Config, hasSignIn: boolean): string[] {
   const file = shellWord(fileInFolder(dataDir, 'quickstart.env'));
   const bindings = '$TENON_URL/api/v1/extension-points/$TENON_EXTENSION_POINT_ID/bindings/$TENON_GUEST_KEY';
   return [
-    ...(isNew ? ['There is demo data: an application, an extension point, a guest, and a plugin that greets.'] : []),
-    'Its token and API key are in quickstart.env. To go on, in another shell:',
+    only !== 'instrument' && hasSignIn
+      ? 'Open it in a browser: what to sign in with is in quickstart.env, and so are a token and an API key.'
+      : 'A token and an API key are in quickstart.env.',
+    'To go on, in another shell:',
     '',
     `  . ${file}`,
     only === 'instrument'
@@ -108,7 +121,7 @@ function howToGoOn({ dataDir, only }: Config, isNew: boolean): string[] {
   ];
 }
 
-function howToBegin(io: Io, { dataDir }: Config, reason: string): string[] {
+function howToBegin(io: Io, { dataDir }: Config, { reason, setUpLink }: FirstStart & { state: 'empty' }): string[] {
   const tenon = io.environment.npm_execpath ? 'npx --no-install tenon' : 'tenon';
   const folder = shellWord(dataDir);
   if (reason === 'instrument_only') {
@@ -125,10 +138,9 @@ function howToBegin(io: Io, { dataDir }: Config, reason: string): string[] {
       : [];
   return [
     ...why,
-    'There are no users yet. To make the first one, and a token for them:',
+    'There are no accounts yet. To make the first one, open this link in a browser. Whoever has it can:',
     '',
-    `  ${tenon} admin create-user Ada --data-dir ${folder}`,
-    `  ${tenon} admin create-token USER_ID --data-dir ${folder}`,
+    `  ${setUpLink}`,
     '',
   ];
 }
