@@ -18,14 +18,21 @@ export interface Running {
   readonly says: (pattern: RegExp) => Promise<void>;
 }
 
+export interface StartSetting {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly nodeOptions?: readonly string[];
+  readonly cwd?: string;
+}
+
 /** Starts the real program in a process of its own, with nothing in its environment but what is given. */
 export function start(
   args: readonly string[],
-  { environment = {}, nodeOptions = [] }: { environment?: Record<string, string>; nodeOptions?: string[] } = {},
+  { environment = {}, nodeOptions = [], cwd }: StartSetting = {},
 ): Running {
   const child = spawn(process.execPath, [...nodeOptions, binary, ...args], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
+    cwd,
   });
   let stdout = '';
   let stderr = '';

@@ -20,9 +20,10 @@ export interface TestServer {
   readonly stop: () => Promise<void>;
 }
 
-export async function startServer(): Promise<TestServer> {
+/** @param settings as the server's environment variables have them */
+export async function startServer(settings: Readonly<Record<string, string>> = {}): Promise<TestServer> {
   const { path: dataDir, remove } = await makeFolder();
-  const running = await serve(loadConfig({ dataDir, port: '0', host: '127.0.0.1', logLevel: 'silent' }, {}));
+  const running = await serve(loadConfig({ dataDir, port: '0', host: '127.0.0.1', logLevel: 'silent' }, settings));
   const environment = parseEnv(await readFile(join(dataDir, 'quickstart.env'), 'utf8')) as Record<string, string>;
   return {
     url: running.url,
