@@ -216,7 +216,7 @@ export interface Mutations {
 
   insertToken(token: TokenRecord): Promise<void>;
   deleteToken(id: TokenId): Promise<void>;
-  /** Deletes all of a user's tokens that belong to no session, and all API keys. */
+  /** Deletes all of a user's tokens that belong to no session, all API keys, and what was approved and would become a token yet. */
   deleteTokensAndKeysOf(userId: UserId): Promise<void>;
   insertApiKey(key: ApiKeyRecord): Promise<void>;
   deleteApiKey(id: ApiKeyId): Promise<void>;

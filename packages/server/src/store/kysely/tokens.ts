@@ -84,7 +84,9 @@ export function tokenMutations(
     },
     async deleteTokensAndKeysOf(userId) {
       await db.deleteFrom('tokens').where('user_id', '=', userId).where('session_id', 'is', null).execute();
-      await db.deleteFrom('api_keys').where('user_id', '=', userId).execute();
+      for (const table of ['api_keys', 'authorization_codes', 'device_grants'] as const) {
+        await db.deleteFrom(table).where('user_id', '=', userId).execute();
+      }
     },
     async insertApiKey(key) {
       await db

@@ -278,7 +278,25 @@ export function recordsContract(backend: Backend): void {
       const doomedKey = await records().apiKey(owner);
       const kept = [ofPages, await records().token(other)];
       const keptKey = await records().apiKey(other);
+      const [doomedCode, keptCode] = [
+        await records().authorizationCode(owner),
+        await records().authorizationCode(other),
+      ];
+      const approvals = [];
+      for (const { id: userId } of [owner, other]) {
+        const grant = await records().deviceGrant();
+        const approval = { status: 'approved', userId, scopes: ['read'] } as const;
+        await store.it.write((tx) => tx.settleDeviceGrant(grant.id, approval));
+        approvals.push(grant.deviceCodeHash);
+      }
       await store.it.write((tx) => tx.deleteTokensAndKeysOf(owner.id));
+      assert.equal(await store.it.read.authorizationCodeByHash(doomedCode.codeHash), undefined);
+      assert.deepEqual(await store.it.read.authorizationCodeByHash(keptCode.codeHash), keptCode);
+      const left = await Promise.all(approvals.map((hash) => store.it.read.deviceGrantByDeviceCode(hash)));
+      assert.deepEqual(
+        left.map((grant) => grant?.userId),
+        [undefined, other.id],
+      );
       for (const { id } of doomed) assert.equal(await store.it.read.token(id), undefined);
       for (const token of kept) assert.deepEqual(await store.it.read.token(token.id), token);
       assert.equal(await store.it.read.apiKey(doomedKey.id), undefined);
