@@ -1,4 +1,5 @@
 /** What a page in a browser takes of the protocol at run time: nothing here brings the schemas' library with it. */
+
+export * from './login.ts';
 export * from './names.ts';
 export * from './password-length.ts';
-export * from './user-codes.ts';

@@ -24,6 +24,21 @@ export function isPluginName(text: string): boolean {
   return pluginName.test(text);
 }
 
+/**
+ * A regular expression's source that a semantic version matches whole, as its specification suggests it:
+ * https://semver.org/spec/v2.0.0.html#is-there-a-suggested-regular-expression-regex-to-check-a-semver-string
+ */
+export const semverPattern =
+  '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)' +
+  '(?:-((?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\\.(?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?' +
+  '(?:\\+([0-9a-zA-Z-]+(?:\\.[0-9a-zA-Z-]+)*))?$';
+
+/** The most characters of a semantic version. */
+export const maxSemverLength = 100;
+
+/** The most characters of a note or a reason. */
+export const maxReasonLength = 500;
+
 /** The most bytes that a guest key's UTF-8 may have. */
 export const maxGuestKeyBytes = 512;
 

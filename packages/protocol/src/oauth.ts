@@ -7,9 +7,6 @@ import { tokenScope } from './schemas.ts';
 /** The one client there is: the command-line tool, a public client without a secret. */
 export const cliClientId = 'tenon-cli';
 
-/** The path of the loopback redirect: `http://127.0.0.1:<port>/callback`, or the same on `[::1]` (RFC 8252 §7.3). */
-export const loopbackRedirectPath = '/callback';
-
 /** Where things are, below the issuer's URL. */
 export const oauthPaths = {
   metadata: '/.well-known/oauth-authorization-server',

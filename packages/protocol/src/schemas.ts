@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { displayName, id, timestamp } from './fields.ts';
 import { contentAddressPattern, pluginNamePattern } from './names.ts';
+import { pluginStatus, versionSummary } from './versions.ts';
 
 /** A list: `objects` in the order of their ids, and a cursor for the next page when `limit` was sent and there is one. */
 export function listOf<T extends TSchema>(item: T) {
@@ -63,11 +64,35 @@ export const extensionPointSchema = Type.Object(
   { additionalProperties: true },
 );
 
+const bounds = {
+  maxModuleBytes: Type.Union([Type.Integer({ minimum: 8 }), Type.Null()], {
+    description: 'the most bytes of a module; `null` for what the server takes',
+  }),
+  maxInitialMemoryPages: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+    description: 'the most pages of 64 KiB that its memories may have at the start; `null` for any number',
+  }),
+  proposals: Type.Union(
+    [Type.Array(Type.String({ maxLength: 50 }), { maxItems: 50, uniqueItems: true }), Type.Null()],
+    {
+      description: 'the WebAssembly proposals that it may use, beyond the first version; `null` for all',
+    },
+  ),
+  allowWasi: Type.Boolean({ description: 'whether it may import WASI preview 1' }),
+};
+
+/** What a module may need that is published against an extension point, beside the exports and imports of the schema. */
+export const extensionPointLimits = Type.Object(bounds);
+export type ExtensionPointLimits = Static<typeof extensionPointLimits>;
+
 export const extensionPoint = Type.Object({
   id: id('extensionPoint', 'the extension point'),
   appId: id('app', 'the application that owns it'),
   name: Type.String(),
   schema: extensionPointSchema,
+  requiresApproval: Type.Boolean({
+    description: "whether a new version is bound only once the application's team approves it",
+  }),
+  limits: extensionPointLimits,
   createdAt: timestamp('when it was made'),
   updatedAt: timestamp('when it last changed'),
 });
@@ -80,6 +105,10 @@ const schemaInput = Type.Union([Type.Object({}, { additionalProperties: true }),
 export const extensionPointInput = Type.Object({
   name: displayName('shown to members and guests'),
   schema: Type.Optional(schemaInput),
+  requiresApproval: Type.Optional(
+    Type.Boolean({ description: "default `false`: whether a new version waits for the team's approval" }),
+  ),
+  limits: Type.Optional(Type.Partial(extensionPointLimits)),
 });
 export type ExtensionPointInput = Static<typeof extensionPointInput>;
 
@@ -172,11 +201,8 @@ const pluginFields = {
   name: Type.String({ pattern: pluginNamePattern }),
   contentAddress: Type.String({ pattern: contentAddressPattern, description: 'of the newest version' }),
   size: Type.Integer({ description: "the newest version's size in bytes" }),
-  version: Type.Object({
-    id: id('version', 'the newest version'),
-    number: Type.Integer({ minimum: 1, description: '1, 2, 3, … within the plugin' }),
-    createdAt: timestamp('when it was published'),
-  }),
+  version: versionSummary,
+  status: pluginStatus,
   guestIds: Type.Array(id('guest', 'a guest'), { description: 'the guests under which it is bound' }),
   createdAt: timestamp('when it was first published'),
   updatedAt: timestamp('when its newest version was published'),

@@ -1,3 +1,8 @@
+/** What all sides of a login have to agree on, beside its messages. */
+
+/** The path of the loopback redirect: `http://127.0.0.1:<port>/callback`, or the same on `[::1]` (RFC 8252 §7.3). */
+export const loopbackRedirectPath = '/callback';
+
 /** Letters of user codes: no vowels, so no words, and nothing that is mistaken for a digit (RFC 8628 §6.1). */
 const userCodeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
 

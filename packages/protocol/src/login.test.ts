@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { comparisonCode, formatUserCode, parseUserCode } from './user-codes.ts';
+import { comparisonCode, formatUserCode, parseUserCode } from './login.ts';
 
 describe('parseUserCode()', () => {
   it('takes what formatUserCode() shows', () => {

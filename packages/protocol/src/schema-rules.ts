@@ -1,0 +1,385 @@
+import { nearestWord } from './nearest-word.ts';
+import { maxSchemaFaults } from './schema-error.ts';
+import type { SchemaPath } from './schema-path.ts';
+import type { EntryPart } from './schema-text.ts';
+import { isRecord, kindOf, type Plain } from './schema-value.ts';
+
+/**
+ * The rules of the two versions of the format, which is XTP's: https://docs.xtp.dylibso.com/docs/concepts/xtp-schema. What its
+ * published JSON Schema demands and its own tools don't (a `type` beside `properties` or `enum`, a `contentType`) may be left out,
+ * since documents do leave it out. A key of no meaning is a fault unless it begins with `x-`. See
+ * docs/reference/extension-point-schema.md.
+ */
+
+/** Names become functions, types and fields in many languages. */
+const identifier = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
+
+export const schemaVersions = ['v0', 'v1-draft'] as const;
+export const schemaTypes = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'buffer'] as const;
+export const contentTypes = ['text/plain; charset=utf-8', 'application/json', 'application/x-binary'] as const;
+
+const formats: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['string', ['date-time', 'byte']],
+  ['integer', ['uint8', 'int8', 'uint16', 'int16', 'uint32', 'int32', 'uint64', 'int64']],
+  ['number', ['float', 'double']],
+]);
+
+/** Keywords that say what a value is made of, and the type that each goes with. */
+const makes: readonly (readonly [keyword: string, type: string | undefined])[] = [
+  ['$ref', undefined],
+  ['enum', 'string'],
+  ['properties', 'object'],
+  ['items', 'array'],
+  ['additionalProperties', 'object'],
+];
+
+const componentPrefix = '#/components/schemas/';
+
+/** A fault as it is found: where is worked out later. */
+export interface FoundFault {
+  readonly path: SchemaPath | undefined;
+  readonly part: EntryPart;
+  readonly detail: string;
+}
+
+interface Check {
+  readonly faults: FoundFault[];
+  /** The components that a `$ref` can name. */
+  readonly components: Plain;
+}
+
+type Rule = (check: Check, value: unknown, path: SchemaPath | undefined) => void;
+type Keywords = ReadonlyMap<string, Rule>;
+
+/** Finds what is wrong with a schema, {@link maxSchemaFaults} faults at the most. */
+export function findFaults(schema: Plain): readonly FoundFault[] {
+  const { components } = schema;
+  const schemas = isRecord(components) && isRecord(components.schemas) ? components.schemas : {};
+  const check: Check = { faults: [], components: schemas };
+  const isVersion0 =
+    schema.version === undefined
+      ? Array.isArray(schema.exports) && !schema.exports.some(isRecord)
+      : schema.version === 'v0';
+  checkKeywords(check, schema, undefined, isVersion0 ? version0Keywords : version1Keywords, 'the schema');
+  checkAliases(check, schemas);
+  return check.faults;
+}
+
+function say(check: Check, path: SchemaPath | undefined, detail: string, part: EntryPart = 'value'): void {
+  if (check.faults.length < maxSchemaFaults) check.faults.push({ path, part, detail });
+}
+
+/** `; did you mean "greet"?`, or what there is to choose from. */
+function hint(wanted: unknown, words: readonly string[], list = true): string {
+  const near = typeof wanted === 'string' ? nearestWord(wanted, words) : undefined;
+  if (near !== undefined) return `; did you mean "${near}"?`;
+  return list && words.length > 0 ? `; there are ${words.map((word) => `"${word}"`).join(', ')}` : '';
+}
+
+/** A name as it can be shown: hostile ones are long. */
+function shown(name: unknown): string {
+  const text = JSON.stringify(name) ?? String(name);
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}
+
+function checkKeywords(
+  check: Check,
+  value: unknown,
+  path: SchemaPath | undefined,
+  keywords: Keywords,
+  what: string,
+): value is Plain {
+  if (!isRecord(value)) {
+    say(check, path, `expected ${what} as an object, found ${kindOf(value)}`);
+    return false;
+  }
+  for (const [key, entry] of Object.entries(value)) {
+    const rule = keywords.get(key);
+    if (rule !== undefined) rule(check, entry, { parent: path, key });
+    else if (!key.startsWith('x-')) {
+      const detail = `${what} has no ${shown(key)}${hint(key, [...keywords.keys()])}`;
+      say(check, { parent: path, key }, detail, 'key');
+    }
+    if (check.faults.length >= maxSchemaFaults) break;
+  }
+  return true;
+}
+
+const text: Rule = (check, value, path) => {
+  if (typeof value !== 'string') say(check, path, `expected text, found ${kindOf(value)}`);
+};
+
+const flag: Rule = (check, value, path) => {
+  if (typeof value !== 'boolean') say(check, path, `expected true or false, found ${kindOf(value)}`);
+};
+
+function oneOf(words: readonly string[]): Rule {
+  return (check, value, path) => {
+    if (typeof value === 'string' && words.includes(value)) return;
+    const found = typeof value === 'string' ? shown(value) : kindOf(value);
+    say(
+      check,
+      path,
+      `expected one of ${words.map((word) => `"${word}"`).join(', ')}, found ${found}${hint(value, words, false)}`,
+    );
+  };
+}
+
+function listOf(rule: Rule, what: string): Rule {
+  return (check, value, path) => {
+    if (!Array.isArray(value)) return say(check, path, `expected a list of ${what}, found ${kindOf(value)}`);
+    for (const [key, item] of value.entries()) rule(check, item, { parent: path, key });
+  };
+}
+
+/** A map whose keys are names. One that was left empty, as YAML allows, has none. */
+function mapOf(rule: Rule, what: string): Rule {
+  return (check, value, path) => {
+    if (value === null) return;
+    if (!isRecord(value)) return say(check, path, `expected a map of ${what}, found ${kindOf(value)}`);
+    for (const [key, entry] of Object.entries(value)) {
+      const inner = { parent: path, key };
+      if (!identifier.test(key)) say(check, inner, notIdentifier(key), 'key');
+      rule(check, entry, inner);
+    }
+  };
+}
+
+function notIdentifier(name: unknown): string {
+  return `${shown(name)} is no identifier: letters, digits, _ and $, no digit first`;
+}
+
+const contentType: Rule = (check, value, path) => {
+  if (!contentTypes.some((known) => isSameContentType(value, known))) oneOf(contentTypes)(check, value, path);
+};
+
+/** Whether two content types are the same but for case and white space, which mean nothing in them (RFC 9110 §8.3.1). */
+export function isSameContentType(value: unknown, known: string): boolean {
+  const normal = (given: string) =>
+    given
+      .toLowerCase()
+      .replace(/\s*;\s*/g, ';')
+      .trim();
+  return typeof value === 'string' && value.length <= 100 && normal(value) === normal(known);
+}
+
+const reference: Rule = (check, value, path) => {
+  if (typeof value !== 'string') return say(check, path, `expected a reference as text, found ${kindOf(value)}`);
+  if (!value.startsWith(componentPrefix)) {
+    return say(check, path, `expected a reference that begins with "${componentPrefix}", found ${shown(value)}`);
+  }
+  const name = value.slice(componentPrefix.length);
+  if (Object.hasOwn(check.components, name)) return;
+  const near = nearestWord(name, Object.keys(check.components).slice(0, 1000));
+  say(check, path, `there is no component ${shown(name)}${near === undefined ? '' : `; did you mean "${near}"?`}`);
+};
+
+const enumValues: Rule = (check, value, path) => {
+  listOf(text, 'values')(check, value, path);
+  if (!Array.isArray(value)) return;
+  if (value.length === 0) say(check, path, 'expected one value at least');
+  const known = new Set<unknown>();
+  for (const [key, item] of value.entries()) {
+    if (known.has(item)) say(check, { parent: path, key }, `the value ${shown(item)} is there twice`);
+    known.add(item);
+  }
+};
+
+/** The type of a value: what components, fields, items and parameters are. */
+const typed: Rule = (check, value, path) => checkTyped(check, value, path, typedKeywords, 'a type');
+const parameter: Rule = (check, value, path) => checkTyped(check, value, path, parameterKeywords, 'a parameter');
+
+const typedKeywords: Keywords = new Map<string, Rule>([
+  ['type', oneOf(schemaTypes)],
+  ['format', text],
+  ['description', text],
+  ['nullable', flag],
+  ['$ref', reference],
+  ['enum', enumValues],
+  ['properties', (check, value, path) => mapOf(typed, 'fields')(check, value, path)],
+  ['required', listOf(text, 'field names')],
+  ['items', (check, value, path) => typed(check, value, path)],
+  ['additionalProperties', (check, value, path) => typed(check, value, path)],
+]);
+
+const parameterKeywords: Keywords = new Map([...typedKeywords, ['contentType', contentType]]);
+
+function checkTyped(
+  check: Check,
+  value: unknown,
+  path: SchemaPath | undefined,
+  keywords: Keywords,
+  what: string,
+): void {
+  if (!checkKeywords(check, value, path, keywords, what)) return;
+  const at = (key: string): SchemaPath => ({ parent: path, key });
+  const [made, other] = makes.filter(([keyword]) => Object.hasOwn(value, keyword));
+  if (made === undefined && value.type === undefined) {
+    say(check, path, `${what} needs a "type", or one of ${makes.map(([keyword]) => `"${keyword}"`).join(', ')}`);
+  }
+  if (made !== undefined && other !== undefined) {
+    say(check, at(other[0]), `"${other[0]}" does not go with "${made[0]}"`, 'key');
+  }
+  if (made?.[0] === '$ref') {
+    for (const key of ['type', 'format']) {
+      if (Object.hasOwn(value, key)) say(check, at(key), `"${key}" does not go with "$ref", which says it all`, 'key');
+    }
+  } else {
+    checkType(check, value, path, made);
+  }
+  checkRequired(check, value, at('required'));
+}
+
+function checkType(
+  check: Check,
+  value: Plain,
+  path: SchemaPath | undefined,
+  made: (typeof makes)[number] | undefined,
+): void {
+  const { type = made?.[1], format } = value;
+  const isKnown = schemaTypes.some((known) => known === type);
+  if (isKnown && made !== undefined && type !== made[1]) {
+    say(check, { parent: path, key: 'type' }, `with "${made[0]}" the type is "${made[1]}", not "${type}"`);
+  }
+  if (typeof format !== 'string' || !isKnown) return;
+  const known = formats.get(type) ?? [];
+  if (known.includes(format)) return;
+  const detail =
+    known.length === 0
+      ? `the type "${type}" has no formats`
+      : `the type "${type}" has no format ${shown(format)}${hint(format, known)}`;
+  say(check, { parent: path, key: 'format' }, detail);
+}
+
+function checkRequired(check: Check, value: Plain, path: SchemaPath): void {
+  const { required, properties } = value;
+  if (!Array.isArray(required)) return;
+  if (properties === undefined) return say(check, path, '"required" goes with "properties"', 'key');
+  if (!isRecord(properties)) return;
+  for (const [key, name] of required.entries()) {
+    if (typeof name !== 'string' || Object.hasOwn(properties, name)) continue;
+    const near = nearestWord(name, Object.keys(properties).slice(0, 1000));
+    say(
+      check,
+      { parent: path, key },
+      `there is no field ${shown(name)}${near === undefined ? '' : `; did you mean "${near}"?`}`,
+    );
+  }
+}
+
+const codeSampleKeywords: Keywords = new Map([
+  ['lang', text],
+  ['source', text],
+  ['label', text],
+]);
+
+const codeSample: Rule = (check, value, path) => {
+  if (!checkKeywords(check, value, path, codeSampleKeywords, 'a code sample')) return;
+  for (const key of ['lang', 'source']) {
+    if (!Object.hasOwn(value, key)) say(check, path, `a code sample needs "${key}"`);
+  }
+};
+
+const functionKeywords: Keywords = new Map<string, Rule>([
+  ['description', text],
+  ['input', parameter],
+  ['output', parameter],
+  ['codeSamples', listOf(codeSample, 'code samples')],
+]);
+
+/** An export or import. YAML's `greet:`, with nothing behind it, is a function of which only the name is known. */
+function functionRule(what: string): Rule {
+  return (check, value, path) => {
+    if (value !== null) checkKeywords(check, value, path, functionKeywords, what);
+  };
+}
+
+/** A map of functions, or as older documents have it a list of names, or of objects with a `name`. */
+function functions(what: string): Rule {
+  const one = functionRule(`an ${what}`);
+  const namedKeywords: Keywords = new Map<string, Rule>([...functionKeywords, ['name', () => {}]]);
+  return (check, value, path) => {
+    if (!Array.isArray(value)) return mapOf(one, `${what}s`)(check, value, path);
+    const known = new Set<string>();
+    for (const [key, item] of value.entries()) {
+      const inner = { parent: path, key };
+      if (isRecord(item)) checkKeywords(check, item, inner, namedKeywords, `an ${what}`);
+      checkName(check, item, inner, known, what);
+    }
+  };
+}
+
+function checkName(check: Check, item: unknown, path: SchemaPath, known: Set<string>, what: string): void {
+  const name = isRecord(item) ? item.name : item;
+  const at = isRecord(item) && item.name !== undefined ? { parent: path, key: 'name' } : path;
+  if (typeof name !== 'string') say(check, at, `expected the ${what}'s name, or an object with a "name"`);
+  else if (!identifier.test(name)) say(check, at, notIdentifier(name));
+  else if (known.has(name)) say(check, at, `the ${what} "${name}" is listed twice`);
+  else known.add(name);
+}
+
+/** `v0` says names alone. Its exports come back as a map, which is taken too. */
+const version0Exports: Rule = (check, value, path) => {
+  if (value === null) return;
+  if (isRecord(value)) return mapOf(onlyName, 'exports')(check, value, path);
+  if (!Array.isArray(value)) return say(check, path, `expected a list of exports, found ${kindOf(value)}`);
+  const known = new Set<string>();
+  for (const [key, item] of value.entries()) {
+    const inner = { parent: path, key };
+    if (isRecord(item)) say(check, inner, 'version "v0" takes names alone; "v1-draft" takes more');
+    else checkName(check, item, inner, known, 'export');
+  }
+};
+
+const onlyName: Rule = (check, value, path) => {
+  if (value === null || (isRecord(value) && Object.keys(value).length === 0)) return;
+  say(check, path, 'version "v0" takes names alone; "v1-draft" takes more');
+};
+
+const commonKeywords: readonly (readonly [string, Rule])[] = [
+  ['version', oneOf(schemaVersions)],
+  ['$schema', text],
+];
+
+const version0Keywords: Keywords = new Map<string, Rule>([...commonKeywords, ['exports', version0Exports]]);
+
+const componentKeywords: Keywords = new Map([['schemas', mapOf(typed, 'components')]]);
+
+const version1Keywords: Keywords = new Map<string, Rule>([
+  ...commonKeywords,
+  ['exports', functions('export')],
+  ['imports', functions('import')],
+  [
+    'components',
+    (check, value, path) => {
+      if (value !== null) checkKeywords(check, value, path, componentKeywords, '"components"');
+    },
+  ],
+]);
+
+/** A component that is another one by reference, and so on around, is nothing in the end. Each is looked at once. */
+function checkAliases(check: Check, components: Plain): void {
+  const settled = new Set<string>();
+  for (const start of Object.keys(components)) {
+    const way = new Set<string>();
+    let name: string | undefined = start;
+    while (name !== undefined && !settled.has(name) && !way.has(name)) {
+      way.add(name);
+      name = referred(components[name]);
+    }
+    if (name !== undefined && way.has(name)) {
+      const names = [...way, name].slice(-20).join(' → ');
+      const path = ['components', 'schemas', name, '$ref'].reduce<SchemaPath | undefined>(
+        (parent, key) => ({ parent, key }),
+        undefined,
+      );
+      say(check, path, `the components refer to each other in a circle, and none says what it is: ${names}`);
+    }
+    for (const seen of way) settled.add(seen);
+  }
+}
+
+function referred(component: unknown): string | undefined {
+  const ref = isRecord(component) ? component.$ref : undefined;
+  return typeof ref === 'string' && ref.startsWith(componentPrefix) ? ref.slice(componentPrefix.length) : undefined;
+}

@@ -1,0 +1,154 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml';
+import { maxSchemaFaults, SchemaError, type SchemaFault, type TextPosition } from './schema-error.ts';
+
+/** How many tokens a YAML text may have: about eight make an entry, and all of them are read while other requests wait. */
+const maxTokens = 60_000;
+
+/** How often aliases may repeat what their anchors name, all in all: what the parser allows by default. */
+const maxAliasCount = 100;
+
+/** Which half of an entry is meant: a name that is wrong is its key's matter, all else its value's. */
+export type EntryPart = 'key' | 'value';
+
+/** A schema's text, read. */
+export interface SchemaText {
+  /** Maps come as `Map`, so that no name means anything to the engine. */
+  readonly value: unknown;
+  /** Where an entry stands; the nearest one around it when it isn't there. */
+  readonly locate: (keys: readonly (string | number)[], part: EntryPart) => TextPosition;
+}
+
+/**
+ * Reads a YAML (1.2) or JSON text.
+ *
+ * @throws SchemaError with line and column
+ */
+export function readSchemaText(text: string): SchemaText {
+  const lines = new LineCounter();
+  const positionOf = (offset: number): TextPosition => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  demandFewTokens(text);
+  // The parser's own check of keys compares each with all others: a second for 10,000 of them.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, schema: 'core' });
+  throwFaults([...syntaxFaults(document.errors, positionOf), ...repeatedKeys(document, positionOf)]);
+  if (!isMap(document.contents)) {
+    throw fault('expected a YAML or JSON mapping at the top', positionOf(document.contents?.range?.[0] ?? 0));
+  }
+  try {
+    const value: unknown = document.toJS({ mapAsMap: true, maxAliasCount });
+    return { value, locate: (keys, part) => positionOf(offsetOf(document, keys, part)) };
+  } catch {
+    throw fault('the text repeats itself through too many aliases', positionOf(firstAlias(document)));
+  }
+}
+
+function fault(detail: string, position: TextPosition): SchemaError {
+  return new SchemaError({ pointer: '', detail, position });
+}
+
+function throwFaults(faults: readonly SchemaFault[]): void {
+  const [first, ...others] = faults.slice(0, maxSchemaFaults);
+  if (first !== undefined) throw new SchemaError(first, ...others);
+}
+
+/** What one slip leads to on its line is one fault. */
+function syntaxFaults(errors: readonly YAMLError[], positionOf: (offset: number) => TextPosition): SchemaFault[] {
+  const byLine = new Map<number, SchemaFault>();
+  for (const error of errors) {
+    const position = positionOf(error.pos[0]);
+    const detail = error.code === 'RESOURCE_EXHAUSTION' ? 'nested more than 64 deep' : error.message;
+    if (!byLine.has(position.line)) byLine.set(position.line, { pointer: '', detail, position });
+  }
+  return [...byLine.values()];
+}
+
+function demandFewTokens(text: string): void {
+  let tokens = 0;
+  let offset = 0;
+  for (const token of new Lexer().lex(text)) {
+    if (++tokens > maxTokens) throw fault(`the text has more than ${maxTokens} tokens`, countLines(text, offset));
+    // The lexer's own marks for documents and scalars stand for nothing in the text.
+    if (token !== '\u0002' && token !== '\u0018' && token !== '\u001f') offset += token.length;
+  }
+}
+
+function countLines(text: string, offset: number): TextPosition {
+  const before = text.slice(0, offset);
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
+}
+
+/** Keys that their map has already; as text, since that is what keys become. */
+function repeatedKeys(document: Document.Parsed, positionOf: (offset: number) => TextPosition): SchemaFault[] {
+  const faults: SchemaFault[] = [];
+  visit(document, {
+    Map(_, map) {
+      const known = new Set<string>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (known.has(name)) {
+          const position = positionOf(key.range?.[0] ?? 0);
+          faults.push({
+            pointer: '',
+            detail: `the key ${JSON.stringify(name)} is there twice: keys must be unique`,
+            position,
+          });
+          if (faults.length === maxSchemaFaults) return visit.BREAK;
+        }
+        known.add(name);
+      }
+      return undefined;
+    },
+  });
+  return faults;
+}
+
+function firstAlias(document: Document.Parsed): number {
+  let found = 0;
+  visit(document, {
+    Alias(_, alias) {
+      found = alias.range?.[0] ?? 0;
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
+/** Walks the parsed text down to an entry. Faults are few, so this is done for them alone. */
+function offsetOf(document: Document.Parsed, keys: readonly (string | number)[], part: EntryPart): number {
+  let node: unknown = document.contents;
+  let offset = 0;
+  for (const [depth, key] of keys.entries()) {
+    if (isAlias(node)) node = node.resolve(document);
+    const isLast = depth === keys.length - 1;
+    if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(key));
+      if (pair === undefined) return offset;
+      offset = startOf(pair.key) ?? offset;
+      if (isLast && part === 'key') return offset;
+      node = pair.value;
+    } else if (isSeq(node)) node = node.items[Number(key)];
+    else return offset;
+    // A value that was left out begins nowhere: its key is where to look then.
+    if (!(isScalar(node) && node.source === '' && node.type === 'PLAIN')) offset = startOf(node) ?? offset;
+  }
+  return offset;
+}
+
+function startOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined;
+}

@@ -1,0 +1,115 @@
+import { type Static, Type } from 'typebox';
+import { id, timestamp } from './fields.ts';
+import { contentAddressPattern, maxReasonLength, maxSemverLength, pluginNamePattern, semverPattern } from './names.ts';
+
+/** A plugin's versions, what the host decides about them, and what is bound because of it, as they go over the wire. */
+
+/** What becomes of a version once it is stored. `docs/explanation/publishing.md` draws how it gets from one to the next. */
+export const versionState = Type.Union([
+  Type.Literal('awaiting_approval'),
+  Type.Literal('rejected'),
+  Type.Literal('published'),
+  Type.Literal('yanked'),
+]);
+export type VersionState = Static<typeof versionState>;
+
+const nullable = <const T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+/** The semantic version that the publisher gives a version: https://semver.org/spec/v2.0.0.html. */
+export const semverField = Type.String({
+  maxLength: maxSemverLength,
+  pattern: semverPattern,
+  description: 'the semantic version (SemVer 2.0.0) that the publisher calls it',
+});
+
+// As with names, of printable characters: a note is one line in many a list.
+const sentence = (what: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: maxReasonLength,
+    pattern: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*\\S[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*$',
+    description: what,
+  });
+
+/** What the publisher has to say of a version. */
+export const noteField = sentence('what the publisher says of it');
+
+/** Whoever changed a version's state last: the plugin's publisher, or the application's team. */
+const decidedBy = nullable(Type.Union([Type.Literal('publisher'), Type.Literal('host')]));
+
+const versionFields = {
+  id: id('version', 'the version'),
+  number: Type.Integer({ minimum: 1, description: '1, 2, 3, … within the plugin' }),
+  semver: nullable(Type.String({ description: 'what the publisher calls it' })),
+  note: nullable(Type.String({ description: 'what the publisher says of it' })),
+  state: versionState,
+  stateReason: nullable(Type.String({ description: 'why it was yanked or rejected, in the words of who did' })),
+  createdAt: timestamp('when it was published'),
+};
+
+/** A version as it stands within its plugin. */
+export const versionSummary = Type.Object(versionFields);
+export type VersionSummary = Static<typeof versionSummary>;
+
+/** A version, as its publisher and the application's members see it. */
+export const version = Type.Object({
+  ...versionFields,
+  contentAddress: Type.String({ pattern: contentAddressPattern }),
+  size: Type.Integer({ description: 'in bytes' }),
+  stateChangedAt: timestamp('since when it has its state'),
+  decidedBy,
+  guestIds: Type.Array(id('guest', 'a guest'), { description: 'the guests under which it was published' }),
+  boundGuestIds: Type.Array(id('guest', 'a guest'), { description: 'the guests under which it is bound now' }),
+});
+export type Version = Static<typeof version>;
+
+/** What a plugin's publisher wants to know of it. */
+export const pluginStatus = Type.Object({
+  state: Type.Union([...versionState.anyOf, Type.Literal('blocked')], {
+    description: "the newest version's state; `blocked` when the plugin is, whatever its versions are",
+  }),
+  reason: nullable(Type.String({ description: 'why it is blocked, rejected or yanked' })),
+  detail: Type.String({ description: 'where the plugin stands, in words for people' }),
+  rolledBackTo: nullable(Type.Integer({ description: 'the version that was rolled back to' })),
+  bindings: Type.Array(
+    Type.Object({
+      guestId: id('guest', 'a guest under which the plugin has its name'),
+      version: nullable(Type.Integer({ description: 'the version that is bound; `null` when none is' })),
+      isPinned: Type.Boolean({ description: "whether the application's team holds it at one version" }),
+    }),
+  ),
+});
+export type PluginStatus = Static<typeof pluginStatus>;
+
+export const reasonInput = Type.Object({ reason: sentence('why; the publisher reads it') });
+export type ReasonInput = Static<typeof reasonInput>;
+
+export const versionChoice = Type.Object({
+  version: Type.Integer({ minimum: 1, description: "the version's number" }),
+});
+export type VersionChoice = Static<typeof versionChoice>;
+
+/** A version that waits for the application's team. */
+export const approval = Type.Object({
+  pluginId: Type.String({ description: '`<extension_point_id>/plugin/<user_id>/<plugin_name>`' }),
+  extensionPoint: Type.Object({ id: id('extensionPoint', 'what it is published against'), name: Type.String() }),
+  user: Type.Object({ id: id('user', 'who published it'), name: Type.String() }),
+  name: Type.String({ pattern: pluginNamePattern, description: "the plugin's name" }),
+  version,
+});
+export type Approval = Static<typeof approval>;
+
+/** A plugin's place under one guest, as the application's members see it: bound, pinned, blocked. */
+export const guestBinding = Type.Object({
+  pluginId: Type.String({ description: '`<extension_point_id>/plugin/<user_id>/<plugin_name>`' }),
+  name: Type.String({ pattern: pluginNamePattern }),
+  user: Type.Object({ id: id('user', 'who publishes it'), name: Type.String() }),
+  version: nullable(Type.Integer({ description: 'the version that is bound; `null` when none is' })),
+  contentAddress: nullable(Type.String({ pattern: contentAddressPattern })),
+  pinnedVersion: nullable(Type.Integer({ description: 'the version that it is held at' })),
+  isBlocked: Type.Boolean(),
+  blockReason: nullable(Type.String()),
+  updatedAt: timestamp('when what is bound last changed'),
+});
+export type GuestBinding = Static<typeof guestBinding>;
