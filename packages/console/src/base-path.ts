@@ -15,3 +15,8 @@ export function href(path: string): string {
 export function currentPath(): string {
   return `/${(location.pathname + location.search).slice(basePath.length)}`;
 }
+
+/** The server's public URL, as programs are told it: without a slash at its end. */
+export function serverUrl(): string {
+  return location.origin + basePath.replace(/\/$/, '');
+}

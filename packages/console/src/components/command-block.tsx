@@ -1,0 +1,21 @@
+import { CopyButton } from './copy-button.tsx';
+
+/** Something to run in a terminal, or to put in a program, with a button that copies it. */
+export function CommandBlock({
+  command,
+  what = 'the command',
+}: {
+  readonly command: string;
+  /** "the login command" */
+  readonly what?: string;
+}) {
+  return (
+    <div class="command">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+      <pre tabIndex={0}>
+        <code>{command}</code>
+      </pre>
+      <CopyButton text={command} what={what} />
+    </div>
+  );
+}
