@@ -45,7 +45,7 @@ export function ConfirmDialog(props: {
             type="submit"
             kind={isDangerous ? 'danger' : 'primary'}
             isBusy={isBusy}
-            isDisabled={typed !== undefined && text.trim() !== typed}
+            isDisabled={typed !== undefined && oneSpaced(text) !== oneSpaced(typed)}
           >
             {props.action}
           </Button>
@@ -53,4 +53,9 @@ export function ConfirmDialog(props: {
       </form>
     </Dialog>
   );
+}
+
+/** As it looks on a page, where any number of spaces is one. */
+function oneSpaced(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
 }

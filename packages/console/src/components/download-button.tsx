@@ -1,0 +1,18 @@
+import { downloadContent } from '../api/download.ts';
+import { useApi, useToast } from '../state/services.ts';
+import { useSubmit } from '../state/use-submit.ts';
+import { Button } from './button.tsx';
+
+/** Saves a plugin's module as `<name>.wasm`. */
+export function DownloadButton({ name, contentAddress }: { readonly name: string; readonly contentAddress: string }) {
+  const api = useApi();
+  const toast = useToast();
+  const { submit, isBusy } = useSubmit(() =>
+    downloadContent(api, contentAddress, `${name}.wasm`).catch((error: Error) => toast(error.message, 'failed')),
+  );
+  return (
+    <Button kind="quiet" isSmall isBusy={isBusy} onClick={submit} label={`Download ${name}`}>
+      Download
+    </Button>
+  );
+}
