@@ -17,6 +17,7 @@ import { routesOf } from './http/routes/all.ts';
 export function createApp(parts: Parts, routes: readonly Route[] = routesOf(parts.settings.only)): FastifyInstance {
   const { settings, addresses } = parts;
   const requestIdOf = createRequestIds(parts.context.random);
+  const paths = createPathTable(routes);
   const rewriteUrl = createUrlRewriter(() => [addresses.base(), addresses.instrument()]);
   const app = fastify({
     logger: false, // Fastify's own lines have the path in them
@@ -24,7 +25,8 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
     genReqId: requestIdOf,
     rewriteUrl: (message) => rewriteUrl(message.url ?? '/'),
     frameworkErrors: (error, request, reply) => answerError(parts, error, request, reply as FastifyReply),
-    clientErrorHandler: (error, socket) => answerClientError(parts, error, socket),
+    clientErrorHandler: (error, socket) =>
+      answerClientError(parts, error, socket, (target) => paths.at(target)?.errorForm),
     routerOptions: { maxParamLength: settings.maxHeaderBytes }, // a long id is an unknown id
     exposeHeadRoutes: false,
     return503OnClosing: false, // what comes on an open connection during the shutdown is still answered
@@ -58,15 +60,13 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
   app.setErrorHandler((error, request, reply) => answerError(parts, error, request, reply));
 
   for (const route of routes) registerRoute(app, parts, route);
-  const paths = createPathTable(routes);
   app.setNotFoundHandler((request, reply) => answerUnrouted(parts, paths, request, reply));
   return app;
 }
 
 /** What no route takes: preflights, other methods of a path that is there, and paths that aren't. */
 function answerUnrouted(parts: Parts, paths: PathTable, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const [path = '/'] = (request.raw.url ?? '/').split('?', 1);
-  const entry = paths.at(path);
+  const entry = paths.at(request.raw.url ?? '/');
   if (entry === undefined) throw new HttpError('not_found', 'Nothing is at this path.');
   const allow = entry.methods.join(', ');
   if (request.method !== 'OPTIONS') {

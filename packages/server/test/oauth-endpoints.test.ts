@@ -134,6 +134,14 @@ describe("OAuth's endpoints", () => {
       assert.equal(chunked.status, 413);
       assert.equal(JSON.parse(chunked.body.toString()).error, 'invalid_request');
     }
+    const head = [`POST ${oauthPaths.token} HTTP/1.1`, 'host: x', 'transfer-encoding: chunked'];
+    const broken = await exchange(
+      base,
+      requestOf([...head, 'content-type: application/x-www-form-urlencoded'], 'no chunk\r\n'),
+    );
+    assert.equal(broken.status, 400);
+    assert.equal(broken.headers['content-type'], 'application/json');
+    assert.equal(JSON.parse(broken.body.toString()).error, 'invalid_request');
     assertProblem(await service.call('GET', '/oauth/nothing'), 404, 'not_found');
   });
 

@@ -1,13 +1,28 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '@tenon/protocol';
 import { DomainError } from '../domain/errors.ts';
 import { corsHeaders } from './cors.ts';
+import type { ErrorForm } from './error-form.ts';
 import type { Parts } from './parts.ts';
 import { errorHeaders, problemForm } from './problem.ts';
 
-/** Answers what Node's parser refuses, for which there is neither a request nor a response: on the bare socket. */
-export function answerClientError(parts: Parts, error: Error & { code?: string }, socket: Socket): void {
+/** What Node keeps at a socket of the answer that it owes, once a request's header was read. */
+interface AnsweringSocket extends Socket {
+  readonly _httpMessage?: { readonly headersSent: boolean; readonly req?: IncomingMessage } | null;
+}
+
+/**
+ * Answers what Node's parser refuses, for which there is no response that can be used: on the bare socket.
+ *
+ * @param formAt how errors are put at a path, if the request came far enough to have one
+ */
+export function answerClientError(
+  parts: Parts,
+  error: Error & { code?: string },
+  socket: AnsweringSocket,
+  formAt: (target: string) => ErrorForm | undefined,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -15,19 +30,19 @@ export function answerClientError(parts: Parts, error: Error & { code?: string }
   const { code, detail } = meaning(error.code);
   parts.log.info({ code, parserCode: error.code }, 'request refused');
   // An answer that is under way can't be told from this one: the connection is all that can be ended.
-  const hasAnswered =
-    (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
-  if (hasAnswered) {
+  const owed = socket._httpMessage;
+  if (owed?.headersSent === true) {
     socket.destroy();
     return;
   }
-  const answer = problemForm.answer(new DomainError(code, detail), parts.addresses.base());
+  const form = formAt(owed?.req?.url ?? '') ?? problemForm;
+  const answer = form.answer(new DomainError(code, detail), parts.addresses.base());
   const { status } = answer;
   const body = JSON.stringify(answer.body);
   const fields = Object.entries({
     ...errorHeaders,
     ...corsHeaders,
-    'content-type': problemForm.contentType,
+    'content-type': form.contentType,
     connection: 'close',
     'content-length': String(Buffer.byteLength(body)),
   }).map(([name, value]) => `${name}: ${value}\r\n`);

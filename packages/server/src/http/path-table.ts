@@ -3,8 +3,8 @@ import type { Route } from './route.ts';
 
 /** What is at each path, for what the router can't answer: 405 with `allow`, and `OPTIONS`. */
 export interface PathTable {
-  /** What is at a path, without its query; `undefined` when there is nothing. */
-  at(path: string): PathEntry | undefined;
+  /** What is at a request's target, whose query doesn't count; `undefined` when there is nothing. */
+  at(target: string): PathEntry | undefined;
 }
 
 export interface PathEntry {
@@ -30,7 +30,10 @@ export function createPathTable(
     };
   });
   return {
-    at: (path) => entries.find(({ pattern }) => pattern.test(path)),
+    at(target) {
+      const [path = ''] = target.split('?', 1);
+      return entries.find(({ pattern }) => pattern.test(path));
+    },
   };
 }
 
