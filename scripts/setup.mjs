@@ -14,8 +14,8 @@ import { fileURLToPath } from 'node:url';
 import { isConsoleBuilt } from './lib/console-build.mjs';
 import { takeLock } from './lib/folder-lock.mjs';
 import { forgetInstalled, installedState } from './lib/installed.mjs';
+import { isNodeTooOld, oldestNode } from './lib/node-version.mjs';
 
-const oldestNode = 24;
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const production = process.argv.includes('--production');
 
@@ -141,7 +141,7 @@ function checkNode() {
   if (brought !== undefined) {
     for (const ending of ['', '.cmd', '.ps1']) rmSync(join(dirname(shim), `node${ending}`), { force: true });
   }
-  if (Number.parseInt(process.versions.node, 10) >= oldestNode) return;
+  if (!isNodeTooOld()) return;
   throw new Error(
     `the package registry has no Node.js for this machine (${process.platform}, ${process.arch}), and the one that is ` +
       `installed here is ${process.version}. Install Node.js ${oldestNode} or later, then run this again.`,

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Plain JavaScript that any Node of the last years can read: it looks at the version before anything newer is loaded.
-const oldestNode = 24;
+const oldestNode = '24.7';
 
-if (Number.parseInt(process.versions.node, 10) < oldestNode) {
+if (isOlder(process.versions.node, oldestNode)) {
   console.error(
     'tenon needs Node.js ' +
       oldestNode +
@@ -15,4 +15,11 @@ if (Number.parseInt(process.versions.node, 10) < oldestNode) {
   process.exitCode = 1;
 } else {
   import('../src/main.ts').then((module) => module.main());
+}
+
+/** @param {string} version @param {string} oldest */
+function isOlder(version, oldest) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = oldest.split('.').map(Number);
+  return major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
 }

@@ -33,11 +33,13 @@ async function temporaryFolder(t: TestContext): Promise<string> {
 
 describe('bin/tenon.mjs', () => {
   it('says what to do on a Node.js that is too old', async () => {
-    const pretend = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.1.0"}})';
-    const { exitCode, stdout, stderr } = await start(['--version'], { nodeOptions: ['--import', pretend] }).ended;
-    assert.deepEqual([exitCode, stdout], [1, '']);
-    assert.match(stderr, /needs Node\.js 24/);
-    assert.match(stderr, /npx --no-install tenon/);
+    for (const version of ['20.1.0', '24.6.0']) {
+      const pretend = `data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"${version}"}})`;
+      const { exitCode, stdout, stderr } = await start(['--version'], { nodeOptions: ['--import', pretend] }).ended;
+      assert.deepEqual([exitCode, stdout], [1, ''], version);
+      assert.match(stderr, /needs Node\.js 24\.7/);
+      assert.match(stderr, /npx --no-install tenon/);
+    }
   });
 
   it('writes its version', async () => {

@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { type PasswordHasher, UnavailableError } from '../domain/ports.ts';
 import {
   type ParsedHash,
@@ -5,6 +6,7 @@ import {
   type PasswordResult,
   type PasswordTask,
   parseHash,
+  runPasswordTask,
   tagBytes,
 } from './password-tasks.ts';
 import { createPool, PoolError } from './pool.ts';
@@ -33,12 +35,27 @@ const timeoutMs = 30_000;
 
 const maxHeapMiB = 64; // what Argon2 works in lies outside of the heap
 
+/** @throws Error where Node.js was built with an OpenSSL of before 3.2, as some distributions do it, which has no Argon2 */
+function demandArgon2(): void {
+  try {
+    runPasswordTask({ kind: 'hash', password: '', cost: { memoryKiB: 8, passes: 1, lanes: 1 } });
+  } catch (cause) {
+    throw new Error(
+      `This Node.js can't compute Argon2id: it has OpenSSL ${process.versions.openssl}, and 3.2 is needed`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
 /** Hashes passwords with Argon2id in threads of its own, so that neither requests nor work on modules wait for them. */
 export function createPasswordWorkers({
   passwordWorkers,
   passwordQueue,
   cost,
 }: PasswordHasherOptions): PasswordWorkers {
+  demandArgon2();
   const pool = createPool<PasswordTask, PasswordResult>({
     script: new URL('./password-worker.ts', import.meta.url),
     size: passwordWorkers,
