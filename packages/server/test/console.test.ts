@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { readConsole } from '../src/http/console-files.ts';
+import { assertProblem, openService, type ServiceOptions, type TestService } from './helpers/service.ts';
+
+const script = 'console.log("a script that is long enough to be smaller when it is packed");'.repeat(20);
+const page = '<!doctype html>\n<html lang="en">\n<head><title>Planted</title></head><body></body></html>\n';
+
+describe('the console', () => {
+  let folder: string;
+  let service: TestService;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tenon-console-'));
+    const assets = join(folder, 'a-build', 'assets');
+    mkdirSync(assets, { recursive: true });
+    writeFileSync(join(folder, 'current'), 'a-build\n');
+    writeFileSync(join(folder, 'a-build', 'index.html'), page);
+    writeFileSync(join(folder, 'secret.js'), 'outside');
+    writeFileSync(join(assets, 'main-abc.js'), script);
+    writeFileSync(join(assets, 'main-abc.js.br'), brotliCompressSync(script));
+    writeFileSync(join(assets, 'main-abc.js.gz'), gzipSync(script));
+    writeFileSync(join(assets, 'look-def.css'), 'body{}');
+    writeFileSync(join(assets, 'mark-123.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+    writeFileSync(join(assets, 'notes.txt'), 'not an asset');
+    service = await openWith({});
+  });
+  after(async () => {
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const openWith = (options: ServiceOptions) =>
+    openService({ replace: () => ({ console: readConsole(folder) }), ...options });
+  const get = (path: string, headers: Record<string, string> = {}) => service.call('GET', path, { headers });
+
+  it('is one document for all its pages', async () => {
+    for (const path of ['/', '/sign-in', '/sign-up', '/set-up', '/reset-password', '/account', '/device']) {
+      const { statusCode, payload, headers } = await get(path);
+      assert.equal(statusCode, 200, path);
+      assert.equal(payload, page.replace('<head>', '<head><base href="/">'), path);
+      assert.equal(headers['content-type'], 'text/html; charset=utf-8');
+      assert.equal(headers['cache-control'], 'no-store');
+    }
+    for (const path of ['/oauth/authorize?client_id=x', '/apps/app_x', '/apps/app_x/no/such/page', '/apps/']) {
+      assert.equal((await get(path)).statusCode, 200, path);
+    }
+    for (const path of ['/apps', '/sign-in/', '/nothing']) assertProblem(await get(path), 404, 'not_found');
+  });
+
+  it('lets its pages do nothing that they need not', async () => {
+    const { headers } = await get('/');
+    assert.equal(
+      headers['content-security-policy'],
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+        "form-action 'none'; base-uri 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    );
+    assert.equal(headers['referrer-policy'], 'no-referrer');
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.equal(headers['x-frame-options'], 'DENY');
+    assert.equal(headers['cross-origin-opener-policy'], 'same-origin');
+    assert.match(String(headers['permissions-policy']), /camera=\(\)/);
+    assert.equal(headers['access-control-allow-origin'], undefined);
+  });
+
+  it('lies below the path of the public URL, and may reach the server that instruments where that is another', async () => {
+    const behind = await openWith({
+      config: { publicUrl: 'https://tenon.example/a"b/plugins', instrumentUrl: 'https://wasm.example/x' },
+    });
+    try {
+      const { payload, headers } = await behind.call('GET', '/sign-in');
+      assert.ok(payload.includes('<base href="/a%22b/plugins/">'), payload);
+      assert.match(String(headers['content-security-policy']), /connect-src 'self' https:\/\/wasm\.example;/);
+      // A proxy may pass requests on with the prefix or without it.
+      assert.equal((await behind.call('GET', '/a%22b/plugins/sign-in')).payload, payload);
+      assert.equal((await behind.call('GET', '/a%22b/plugins/assets/main-abc.js')).payload, script);
+    } finally {
+      await behind.close();
+    }
+  });
+
+  it('lets its files be kept for ever, each with its content type', async () => {
+    const expected = {
+      'main-abc.js': 'text/javascript; charset=utf-8',
+      'look-def.css': 'text/css; charset=utf-8',
+      'mark-123.svg': 'image/svg+xml',
+    };
+    for (const [name, contentType] of Object.entries(expected)) {
+      const { statusCode, headers } = await get(`/assets/${name}`);
+      assert.equal(statusCode, 200, name);
+      assert.equal(headers['content-type'], contentType);
+      assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable');
+      assert.equal(headers['x-content-type-options'], 'nosniff');
+      assert.equal(headers.vary, 'accept-encoding');
+      assert.equal(headers['access-control-allow-origin'], undefined);
+    }
+    assert.match(String((await get('/assets/mark-123.svg')).headers['content-security-policy']), /sandbox/);
+  });
+
+  it('packs its files as the browser takes them', async () => {
+    const fetchAs = async (acceptEncoding?: string) => {
+      const headers = acceptEncoding === undefined ? {} : { 'accept-encoding': acceptEncoding };
+      const { rawPayload, headers: sent } = await get('/assets/main-abc.js', headers);
+      return { rawPayload, encoding: sent['content-encoding'], etag: sent.etag, length: sent['content-length'] };
+    };
+    const brotli = await fetchAs('gzip, deflate, br, zstd');
+    const gzip = await fetchAs('gzip, br;q=0');
+    const plain = await fetchAs();
+    assert.equal(brotli.encoding, 'br');
+    assert.equal(brotliDecompressSync(brotli.rawPayload).toString(), script);
+    assert.equal(gzip.encoding, 'gzip');
+    assert.equal(gunzipSync(gzip.rawPayload).toString(), script);
+    assert.equal(plain.encoding, undefined);
+    assert.equal(plain.rawPayload.toString(), script);
+    assert.equal(new Set([brotli.etag, gzip.etag, plain.etag]).size, 3, 'each is a representation of its own');
+    for (const { length, rawPayload } of [brotli, gzip, plain]) assert.equal(Number(length), rawPayload.length);
+    // What has no smaller form goes out as it is.
+    assert.equal(
+      (await get('/assets/look-def.css', { 'accept-encoding': 'br' })).headers['content-encoding'],
+      undefined,
+    );
+  });
+
+  it('answers conditional requests, and HEAD', async () => {
+    const first = await get('/assets/main-abc.js', { 'accept-encoding': 'br' });
+    const etag = String(first.headers.etag);
+    const again = await get('/assets/main-abc.js', { 'accept-encoding': 'br', 'if-none-match': `"x", W/${etag}` });
+    assert.equal(again.statusCode, 304);
+    assert.equal(again.payload, '');
+    for (const name of ['etag', 'vary', 'cache-control']) assert.equal(again.headers[name], first.headers[name]);
+    assert.equal((await get('/assets/main-abc.js', { 'if-none-match': etag })).statusCode, 200, 'of another encoding');
+    const other = await get('/assets/main-abc.js', { 'if-match': '"x"' });
+    assertProblem(other, 412, 'precondition_failed');
+    assert.equal(other.headers['cache-control'], 'no-store');
+
+    const head = await service.call('HEAD', '/assets/main-abc.js', { headers: { 'accept-encoding': 'br' } });
+    assert.equal(head.payload, '');
+    for (const name of ['etag', 'content-type', 'content-encoding', 'content-length']) {
+      assert.equal(head.headers[name], first.headers[name], name);
+    }
+  });
+
+  it('hands out what was built and nothing else, however it is asked', async () => {
+    const base = await service.listen();
+    for (const path of [
+      '/assets/',
+      '/assets/none.js',
+      '/assets/main-abc.js.br',
+      '/assets/notes.txt',
+      '/assets/../../../../etc/passwd',
+      '/assets/..%2f..%2fsecret.js',
+      '/assets/%2e%2e/%2e%2e/secret.js',
+      '/assets/..\\..\\secret.js',
+      '/assets//etc/passwd',
+      '/assets/main-abc.js%00',
+      '/assets/constructor',
+      '/assets/__proto__',
+    ]) {
+      const { statusCode = 0, text } = await rawGet(base, path);
+      assert.equal(statusCode, 404, path);
+      assert.doesNotMatch(text, /outside|root:/, path);
+    }
+    assert.equal((await rawGet(base, '/assets/%zz')).statusCode, 400);
+    assert.equal((await rawGet(base, '/assets/main%2Dabc.js')).statusCode, 200, 'the same name, escaped');
+  });
+
+  it('says how it is built when it is not', async () => {
+    const without = await openService({ replace: () => ({ console: readConsole(join(folder, 'nowhere')) }) });
+    try {
+      const { statusCode, payload, headers } = await without.call('GET', '/');
+      assert.equal(statusCode, 503);
+      assert.equal(headers['content-type'], 'text/html; charset=utf-8');
+      assert.match(payload, /<code>npm run setup<\/code>/);
+      assertProblem(await without.call('GET', '/assets/main-abc.js'), 404, 'not_found');
+    } finally {
+      await without.close();
+    }
+  });
+
+  it('is not there where the instrumentation endpoint is served alone', async () => {
+    const alone = await openWith({ config: { only: 'instrument' } });
+    try {
+      for (const path of ['/', '/sign-in', '/assets/main-abc.js']) {
+        assertProblem(await alone.call('GET', path), 404, 'not_found');
+      }
+    } finally {
+      await alone.close();
+    }
+  });
+});
+
+describe('the console as set-up has built it', () => {
+  it('is served with all the files that its document names', async () => {
+    const service = await openService();
+    try {
+      const { payload, statusCode } = await service.call('GET', '/');
+      assert.equal(statusCode, 200);
+      const names = [...payload.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name = '']) => name);
+      assert.ok(names.length >= 3, payload);
+      for (const name of names) assert.equal((await service.call('GET', `/${name}`)).statusCode, 200, name);
+      assert.doesNotMatch(payload, /<script(?![^>]* src=)|<style|\son\w+=|https?:/, 'nothing that the policy forbids');
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+/** Sends a path as it is: URL parsers take away what is dangerous in it. */
+async function rawGet(base: string, path: string): Promise<{ statusCode: number | undefined; text: string }> {
+  const { hostname, port } = new URL(base);
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request({ hostname, port, path }, resolve).on('error', reject).end();
+  });
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) text += chunk;
+  return { statusCode: response.statusCode, text };
+}
