@@ -253,6 +253,11 @@ describe('login with a code that is typed', () => {
         'rate_limited',
       );
       assert.equal((await tryFrom(other, '2001:db8:0:1::1', user_code)).statusCode, 200);
+      const atOnce = await Promise.all(
+        Array.from({ length: 12 }, () => tryFrom(other, '2001:db8:0:2::1', 'BCDF-GHJK')),
+      );
+      const refused = atOnce.filter(({ statusCode }) => statusCode === 404);
+      assert.equal(refused.length, 5, 'many at once are counted too');
       limited.advance(61_000);
       assert.equal((await tryFrom(one, '2001:db8::1', user_code)).statusCode, 200);
     } finally {

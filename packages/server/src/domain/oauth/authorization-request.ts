@@ -6,9 +6,9 @@ import {
   type TokenScope,
 } from '@tenon/protocol';
 import { DomainError } from '../errors.ts';
-import { type Client, demandParameter, findClient } from './clients.ts';
+import { type Client, findClient } from './clients.ts';
 import { cleanDeviceName } from './device-name.ts';
-import { OauthError } from './errors.ts';
+import { demandParameter, OauthError } from './errors.ts';
 import { isCodeChallenge } from './pkce.ts';
 import { parseScopes } from './scopes.ts';
 

@@ -1,5 +1,5 @@
 import { cliClientId } from '@tenon/protocol';
-import { OauthError } from './errors.ts';
+import { demandParameter, OauthError } from './errors.ts';
 
 /** A program that may ask for tokens. */
 export interface Client {
@@ -20,10 +20,4 @@ export function demandClient(id: string | undefined): Client {
   const client = findClient(demandParameter('client_id', id));
   if (client === undefined) throw new OauthError('invalid_client', 'No client has this client_id.');
   return client;
-}
-
-/** @throws OauthError `invalid_request` for a parameter that is not there */
-export function demandParameter(name: string, value: string | undefined): string {
-  if (value === undefined) throw new OauthError('invalid_request', `The parameter ${name} is missing.`);
-  return value;
 }

@@ -13,3 +13,9 @@ export class OauthError extends Error {
     this.code = code;
   }
 }
+
+/** @throws OauthError `invalid_request` for a parameter that is not there */
+export function demandParameter(name: string, value: string | undefined): string {
+  if (value === undefined) throw new OauthError('invalid_request', `The parameter ${name} is missing.`);
+  return value;
+}

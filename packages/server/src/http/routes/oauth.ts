@@ -10,10 +10,10 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { exchangeCode } from '../../domain/oauth/authorization-codes.ts';
-import { demandClient, demandParameter } from '../../domain/oauth/clients.ts';
+import { demandClient } from '../../domain/oauth/clients.ts';
 import { deviceGrantLifetimeMs, redeemDeviceCode, startDeviceGrant } from '../../domain/oauth/device-grants.ts';
 import { pollIntervalSeconds } from '../../domain/oauth/device-polls.ts';
-import { OauthError } from '../../domain/oauth/errors.ts';
+import { demandParameter, OauthError } from '../../domain/oauth/errors.ts';
 import { revokeBearer } from '../../domain/oauth/login-tokens.ts';
 import { allScopes } from '../../domain/oauth/scopes.ts';
 import type { NewToken } from '../../domain/tokens.ts';
