@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { UnavailableError } from '../domain/ports.ts';
+import { createPasswordWorkers, type PasswordWorkers, passwordCost } from './password-hasher.ts';
+import { parseHash } from './password-tasks.ts';
+
+const cost = { memoryKiB: 8, passes: 1, lanes: 1 };
+
+describe('createPasswordWorkers()', () => {
+  let hasher: PasswordWorkers;
+  before(() => {
+    hasher = createPasswordWorkers({ passwordWorkers: 1, passwordQueue: 8, cost });
+  });
+  after(() => hasher.close());
+
+  it('hashes with a salt of its own each time, in PHC string form', async () => {
+    const hashes = await Promise.all([hasher.hash('magnolia'), hasher.hash('magnolia')]);
+    for (const hash of hashes) {
+      assert.match(hash, /^\$argon2id\$v=19\$m=8,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+      assert.equal(await hasher.verify('magnolia', hash), true);
+      assert.equal(await hasher.verify('Magnolia', hash), false);
+    }
+    assert.notEqual(hashes[0], hashes[1]);
+  });
+
+  it('computes what the reference implementation does', async () => {
+    // https://github.com/P-H-C/phc-winner-argon2/blob/master/src/test.c, its first case of version 19 and Argon2id
+    const hash = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+    assert.equal(await hasher.verify('password', hash), true);
+    assert.equal(await hasher.verify('differentpassword', hash), false);
+  });
+
+  it('takes no password for one that was never set', async () => {
+    for (const nothing of [
+      undefined,
+      '',
+      '$argon2id$v=19$m=0,t=0,p=0$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA',
+      'x',
+    ]) {
+      assert.equal(await hasher.verify('', nothing), false);
+      assert.equal(await hasher.verify('magnolia', nothing), false);
+    }
+  });
+
+  it('is busy, not endless, when too many wait', async () => {
+    const asked = Array.from({ length: 12 }, () => hasher.hash('magnolia'));
+    const outcomes = await Promise.allSettled(asked);
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    assert.equal(refused.length, 3); // one is hashed, eight wait
+    for (const { reason } of refused) assert.ok(reason instanceof UnavailableError);
+  });
+
+  it('knows hashes that were cheaper than new ones are', async () => {
+    const cheap = await hasher.hash('magnolia');
+    assert.equal(hasher.isOutdated(cheap), false);
+    const dearer = createPasswordWorkers({ passwordWorkers: 1, passwordQueue: 1, cost: { ...cost, passes: 2 } });
+    assert.equal(dearer.isOutdated(cheap), true);
+    assert.equal(await dearer.verify('magnolia', cheap), true);
+    await dearer.close();
+  });
+});
+
+describe('passwordCost', () => {
+  it('is no lower than what OWASP recommends and RFC 9106 offers', () => {
+    assert.ok(passwordCost.memoryKiB >= 64 * 1024 && passwordCost.passes >= 3);
+    assert.deepEqual(parseHash(`$argon2id$v=19$m=65536,t=3,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`), {
+      ...passwordCost,
+      salt: new Uint8Array(16),
+      tag: new Uint8Array(32),
+    });
+  });
+});
