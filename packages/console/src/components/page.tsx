@@ -70,21 +70,24 @@ export function Section({
   title,
   intro,
   actions,
+  isBeside = false,
   children,
 }: {
   readonly title: string;
   readonly intro?: ComponentChildren;
   readonly actions?: ComponentChildren;
+  /** Whether title and intro stand beside the content on a wide screen, as in a list of settings. */
+  readonly isBeside?: boolean;
   readonly children: ComponentChildren;
 }) {
   return (
-    <section class="section">
+    <section class={isBeside ? 'section section-beside' : 'section'}>
       <div class="section-head">
         <h2>{title}</h2>
         {actions === undefined ? null : <div class="actions">{actions}</div>}
       </div>
       {intro === undefined ? null : <p class="soft">{intro}</p>}
-      {children}
+      <div class="section-body">{children}</div>
     </section>
   );
 }

@@ -12,7 +12,7 @@ export function AccountPage() {
   return (
     <Page title="Your account" intro={email === null ? undefined : `You sign in as ${email}.`}>
       <NameSection />
-      <Section title="User id" intro="An owner needs it to take you into the team of an application.">
+      <Section isBeside title="User id" intro="An owner needs it to take you into the team of an application.">
         <CopyText text={id} what="your user id" />
       </Section>
       <PasswordSection />

@@ -11,6 +11,7 @@ export function DeleteAccountSection() {
   const [isAsking, setAsking] = useState(false);
   return (
     <Section
+      isBeside
       title="Delete the account"
       intro="Your plugins, tokens, keys and memberships go with it, at once and for good."
     >

@@ -16,7 +16,7 @@ export function NameSection() {
     toasts.show('Your name is changed.');
   }, ['name']);
   return (
-    <Section title="Name">
+    <Section isBeside title="Name">
       <form onSubmit={submit} class="form-narrow">
         <TextField
           label="Your name"

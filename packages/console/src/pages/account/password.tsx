@@ -21,7 +21,7 @@ export function PasswordSection() {
     toasts.show('Your password is changed, and your other browsers are signed out.');
   }, ['currentPassword', 'newPassword']);
   return (
-    <Section title="Password" intro="Changing it signs you out everywhere else.">
+    <Section isBeside title="Password" intro="Changing it signs you out everywhere else.">
       <form onSubmit={submit} class="form-narrow">
         <input type="hidden" name="email" autocomplete="username" value={email ?? ''} />
         <PasswordField

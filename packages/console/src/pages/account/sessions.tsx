@@ -28,6 +28,7 @@ export function SessionsSection() {
 
   return (
     <Section
+      isBeside
       title="Signed in"
       intro="Where you are signed in. Sign out what you do not know, and change your password."
       actions={
