@@ -19,6 +19,7 @@ const busy = 5;
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
+    database.exec('PRAGMA journal_mode = MEMORY'); // Nothing is ever written: a full disk is for the work to meet.
     for (let waitedMs = 0; !tryToBegin(database); waitedMs += pollMs) {
       if (waitedMs >= patienceMs)
         throw new CliError('locked', `Another tenon is working on ${path}, and does not end.`);

@@ -22,5 +22,5 @@ export function demandServerUrl(text: string): string {
 /** Whether what is sent there stays on this machine, or is encrypted on its way. */
 export function isPrivatePath(serverUrl: string): boolean {
   const { protocol, hostname } = new URL(serverUrl);
-  return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+  return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
