@@ -17,7 +17,6 @@ import { routesOf } from './http/routes/all.ts';
 export function createApp(parts: Parts, routes: readonly Route[] = routesOf(parts.settings.only)): FastifyInstance {
   const { settings, addresses } = parts;
   const requestIdOf = createRequestIds(parts.context.random);
-  const paths = createPathTable(routes);
   const rewriteUrl = createUrlRewriter(() => [addresses.base(), addresses.instrument()]);
   const app = fastify({
     logger: false, // Fastify's own lines have the path in them
@@ -60,6 +59,7 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
   app.setErrorHandler((error, request, reply) => answerError(parts, error, request, reply));
 
   for (const route of routes) registerRoute(app, parts, route);
+  const paths = createPathTable(routes);
   app.setNotFoundHandler((request, reply) => answerUnrouted(parts, paths, request, reply));
   return app;
 }
