@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
-import { binary } from './helpers/binary.ts';
 import { startServer, type TestServer } from './helpers/server.ts';
 import { tenon } from './helpers/streams.ts';
+import { hasScript, inTerminal } from './helpers/terminal.ts';
 
 let server: TestServer;
 
@@ -24,40 +20,10 @@ async function isThere(app: string): Promise<boolean> {
   return (await tenon(['app', 'show', app], { environment: server.environment })).exitCode === 0;
 }
 
-/** util-linux's `script` gives a program a terminal of its own. Other systems have another `script`, or none. */
-function hasScript(): boolean {
-  if (process.platform !== 'linux') return false;
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, 'script'), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
-
-interface Shown {
-  readonly screen: string;
-  readonly exitCode: number | null;
-}
-
-/** Runs the program in a terminal, types the answers when it asks, and returns what was on the screen. */
-function inTerminal(args: readonly string[], answer: string): Promise<Shown> {
-  const command = [process.execPath, binary, ...args].map((word) => `'${word}'`).join(' ');
-  const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
-    env: { PATH: process.env.PATH, TERM: 'xterm', SHELL: '/bin/sh', ...server.environment },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  let screen = '';
-  let hasAnswered = false;
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    screen += text;
-    if (hasAnswered || !screen.includes('[y/N] ')) return;
-    hasAnswered = true;
-    child.stdin.write(answer);
-  });
-  return new Promise((resolve) => child.on('close', (exitCode) => resolve({ screen, exitCode })));
+/** Runs the program in a terminal, and types the answer when it asks. */
+function answerInTerminal(args: readonly string[], answer: string) {
+  const { environment } = server;
+  return inTerminal(args, { environment, replies: [[/\[y\/N\] /, answer]] }).ended;
 }
 
 describe('a question before what cannot be undone', () => {
@@ -81,7 +47,7 @@ describe('a question before what cannot be undone', () => {
   if (hasScript()) {
     it('is asked in a real terminal', async () => {
       const app = await makeApp();
-      const { screen, exitCode } = await inTerminal(['app', 'delete', app], 'y\r');
+      const { screen, exitCode } = await answerInTerminal(['app', 'delete', app], 'y\r');
       assert.match(screen, /Deleted the application "Doomed"/);
       assert.equal(exitCode, 0);
       assert.equal(await isThere(app), false);
@@ -89,7 +55,7 @@ describe('a question before what cannot be undone', () => {
 
     it('is ended by Ctrl-C in a real terminal', async () => {
       const app = await makeApp();
-      const { screen, exitCode } = await inTerminal(['app', 'delete', app], '\u0003');
+      const { screen, exitCode } = await answerInTerminal(['app', 'delete', app], '\u0003');
       assert.match(screen, /Ended by SIGINT/);
       assert.equal(exitCode, 130);
       assert.equal(await isThere(app), true);
