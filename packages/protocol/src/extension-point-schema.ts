@@ -1,4 +1,4 @@
-import { SchemaError } from './schema-error.ts';
+import { SchemaError, type SchemaFault } from './schema-error.ts';
 import { keysOf, pointerTo } from './schema-path.ts';
 import { findFaults } from './schema-rules.ts';
 import { readSchemaText } from './schema-text.ts';
@@ -22,15 +22,20 @@ export function parseExtensionPointSchema(schema: unknown): string {
   if (!isRecord(value)) {
     throw new SchemaError({ pointer: '', detail: `expected an object, found ${kindOf(value)}`, position: undefined });
   }
-  const [first, ...others] = findFaults(value).map(({ path, part, detail }) => {
+  const faults = findFaults(value).map(({ path, part, detail }) => {
     const keys = keysOf(path);
     return { pointer: pointerTo(keys), detail, position: text?.locate(keys, part) };
   });
+  const [first, ...others] = faults.sort(inOrderOfText);
   if (first !== undefined) throw new SchemaError(first, ...others);
   value.exports = functionMap(value.exports);
   if (value.imports !== undefined) value.imports = functionMap(value.imports);
   if (value.components === null) delete value.components;
   return JSON.stringify(value);
+}
+
+function inOrderOfText({ position: a }: SchemaFault, { position: b }: SchemaFault): number {
+  return a === undefined || b === undefined ? 0 : a.line - b.line || a.column - b.column;
 }
 
 /** The exports or imports of a schema that has been checked. */

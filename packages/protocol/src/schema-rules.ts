@@ -1,7 +1,23 @@
 import { nearestWord } from './nearest-word.ts';
-import { maxSchemaFaults } from './schema-error.ts';
+import {
+  type Check,
+  checkKeywords,
+  type FoundFault,
+  flag,
+  hint,
+  isIdentifier,
+  isKnown,
+  type Keywords,
+  listOf,
+  mapOf,
+  notIdentifier,
+  oneOf,
+  type Rule,
+  say,
+  shown,
+  text,
+} from './schema-check.ts';
 import type { SchemaPath } from './schema-path.ts';
-import type { EntryPart } from './schema-text.ts';
 import { isRecord, kindOf, type Plain } from './schema-value.ts';
 
 /**
@@ -10,9 +26,6 @@ import { isRecord, kindOf, type Plain } from './schema-value.ts';
  * since documents do leave it out. A key of no meaning is a fault unless it begins with `x-`. See
  * docs/reference/extension-point-schema.md.
  */
-
-/** Names become functions, types and fields in many languages. */
-const identifier = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
 export const schemaVersions = ['v0', 'v1-draft'] as const;
 export const schemaTypes = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'buffer'] as const;
@@ -34,120 +47,6 @@ const makes: readonly (readonly [keyword: string, type: string | undefined])[] =
 ];
 
 const componentPrefix = '#/components/schemas/';
-
-/** A fault as it is found: where is worked out later. */
-export interface FoundFault {
-  readonly path: SchemaPath | undefined;
-  readonly part: EntryPart;
-  readonly detail: string;
-}
-
-interface Check {
-  readonly faults: FoundFault[];
-  /** The components that a `$ref` can name. */
-  readonly components: Plain;
-}
-
-type Rule = (check: Check, value: unknown, path: SchemaPath | undefined) => void;
-type Keywords = ReadonlyMap<string, Rule>;
-
-/** Finds what is wrong with a schema, {@link maxSchemaFaults} faults at the most. */
-export function findFaults(schema: Plain): readonly FoundFault[] {
-  const { components } = schema;
-  const schemas = isRecord(components) && isRecord(components.schemas) ? components.schemas : {};
-  const check: Check = { faults: [], components: schemas };
-  const isVersion0 =
-    schema.version === undefined
-      ? Array.isArray(schema.exports) && !schema.exports.some(isRecord)
-      : schema.version === 'v0';
-  checkKeywords(check, schema, undefined, isVersion0 ? version0Keywords : version1Keywords, 'the schema');
-  checkAliases(check, schemas);
-  return check.faults;
-}
-
-function say(check: Check, path: SchemaPath | undefined, detail: string, part: EntryPart = 'value'): void {
-  if (check.faults.length < maxSchemaFaults) check.faults.push({ path, part, detail });
-}
-
-/** `; did you mean "greet"?`, or what there is to choose from. */
-function hint(wanted: unknown, words: readonly string[], list = true): string {
-  const near = typeof wanted === 'string' ? nearestWord(wanted, words) : undefined;
-  if (near !== undefined) return `; did you mean "${near}"?`;
-  return list && words.length > 0 ? `; there are ${words.map((word) => `"${word}"`).join(', ')}` : '';
-}
-
-/** A name as it can be shown: hostile ones are long. */
-function shown(name: unknown): string {
-  const text = JSON.stringify(name) ?? String(name);
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
-}
-
-function checkKeywords(
-  check: Check,
-  value: unknown,
-  path: SchemaPath | undefined,
-  keywords: Keywords,
-  what: string,
-): value is Plain {
-  if (!isRecord(value)) {
-    say(check, path, `expected ${what} as an object, found ${kindOf(value)}`);
-    return false;
-  }
-  for (const [key, entry] of Object.entries(value)) {
-    const rule = keywords.get(key);
-    if (rule !== undefined) rule(check, entry, { parent: path, key });
-    else if (!key.startsWith('x-')) {
-      const detail = `${what} has no ${shown(key)}${hint(key, [...keywords.keys()])}`;
-      say(check, { parent: path, key }, detail, 'key');
-    }
-    if (check.faults.length >= maxSchemaFaults) break;
-  }
-  return true;
-}
-
-const text: Rule = (check, value, path) => {
-  if (typeof value !== 'string') say(check, path, `expected text, found ${kindOf(value)}`);
-};
-
-const flag: Rule = (check, value, path) => {
-  if (typeof value !== 'boolean') say(check, path, `expected true or false, found ${kindOf(value)}`);
-};
-
-function oneOf(words: readonly string[]): Rule {
-  return (check, value, path) => {
-    if (typeof value === 'string' && words.includes(value)) return;
-    const found = typeof value === 'string' ? shown(value) : kindOf(value);
-    say(
-      check,
-      path,
-      `expected one of ${words.map((word) => `"${word}"`).join(', ')}, found ${found}${hint(value, words, false)}`,
-    );
-  };
-}
-
-function listOf(rule: Rule, what: string): Rule {
-  return (check, value, path) => {
-    if (!Array.isArray(value)) return say(check, path, `expected a list of ${what}, found ${kindOf(value)}`);
-    for (const [key, item] of value.entries()) rule(check, item, { parent: path, key });
-  };
-}
-
-/** A map whose keys are names. One that was left empty, as YAML allows, has none. */
-function mapOf(rule: Rule, what: string): Rule {
-  return (check, value, path) => {
-    if (value === null) return;
-    if (!isRecord(value)) return say(check, path, `expected a map of ${what}, found ${kindOf(value)}`);
-    for (const [key, entry] of Object.entries(value)) {
-      const inner = { parent: path, key };
-      if (!identifier.test(key)) say(check, inner, notIdentifier(key), 'key');
-      rule(check, entry, inner);
-    }
-  };
-}
-
-function notIdentifier(name: unknown): string {
-  return `${shown(name)} is no identifier: letters, digits, _ and $, no digit first`;
-}
 
 const contentType: Rule = (check, value, path) => {
   if (!contentTypes.some((known) => isSameContentType(value, known))) oneOf(contentTypes)(check, value, path);
@@ -214,7 +113,8 @@ function checkTyped(
   if (!checkKeywords(check, value, path, keywords, what)) return;
   const at = (key: string): SchemaPath => ({ parent: path, key });
   const [made, other] = makes.filter(([keyword]) => Object.hasOwn(value, keyword));
-  if (made === undefined && value.type === undefined) {
+  const isSpelt = Object.keys(value).every((key) => isKnown(keywords, key));
+  if (made === undefined && value.type === undefined && isSpelt) {
     say(check, path, `${what} needs a "type", or one of ${makes.map(([keyword]) => `"${keyword}"`).join(', ')}`);
   }
   if (made !== undefined && other !== undefined) {
@@ -237,11 +137,11 @@ function checkType(
   made: (typeof makes)[number] | undefined,
 ): void {
   const { type = made?.[1], format } = value;
-  const isKnown = schemaTypes.some((known) => known === type);
-  if (isKnown && made !== undefined && type !== made[1]) {
+  const isType = schemaTypes.some((known) => known === type);
+  if (isType && made !== undefined && type !== made[1]) {
     say(check, { parent: path, key: 'type' }, `with "${made[0]}" the type is "${made[1]}", not "${type}"`);
   }
-  if (typeof format !== 'string' || !isKnown) return;
+  if (typeof format !== 'string' || !isType) return;
   const known = formats.get(type) ?? [];
   if (known.includes(format)) return;
   const detail =
@@ -254,7 +154,7 @@ function checkType(
 function checkRequired(check: Check, value: Plain, path: SchemaPath): void {
   const { required, properties } = value;
   if (!Array.isArray(required)) return;
-  if (properties === undefined) return say(check, path, '"required" goes with "properties"', 'key');
+  if (properties === undefined) say(check, path, '"required" goes with "properties"', 'key');
   if (!isRecord(properties)) return;
   for (const [key, name] of required.entries()) {
     if (typeof name !== 'string' || Object.hasOwn(properties, name)) continue;
@@ -313,7 +213,7 @@ function checkName(check: Check, item: unknown, path: SchemaPath, known: Set<str
   const name = isRecord(item) ? item.name : item;
   const at = isRecord(item) && item.name !== undefined ? { parent: path, key: 'name' } : path;
   if (typeof name !== 'string') say(check, at, `expected the ${what}'s name, or an object with a "name"`);
-  else if (!identifier.test(name)) say(check, at, notIdentifier(name));
+  else if (!isIdentifier(name)) say(check, at, notIdentifier(name));
   else if (known.has(name)) say(check, at, `the ${what} "${name}" is listed twice`);
   else known.add(name);
 }
@@ -338,6 +238,7 @@ const onlyName: Rule = (check, value, path) => {
 
 const commonKeywords: readonly (readonly [string, Rule])[] = [
   ['version', oneOf(schemaVersions)],
+  ['description', text],
   ['$schema', text],
 ];
 
@@ -382,4 +283,18 @@ function checkAliases(check: Check, components: Plain): void {
 function referred(component: unknown): string | undefined {
   const ref = isRecord(component) ? component.$ref : undefined;
   return typeof ref === 'string' && ref.startsWith(componentPrefix) ? ref.slice(componentPrefix.length) : undefined;
+}
+
+/** Finds what is wrong with a schema, {@link maxSchemaFaults} faults at the most. */
+export function findFaults(schema: Plain): readonly FoundFault[] {
+  const { components } = schema;
+  const schemas = isRecord(components) && isRecord(components.schemas) ? components.schemas : {};
+  const check: Check = { faults: [], components: schemas };
+  const isVersion0 =
+    schema.version === undefined
+      ? Array.isArray(schema.exports) && !schema.exports.some(isRecord)
+      : schema.version === 'v0';
+  checkKeywords(check, schema, undefined, isVersion0 ? version0Keywords : version1Keywords, 'the schema');
+  checkAliases(check, schemas);
+  return check.faults;
 }

@@ -1,0 +1,119 @@
+import { nearestWord } from './nearest-word.ts';
+import { maxSchemaFaults } from './schema-error.ts';
+import type { SchemaPath } from './schema-path.ts';
+import type { EntryPart } from './schema-text.ts';
+import { isRecord, kindOf, type Plain } from './schema-value.ts';
+
+/** What the rules of the schema's format are made of. */
+
+/** Names become functions, types and fields in many languages. */
+const identifier = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
+
+export function isIdentifier(name: string): boolean {
+  return identifier.test(name);
+}
+
+/** A fault as it is found: where is worked out later. */
+export interface FoundFault {
+  readonly path: SchemaPath | undefined;
+  readonly part: EntryPart;
+  readonly detail: string;
+}
+
+export interface Check {
+  readonly faults: FoundFault[];
+  /** The components that a `$ref` can name. */
+  readonly components: Plain;
+}
+
+export type Rule = (check: Check, value: unknown, path: SchemaPath | undefined) => void;
+export type Keywords = ReadonlyMap<string, Rule>;
+
+export function say(check: Check, path: SchemaPath | undefined, detail: string, part: EntryPart = 'value'): void {
+  if (check.faults.length < maxSchemaFaults) check.faults.push({ path, part, detail });
+}
+
+/** `; did you mean "greet"?`, or what there is to choose from. */
+export function hint(wanted: unknown, words: readonly string[], list = true): string {
+  const near = typeof wanted === 'string' ? nearestWord(wanted, words) : undefined;
+  if (near !== undefined) return `; did you mean "${near}"?`;
+  return list && words.length > 0 ? `; there are ${words.map((word) => `"${word}"`).join(', ')}` : '';
+}
+
+/** A name as it can be shown: hostile ones are long. */
+export function shown(name: unknown): string {
+  const text = JSON.stringify(name) ?? String(name);
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}
+
+/** Whether an object may have a key: a keyword, or an extension that is nobody else's matter. */
+export function isKnown(keywords: Keywords, key: string): boolean {
+  return keywords.has(key) || key.startsWith('x-');
+}
+
+export function checkKeywords(
+  check: Check,
+  value: unknown,
+  path: SchemaPath | undefined,
+  keywords: Keywords,
+  what: string,
+): value is Plain {
+  if (!isRecord(value)) {
+    say(check, path, `expected ${what} as an object, found ${kindOf(value)}`);
+    return false;
+  }
+  for (const [key, entry] of Object.entries(value)) {
+    const rule = keywords.get(key);
+    if (rule !== undefined) rule(check, entry, { parent: path, key });
+    else if (!isKnown(keywords, key)) {
+      const detail = `${what} has no ${shown(key)}${hint(key, [...keywords.keys()])}`;
+      say(check, { parent: path, key }, detail, 'key');
+    }
+    if (check.faults.length >= maxSchemaFaults) break;
+  }
+  return true;
+}
+
+export const text: Rule = (check, value, path) => {
+  if (typeof value !== 'string') say(check, path, `expected text, found ${kindOf(value)}`);
+};
+
+export const flag: Rule = (check, value, path) => {
+  if (typeof value !== 'boolean') say(check, path, `expected true or false, found ${kindOf(value)}`);
+};
+
+export function oneOf(words: readonly string[]): Rule {
+  return (check, value, path) => {
+    if (typeof value === 'string' && words.includes(value)) return;
+    const found = typeof value === 'string' ? shown(value) : kindOf(value);
+    say(
+      check,
+      path,
+      `expected one of ${words.map((word) => `"${word}"`).join(', ')}, found ${found}${hint(value, words, false)}`,
+    );
+  };
+}
+
+export function listOf(rule: Rule, what: string): Rule {
+  return (check, value, path) => {
+    if (!Array.isArray(value)) return say(check, path, `expected a list of ${what}, found ${kindOf(value)}`);
+    for (const [key, item] of value.entries()) rule(check, item, { parent: path, key });
+  };
+}
+
+/** A map whose keys are names. One that was left empty, as YAML allows, has none. */
+export function mapOf(rule: Rule, what: string): Rule {
+  return (check, value, path) => {
+    if (value === null) return;
+    if (!isRecord(value)) return say(check, path, `expected a map of ${what}, found ${kindOf(value)}`);
+    for (const [key, entry] of Object.entries(value)) {
+      const inner = { parent: path, key };
+      if (!isIdentifier(key)) say(check, inner, notIdentifier(key), 'key');
+      rule(check, entry, inner);
+    }
+  };
+}
+
+export function notIdentifier(name: unknown): string {
+  return `${shown(name)} is no identifier: letters, digits, _ and $, no digit first`;
+}
