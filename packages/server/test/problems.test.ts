@@ -68,7 +68,7 @@ describe('errors', () => {
   });
 
   it('tell of unknown paths and methods, with what is allowed', async () => {
-    assertProblem(await service.call('GET', '/'), 404, 'not_found');
+    assertProblem(await service.call('GET', '/no/such/page'), 404, 'not_found');
     assertProblem(await service.call('GET', '/api/v2/me'), 404, 'not_found');
     assertProblem(await service.call('GET', '/api/v1/me/'), 404, 'not_found');
     assertProblem(await service.call('POST', '/api/v1/nothing', { json: {} }), 404, 'not_found');
