@@ -1,8 +1,8 @@
 import { newId } from '@tenon/protocol';
-import { parseExtensionPointSchema, SchemaError } from '@tenon/protocol/extension-point-schema';
+import { describeFault, parseExtensionPointSchema, SchemaError } from '@tenon/protocol/extension-point-schema';
 import type { AppAccess, ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
-import { invalidField, notFound } from './errors.ts';
+import { DomainError, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
 import type { Page } from './ports.ts';
 import type { ExtensionPointRecord } from './records.ts';
@@ -80,7 +80,8 @@ function readSchema(schema: unknown): string {
   try {
     return parseExtensionPointSchema(schema);
   } catch (error) {
-    if (error instanceof SchemaError) throw invalidField(`/schema${error.pointer}`, error.message);
-    throw error;
+    if (!(error instanceof SchemaError)) throw error;
+    const errors = error.faults.map((fault) => ({ pointer: `/schema${fault.pointer}`, detail: describeFault(fault) }));
+    throw new DomainError('invalid_field', `/schema${error.pointer}: ${error.message}`, { errors });
   }
 }
