@@ -92,12 +92,12 @@ describe('extension points', () => {
     const path = `${api}/apps/${world.appId}/extension-points`;
     const create = (schema: unknown) =>
       ok<ExtensionPoint>(service, 'POST', path, { token, json: { name: 'x', schema } });
-    const expected = { exports: { a: {}, b: { input: 'string' } }, more: [1, 2] };
+    const expected = { exports: { a: {}, b: { input: { type: 'string' } } }, 'x-more': [1, 2] };
     for (const schema of [
-      { exports: ['a', { name: 'b', input: 'string' }], more: [1, 2] },
-      { exports: { a: {}, b: { input: 'string' } }, more: [1, 2] },
-      JSON.stringify({ exports: ['a', { name: 'b', input: 'string' }], more: [1, 2] }),
-      'exports:\n  - a\n  - name: b\n    input: string\nmore: [1, 2]\n',
+      { exports: ['a', { name: 'b', input: { type: 'string' } }], 'x-more': [1, 2] },
+      { exports: { a: {}, b: { input: { type: 'string' } } }, 'x-more': [1, 2] },
+      JSON.stringify({ exports: ['a', { name: 'b', input: { type: 'string' } }], 'x-more': [1, 2] }),
+      'exports:\n  - a\n  - name: b\n    input: {type: string}\nx-more: [1, 2]\n',
     ]) {
       assert.deepEqual((await create(schema)).schema, expected);
     }
@@ -117,6 +117,15 @@ describe('extension points', () => {
       const found = assertProblem(await service.call('PUT', path, { token, json: { schema } }), 422, 'invalid_field');
       assert.match(found.errors?.[0]?.pointer ?? '', /^\/schema/);
     }
+    const schema = 'exports:\n  a:\n    inputs: {type: string}\n    output: {type: strnig}\n';
+    const found = assertProblem(await service.call('PUT', path, { token, json: { schema } }), 422, 'invalid_field');
+    assert.deepEqual(
+      found.errors?.map(({ pointer, detail }) => [pointer, detail.slice(0, 17)]),
+      [
+        ['/schema/exports/a/inputs', 'line 3, column 5:'],
+        ['/schema/exports/a/output/type', 'line 4, column 20'],
+      ],
+    );
   });
 
   it('keep a field that a PUT leaves out', async () => {

@@ -109,7 +109,7 @@ describe('clients that already exist', () => {
   });
 
   it('update an extension point with a schema as YAML text, and nothing else', async () => {
-    const schema = 'version: v1-draft\nexports:\n  - evaluate\n  - name: describe\n    input: string\n';
+    const schema = 'version: v1-draft\nexports:\n  - evaluate\n  - name: describe\n    input:\n      type: string\n';
     const body = JSON.stringify({ name: 'Formulas', schema });
     const path = `/api/v1/extension-points/${world.extensionPointId}`;
     const request = requestOf(
@@ -124,7 +124,10 @@ describe('clients that already exist', () => {
     const answer = await exchange(base, request);
     assert.equal(answer.status, 200, answer.body.toString());
     const updated = JSON.parse(answer.body.toString());
-    assert.deepEqual(updated.schema, { version: 'v1-draft', exports: { evaluate: {}, describe: { input: 'string' } } });
+    assert.deepEqual(updated.schema, {
+      version: 'v1-draft',
+      exports: { evaluate: {}, describe: { input: { type: 'string' } } },
+    });
   });
 
   it('speak HTTP/1.0, and send bodies in chunks', async () => {
