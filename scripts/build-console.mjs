@@ -17,8 +17,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { build } from 'vite';
 import { consoleBuilds, consoleStamp, currentBuild, currentFile, isConsoleBuilt } from './lib/console-build.mjs';
 import { takeLock } from './lib/folder-lock.mjs';
 import { findFiles, root } from './lib/workspace.mjs';
@@ -31,15 +32,14 @@ const unlock = await takeLock(join(builds, '.lock'));
 try {
   if (isForced || !isConsoleBuilt(root)) await buildConsole();
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  const message = error instanceof Error ? error.message : String(error);
+  console.error(process.stderr.isTTY ? message : stripVTControlCharacters(message));
   process.exitCode = 1;
 } finally {
   unlock();
 }
 
 async function buildConsole() {
-  if (!process.stderr.isTTY) process.env.NO_COLOR ??= '1'; // which has to be said before the bundler is loaded
-  const { build } = await import('vite');
   const name = consoleStamp(root);
   if (name === undefined) throw new Error('there is no packages/console');
   const before = currentBuild(root);

@@ -18,22 +18,30 @@ export function createTokenKeeper(fetchToken: () => Promise<SessionToken>, clock
   let current: { readonly token: string; readonly untilMs: number } | undefined;
   let asking: Promise<string> | undefined;
 
-  async function ask(): Promise<string> {
-    const { accessToken, expiresAt } = await fetchToken();
-    // A session may itself have less left than the margin.
-    current = { token: accessToken, untilMs: Math.max(Date.parse(expiresAt) - marginMs, clock() + 10_000) };
-    return accessToken;
+  function ask(): Promise<string> {
+    const mine = fetchToken().then(
+      ({ accessToken, expiresAt }) => {
+        // Everything may have been forgotten meanwhile, since somebody else is signed in.
+        if (asking === mine) {
+          asking = undefined;
+          // A session may itself have less left than the margin.
+          current = { token: accessToken, untilMs: Math.max(Date.parse(expiresAt) - marginMs, clock() + 10_000) };
+        }
+        return accessToken;
+      },
+      (error: unknown) => {
+        if (asking === mine) asking = undefined;
+        throw error;
+      },
+    );
+    asking = mine;
+    return mine;
   }
 
   return {
     async token() {
       if (current !== undefined && current.untilMs > clock()) return current.token;
-      if (asking !== undefined) return asking;
-      const mine = ask().finally(() => {
-        if (asking === mine) asking = undefined;
-      });
-      asking = mine;
-      return mine;
+      return asking ?? ask();
     },
     forget(token) {
       if (token !== undefined && current?.token !== token) return;

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ApiError, hasCode, isAbort } from './api-error.ts';
+import { createApiClient } from './client.ts';
+
+interface Sent {
+  readonly line: string;
+  readonly authorization: string | null;
+  readonly credentials: string | undefined;
+  readonly body: unknown;
+}
+
+type Answer = { readonly status: number; readonly json?: unknown; readonly text?: string } | Error;
+
+/** A client before a server that answers what a test says, and notes what it is asked. */
+function setUp(
+  answer: (line: string, times: number) => Answer,
+  confirmPassword = async (): Promise<void> => undefined,
+) {
+  const sent: Sent[] = [];
+  let tokens = 0;
+  let signedOut = 0;
+  const client = createApiClient({
+    basePath: '/tenon/',
+    clock: () => 0,
+    onSignedOut: () => signedOut++,
+    confirmPassword,
+    fetch: async (input, init = {}) => {
+      const line = `${init.method} ${String(input)}`;
+      const times = sent.filter((one) => one.line === line).length;
+      const headers = new Headers(init.headers);
+      const body = typeof init.body === 'string' ? JSON.parse(init.body) : undefined;
+      sent.push({ line, authorization: headers.get('authorization'), credentials: init.credentials, body });
+      const given = line.endsWith('/session/token') ? tokenAnswer(answer(line, times)) : answer(line, times);
+      if (given instanceof Error) throw given;
+      if (given.text !== undefined) return new Response(given.text, { status: given.status });
+      return new Response(given.json === undefined ? null : JSON.stringify(given.json), { status: given.status });
+    },
+  });
+  function tokenAnswer(given: Answer): Answer {
+    if (given instanceof Error || given.status !== 200) return given;
+    const accessToken = `token-${++tokens}`;
+    return { status: 201, json: { accessToken, scopes: ['read'], expiresAt: new Date(3_600_000).toISOString() } };
+  }
+  return { client, sent, signedOut: () => signedOut };
+}
+
+const problem = (status: number, code: string, more: object = {}): Answer => ({
+  status,
+  json: { type: 'about:blank', title: 'A title', status, detail: 'In words.', code, ...more },
+});
+const fine = (json: unknown): Answer => ({ status: 200, json });
+
+describe('createApiClient()', () => {
+  it('asks below the prefix, with a token of the session and without its cookie', async () => {
+    const { client, sent } = setUp(() => fine({ name: 'x' }));
+    assert.deepEqual(await client.get('/api/v1/me'), { name: 'x' });
+    assert.deepEqual(await client.put('/api/v1/me', { name: 'y' }), { name: 'x' });
+    assert.deepEqual(
+      sent.map(({ line, authorization, credentials }) => [line, authorization, credentials]),
+      [
+        ['POST /tenon/session/token', null, 'same-origin'],
+        ['GET /tenon/api/v1/me', 'Bearer token-1', 'omit'],
+        ['PUT /tenon/api/v1/me', 'Bearer token-1', 'omit'],
+      ],
+    );
+    assert.deepEqual(sent[2]?.body, { name: 'y' });
+  });
+
+  it('follows a list to its end', async () => {
+    const { client, sent } = setUp((line) => {
+      if (line.includes('cursor=b')) return fine({ objects: [3] });
+      return fine(line.includes('cursor=a') ? { objects: [2], nextCursor: 'b' } : { objects: [1], nextCursor: 'a' });
+    });
+    assert.deepEqual(await client.list('/api/v1/apps', { query: { kind: 'x', other: undefined } }), [1, 2, 3]);
+    assert.equal(sent[1]?.line, 'GET /tenon/api/v1/apps?kind=x&limit=200');
+  });
+
+  it('gets a new token when the one it has is refused, once', async () => {
+    const healed = setUp((line, times) =>
+      line.startsWith('GET') && times === 0 ? problem(401, 'invalid_token') : fine({}),
+    );
+    await healed.client.get('/api/v1/me');
+    assert.deepEqual(
+      healed.sent.map(({ authorization }) => authorization),
+      [null, 'Bearer token-1', null, 'Bearer token-2'],
+    );
+    const dead = setUp((line) => (line.startsWith('GET') ? problem(401, 'invalid_token') : fine({})));
+    await assert.rejects(dead.client.get('/api/v1/me'), (error) => hasCode(error, 'invalid_token'));
+    assert.equal(dead.sent.length, 4);
+  });
+
+  it('says that nobody is signed in when there is no token to be had', async () => {
+    const { client, signedOut } = setUp(() => problem(401, 'not_signed_in'));
+    await assert.rejects(client.get('/api/v1/me'), (error) => hasCode(error, 'not_signed_in'));
+    assert.equal(signedOut(), 1);
+  });
+
+  it('asks for the password where the server wants it, and repeats what was asked', async () => {
+    let asked = 0;
+    const { client, sent } = setUp(
+      (line, times) => (line.includes('/tokens') && times === 0 ? problem(403, 'password_required') : fine({ id: 1 })),
+      async () => void asked++,
+    );
+    assert.deepEqual(await client.post('/api/v1/tokens', { name: 'CI' }), { id: 1 });
+    assert.equal(asked, 1);
+    assert.deepEqual(
+      sent.filter(({ line }) => line.includes('/tokens')).map(({ body }) => body),
+      [{ name: 'CI' }, { name: 'CI' }],
+    );
+  });
+
+  it('gives up quietly when the password is not entered, and loudly when it does not help', async () => {
+    const refuse = (line: string): Answer => (line.includes('/tokens') ? problem(403, 'password_required') : fine({}));
+    const cancelled = setUp(refuse, async () => {
+      throw new DOMException('no', 'AbortError');
+    });
+    await assert.rejects(cancelled.client.post('/api/v1/tokens', {}), isAbort);
+    const useless = setUp(refuse);
+    await assert.rejects(useless.client.post('/api/v1/tokens', {}), (error) => hasCode(error, 'password_required'));
+  });
+
+  it('throws what the server says, in its words', async () => {
+    const errors = [{ pointer: '/name', detail: 'Must not be empty.' }];
+    const { client } = setUp((line) => (line.startsWith('PUT') ? problem(422, 'invalid_field', { errors }) : fine({})));
+    const error = await client.put('/api/v1/me', { name: '' }).catch((reason: unknown) => reason);
+    assert.ok(error instanceof ApiError);
+    assert.deepEqual(
+      { code: error.code, status: error.status, title: error.title, message: error.message, errors: error.errors },
+      { code: 'invalid_field', status: 422, title: 'A title', message: 'In words.', errors },
+    );
+  });
+
+  it('makes words of a gateway that has none, and of no answer at all', async () => {
+    const gateway = setUp((line) =>
+      line.startsWith('GET') ? { status: 502, text: '<h1>Bad gateway</h1>' } : fine({}),
+    );
+    await assert.rejects(gateway.client.get('/api/v1/me'), (error) => hasCode(error, 'unavailable'));
+    const gone = setUp((line) => (line.startsWith('GET') ? new TypeError('Failed to fetch') : fine({})));
+    await assert.rejects(gone.client.get('/api/v1/me'), (error) => hasCode(error, 'unreachable'));
+  });
+});

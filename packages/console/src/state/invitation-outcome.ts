@@ -1,0 +1,31 @@
+import { basePath } from '../base-path.ts';
+
+/*
+ * What became of the invitation that was opened in this tab. Its code is forgotten once it is of no more use; this stays, so that
+ * the page says the same after a reload.
+ */
+
+export type InvitationOutcome =
+  | {
+      readonly kind: 'accepted' | 'declined';
+      readonly app: { readonly id: string; readonly name: string };
+      /** Who answered. */
+      readonly userId: string;
+    }
+  | { readonly kind: 'used' | 'expired' | 'revoked' | 'unknown' };
+
+const key = `tenon.invitation:${basePath}`;
+const kinds: readonly unknown[] = ['accepted', 'declined', 'used', 'expired', 'revoked', 'unknown'];
+
+export function keepInvitationOutcome(outcome: InvitationOutcome): void {
+  sessionStorage.setItem(key, JSON.stringify(outcome));
+}
+
+export function readInvitationOutcome(): InvitationOutcome | undefined {
+  try {
+    const value: InvitationOutcome | null = JSON.parse(sessionStorage.getItem(key) ?? 'null');
+    return value !== null && kinds.includes(value.kind) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
