@@ -75,9 +75,10 @@ async function untilReady(file: string, hasEnded: () => boolean): Promise<Record
   throw new Error('It was not ready within 30 s');
 }
 
-/** The environment without what would configure a server or a client by accident. */
+/** The environment without what would configure a server or a client by accident: variables, and somebody's logins. */
 export function withoutTenon(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TENON_')));
+  const others = Object.entries(environment).filter(([name]) => !name.startsWith('TENON_'));
+  return { ...Object.fromEntries(others), TENON_CONFIG_DIR: join(tmpdir(), 'tenon-without-logins') };
 }
 
 /** Makes a folder look like the root of a checkout to the shell lines of a page, which name files below it. */

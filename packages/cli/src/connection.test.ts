@@ -99,7 +99,7 @@ describe('findConnection() with logins', () => {
   it('asks which server when there are logins and none is current', async () => {
     assert.throws(() => find({}, { HOME: folder }), { code: 'usage' });
     const environment = await having({ work, home });
-    assert.throws(() => find({}, environment), { code: 'usage' });
+    assert.throws(() => find({}, environment), { code: 'usage', hint: /work, home: tenon profile use/ });
   });
 
   it('picks the login by its name, or by its server', async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import type { Credentials } from './credentials.ts';
 import { type CredentialsPlace, readCredentials } from './credentials-file.ts';
 import type { Environment } from './environment.ts';
 import { CliError, usageError } from './errors.ts';
@@ -41,7 +42,7 @@ export function findConnection(options: ConnectionOptions, place: CredentialsPla
   const quickstartUrl = parseServerUrl(quickstart.TENON_URL ?? '');
   const logins = lazily(() => readCredentials(place));
   const chosen = chooseServer(options, { environment, logins, quickstartUrl });
-  if (chosen === undefined) throw usageError('Which server? None is named, and you are not logged in.', waysToConnect);
+  if (chosen === undefined) throw whichServer(logins());
   const { url } = chosen;
   const fallback = quickstartUrl === url ? quickstart : {};
   const given = options.token || environmentToken(chosen, environment);
@@ -78,6 +79,15 @@ export function demandToken({ token, url }: Pick<Connection, 'token' | 'url'>): 
       '  with another token     tenon token create <name>',
     ].join('\n'),
   });
+}
+
+function whichServer({ profiles }: Credentials): CliError {
+  if (profiles.size === 0) return usageError('Which server? None is named, and you are not logged in.', waysToConnect);
+  const names = [...profiles.keys()].join(', ');
+  return usageError(
+    'Which server? None is named, and none of your logins is the current one.',
+    `To make it one of ${names}: tenon profile use <name>`,
+  );
 }
 
 const waysToConnect = [
