@@ -11,6 +11,7 @@ import './styles/base.css';
 import './styles/layout.css';
 import './styles/components.css';
 import './styles/data.css';
+import './styles/guest.css';
 
 applyTheme(readTheme());
 keepLinkCode();

@@ -1,4 +1,33 @@
 import type { PageRoute } from './page-route.ts';
 
 /** Pages of guests, and those on which one approves something. */
-export const guestRoutes: readonly PageRoute[] = [];
+export const guestRoutes: readonly PageRoute[] = [
+  {
+    path: '/accept-invite',
+    access: 'anyone',
+    isBare: true,
+    load: async () => (await import('../pages/accept-invite.tsx')).AcceptInvitePage,
+  },
+  {
+    path: '/oauth/authorize',
+    access: 'anyone',
+    isBare: true,
+    load: async () => (await import('../pages/authorize.tsx')).AuthorizePage,
+  },
+  {
+    path: '/device',
+    access: 'anyone',
+    isBare: true,
+    load: async () => (await import('../pages/device.tsx')).DevicePage,
+  },
+  {
+    path: '/apps/:appId/plugins',
+    access: 'signedIn',
+    load: async () => (await import('../pages/guest/app.tsx')).GuestAppPage,
+  },
+  {
+    path: '/apps/:appId/plugins/:extensionPointId',
+    access: 'signedIn',
+    load: async () => (await import('../pages/guest/extension-point.tsx')).PublishPage,
+  },
+];

@@ -1,0 +1,97 @@
+import type { InvitationPreview, InvitationSettled } from '@tenon/protocol';
+import { useEffect, useState } from 'preact/hooks';
+import { hasCode } from '../api/api-error.ts';
+import { ErrorView } from '../components/error-view.tsx';
+import { Page } from '../components/page.tsx';
+import { Skeleton } from '../components/spinner.tsx';
+import { type InvitationOutcome, keepInvitationOutcome, readInvitationOutcome } from '../state/invitation-outcome.ts';
+import { forgetLinkCode, linkCode } from '../state/link-codes.ts';
+import { noteNavigation } from '../state/navigation.ts';
+import { useSession } from '../state/services.ts';
+import { useData } from '../state/use-data.ts';
+import { Answer } from './invitation/answer.tsx';
+import { ComeIn } from './invitation/come-in.tsx';
+import { OutcomePage } from './invitation/outcome-page.tsx';
+
+/**
+ * The page behind an invitation's link. The code has been taken off the address bar before (`keepLinkCode`). Opening the page
+ * changes nothing; a person answers.
+ */
+export function AcceptInvitePage() {
+  const [code, setCode] = useState(() => linkCode('accept-invite'));
+  const [outcome, setOutcome] = useState(readInvitationOutcome);
+  const settle = (found: InvitationOutcome): void => {
+    keepInvitationOutcome(found);
+    forgetLinkCode('accept-invite');
+    noteNavigation(); // what comes now is another page to whoever reads it
+    setOutcome(found);
+    setCode(undefined);
+  };
+  return code === undefined ? <OutcomePage outcome={outcome} /> : <OpenInvitation code={code} onSettled={settle} />;
+}
+
+function OpenInvitation({
+  code,
+  onSettled,
+}: {
+  readonly code: string;
+  readonly onSettled: (outcome: InvitationOutcome) => void;
+}) {
+  const { session, view } = useSession();
+  const account = view.status === 'ready' ? view.account : null;
+  // Public, so that who has no account yet can see it too.
+  const preview = useData(() => session.calls.post<InvitationPreview>('/api/v1/invitations/preview', { code }), [code]);
+
+  useEffect(() => {
+    // It may have been answered in another tab, or taken back.
+    const look = (): void => {
+      if (document.visibilityState === 'visible') preview.reload();
+    };
+    document.addEventListener('visibilitychange', look);
+    return () => document.removeEventListener('visibilitychange', look);
+  }, [preview.reload]);
+
+  const settleIfOver = (error: unknown): boolean => {
+    const kind = endOf(error);
+    if (kind !== undefined) onSettled({ kind });
+    return kind !== undefined;
+  };
+  const failure = preview.status === 'failed' ? preview.error : undefined;
+  useEffect(() => {
+    if (failure !== undefined) settleIfOver(failure);
+  }, [failure]);
+
+  if (preview.status === 'loading' || endOf(failure) !== undefined) {
+    return (
+      <Page title="An invitation">
+        <Skeleton lines={5} />
+      </Page>
+    );
+  }
+  if (preview.status === 'failed') {
+    const isTooOften = hasCode(preview.error, 'rate_limited');
+    return (
+      <Page
+        title={isTooOften ? 'Too many tries' : 'The invitation could not be looked up'}
+        intro={
+          isTooOften
+            ? 'From your network too many codes were tried that no invitation has. Wait a little; your link stays as it is.'
+            : undefined
+        }
+      >
+        <ErrorView error={preview.error} onRetry={preview.reload} />
+      </Page>
+    );
+  }
+  if (account === null) return <ComeIn code={code} preview={preview.data} />;
+  const settled = ({ status, app }: InvitationSettled): void => onSettled({ kind: status, app, userId: account.id });
+  return <Answer code={code} preview={preview.data} onAnswered={settled} onRefused={settleIfOver} />;
+}
+
+/** What an error means for the invitation, when it is the end of it. */
+function endOf(error: unknown): 'used' | 'expired' | 'revoked' | 'unknown' | undefined {
+  if (hasCode(error, 'invitation_used')) return 'used';
+  if (hasCode(error, 'invitation_expired')) return 'expired';
+  if (hasCode(error, 'invitation_revoked')) return 'revoked';
+  return hasCode(error, 'not_found', 'invalid_field') ? 'unknown' : undefined;
+}

@@ -1,0 +1,181 @@
+import type { AuthorizationView, TokenScope } from '@tenon/protocol';
+import { useRef, useState } from 'preact/hooks';
+import { hasCode } from '../../api/api-error.ts';
+import { Button } from '../../components/button.tsx';
+import { ErrorView } from '../../components/error-view.tsx';
+import { CheckboxField, PasswordField } from '../../components/field.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { SignedInAs } from '../../components/signed-in-as.tsx';
+import { Time } from '../../components/time.tsx';
+import { useAccount, useSession } from '../../state/services.ts';
+import { useSubmit } from '../../state/use-submit.ts';
+import { CompareCode } from './compare-code.tsx';
+import { ScopeChoice } from './scopes.tsx';
+
+/** What a person decided, as the two routes for it take it. */
+export type Decided =
+  | { readonly decision: 'deny'; readonly userId: string }
+  | {
+      readonly decision: 'approve';
+      readonly userId: string;
+      readonly scopes: readonly TokenScope[];
+      readonly password?: string;
+    };
+
+/**
+ * A login before the person who decides on it: who asks, from where, for what, and two buttons that are alike.
+ *
+ * @param onDecide sends the decision; what it throws is shown, and one may decide again
+ */
+export function ApprovalForm(props: {
+  readonly view: AuthorizationView;
+  readonly onDecide: (decided: Decided) => Promise<void>;
+}) {
+  const { view, onDecide } = props;
+  const { id: userId } = useAccount();
+  const { session } = useSession();
+  const [granted, setGranted] = useState<readonly TokenScope[]>(view.scopes);
+  const [password, setPassword] = useState('');
+  const [isMine, setMine] = useState(false);
+  const [isIncomplete, setIncomplete] = useState(false);
+  const wanted = useRef<Decided['decision']>('approve');
+
+  const asksForPassword = granted.includes('manage');
+  const fault = faultOf(view, granted, isMine);
+  const { submit, isBusy, error, fieldError, reset } = useSubmit(async () => {
+    if (wanted.current === 'deny') return onDecide({ decision: 'deny', userId });
+    setIncomplete(fault !== undefined);
+    if (fault !== undefined) return;
+    await onDecide({ decision: 'approve', userId, scopes: granted, ...(asksForPassword ? { password } : {}) });
+  }, ['password']);
+  const decide = (decision: Decided['decision']) => (event?: Event) => {
+    event?.preventDefault();
+    if (!isBusy) wanted.current = decision;
+    submit(event);
+  };
+
+  const isWrongPassword = hasCode(error, 'invalid_credentials');
+  const isOtherAccount = hasCode(error, 'conflict');
+  return (
+    <form class="stack" onSubmit={decide('approve')}>
+      <div class="compare">
+        <p>
+          {view.flow === 'device' ? 'Compare with the terminal or device that asks:' : 'Compare with your terminal:'}
+        </p>
+        <CompareCode code={view.userCode} />
+        <p class="soft small">Another code there, or no terminal of yours that waits? Then deny.</p>
+      </div>
+      <Asker view={view} />
+      <ScopeChoice
+        asked={view.scopes}
+        granted={granted}
+        onChange={(scopes) => {
+          setGranted(scopes);
+          setIncomplete(false);
+        }}
+      />
+      {asksForPassword ? (
+        <PasswordField
+          label="Your password"
+          name="password"
+          value={password}
+          onInput={(value) => {
+            setPassword(value);
+            reset();
+          }}
+          autoComplete="current-password"
+          error={isWrongPassword ? 'That is not the password of this account.' : fieldError('password')}
+          hint="Since it may manage what is yours, we ask that it is you."
+        />
+      ) : null}
+      {view.flow === 'device' ? (
+        <CheckboxField
+          name="is-mine"
+          label="I started this login myself, and the codes are the same"
+          isChecked={isMine}
+          onChange={(isChecked) => {
+            setMine(isChecked);
+            setIncomplete(false);
+          }}
+        />
+      ) : null}
+      <SignedInAs />
+      {isIncomplete && fault !== undefined ? <Notice kind="failed" title={fault} /> : null}
+      <ErrorView
+        error={isWrongPassword ? undefined : error}
+        onRetry={isOtherAccount ? () => void session.load() : undefined}
+      />
+      <div class="choice">
+        <Button type="submit" kind="quiet" isBusy={isBusy && wanted.current === 'approve'}>
+          <Mark path="M3 8.5l3.5 3.5L13 4.5" /> Approve
+        </Button>
+        <Button kind="quiet" onClick={decide('deny')} isBusy={isBusy && wanted.current === 'deny'}>
+          <Mark path="M4 4l8 8m0-8l-8 8" /> Deny
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Why it can't be approved as it stands. */
+function faultOf(view: AuthorizationView, granted: readonly TokenScope[], isMine: boolean): string | undefined {
+  if (granted.length === 0) return 'Leave at least one thing that it may do, or deny.';
+  if (view.flow === 'device' && !isMine) return 'Say first that it is your own login, or deny.';
+  return undefined;
+}
+
+function Asker({ view }: { readonly view: AuthorizationView }) {
+  const { client, deviceName, address, tokenLifetimeDays, requestedAt, flow } = view;
+  return (
+    <dl class="asker">
+      <div>
+        <dt>Who asks</dt>
+        <dd>{client.name}</dd>
+      </div>
+      {deviceName === null ? null : (
+        <div>
+          <dt>Calls itself</dt>
+          <dd>
+            “{deviceName}” <span class="soft small">(nobody has checked that)</span>
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>From</dt>
+        <dd>
+          <code>{address}</code>
+          {flow === 'loopback' ? <span class="soft small"> – the machine of this browser</span> : null}
+        </dd>
+      </div>
+      {flow === 'device' ? (
+        <div>
+          <dt>Asked</dt>
+          <dd>
+            <Time at={requestedAt} />
+          </dd>
+        </div>
+      ) : null}
+      <div>
+        <dt>For</dt>
+        <dd>
+          {tokenLifetimeDays} days <span class="soft small">– you can end it earlier</span>
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function Mark({ path }: { readonly path: string }) {
+  return (
+    <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      <path
+        d={path}
+        fill="none"
+        stroke="currentColor"
+        stroke-width="2"
+        stroke-linecap="round"
+        stroke-linejoin="round"
+      />
+    </svg>
+  );
+}

@@ -1,0 +1,44 @@
+import type { TokenScope } from '@tenon/protocol';
+import { CheckboxField } from '../../components/field.tsx';
+
+/** What each scope lets a program do, in words; the rule is in `docs/reference/http-api.md`. */
+const words: Readonly<Record<TokenScope, { readonly label: string; readonly hint: string }>> = {
+  read: {
+    label: 'Read what you can see',
+    hint: 'Applications and extension points, plugins, and for teams guests and what is bound to them.',
+  },
+  publish: {
+    label: 'Publish plugins in your name',
+    hint: 'And answer invitations that it is given.',
+  },
+  manage: {
+    label: 'Manage everything that is yours',
+    hint: 'Change and delete applications, invite guests, make tokens, change your account. Takes your password.',
+  },
+};
+
+/** What is asked for, each of which one may leave out. */
+export function ScopeChoice(props: {
+  readonly asked: readonly TokenScope[];
+  readonly granted: readonly TokenScope[];
+  readonly onChange: (granted: readonly TokenScope[]) => void;
+}) {
+  const { asked, granted, onChange } = props;
+  return (
+    <fieldset class="scopes">
+      <legend class="field-legend">It may, if you approve,</legend>
+      {asked.map((scope) => (
+        <CheckboxField
+          key={scope}
+          name={`scope-${scope}`}
+          label={words[scope].label}
+          hint={words[scope].hint}
+          isChecked={granted.includes(scope)}
+          onChange={(isChecked) =>
+            onChange(asked.filter((other) => (other === scope ? isChecked : granted.includes(other))))
+          }
+        />
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,102 @@
+import type { AuthorizationOutcome, AuthorizationView } from '@tenon/protocol';
+import { useEffect, useState } from 'preact/hooks';
+import { hasCode } from '../api/api-error.ts';
+import { LinkButton } from '../components/button.tsx';
+import { CommandBlock } from '../components/command-block.tsx';
+import { ErrorView } from '../components/error-view.tsx';
+import { Page } from '../components/page.tsx';
+import { Skeleton } from '../components/spinner.tsx';
+import { useSession } from '../state/services.ts';
+import { useData } from '../state/use-data.ts';
+import { ApprovalForm, type Decided } from './approval/approval-form.tsx';
+import { callSignedIn } from './approval/call-signed-in.ts';
+import { isLoopbackAddress } from './approval/loopback.ts';
+import { SignInForm } from './sign-in-form.tsx';
+
+/**
+ * OAuth's authorization endpoint, as people see it (RFC 6749 §3.1): a program on this machine asks to act for somebody. The query
+ * stays in the address bar and goes to the server as it came, so that the page survives a reload and a sign-in.
+ */
+export function AuthorizePage() {
+  const { view } = useSession();
+  if (view.status !== 'ready') return null;
+  return view.account === null ? (
+    <SignInForm
+      title="Sign in to see who asks"
+      intro="A program on your machine asks to act for you on this server. Once you are signed in you see what it asks for, and decide."
+    />
+  ) : (
+    <Approval request={location.search.slice(1)} />
+  );
+}
+
+function Approval({ request }: { readonly request: string }) {
+  const { session } = useSession();
+  const [isDone, setDone] = useState(false);
+  const asked = useData(
+    () => callSignedIn<AuthorizationView | AuthorizationOutcome>(session, '/session/authorization/view', { request }),
+    [request],
+  );
+
+  const leave = ({ redirectTo }: AuthorizationOutcome): void => {
+    if (!isLoopbackAddress(redirectTo)) throw new Error('The server names an address that is not on this machine');
+    setDone(true);
+    location.replace(redirectTo); // going back must not lead to a request that is decided
+  };
+  const decide = async (decided: Decided): Promise<void> =>
+    leave(await callSignedIn<AuthorizationOutcome>(session, '/session/authorization', { request, ...decided }));
+
+  // A request that the server can't make sense of is answered to the program at once, by way of the browser.
+  const outcome = asked.status === 'ready' && 'redirectTo' in asked.data ? asked.data : undefined;
+  useEffect(() => {
+    if (outcome !== undefined) leave(outcome);
+  }, [outcome]);
+
+  if (isDone || outcome !== undefined) {
+    return (
+      <Page title="Back to your terminal">
+        <p>The program has its answer. You can close this page.</p>
+      </Page>
+    );
+  }
+  if (asked.status === 'failed') {
+    return hasCode(asked.error, 'invalid_request', 'invalid_field') ? (
+      <NoLogin detail={asked.error.message} />
+    ) : (
+      <Page title="The login could not be looked up">
+        <ErrorView error={asked.error} onRetry={asked.reload} />
+      </Page>
+    );
+  }
+  return (
+    <Page title="Approve this login?" intro="A program on your machine asks to act for you on this server.">
+      {asked.status === 'ready' && 'flow' in asked.data ? (
+        <ApprovalForm view={asked.data} onDecide={decide} />
+      ) : (
+        <Skeleton lines={6} />
+      )}
+    </Page>
+  );
+}
+
+/** It isn't known who asks, or where the answer would go: then nobody is sent anywhere (RFC 6749 §4.1.2.1). */
+function NoLogin({ detail }: { readonly detail: string }) {
+  return (
+    <Page title="This is no login to approve">
+      <p>
+        The address that was opened is not one that the <code>tenon</code> command makes. Somebody may have made it up,
+        or it was cut on its way. Nothing was approved, and nobody learns anything.
+      </p>
+      <p class="soft small">{detail}</p>
+      <div class="stack">
+        <p>If you want to log in, begin again in your terminal:</p>
+        <CommandBlock command="tenon login" what="the login command" />
+      </div>
+      <div class="actions">
+        <LinkButton to="/" kind="quiet">
+          To your applications
+        </LinkButton>
+      </div>
+    </Page>
+  );
+}

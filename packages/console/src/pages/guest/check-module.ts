@@ -1,0 +1,81 @@
+/*
+ * What this page says of a file before it is sent. The first bytes decide whether it can be a core module at all; everything else
+ * is a hint, since the server looks itself.
+ */
+
+/** A file that can't be published, and why; or what the module asks of its host and offers to it. */
+export type ModuleCheck =
+  | { readonly kind: 'refused'; readonly reason: string }
+  | {
+      readonly kind: 'module';
+      /** Whether this browser's engine takes it. */
+      readonly isValid: boolean;
+      /** Names of exported functions, in the module's order. */
+      readonly exports: readonly string[];
+      /** What it imports, by the module that it imports from. */
+      readonly imports: ReadonlyMap<string, readonly string[]>;
+      /** What is wrong with its structure, where it could not be read. */
+      readonly fault: string | undefined;
+    };
+
+/** The parts of `@tenon/instrument`, and of the engine, that look at modules. */
+export interface ModuleReaders {
+  describeModule(bytes: Uint8Array): {
+    readonly exports: readonly { readonly name: string; readonly kind: string }[];
+    readonly imports: readonly { readonly module: string; readonly name: string }[];
+  };
+  validate(bytes: Uint8Array<ArrayBuffer>): boolean;
+}
+
+/** Looks at the preamble alone: https://webassembly.github.io/spec/core/binary/modules.html#binary-module */
+export function preambleFault(bytes: Uint8Array): string | undefined {
+  const [zero, a, s, m, version, second, layer, last] = bytes;
+  if (bytes.length === 0) return 'The file is empty.';
+  if (zero !== 0 || a !== 0x61 || s !== 0x73 || m !== 0x6d) {
+    return 'This is no WebAssembly module: those begin with “\\0asm”. Choose the .wasm file that your compiler made.';
+  }
+  if (bytes.length < 8) return 'The file ends right at its beginning: it was cut on its way.';
+  if (layer === 1) {
+    return 'This is a component. Applications load core modules here: build for a core target, such as wasm32-wasip1 or wasm32-unknown-unknown.';
+  }
+  if (version !== 1 || second !== 0 || layer !== 0 || last !== 0)
+    return 'The module is of a version that nobody loads.';
+  return undefined;
+}
+
+export function checkModule(bytes: Uint8Array<ArrayBuffer>, readers: ModuleReaders): ModuleCheck {
+  const reason = preambleFault(bytes);
+  if (reason !== undefined) return { kind: 'refused', reason };
+  const isValid = readers.validate(bytes);
+  try {
+    const { exports, imports } = readers.describeModule(bytes);
+    const functions = exports.filter(({ kind }) => kind === 'function').map(({ name }) => name);
+    return { kind: 'module', isValid, exports: functions, imports: groupImports(imports), fault: undefined };
+  } catch (error) {
+    const fault = error instanceof Error ? error.message : 'its structure could not be read';
+    return { kind: 'module', isValid, exports: [], imports: new Map(), fault };
+  }
+}
+
+function groupImports(imports: readonly { readonly module: string; readonly name: string }[]) {
+  const groups = new Map<string, string[]>();
+  for (const { module, name } of imports) {
+    const group = groups.get(module);
+    if (group === undefined) groups.set(module, [name]);
+    else group.push(name);
+  }
+  return groups;
+}
+
+/** A plugin's name made of a file's: `target/Median v2.wasm` gives `Median-v2`. It may still be none, such as an empty one. */
+export function pluginNameOf(fileName: string): string {
+  return fileName
+    .replace(/^.*[/\\]/, '')
+    .replace(/\.wasm$/i, '')
+    .normalize('NFKD')
+    .replace(/\p{Mn}/gu, '')
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 100)
+    .replace(/-+$/, '');
+}

@@ -1,0 +1,40 @@
+import { serverUrl } from '../../base-path.ts';
+import { CommandBlock } from '../../components/command-block.tsx';
+import { pluginNameOf } from './check-module.ts';
+import type { Target } from './publish-form.tsx';
+
+/** The same from a terminal: with this extension point's id, and with what is filled in beside it. */
+export function CommandLine(props: {
+  readonly extensionPointId: string;
+  readonly fileName: string | undefined;
+  readonly target: Target | undefined;
+}) {
+  const { extensionPointId, fileName = 'plugin.wasm', target } = props;
+  const name = target?.name ?? '';
+  const options = [
+    `--extension-point ${extensionPointId}`,
+    ...(name === '' || name === pluginNameOf(fileName) ? [] : [`--name ${quoted(name)}`]),
+    ...(target === undefined || target.guestId === '' ? [] : [`--guest ${target.guestId}`]),
+  ];
+  return (
+    <div class="publish-aside stack">
+      <h3>From the command line</h3>
+      <div>
+        <p class="small soft">Once, to log in by way of this browser:</p>
+        <CommandBlock command={`tenon login --server ${serverUrl()}`} what="the login command" />
+      </div>
+      <div>
+        <p class="small soft">Then for each version, here or in your build:</p>
+        <CommandBlock
+          command={[`tenon plugin push ${quoted(fileName)}`, ...options].join(' \\\n  ')}
+          what="the publish command"
+        />
+      </div>
+    </div>
+  );
+}
+
+/** As shells take it. */
+function quoted(text: string): string {
+  return /^[\w.@%+=:,/][\w.@%+=:,/-]*$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,87 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+
+/**
+ * A place to drop a file on, which is a file field as well: by keyboard, by click or by dropping it comes to the same. A file that
+ * misses it is not opened in the place of the page.
+ */
+export function DropZone(props: {
+  /** What to bring: "Drop a .wasm file here". */
+  readonly label: string;
+  readonly accept: string;
+  readonly isDisabled?: boolean;
+  /** Gets what was dropped or chosen; several files if somebody dropped several. */
+  readonly onFiles: (files: readonly File[]) => void;
+}) {
+  const { label, accept, isDisabled = false, onFiles } = props;
+  const input = useRef<HTMLInputElement>(null);
+  const [isOver, setOver] = useState(false);
+  const hintId = useId();
+  useFilesKeptOut();
+
+  const give = (list: FileList | null | undefined): void => {
+    const files = [...(list ?? [])];
+    if (files.length > 0 && !isDisabled) onFiles(files);
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the field inside does the same by keyboard
+    <div
+      class={isOver && !isDisabled ? 'drop-zone drop-zone-over' : 'drop-zone'}
+      onDragOver={(event) => {
+        event.preventDefault();
+        if (event.dataTransfer !== null) event.dataTransfer.dropEffect = isDisabled ? 'none' : 'copy';
+        setOver(true);
+      }}
+      onDragLeave={(event) => {
+        // Moving over what is inside leaves and enters again and again.
+        const into = event.relatedTarget;
+        if (!(into instanceof Node && event.currentTarget.contains(into))) setOver(false);
+      }}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        give(event.dataTransfer?.files);
+      }}
+    >
+      <svg class="drop-mark" viewBox="0 0 64 56" width="64" height="56" aria-hidden="true">
+        <path class="drop-tenon" d="M14 1h36v16H40v13H24V17H14z" />
+        <path class="drop-mortise" d="M3 26h17v8h24v-8h17v29H3z" />
+      </svg>
+      <p class="drop-label">{isOver && !isDisabled ? 'Let go to take it' : label}</p>
+      <label class="button button-quiet button-small">
+        Choose a file
+        <input
+          ref={input}
+          class="visually-hidden"
+          type="file"
+          accept={accept}
+          disabled={isDisabled}
+          aria-describedby={hintId}
+          onChange={(event) => {
+            give(event.currentTarget.files);
+            event.currentTarget.value = ''; // so that the same file can be chosen again, once it was built anew
+          }}
+        />
+      </label>
+      <p class="soft small" id={hintId}>
+        A core module. It is looked at here first, and sent when you say so.
+      </p>
+    </div>
+  );
+}
+
+/** Browsers open a file that is dropped anywhere else, and what one was doing is gone. */
+function useFilesKeptOut(): void {
+  useEffect(() => {
+    const keepOut = (event: DragEvent): void => {
+      if (event.defaultPrevented || !event.dataTransfer?.types.includes('Files')) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = 'none';
+    };
+    addEventListener('dragover', keepOut);
+    addEventListener('drop', keepOut);
+    return () => {
+      removeEventListener('dragover', keepOut);
+      removeEventListener('drop', keepOut);
+    };
+  }, []);
+}

@@ -1,0 +1,86 @@
+import type { ExtensionPoint, Plugin } from '@tenon/protocol';
+import { useRef } from 'preact/hooks';
+import { useRoute } from 'preact-iso/router';
+import { Button } from '../../components/button.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Page, Section } from '../../components/page.tsx';
+import { SchemaView } from '../../components/schema-view.tsx';
+import { Skeleton } from '../../components/spinner.tsx';
+import { useKeptData } from '../../state/memory.ts';
+import { useAccount, useApi } from '../../state/services.ts';
+import { useApp } from '../team/use-app.ts';
+import { ForGuest, GuestPageFailed } from './guest-frame.tsx';
+import { OwnPlugins } from './own-plugins.tsx';
+import { ownPluginsOf } from './own-plugins-of.ts';
+import { PublishPanel } from './publish-panel.tsx';
+
+/** An extension point as guests see it: publish, what one has published, and what is expected. */
+export function PublishPage() {
+  const api = useApi();
+  const { appId, app } = useApp();
+  const { id: userId } = useAccount();
+  const { extensionPointId = '' } = useRoute().params;
+  const path = `/api/v1/extension-points/${encodeURIComponent(extensionPointId)}`;
+  const point = useKeptData(path, (signal) => api.get<ExtensionPoint>(path, { signal }));
+  const own = useKeptData(`own plugins ${extensionPointId}`, (signal) =>
+    ownPluginsOf(api, extensionPointId, userId, signal),
+  );
+  const documentation = useRef<HTMLDivElement>(null);
+
+  const failed = app.status === 'failed' ? app : point.status === 'failed' ? point : undefined;
+  if (failed !== undefined) return <GuestPageFailed error={failed.error} onRetry={failed.reload} />;
+  const appName = app.status === 'ready' ? app.data.name : 'Application';
+  const title = point.status === 'ready' ? point.data.name : 'Extension point';
+  const plugins = own.status === 'ready' ? own.data : [];
+
+  const readDocumentation = (): void => {
+    const heading = documentation.current;
+    heading?.scrollIntoView({ block: 'start' });
+    heading?.focus({ preventScroll: true });
+  };
+  return (
+    <Page
+      title={title}
+      windowTitle={`${title} · ${appName}`}
+      crumbs={[
+        { label: 'Applications', to: '/' },
+        { label: appName, to: `/apps/${appId}/plugins` },
+      ]}
+      actions={
+        <Button kind="quiet" isSmall onClick={readDocumentation}>
+          What it expects
+        </Button>
+      }
+    >
+      {app.status === 'ready' && point.status === 'ready' ? (
+        <ForGuest app={app.data}>
+          <Section title="Publish a plugin">
+            <PublishPanel
+              app={app.data}
+              extensionPoint={point.data}
+              own={plugins}
+              onPublished={(published) => {
+                own.update((list) => withPlugin(list, published));
+                own.reload();
+              }}
+            />
+          </Section>
+          <Section title="Your plugins here">
+            <Loaded of={own}>{(list) => <OwnPlugins app={app.data} plugins={list} />}</Loaded>
+          </Section>
+          <div ref={documentation} tabIndex={-1} class="jump-target">
+            <Section title="What it expects">
+              <SchemaView schema={point.data.schema} />
+            </Section>
+          </div>
+        </ForGuest>
+      ) : (
+        <Skeleton lines={6} />
+      )}
+    </Page>
+  );
+}
+
+function withPlugin(list: readonly Plugin[], published: Plugin): Plugin[] {
+  return [...list.filter(({ id }) => id !== published.id), published].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,70 @@
+import type { App, Plugin } from '@tenon/protocol';
+import { downloadContent } from '../../api/download.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { byteSize } from '../../components/byte-size.ts';
+import { ContentAddressView } from '../../components/content-address.tsx';
+import { Table } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { useApi, useToast } from '../../state/services.ts';
+import { useSubmit } from '../../state/use-submit.ts';
+import { guestNames } from './guest-names.ts';
+
+/** One's own plugins at an extension point. */
+export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugins: readonly Plugin[] }) {
+  const guests = guestNames(app);
+  if (plugins.length === 0) {
+    return <p class="soft">None yet. What you publish above appears here, with each further version in its place.</p>;
+  }
+  return (
+    <Table
+      caption="Your plugins"
+      rows={plugins}
+      rowKey={({ id }) => id}
+      columns={[
+        { header: 'Plugin', cell: ({ name }) => <code>{name}</code> },
+        { header: 'Version', cell: ({ version }) => version.number },
+        { header: 'Size', cell: ({ size }) => byteSize(size) },
+        { header: 'Published', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+        { header: 'Content', cell: ({ contentAddress }) => <ContentAddressView address={contentAddress} /> },
+        { header: 'Bound', cell: ({ guestIds }) => <Bound guestIds={guestIds} guests={guests} /> },
+        { header: 'Actions', isActions: true, cell: (plugin) => <Download plugin={plugin} /> },
+      ]}
+    />
+  );
+}
+
+function Bound({
+  guestIds,
+  guests,
+}: {
+  readonly guestIds: readonly string[];
+  readonly guests: ReadonlyMap<string, string>;
+}) {
+  if (guestIds.length === 0) return <Badge kind="waiting">nowhere</Badge>;
+  if (guests.size < 2) return <Badge kind="good">yes</Badge>;
+  return (
+    <span class="bound">
+      {guestIds.map((id) => (
+        <span key={id} title={id}>
+          <Badge kind="good">{guests.get(id) ?? 'a guest you left'}</Badge>
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function Download({ plugin }: { readonly plugin: Plugin }) {
+  const api = useApi();
+  const toast = useToast();
+  const { submit, isBusy } = useSubmit(() =>
+    downloadContent(api, plugin.contentAddress, `${plugin.name}.wasm`).catch((error: Error) =>
+      toast(error.message, 'failed'),
+    ),
+  );
+  return (
+    <Button kind="quiet" isSmall isBusy={isBusy} onClick={submit} label={`Download ${plugin.name}`}>
+      Download
+    </Button>
+  );
+}

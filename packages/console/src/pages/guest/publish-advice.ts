@@ -1,0 +1,23 @@
+import { type ApiError, hasCode } from '../../api/api-error.ts';
+
+/** What to do when a publish is refused, beside what the server says. */
+export function publishAdvice(error: unknown): string | undefined {
+  return hasCode(error, ...codes) ? advice[error.code as (typeof codes)[number]] : undefined;
+}
+
+const advice = {
+  payload_too_large:
+    'Leave debug information out (build for release, or wasm-strip), or make it smaller with wasm-opt.',
+  invalid_module:
+    'Build it again. If a tool rewrote the module after the compiler, leave that step out to see which of the two it is.',
+  unsupported_feature: 'Turn the feature off in your compiler: most have a flag for each WebAssembly proposal.',
+  module_too_complex: 'Split very large functions, or let the compiler optimise for size.',
+  component_not_supported: 'Build for a core target, such as wasm32-wasip1 or wasm32-unknown-unknown.',
+  not_a_guest: 'The team may have ended it. Ask them to invite you again.',
+  not_found: 'The extension point, or your place as a guest, may be gone. Reload the page to see.',
+  limit_exceeded: 'Publish a further version of a plugin that you have, or ask the team.',
+  storage_full: 'Tell whoever runs this server: only they can make room. Nothing of yours is lost.',
+  unavailable: 'The server has much to do. Try again in a moment.',
+} as const satisfies Partial<Record<ApiError['code'], string>>;
+
+const codes = Object.keys(advice) as (keyof typeof advice)[];

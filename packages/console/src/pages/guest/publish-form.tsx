@@ -1,0 +1,157 @@
+import type { ExtensionPoint, Plugin, PublishedPlugin } from '@tenon/protocol';
+import { isPluginName } from '@tenon/protocol/light';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { hasCode } from '../../api/api-error.ts';
+import { upload } from '../../api/upload.ts';
+import { href } from '../../base-path.ts';
+import { Button } from '../../components/button.tsx';
+import { byteSize } from '../../components/byte-size.ts';
+import { ErrorView } from '../../components/error-view.tsx';
+import { SelectField, TextField } from '../../components/field.tsx';
+import { useAccount, useApi } from '../../state/services.ts';
+import { useSubmit } from '../../state/use-submit.ts';
+import type { ModuleCheck } from './check-module.ts';
+import { ModuleFindings } from './module-findings.tsx';
+import { publishAdvice } from './publish-advice.ts';
+
+/** A file that was chosen, as it was then: what a build puts in its place meanwhile is not sent. */
+export interface Draft {
+  readonly fileName: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly check: Extract<ModuleCheck, { kind: 'module' }>;
+}
+
+/** Where it goes, which the command line beside it names too. */
+export interface Target {
+  readonly name: string;
+  /** One of one's guests alone; `''` for all of them. */
+  readonly guestId: string;
+}
+
+/** A module before it is sent, and while it is. */
+export function PublishForm(props: {
+  readonly draft: Draft;
+  readonly target: Target;
+  readonly onTarget: (target: Target) => void;
+  readonly extensionPoint: ExtensionPoint;
+  readonly own: readonly Plugin[];
+  /** One's guests, by id. */
+  readonly guests: ReadonlyMap<string, string>;
+  readonly onPublished: (plugin: PublishedPlugin) => void;
+  readonly onCancel: () => void;
+}) {
+  const { draft, target, onTarget, extensionPoint, own, guests, onPublished, onCancel } = props;
+  const { name, guestId } = target;
+  const api = useApi();
+  const { id: userId } = useAccount();
+  const [sentBytes, setSentBytes] = useState<number>();
+  const [hasTried, setTried] = useState(false);
+  const sending = useRef<AbortController>(undefined);
+  useEffect(() => () => sending.current?.abort(), []);
+
+  const isNameFine = isPluginName(name);
+  const { submit, isBusy, error, reset } = useSubmit(async () => {
+    setTried(true);
+    if (!isNameFine) return;
+    const controller = new AbortController();
+    sending.current = controller;
+    setSentBytes(0);
+    const guest = guestId === '' ? '' : `?guest=${encodeURIComponent(guestId)}`;
+    const path = `/api/v1/artifacts/${extensionPoint.id}/plugin/${userId}/${encodeURIComponent(name)}${guest}`;
+    try {
+      const published = await upload<PublishedPlugin>(api, {
+        url: href(path),
+        body: new Blob([draft.bytes]),
+        contentType: 'application/wasm',
+        onProgress: setSentBytes,
+        signal: controller.signal,
+      });
+      onPublished(published);
+    } finally {
+      setSentBytes(undefined);
+    }
+  });
+
+  const isTaken = hasCode(error, 'plugin_name_taken');
+  const nameFault =
+    hasTried && !isNameFine
+      ? 'A name has 1 to 100 letters (a to z), digits, “.”, “_” and “-”, and begins with a letter or digit.'
+      : isTaken
+        ? error.message
+        : undefined;
+  const present = own.find((plugin) => plugin.name === name);
+  const advice = publishAdvice(error);
+  return (
+    <form class="publish-form stack" onSubmit={submit} noValidate>
+      <p class="publish-file">
+        <strong>{draft.fileName}</strong> <span class="soft">{byteSize(draft.bytes.length)}</span>
+      </p>
+      <ModuleFindings check={draft.check} expected={Object.keys(extensionPoint.schema.exports)} />
+      <TextField
+        label="Name of the plugin"
+        name="name"
+        value={name}
+        onInput={(value) => {
+          onTarget({ ...target, name: value });
+          reset();
+        }}
+        maxLength={100}
+        isCode
+        isDisabled={isBusy}
+        error={nameFault}
+        hint={
+          present === undefined
+            ? 'A new plugin. The application lists it by this name.'
+            : `You have it already: this makes version ${present.version.number + 1}.`
+        }
+      />
+      {guests.size < 2 ? null : (
+        <SelectField
+          label="Under"
+          name="guest"
+          value={guestId}
+          isDisabled={isBusy}
+          onChange={(value) => onTarget({ ...target, guestId: value })}
+          options={[
+            { value: '', label: `all of your ${guests.size} guests` },
+            ...[...guests].map(([id, words]) => ({ value: id, label: `${words} alone (${id})` })),
+          ]}
+          hint="You accepted more than one invitation of this application; each made you another guest."
+        />
+      )}
+      {isTaken ? null : (
+        <>
+          <ErrorView error={error} />
+          {advice === undefined ? null : <p>{advice}</p>}
+        </>
+      )}
+      {isBusy && sentBytes !== undefined ? <Progress sent={sentBytes} total={draft.bytes.length} /> : null}
+      <div class="actions">
+        <Button type="submit" isBusy={isBusy}>
+          Publish
+        </Button>
+        {isBusy ? (
+          <Button kind="quiet" onClick={() => sending.current?.abort()}>
+            Stop
+          </Button>
+        ) : (
+          <Button kind="quiet" onClick={onCancel}>
+            Another file
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function Progress({ sent, total }: { readonly sent: number; readonly total: number }) {
+  const isSent = sent >= total;
+  return (
+    <div class="upload">
+      <progress value={Math.min(sent, total)} max={total} aria-label="Sent" />
+      <p class="soft small">
+        {isSent ? 'All of it is sent; the server checks it …' : `${byteSize(sent)} of ${byteSize(total)} sent`}
+      </p>
+    </div>
+  );
+}

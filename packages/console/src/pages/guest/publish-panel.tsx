@@ -1,0 +1,136 @@
+import type { App, ExtensionPoint, Plugin, PublishedPlugin } from '@tenon/protocol';
+import { useRef, useState } from 'preact/hooks';
+import { Notice } from '../../components/notice.tsx';
+import { Spinner } from '../../components/spinner.tsx';
+import { checkModule, type ModuleCheck, pluginNameOf, preambleFault } from './check-module.ts';
+import { CommandLine } from './command-line.tsx';
+import { DropZone } from './drop-zone.tsx';
+import { guestNames } from './guest-names.ts';
+import { type Draft, PublishForm, type Target } from './publish-form.tsx';
+
+type State =
+  | { readonly name: 'empty'; readonly fault?: string; readonly published?: PublishedPlugin }
+  | { readonly name: 'looking' }
+  | { readonly name: 'draft'; readonly draft: Draft };
+
+/** Publishes a plugin from a file, with the way to do it from the command line beside it. */
+export function PublishPanel(props: {
+  readonly app: App;
+  readonly extensionPoint: ExtensionPoint;
+  readonly own: readonly Plugin[];
+  readonly onPublished: (plugin: PublishedPlugin) => void;
+}) {
+  const { app, extensionPoint, own, onPublished } = props;
+  const guests = guestNames(app);
+  const [state, setState] = useState<State>({ name: 'empty' });
+  const [target, setTarget] = useState<Target>({ name: '', guestId: '' });
+  const latest = useRef(0);
+
+  const take = async (files: readonly File[]): Promise<void> => {
+    const mine = ++latest.current;
+    const show = (next: State): void => {
+      if (latest.current === mine) setState(next);
+    };
+    const [file] = files;
+    if (file === undefined) return;
+    if (files.length > 1)
+      return show({ name: 'empty', fault: 'One file at a time, please: each is a plugin of its own.' });
+    show({ name: 'looking' });
+    const found = await look(file);
+    if (typeof found === 'string') return show({ name: 'empty', fault: found });
+    setTarget((now) => ({ ...now, name: pluginNameOf(file.name) }));
+    show({ name: 'draft', draft: found });
+  };
+
+  return (
+    <div class="publish">
+      <div class="publish-main">
+        {state.name === 'draft' ? (
+          <PublishForm
+            key={latest.current}
+            draft={state.draft}
+            target={target}
+            onTarget={setTarget}
+            extensionPoint={extensionPoint}
+            own={own}
+            guests={guests}
+            onPublished={(published) => {
+              setState({ name: 'empty', published });
+              onPublished(published);
+            }}
+            onCancel={() => setState({ name: 'empty' })}
+          />
+        ) : (
+          <>
+            {state.name === 'empty' && state.fault !== undefined ? (
+              <Notice kind="failed" title="This file can’t be published">
+                <p>{state.fault}</p>
+              </Notice>
+            ) : null}
+            {state.name === 'empty' && state.published !== undefined ? (
+              <Done plugin={state.published} app={app} guests={guests} />
+            ) : null}
+            <DropZone
+              label="Drop a .wasm file here"
+              accept=".wasm,application/wasm"
+              isDisabled={state.name === 'looking'}
+              onFiles={(files) => void take(files)}
+            />
+            {state.name === 'looking' ? <Spinner label="Looking at the file …" /> : null}
+          </>
+        )}
+      </div>
+      <CommandLine
+        extensionPointId={extensionPoint.id}
+        fileName={state.name === 'draft' ? state.draft.fileName : undefined}
+        target={state.name === 'draft' ? target : undefined}
+      />
+    </div>
+  );
+}
+
+/** Reads a file and looks at it; what speaks against it, where it can't be published. */
+async function look(file: File): Promise<Draft | string> {
+  try {
+    // The beginning first: who drops a film by mistake need not wait until it is read.
+    const fault = preambleFault(new Uint8Array(await file.slice(0, 8).arrayBuffer()));
+    if (fault !== undefined) return fault;
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    const { describeModule } = await import('@tenon/instrument');
+    const check: ModuleCheck = checkModule(bytes, { describeModule, validate: (all) => WebAssembly.validate(all) });
+    return check.kind === 'refused' ? check.reason : { fileName: file.name, bytes, check };
+  } catch (error) {
+    return error instanceof DOMException
+      ? 'The browser can’t read it. It may be a folder, or gone by now.'
+      : 'It could not be looked at. Reload the page and try again.';
+  }
+}
+
+function Done({
+  plugin,
+  app,
+  guests,
+}: {
+  readonly plugin: PublishedPlugin;
+  readonly app: App;
+  readonly guests: ReadonlyMap<string, string>;
+}) {
+  const { name, version, isNewVersion } = plugin;
+  const bound = plugin.guestIds.map((id) => guests.get(id) ?? id);
+  return (
+    <Notice
+      kind="done"
+      title={
+        isNewVersion
+          ? `${name} is published: version ${version.number}`
+          : `Nothing changed: these bytes are version ${version.number} of ${name} already`
+      }
+    >
+      {bound.length === 0 ? null : (
+        <p>
+          {app.name} finds it under {new Intl.ListFormat('en').format(bound)}.
+        </p>
+      )}
+    </Notice>
+  );
+}

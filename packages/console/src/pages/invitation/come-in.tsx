@@ -1,0 +1,76 @@
+import type { InvitationPreview } from '@tenon/protocol';
+import { useState } from 'preact/hooks';
+import { Button } from '../../components/button.tsx';
+import { Page } from '../../components/page.tsx';
+import { noteNavigation } from '../../state/navigation.ts';
+import { NewAccountForm } from '../new-account-form.tsx';
+import { SignInForm } from '../sign-in-form.tsx';
+import { Terms } from './terms.tsx';
+
+type Step = 'choose' | 'sign-in' | 'sign-up';
+
+/**
+ * The invitation before somebody who is not signed in: says what it is, then signs in or makes an account in the same place. Once
+ * somebody is signed in, the page of the invitation is drawn anew, for them.
+ */
+export function ComeIn({ code, preview }: { readonly code: string; readonly preview: InvitationPreview }) {
+  const [step, setStep] = useState<Step>('choose');
+  const go = (next: Step) => (): void => {
+    noteNavigation(); // so that the new heading gets the focus
+    setStep(next);
+  };
+  const { name } = preview.app;
+  switch (step) {
+    case 'choose':
+      return <Choose preview={preview} onSignIn={go('sign-in')} onSignUp={go('sign-up')} />;
+    case 'sign-in':
+      return (
+        <SignInForm key={step} title="Sign in" intro={`Then you can answer the invitation of ${name}.`}>
+          <Back onBack={go('choose')} />
+        </SignInForm>
+      );
+    case 'sign-up':
+      return (
+        <Page key={step} title="Make an account" intro={`Then you can answer the invitation of ${name}.`}>
+          <NewAccountForm codes={{ invitationCode: code }} onDone={() => undefined} />
+          <Back onBack={go('choose')} />
+        </Page>
+      );
+  }
+}
+
+function Choose(props: {
+  readonly preview: InvitationPreview;
+  readonly onSignIn: () => void;
+  readonly onSignUp: () => void;
+}) {
+  const { app, allowsSignUp } = props.preview;
+  return (
+    <Page key="choose" title={`${app.name} invites you`}>
+      <Terms appName={app.name} />
+      <div class="stack">
+        <p>
+          {allowsSignUp
+            ? 'Sign in to answer, or make an account here.'
+            : 'Sign in to answer. This invitation makes no account (any more): if you have none, ask the operator of this server.'}
+        </p>
+        <div class={allowsSignUp ? 'choice' : 'choice choice-single'}>
+          {allowsSignUp ? <Button onClick={props.onSignUp}>Make an account</Button> : null}
+          <Button kind={allowsSignUp ? 'quiet' : 'primary'} onClick={props.onSignIn}>
+            Sign in
+          </Button>
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function Back({ onBack }: { readonly onBack: () => void }) {
+  return (
+    <p>
+      <button type="button" class="link-button" onClick={onBack}>
+        Back to the invitation
+      </button>
+    </p>
+  );
+}
