@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+
+/** The most that a page's script may weigh, compressed, before anything is pressed. */
+const maxBytes = 150_000;
+
+/** As Vite writes it: what each source became, and what that imports. */
+type Manifest = Readonly<Record<string, { readonly file: string; readonly imports?: readonly string[] }>>;
+
+const builds = join(import.meta.dirname, '..', 'dist');
+const folder = join(builds, readFileSync(join(builds, 'current'), 'utf8').trim());
+const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+
+/** Everything that is loaded for some sources: them, and what they import, once each. */
+function filesFor(sources: readonly string[]): string[] {
+  const seen = new Set<string>();
+  const open = [...sources];
+  for (let source = open.pop(); source !== undefined; source = open.pop()) {
+    const chunk = manifest[source];
+    assert.ok(chunk, `${source} is in no build`);
+    if (seen.has(chunk.file)) continue;
+    seen.add(chunk.file);
+    open.push(...(chunk.imports ?? []));
+  }
+  return [...seen];
+}
+
+describe('the script of a first page', () => {
+  for (const [path, page] of [
+    ['/', 'src/pages/home.tsx'],
+    ['/sign-in', 'src/pages/sign-in.tsx'],
+  ] as const) {
+    it(`is small at ${path}`, (test) => {
+      const files = filesFor(['index.html', page]);
+      assert.ok(files.length > 1 && files.every((file) => file.endsWith('.js')), files.join());
+      const bytes = files
+        .map((file) => gzipSync(readFileSync(join(folder, file)), { level: 9 }).length)
+        .reduce((sum, length) => sum + length, 0);
+      test.diagnostic(`${path}: ${(bytes / 1000).toFixed(1)} kB gzip of ${maxBytes / 1000}, in ${files.length} files`);
+      assert.ok(bytes < maxBytes, `${bytes} bytes`);
+    });
+  }
+
+  it('holds nothing of the schema library, which only its types are taken from', () => {
+    const mark = '~kind'; // the member by which that library knows its own schemas
+    const library = dirname(createRequire(import.meta.url).resolve('typebox'));
+    const isMarked = (path: string) => readFileSync(path, 'utf8').includes(mark);
+    const sources = readdirSync(library, { recursive: true, encoding: 'utf8' }).filter((name) => /\.m?js$/.test(name));
+    assert.ok(
+      sources.some((name) => isMarked(join(library, name))),
+      'the library has another mark now',
+    );
+    const assets = readdirSync(join(folder, 'assets')).filter((name) => name.endsWith('.js'));
+    assert.deepEqual(
+      assets.filter((name) => isMarked(join(folder, 'assets', name))),
+      [],
+    );
+  });
+});
