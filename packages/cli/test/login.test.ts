@@ -194,6 +194,16 @@ describe('tenon login in a browser on this machine', () => {
     assert.deepEqual((await person.tenon(['profile', 'list', '--json'])).json(), []);
   });
 
+  it('gives up when nobody comes for ten minutes', async (t) => {
+    const person = await newPerson(t);
+    const sleptMs: number[] = [];
+    const sleep = async (ms: number) => void sleptMs.push(ms);
+    const openBrowser = () => new Promise<void>(() => {});
+    const { exitCode, stderr } = await person.tenon(['login', '--server', server.url], { sleep, openBrowser });
+    assert.deepEqual([exitCode, sleptMs], [1, [600_000]]);
+    assert.match(stderr, /Nobody approved the login in time/);
+  });
+
   it('says when variables keep commands from using it', async (t) => {
     const person = await newPerson(t);
     const openBrowser = async (url: string) => void (await ada.decideAndReturn(url, approve));

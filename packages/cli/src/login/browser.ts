@@ -67,7 +67,12 @@ export async function openBrowser(url: string, environment: Environment, platfor
 function runOpener([program, ...leading]: Opener, url: string, environment: Environment): Promise<void> {
   const { TENON_TOKEN: _, ...inherited } = environment; // nothing that a browser needs
   return new Promise((resolve, reject) => {
-    const child = spawn(program, [...leading, url], { env: inherited, stdio: 'ignore', detached: true });
+    const child = spawn(program, [...leading, url], {
+      env: inherited,
+      stdio: 'ignore',
+      detached: true,
+      windowsHide: true,
+    });
     const timer = setTimeout(resolve, patienceMs);
     timer.unref();
     child.unref();

@@ -68,20 +68,22 @@ async function waitForBrowser(
   listener: LoopbackListener,
   { url, state, opensBrowser }: { readonly url: string; readonly state: string; readonly opensBrowser: boolean },
 ): Promise<Callback> {
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(loginTimedOut()), approvalTimeoutMs);
+  const [late, done] = [new AbortController(), new AbortController()];
+  io.sleep(approvalTimeoutMs, done.signal).then(
+    () => late.abort(loginTimedOut()),
+    () => {}, // it was done before
+  );
   const spinner = startSpinner(io, 'Waiting for your approval in the browser (Ctrl-C cancels)');
   try {
     if (opensBrowser) {
       io.openBrowser(url).catch(() => {
-        if (!late.signal.aborted) spinner.say('No browser could be opened: open the page above yourself.');
+        if (!done.signal.aborted) spinner.say('No browser could be opened: open the page above yourself.');
       });
     }
     const signal = AbortSignal.any([target.signal, late.signal]);
     return await listener.receive({ state, issuer: metadata.issuer }, signal);
   } finally {
-    clearTimeout(timer);
-    late.abort();
+    done.abort();
     spinner.end();
   }
 }
