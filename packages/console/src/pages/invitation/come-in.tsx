@@ -31,7 +31,7 @@ export function ComeIn({ code, preview }: { readonly code: string; readonly prev
       );
     case 'sign-up':
       return (
-        <Page key={step} title="Make an account" intro={`Then you can answer the invitation of ${name}.`}>
+        <Page key={step} title="Create an account" intro={`Then you can answer the invitation of ${name}.`}>
           <NewAccountForm codes={{ invitationCode: code }} onDone={() => undefined} />
           <Back onBack={go('choose')} />
         </Page>
@@ -55,7 +55,7 @@ function Choose(props: {
             : 'Sign in to answer. This invitation makes no account (any more): if you have none, ask the operator of this server.'}
         </p>
         <div class={allowsSignUp ? 'choice' : 'choice choice-single'}>
-          {allowsSignUp ? <Button onClick={props.onSignUp}>Make an account</Button> : null}
+          {allowsSignUp ? <Button onClick={props.onSignUp}>Create an account</Button> : null}
           <Button kind={allowsSignUp ? 'quiet' : 'primary'} onClick={props.onSignIn}>
             Sign in
           </Button>
