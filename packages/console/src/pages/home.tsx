@@ -29,8 +29,8 @@ export function HomePage() {
           list.length === 0 ? (
             <EmptyState title="No applications yet" action={make}>
               <p>
-                An application is a program of yours that takes plugins. Make one, say where plugins fit in, and invite
-                the people who write them. If somebody has invited you, open the link that they sent.
+                An application is a program of yours that takes plugins. Create one, say where plugins fit in, and
+                invite the people who write them. If somebody has invited you, open the link that they sent.
               </p>
             </EmptyState>
           ) : (
@@ -100,7 +100,7 @@ function NewAppDialog({ onClose }: { readonly onClose: () => void }) {
             Cancel
           </Button>
           <Button type="submit" isBusy={isBusy}>
-            Make it
+            Create
           </Button>
         </div>
       </form>

@@ -59,7 +59,7 @@ export function NewAccountForm({
       <ErrorView error={error} />
       <div class="actions">
         <Button type="submit" isBusy={isBusy}>
-          Make the account
+          Create account
         </Button>
       </div>
     </form>

@@ -11,7 +11,7 @@ export function SetUpPage() {
     <OneTimeLinkPage
       kind="set-up"
       title="Set up your account"
-      intro="With this link you make an account on this server."
+      intro="With this link you create an account on this server."
     >
       {(code) => (
         <NewAccountForm

@@ -63,7 +63,7 @@ export function SignInForm(props: {
         <p class="soft">
           New here?{' '}
           <Link to="/sign-up" onClick={() => rememberNext(currentPath())}>
-            Make an account
+            Create an account
           </Link>
         </p>
       ) : (

@@ -23,7 +23,7 @@ export function SignUpPage() {
   if (!isOpen) return <SignUpClosed mayBeInvited={view.signUp === 'invitation'} />;
   return (
     <Page
-      title="Make an account"
+      title="Create an account"
       intro={invitation === undefined ? undefined : 'Then you can answer the invitation that you opened.'}
     >
       <NewAccountForm codes={invitation === undefined ? {} : { invitationCode: invitation }} onDone={() => undefined} />
@@ -39,7 +39,7 @@ function SignUpClosed({ mayBeInvited }: { readonly mayBeInvited: boolean }) {
     <Page title="Accounts are not open to everybody here">
       {mayBeInvited ? (
         <p>
-          Open the invitation that you got, and make an account from there. If you have none, ask the team whose
+          Open the invitation that you got, and create an account from there. If you have none, ask the team whose
           application you want to extend.
         </p>
       ) : (
