@@ -45,7 +45,7 @@ const patienceMs = 5_000;
 /**
  * Opens a page in the user's browser.
  *
- * The package `open` does this too, with ten others behind it and PowerShell between. Here no shell sees the URL: it is one
+ * The package `open` does this too, with eleven others behind it and PowerShell between. Here no shell sees the URL: it is one
  * argument of a program.
  *
  * @param url http or https; anything else could be taken for an option, or for a program to start
