@@ -60,7 +60,7 @@ function setCookie(parts: Parts, reply: FastifyReply, kind: CookieKind, value: s
   const attributes = [
     `${cookieName(kind, base)}=${value}`,
     'Path=/',
-    `Max-Age=${Math.floor(lifetimeMs / 1000)}`,
+    `Max-Age=${Math.ceil(lifetimeMs / 1000)}`,
     'HttpOnly',
     'SameSite=Lax',
     ...(isSecure(base) ? ['Secure'] : []),

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Session, SessionState, TokenCreated, TokenInfo } from '@tenon/protocol';
+import { goodPassword, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
+import { assertProblem, openService, type TestService } from './helpers/service.ts';
+import { type List, ok } from './helpers/world.ts';
+
+const api = '/api/v1';
+const hour = 3_600_000;
+const day = 24 * hour;
+
+let service: TestService;
+before(async () => {
+  service = await openService();
+});
+after(() => service.close());
+
+async function sessionsOf(token: string): Promise<Session[]> {
+  return (await ok<List<Session>>(service, 'GET', `${api}/sessions`, { token })).objects;
+}
+
+describe('signing in', () => {
+  it('tells who is signed in, and sets cookies that scripts and other sites have no use of', async () => {
+    const person = await signUpPerson(service, { name: 'Ada' });
+    const jar = openJar(service);
+    const before = (await jar.call('GET', '/session')).json<SessionState>();
+    assert.deepEqual(before, { signUp: 'invitation', account: null });
+    const response = await jar.call('POST', '/session', { email: person.email, password: person.password });
+    const account = { id: person.id, name: 'Ada', email: person.email };
+    assert.deepEqual(response.json(), { signUp: 'invitation', account });
+    assert.equal(response.headers['cache-control'], 'no-store');
+    const [session, browser] = [response.headers['set-cookie']].flat();
+    assert.match(session ?? '', /^tenon-session=[\w-]{43}; Path=\/; Max-Age=(2592000|25919\d\d); HttpOnly; SameSite=Lax$/);
+    assert.match(browser ?? '', /^tenon-browser=[\w-]{43}; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax$/);
+    assert.deepEqual((await jar.call('GET', '/session')).json<SessionState>().account, account);
+  });
+
+  it('takes the address however it is written, and the password however it was typed', async () => {
+    const password = 'caf\u00e9 au lait, drei St\u00fcck';
+    const person = await signUpPerson(service, { email: 'Grace.Hopper@Example.org', password });
+    const other = {
+      ...person,
+      email: ' grace.hopper@EXAMPLE.org',
+      password: password.normalize('NFD').replace(' ', '\u00a0'),
+    };
+    await signIn(service, other);
+  });
+
+  it('makes a new session with a new secret, and ends the one that the browser had', async () => {
+    const { jar, ...person } = await signUpPerson(service);
+    const before = jar.cookies.get('tenon-session');
+    const token = await jar.token();
+    await signIn(service, { jar, ...person }, jar);
+    assert.notEqual(jar.cookies.get('tenon-session'), before);
+    const old = openJar(service);
+    old.cookies.set('tenon-session', before ?? '');
+    assert.equal((await old.call('GET', '/session')).json<SessionState>().account, null);
+    assertProblem(await service.call('GET', `${api}/me`, { token }), 401, 'invalid_token');
+    assert.equal((await sessionsOf(await jar.token())).length, 1);
+  });
+
+  it('keeps no secret that a browser brings along', async () => {
+    const person = await signUpPerson(service);
+    const jar = openJar(service);
+    jar.cookies.set('tenon-session', 'A'.repeat(43)).set('tenon-browser', 'B'.repeat(43));
+    await signIn(service, person, jar);
+    assert.notEqual(jar.cookies.get('tenon-session'), 'A'.repeat(43));
+    assert.notEqual(jar.cookies.get('tenon-browser'), 'B'.repeat(43));
+  });
+
+  it('keeps a hundred sessions of an account, and ends the oldest beyond that', async () => {
+    const person = await signUpPerson(service);
+    const first = person.jar;
+    for (let round = 0; round < 100; round++) await signIn(service, person);
+    assert.equal((await first.call('GET', '/session')).json<SessionState>().account, null);
+    const jar = await signIn(service, person);
+    assert.equal((await sessionsOf(await jar.token())).length, 100);
+  });
+});
+
+describe('signing out', () => {
+  it('ends the session, its cookie and the tokens of its pages', async () => {
+    const { jar } = await signUpPerson(service);
+    const cookie = jar.cookies.get('tenon-session') ?? '';
+    const token = await jar.token();
+    const response = await jar.call('DELETE', '/session');
+    assert.equal(response.statusCode, 204);
+    assert.match(String(response.headers['set-cookie']), /^tenon-session=; Path=\/; Max-Age=0;/);
+    assert.ok(!jar.cookies.has('tenon-session') && jar.cookies.has('tenon-browser'));
+    jar.cookies.set('tenon-session', cookie);
+    assertProblem(await jar.call('DELETE', '/session'), 401, 'not_signed_in');
+    assertProblem(await service.call('GET', `${api}/me`, { token }), 401, 'invalid_token');
+  });
+});
+
+describe('sessions', () => {
+  it('are listed with where they are, and end one by one', async () => {
+    const person = await signUpPerson(service);
+    const other = openJar(service);
+    const headers = { 'user-agent': `Other/1.0 ${'x'.repeat(1000)}` };
+    await other.call('POST', '/session', { email: person.email, password: person.password }, headers);
+    const [here, there] = [await person.jar.token(), await other.token()];
+    const listed = await sessionsOf(here);
+    assert.deepEqual(
+      listed.map(({ isCurrent }) => isCurrent),
+      [true, false],
+    );
+    const [, elsewhere] = listed;
+    assert.ok(elsewhere?.userAgent?.startsWith('Other/1.0 x') && elsewhere.userAgent.length === 300);
+    assert.equal(elsewhere.address, '127.0.0.1');
+    const stranger = await signUpPerson(service);
+    const path = `${api}/sessions/${elsewhere.id}`;
+    assertProblem(await service.call('DELETE', path, { token: await stranger.jar.token() }), 404, 'not_found');
+    await ok(service, 'DELETE', path, { token: here });
+    assertProblem(await service.call('DELETE', path, { token: here }), 404, 'not_found');
+    assertProblem(await service.call('GET', `${api}/me`, { token: there }), 401, 'invalid_token');
+    assert.equal((await other.call('GET', '/session')).json<SessionState>().account, null);
+    assert.equal((await sessionsOf(here)).length, 1);
+  });
+
+  it('come in pages', async () => {
+    const person = await signUpPerson(service);
+    for (let round = 0; round < 4; round++) await signIn(service, person);
+    const token = await person.jar.token();
+    const all = (await sessionsOf(token)).map(({ id }) => id);
+    const first = await ok<List<Session>>(service, 'GET', `${api}/sessions?limit=3`, { token });
+    const rest = await ok<List<Session>>(service, 'GET', `${api}/sessions?limit=3&cursor=${first.nextCursor}`, {
+      token,
+    });
+    assert.deepEqual(
+      [...first.objects, ...rest.objects].map(({ id }) => id),
+      all,
+    );
+    assert.equal(rest.nextCursor, undefined);
+  });
+
+  it('note their use to the minute, by the page and by its token', async () => {
+    const { jar } = await signUpPerson(service);
+    const token = await jar.token();
+    const [before] = await sessionsOf(token);
+    service.advance(5 * 60_000);
+    await jar.call('GET', '/session');
+    await service.parts.uses.flush();
+    const [between] = await sessionsOf(token);
+    assert.ok(Date.parse(between?.lastUsedAt ?? '') - Date.parse(before?.lastUsedAt ?? '') > 4 * 60_000);
+    service.advance(5 * 60_000);
+    await ok(service, 'GET', `${api}/me`, { token });
+    await service.parts.uses.flush();
+    const [after] = await sessionsOf(token);
+    assert.ok(Date.parse(after?.lastUsedAt ?? '') - Date.parse(between?.lastUsedAt ?? '') > 4 * 60_000);
+  });
+
+  it('end by themselves, and are no longer listed', async () => {
+    const own = await openService({ config: { sessionLifetimeMs: 2 * hour } });
+    try {
+      const person = await signUpPerson(own);
+      own.advance(1.5 * hour);
+      const jar = await signIn(own, person);
+      const { expiresAt } = (await person.jar.call('POST', '/session/token', {})).json<{ expiresAt: string }>();
+      assert.ok(Date.parse(expiresAt) - own.parts.context.clock() <= 0.5 * hour, 'a token ends with its session');
+      own.advance(0.6 * hour);
+      assertProblem(await person.jar.call('POST', '/session/token', {}), 401, 'not_signed_in');
+      const { objects } = await ok<List<Session>>(own, 'GET', `${api}/sessions`, { token: await jar.token() });
+      assert.deepEqual(
+        objects.map(({ isCurrent }) => isCurrent),
+        [true],
+      );
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('are cleared away with the tokens of their pages, once they have ended', async () => {
+    const own = await openService();
+    try {
+      const { jar, id } = await signUpPerson(own);
+      await jar.token();
+      const { store, clock } = own.parts.context;
+      await store.write((tx) => tx.deleteEnded(clock() + 31 * day));
+      assert.deepEqual(await store.read.sessions(id, {}), []);
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe("a session's token", () => {
+  let person: Person;
+  before(async () => {
+    person = await signUpPerson(service);
+  });
+
+  it('has all scopes for an hour, and is not among the tokens', async () => {
+    const response = await person.jar.call('POST', '/session/token', {});
+    const {
+      accessToken: token,
+      scopes,
+      expiresAt,
+    } = response.json<{ accessToken: string; scopes: string[]; expiresAt: string }>();
+    assert.deepEqual(scopes, ['read', 'publish', 'manage']);
+    assert.ok(Math.abs(Date.parse(expiresAt) - service.parts.context.clock() - hour) < 5_000);
+    assert.deepEqual(await ok(service, 'GET', `${api}/tokens`, { token }), { objects: [] });
+    service.advance(hour);
+    assertProblem(await service.call('GET', `${api}/me`, { token }), 401, 'invalid_token');
+  });
+
+  it('makes tokens that outlive it, while programs make none that do', async () => {
+    const token = await person.jar.token();
+    const json = { name: 'CI', scopes: ['read', 'publish'], expiresInDays: 3650 };
+    const made = await ok<TokenCreated>(service, 'POST', `${api}/tokens`, { token, json });
+    assert.ok(Date.parse(made.expiresAt) > service.parts.context.clock() + 3649 * day);
+    await person.jar.call('DELETE', '/session');
+    const me = await ok<{ token: TokenInfo }>(service, 'GET', `${api}/me`, { token: made.token });
+    assert.equal(me.token.name, 'CI', 'it does not end with the session');
+    await signIn(service, person, person.jar);
+  });
+
+  it('takes the password, entered a short while ago, for what reaches far', async () => {
+    const token = async () => person.jar.token();
+    const farReaching: readonly [string, object][] = [
+      ['/tokens', { name: 'a', scopes: ['manage'] }],
+      ['/tokens', { name: 'all of them, as the token that asks' }],
+      ['/api-keys', { name: 'a' }],
+    ];
+    const post = async (path: string, json: object) => service.call('POST', api + path, { token: await token(), json });
+    for (const [path, json] of farReaching) assert.equal((await post(path, json)).statusCode, 201, 'just signed in');
+    service.advance(15 * 60_000);
+    for (const [path, json] of farReaching) assertProblem(await post(path, json), 403, 'password_required');
+    assert.equal((await post('/tokens', { name: 'a', scopes: ['read'] })).statusCode, 201);
+    assertProblem(await person.jar.call('POST', '/session/confirm', { password: 'wrong' }), 401, 'invalid_credentials');
+    for (const [path, json] of farReaching) assertProblem(await post(path, json), 403, 'password_required');
+    assert.equal((await person.jar.call('POST', '/session/confirm', { password: goodPassword })).statusCode, 204);
+    for (const [path, json] of farReaching) assert.equal((await post(path, json)).statusCode, 201);
+  });
+});

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { makePasswordLink } from '../src/domain/accounts.ts';
+import type { PasswordHasher } from '../src/domain/ports.ts';
+import { goodPassword, type Jar, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
+import { assertProblem, openService, type TestService } from './helpers/service.ts';
+
+const minute = 60_000;
+
+describe('a wrong password and an address that nobody has', () => {
+  let service: TestService;
+  let person: Person;
+  const calls: string[] = [];
+  before(async () => {
+    service = await openService({
+      replace: ({ context }) => ({ context: { ...context, passwords: counted(context.passwords, calls) } }),
+    });
+    person = await signUpPerson(service);
+  });
+  after(() => service.close());
+
+  it('get the same answer, after the same work', async () => {
+    const attempts = [
+      { email: person.email, password: 'magnolia tugboat 18 linen' },
+      { email: 'nobody@example.org', password: 'magnolia tugboat 18 linen' },
+      { email: 'no address at all', password: 'magnolia tugboat 18 linen' },
+      { email: `${'x'.repeat(240)}@example.org`, password: 'x' },
+      { email: "' OR 1=1 --", password: "' OR 1=1 --" },
+    ];
+    const answers = [];
+    for (const attempt of attempts) {
+      calls.length = 0;
+      const response = await openJar(service).call('POST', '/session', attempt);
+      assertProblem(response, 401, 'invalid_credentials');
+      assert.deepEqual(calls, ['verify'], attempt.email);
+      const { 'x-request-id': _, date: __, ...headers } = response.headers;
+      answers.push({ body: response.payload, headers });
+    }
+    for (const answer of answers) assert.deepEqual(answer, answers[0]);
+  });
+
+  it('get the same answer where the account has no password yet', async () => {
+    const { id } = await service.user('Made by the operator');
+    await makePasswordLink(service.parts.context, id, 'not-yet@example.org');
+    calls.length = 0;
+    for (const password of ['x', goodPassword]) {
+      const response = await openJar(service).call('POST', '/session', { email: 'not-yet@example.org', password });
+      assertProblem(response, 401, 'invalid_credentials');
+    }
+    assert.deepEqual(calls, ['verify', 'verify']);
+  });
+
+  it('leave no trace of what was typed in the log', () => {
+    for (const secret of ['magnolia', 'nobody@example.org', 'OR 1=1'])
+      assert.ok(!service.logged.join().includes(secret));
+  });
+});
+
+function counted(hasher: PasswordHasher, calls: string[]): PasswordHasher {
+  return {
+    ...hasher,
+    hash: (password) => {
+      calls.push('hash');
+      return hasher.hash(password);
+    },
+    verify: (password, hash) => {
+      calls.push('verify');
+      return hasher.verify(password, hash);
+    },
+  };
+}
+
+describe('an old hash', () => {
+  it('is made anew at the next sign-in, and at no other', async () => {
+    const calls: string[] = [];
+    let isOutdated = false;
+    const service = await openService({
+      replace: ({ context }) => ({
+        context: { ...context, passwords: { ...counted(context.passwords, calls), isOutdated: () => isOutdated } },
+      }),
+    });
+    try {
+      const person = await signUpPerson(service);
+      const { read } = service.parts.context.store;
+      const [before] = await read.identitiesOf(person.id);
+      isOutdated = true;
+      calls.length = 0;
+      assertProblem(
+        await openJar(service).call('POST', '/session', { ...person, password: 'x' }),
+        401,
+        'invalid_credentials',
+      );
+      await signIn(service, person);
+      assert.deepEqual(calls, ['verify', 'verify', 'hash']);
+      const [after] = await read.identitiesOf(person.id);
+      assert.notEqual(after?.secret, before?.secret);
+      isOutdated = false;
+      await signIn(service, person);
+      assert.equal((await read.identitiesOf(person.id))[0]?.secret, after?.secret);
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+describe('guessing passwords', () => {
+  let service: TestService;
+  let owner: Person;
+  before(async () => {
+    const config = { signInTriesPerMinute: 20, accountTriesPerHour: 30, trustedProxies: ['127.0.0.1'] };
+    service = await openService({ config });
+    owner = await signUpPerson(service);
+  });
+  after(() => service.close());
+
+  const from = (address: string) => ({ 'x-forwarded-for': address });
+
+  function attempt(email: string, password: string, address: string, jar: Jar = openJar(service)) {
+    return jar.call('POST', '/session', { email, password }, from(address));
+  }
+
+  it('is slowed for one account, wherever the guesses come from', async () => {
+    for (let at = 0; at < 10; at++) {
+      assertProblem(await attempt(owner.email, `guess ${at}`, `198.51.100.${at}`), 401, 'invalid_credentials');
+    }
+    const refused = await attempt(owner.email.toUpperCase(), goodPassword, '198.51.100.99');
+    assertProblem(refused, 429, 'rate_limited');
+    assert.equal(Number(refused.headers['retry-after']), 120, 'thirty an hour are one in two minutes');
+  });
+
+  it('does not lock out the browsers in which the owner has signed in before', async () => {
+    const known = openJar(service); // signed out, and known
+    known.cookies.set('tenon-browser', owner.jar.cookies.get('tenon-browser') ?? '');
+    assert.equal((await attempt(owner.email, goodPassword, '198.51.100.99', known)).statusCode, 200);
+  });
+
+  it('does not become easier by a browser that knows another account', async () => {
+    const attacker = await signUpPerson(service);
+    const refused = await attempt(owner.email, goodPassword, '203.0.113.1', attacker.jar);
+    assertProblem(refused, 429, 'rate_limited');
+  });
+
+  it('answers for an address that nobody has as for one that somebody has', async () => {
+    for (let at = 0; at < 10; at++) {
+      assertProblem(await attempt('nobody@example.org', 'x', `192.0.2.${at}`), 401, 'invalid_credentials');
+    }
+    const refused = await attempt('nobody@example.org', 'x', '192.0.2.99');
+    assertProblem(refused, 429, 'rate_limited');
+    assert.equal(Number(refused.headers['retry-after']), 120);
+  });
+
+  it('goes on after a while', async () => {
+    service.advance(2 * minute);
+    assert.equal((await attempt(owner.email, goodPassword, '198.51.100.99')).statusCode, 200);
+  });
+
+  it('is slowed for one client, whichever accounts it tries, and for nobody else', async () => {
+    for (let at = 0; at < 20; at++) {
+      assertProblem(await attempt(`a${at}@example.org`, 'x', '203.0.113.7'), 401, 'invalid_credentials');
+    }
+    const other = await signUpPerson(service);
+    assertProblem(await attempt(other.email, goodPassword, '203.0.113.7'), 429, 'rate_limited');
+    assert.equal((await attempt(other.email, goodPassword, '203.0.113.8')).statusCode, 200);
+    const again = await attempt(other.email, goodPassword, '203.0.113.7', other.jar);
+    assert.equal(again.statusCode, 200, 'the owner shares an address with an attacker');
+  });
+
+  it('counts an IPv6 network as one client', async () => {
+    for (let at = 0; at < 20; at++) {
+      assertProblem(await attempt(`b${at}@example.org`, 'x', `2001:db8::${at + 1}`), 401, 'invalid_credentials');
+    }
+    assertProblem(await attempt('b@example.org', 'x', '2001:db8::ffff'), 429, 'rate_limited');
+    assertProblem(await attempt('b@example.org', 'x', '2001:db8:0:1::1'), 401, 'invalid_credentials');
+  });
+
+  it('is not got round by asking many times at once', async () => {
+    const target = await signUpPerson(service);
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, at) => attempt(target.email, `guess ${at}`, `192.0.2.${100 + at}`)),
+    );
+    assert.equal(answers.filter(({ statusCode }) => statusCode === 401).length, 10);
+    assert.equal(answers.filter(({ statusCode }) => statusCode === 429).length, 20);
+  });
+
+  it('is slowed in a known browser too, on its own account', async () => {
+    const person = await signUpPerson(service);
+    for (let at = 0; at < 10; at++) {
+      assertProblem(await attempt(person.email, `guess ${at}`, '192.0.2.50', person.jar), 401, 'invalid_credentials');
+    }
+    assertProblem(await attempt(person.email, goodPassword, '192.0.2.50', person.jar), 429, 'rate_limited');
+    assert.equal(
+      (await attempt(person.email, goodPassword, '192.0.2.51')).statusCode,
+      200,
+      'strangers are counted apart',
+    );
+  });
+
+  it('does not count what was right', async () => {
+    const person = await signUpPerson(service);
+    for (let at = 0; at < 30; at++) await attempt(person.email, goodPassword, '192.0.2.60');
+    assert.equal((await attempt(person.email, goodPassword, '192.0.2.60')).statusCode, 200);
+  });
+
+  it('is slowed for who is signed in and enters the password again, in each session apart', async () => {
+    const person = await signUpPerson(service);
+    const other = await signIn(service, person);
+    const confirm = (jar: Jar, password: string) => jar.call('POST', '/session/confirm', { password });
+    for (let at = 0; at < 10; at++) {
+      assertProblem(await confirm(person.jar, `guess ${at}`), 401, 'invalid_credentials');
+    }
+    assertProblem(await confirm(person.jar, goodPassword), 429, 'rate_limited');
+    const token = await person.jar.token();
+    for (const [method, path, json] of [
+      ['PUT', '/api/v1/me/password', { currentPassword: goodPassword, newPassword: 'four candles and handles' }],
+      ['POST', '/api/v1/me/deletion', { password: goodPassword }],
+    ] as const) {
+      assertProblem(await service.call(method, path, { token, json }), 429, 'rate_limited');
+    }
+    assert.equal((await confirm(other, goodPassword)).statusCode, 204);
+  });
+});

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type InvitationPreview, type Me, newId, type SessionState } from '@tenon/protocol';
+import { makeSetUpLink } from '../src/domain/one-time-links.ts';
+import { createUser } from '../src/domain/users.ts';
+import { goodPassword, openJar, signUpPerson } from './helpers/jar.ts';
+import { assertProblem, openService, type TestService } from './helpers/service.ts';
+import { invite, makeWorld, ok, type World } from './helpers/world.ts';
+
+const api = '/api/v1';
+const day = 24 * 3_600_000;
+
+let service: TestService;
+let world: World;
+before(async () => {
+  service = await openService({ config: { codeTriesPerMinute: 1000 } });
+  world = await makeWorld(service);
+});
+after(() => service.close());
+
+/** What a new person fills in. */
+function form(fields: object = {}) {
+  return { name: 'Grace', email: `${newId('user')}@example.org`, password: goodPassword, ...fields };
+}
+
+function signUp(fields: object, jar = openJar(service)) {
+  return jar.call('POST', '/session/sign-up', form(fields));
+}
+
+function preview(code: string) {
+  return service.call('POST', `${api}/invitations/preview`, { json: { code } });
+}
+
+const freshCode = () => invite(service, world.owner, world.appId, newId('guest'));
+
+describe('signing up through an invitation', () => {
+  it('makes an account, signs in, and leaves it to the person to accept', async () => {
+    const code = await freshCode();
+    assert.deepEqual((await preview(code)).json<InvitationPreview>().allowsSignUp, true);
+    const jar = openJar(service);
+    const response = await signUp({ name: 'Grace', invitationCode: code }, jar);
+    assert.equal(response.statusCode, 201, response.payload);
+    const { account } = response.json<SessionState>();
+    assert.equal(account?.name, 'Grace');
+    assert.deepEqual((await jar.call('GET', '/session')).json<SessionState>().account, account);
+
+    const token = await jar.token();
+    assert.deepEqual(await ok(service, 'GET', `${api}/apps`, { token }), { objects: [] });
+    assert.equal((await preview(code)).json<InvitationPreview>().allowsSignUp, false);
+    const accepted = await ok<{ status: string }>(service, 'POST', `${api}/invitations/accept`, {
+      token,
+      json: { code },
+    });
+    assert.equal(accepted.status, 'accepted');
+    assertProblem(await preview(code), 410, 'invitation_used');
+  });
+
+  it('never shows the guest key', async () => {
+    const code = await invite(service, world.owner, world.appId, 'a-very-private-key');
+    const jar = openJar(service);
+    const answers = [await preview(code), await signUp({ invitationCode: code }, jar)];
+    const token = await jar.token();
+    answers.push(await service.call('POST', `${api}/invitations/accept`, { token, json: { code } }));
+    for (const path of ['me', 'apps', 'sessions']) answers.push(await service.call('GET', `${api}/${path}`, { token }));
+    for (const { payload, headers } of answers) {
+      assert.ok(!(payload + JSON.stringify(headers)).includes('a-very-private-key'));
+    }
+    assert.ok(!service.logged.join().includes('a-very-private-key'));
+  });
+
+  it('makes one account at most, however many try at once', async () => {
+    const code = await freshCode();
+    const answers = await Promise.all(Array.from({ length: 6 }, () => signUp({ invitationCode: code })));
+    const statuses = answers.map(({ statusCode }) => statusCode).sort();
+    assert.deepEqual(statuses, [201, 410, 410, 410, 410, 410]);
+    for (const answer of answers) if (answer.statusCode !== 201) assertProblem(answer, 410, 'invitation_used');
+  });
+
+  it('does not use the invitation up when something is wrong with the rest', async () => {
+    const code = await freshCode();
+    const { email } = await signUpPerson(service);
+    assertProblem(await signUp({ invitationCode: code, email }), 409, 'email_taken');
+    assertProblem(await signUp({ invitationCode: code, password: 'password123' }), 422, 'weak_password');
+    assertProblem(await signUp({ invitationCode: code, email: 'nobody' }), 422, 'invalid_field');
+    assertProblem(await signUp({ invitationCode: code, name: ' ' }), 422, 'invalid_field');
+    assert.equal((await signUp({ invitationCode: code })).statusCode, 201);
+  });
+
+  it("tells codes that don't work from each other", async () => {
+    const own = await openService();
+    try {
+      const { owner, appId } = await makeWorld(own);
+      const attempt = (invitationCode: string) =>
+        openJar(own).call('POST', '/session/sign-up', form({ invitationCode }));
+      const [old, revoked, declined] = await Promise.all([1, 2, 3].map((key) => invite(own, owner, appId, `k${key}`)));
+      assert.ok(old && revoked && declined);
+      const path = `${api}/apps/${appId}/invitations`;
+      const listed = await ok<{ objects: { id: string; guestKey: string }[] }>(own, 'GET', path, {
+        token: owner.token,
+      });
+      const { id } = listed.objects.find(({ guestKey }) => guestKey === 'k2') ?? { id: '' };
+      await ok(own, 'DELETE', `${path}/${id}`, { token: owner.token });
+      await ok(own, 'POST', `${api}/invitations/decline`, { token: owner.token, json: { code: declined } });
+      own.advance(8 * day);
+      for (const [code, status, problem] of [
+        [old, 410, 'invitation_expired'],
+        [revoked, 410, 'invitation_revoked'],
+        [declined, 410, 'invitation_used'],
+        ['A'.repeat(43), 404, 'not_found'],
+        ['\u0000', 404, 'not_found'],
+      ] as const) {
+        assertProblem(await attempt(code), status, problem);
+        assertProblem(await own.call('POST', `${api}/invitations/preview`, { json: { code } }), status, problem);
+      }
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('can be tried with so many unknown codes, from one address, and no more', async () => {
+    const own = await openService({ config: { codeTriesPerMinute: 4 } });
+    try {
+      const { owner, appId } = await makeWorld(own);
+      const code = await invite(own, owner, appId, 'k');
+      const paths: readonly [string, object][] = [
+        ['/session/sign-up', form({ invitationCode: 'nobodys' })],
+        ['/session/sign-up', form({ linkCode: 'nobodys' })],
+        ['/session/link', { code: 'nobodys' }],
+        ['/session/reset-password', { code: 'nobodys', password: goodPassword }],
+      ];
+      const jar = openJar(own);
+      for (const [path, json] of paths) assertProblem(await jar.call('POST', path, json), 404, 'not_found');
+      for (const [path, json] of paths) {
+        const refused = await jar.call('POST', path, json);
+        assertProblem(refused, 429, 'rate_limited');
+        assert.equal(refused.headers['retry-after'], '15');
+      }
+      const refused = await own.call('POST', `${api}/invitations/preview`, { json: { code } });
+      assertProblem(refused, 429, 'rate_limited');
+      own.advance(15_000);
+      assert.equal((await own.call('POST', `${api}/invitations/preview`, { json: { code } })).statusCode, 200);
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe('signing up', () => {
+  it('is closed to who has no code, and says what it takes', async () => {
+    const { detail } = assertProblem(await signUp({}), 403, 'sign_up_closed');
+    assert.match(detail ?? '', /invitation/);
+  });
+
+  it('takes nothing but a link of the operator where it is off', async () => {
+    const own = await openService({ config: { signUp: 'off' } });
+    try {
+      const { owner, appId } = await makeWorld(own);
+      const code = await invite(own, owner, appId, 'k');
+      const jar = openJar(own);
+      assertProblem(await jar.call('POST', '/session/sign-up', form({ invitationCode: code })), 403, 'sign_up_closed');
+      const seen = (await own.call('POST', `${api}/invitations/preview`, { json: { code } })).json<InvitationPreview>();
+      assert.equal(seen.allowsSignUp, false);
+      await signUpPerson(own);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('takes everybody where it is open, so many from one address', async () => {
+    const own = await openService({ config: { signUp: 'open', signUpsPerHour: 2 } });
+    try {
+      const attempt = () => openJar(own).call('POST', '/session/sign-up', form());
+      assert.equal((await attempt()).statusCode, 201);
+      assert.equal((await attempt()).statusCode, 201);
+      assertProblem(await attempt(), 429, 'rate_limited');
+      await signUpPerson(own); // with a link of the operator's
+      own.advance(30 * 60_000);
+      assert.equal((await attempt()).statusCode, 201);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('makes one account of an e-mail address, however many try at once, and however it is written', async () => {
+    const links = await Promise.all([1, 2, 3, 4].map(() => makeSetUpLink(service.parts.context, false)));
+    const emails = ['ida@example.org', 'IDA@example.org', ' ida@EXAMPLE.org ', 'Ida@Example.Org'];
+    const answers = await Promise.all(links.map(({ code }, at) => signUp({ email: emails[at], linkCode: code })));
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 409, 409, 409]);
+    for (const answer of answers) if (answer.statusCode !== 201) assertProblem(answer, 409, 'email_taken');
+  });
+
+  it('joins no account to a user whom the operator made with the same address', async () => {
+    const { context } = service.parts;
+    const made = await createUser(context, { name: 'Made by the operator', email: 'joint@example.org' });
+    const person = await signUpPerson(service, { email: 'joint@example.org' });
+    assert.notEqual(person.id, made.id);
+  });
+
+  it('keeps names as the texts that they are', async () => {
+    const names = [
+      '<script>alert(1)</script>',
+      '"><img src=x onerror=alert(1)>',
+      "Robert'); DROP TABLE users;--",
+      '{{7*7}}',
+      '\u202eadA',
+      '名前 🦊',
+    ];
+    for (const name of names) {
+      const { jar } = await signUpPerson(service, { name });
+      const state = await jar.call('GET', '/session');
+      assert.equal(state.json<SessionState>().account?.name, name);
+      assert.match(String(state.headers['content-type']), /^application\/json/);
+      assert.equal(state.headers['x-content-type-options'], 'nosniff');
+      assert.equal((await ok<Me>(service, 'GET', `${api}/me`, { token: await jar.token() })).name, name);
+    }
+  });
+
+  it('refuses weak passwords with the reason, and where', async () => {
+    const { code } = await makeSetUpLink(service.parts.context, false);
+    const reasons: readonly [string, RegExp][] = [
+      ['short', /at least 10/],
+      ['Password123!', /commonly used/],
+      ['grace-weak@example.org', /e-mail address/],
+      ['x'.repeat(300), /at most 256/],
+    ];
+    for (const [password, reason] of reasons) {
+      const answer = await signUp({ email: 'grace-weak@example.org', password, linkCode: code });
+      const { errors } = assertProblem(answer, 422, 'weak_password');
+      assert.equal(errors?.[0]?.pointer, '/password');
+      assert.match(errors?.[0]?.detail ?? '', reason);
+    }
+  });
+});
+
+describe('a set-up link', () => {
+  it('makes one account, and tells used from expired from unknown', async () => {
+    const { code } = await makeSetUpLink(service.parts.context, false);
+    const jar = openJar(service);
+    const info = await jar.call('POST', '/session/link', { code });
+    assert.equal(info.json().purpose, 'set_up');
+    assert.equal(info.json().email, null);
+    const answers = await Promise.all([1, 2, 3].map(() => signUp({ linkCode: code })));
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 410, 410]);
+    assertProblem(await jar.call('POST', '/session/link', { code }), 410, 'link_used');
+    assertProblem(await jar.call('POST', '/session/link', { code: 'A'.repeat(43) }), 404, 'not_found');
+
+    const own = await openService();
+    try {
+      const { code: old } = await makeSetUpLink(own.parts.context, false);
+      own.advance(day);
+      assertProblem(await openJar(own).call('POST', '/session/link', { code: old }), 410, 'link_expired');
+      const late = await openJar(own).call('POST', '/session/sign-up', form({ linkCode: old }));
+      assertProblem(late, 410, 'link_expired');
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('resets no password', async () => {
+    const { code } = await makeSetUpLink(service.parts.context, false);
+    const answer = await openJar(service).call('POST', '/session/reset-password', { code, password: goodPassword });
+    assertProblem(answer, 404, 'not_found');
+  });
+});
+
+describe('bodies that nobody means', () => {
+  const bodies: readonly [string, string, number, string][] = [
+    ['no JSON', '{"email":', 400, 'malformed_json'],
+    ['nothing', '', 400, 'malformed_json'],
+    ['null', 'null', 422, 'invalid_field'],
+    ['a list', '[]', 422, 'invalid_field'],
+    [
+      'other types',
+      '{"email":{"$ne":null},"password":{"$gt":""},"name":[],"code":7,"request":1,"userCode":{}}',
+      422,
+      'invalid_field',
+    ],
+    [
+      'a long text',
+      JSON.stringify({ email: 'a'.repeat(10_000), password: 'b'.repeat(10_000), name: 'c', code: 'd'.repeat(10_000) }),
+      422,
+      'invalid_field',
+    ],
+    ['too much', `{"email":"${'a'.repeat(300_000)}"}`, 413, 'payload_too_large'],
+  ];
+  for (const [what, body, status, code] of bodies) {
+    it(`are refused: ${what}`, async () => {
+      const { jar } = await signUpPerson(service);
+      for (const path of ['', '/sign-up', '/link', '/reset-password', '/confirm']) {
+        const cookie = `tenon-session=${jar.cookies.get('tenon-session')}`;
+        const headers = { cookie, 'content-type': 'application/json' };
+        const answer = await service.call('POST', `/session${path}`, { body, headers });
+        const { detail } = assertProblem(answer, status, code);
+        assert.ok(!(detail ?? '').includes('aaaa'), 'nothing of the body comes back');
+      }
+    });
+  }
+});
