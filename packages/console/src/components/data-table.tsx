@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useMemo, useState } from 'preact/hooks';
-import { useKeptState } from '../state/memory.ts';
+import { useKeptState } from '../state/use-kept.ts';
 import { Button } from './button.tsx';
 import { type Column, Table } from './table.tsx';
 

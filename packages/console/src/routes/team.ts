@@ -1,4 +1,50 @@
 import type { PageRoute } from './page-route.ts';
 
-/** Pages of an application's team. */
-export const teamRoutes: readonly PageRoute[] = [];
+/** Pages of an application's team, and of what programs sign in with. The first that fits an address is the one. */
+export const teamRoutes: readonly PageRoute[] = [
+  {
+    path: '/apps/:appId',
+    access: 'signedIn',
+    load: async () => (await import('../pages/team/overview.tsx')).AppOverviewPage,
+  },
+  {
+    path: '/apps/:appId/extension-points',
+    access: 'signedIn',
+    load: async () => (await import('../pages/team/extension-points.tsx')).ExtensionPointsPage,
+  },
+  {
+    path: '/apps/:appId/extension-points/new',
+    access: 'signedIn',
+    load: async () => (await import('../pages/team/extension-point-new.tsx')).NewExtensionPointPage,
+  },
+  {
+    path: '/apps/:appId/extension-points/:extensionPointId',
+    access: 'signedIn',
+    load: async () => (await import('../pages/team/extension-point.tsx')).ExtensionPointPage,
+  },
+  {
+    path: '/apps/:appId/extension-points/:extensionPointId/edit',
+    access: 'signedIn',
+    load: async () => (await import('../pages/team/extension-point-edit.tsx')).EditExtensionPointPage,
+  },
+  {
+    path: '/apps/:appId/guests',
+    access: 'signedIn',
+    load: async () => (await import('../pages/team/guests.tsx')).GuestsPage,
+  },
+  {
+    path: '/apps/:appId/guests/:guestId',
+    access: 'signedIn',
+    load: async () => (await import('../pages/team/guest.tsx')).GuestPage,
+  },
+  {
+    path: '/apps/:appId/members',
+    access: 'signedIn',
+    load: async () => (await import('../pages/team/members.tsx')).MembersPage,
+  },
+  {
+    path: '/account/tokens',
+    access: 'signedIn',
+    load: async () => (await import('../pages/tokens.tsx')).TokensPage,
+  },
+];

@@ -1,0 +1,122 @@
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { yaml } from '@codemirror/lang-yaml';
+import { HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language';
+import { type Diagnostic, linter, lintGutter, lintKeymap } from '@codemirror/lint';
+import { EditorState, type Extension } from '@codemirror/state';
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+
+/** An editor for YAML and JSON, apart from the framework that draws the page. */
+export interface CodeEditor {
+  focus(): void;
+  /** Puts the cursor there, in sight. */
+  goTo(offset: number): void;
+  destroy(): void;
+}
+
+export interface CodeEditorParts {
+  /** It is drawn in a shadow root of this element: there its styles are a style sheet object, which the page's policy allows. */
+  readonly host: HTMLElement;
+  readonly text: string;
+  readonly label: string;
+  /** What screen readers add to the label: how to get out again. */
+  readonly description: string;
+  readonly onChange: (text: string) => void;
+  /** What is wrong with the text; called once typing has paused. */
+  readonly check: (text: string) => readonly Diagnostic[];
+}
+
+/** Checks begin this long after the last key. */
+const checkDelayMs = 250;
+
+export function createCodeEditor(parts: CodeEditorParts): CodeEditor {
+  const { host, text, label, description, onChange, check } = parts;
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  const about = document.createElement('p');
+  about.id = 'about';
+  about.hidden = true; // what describes may be hidden
+  about.textContent = description;
+  const view = new EditorView({
+    root,
+    parent: root,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        lineNumbers(),
+        history(),
+        drawSelection(),
+        highlightActiveLine(),
+        indentOnInput(),
+        indentUnit.of('  '),
+        EditorState.tabSize.of(2),
+        EditorView.lineWrapping,
+        yaml(),
+        syntaxHighlighting(colours),
+        linter(({ state }) => check(state.doc.toString()), { delay: checkDelayMs }),
+        lintGutter(),
+        keymap.of([...lintKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+        EditorView.contentAttributes.of({
+          'aria-label': label,
+          'aria-describedby': about.id,
+          'aria-multiline': 'true',
+          spellcheck: 'false',
+          autocapitalize: 'none',
+        }),
+        EditorView.updateListener.of(({ docChanged, state }) => {
+          if (docChanged) onChange(state.doc.toString());
+        }),
+        theme,
+      ],
+    }),
+  });
+  root.append(about);
+  return {
+    focus: () => view.focus(),
+    goTo(offset) {
+      const anchor = Math.min(offset, view.state.doc.length);
+      view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) });
+      view.focus();
+    },
+    destroy() {
+      view.destroy();
+      about.remove();
+    },
+  };
+}
+
+/** The page's own colours come through the shadow root's boundary as custom properties. */
+const theme: Extension = EditorView.theme({
+  '&': { color: 'var(--ink)', backgroundColor: 'var(--card)', fontSize: '0.9rem' },
+  '&.cm-focused': { outline: 'none' }, // the host shows the focus
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6', minHeight: '22rem', maxHeight: '70vh' },
+  '.cm-content': { caretColor: 'var(--ink)', padding: '0.75rem 0' },
+  '.cm-line': { padding: '0 0.75rem' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '.cm-gutters': { color: 'var(--soft)', backgroundColor: 'var(--sunken)', border: 'none' },
+  '.cm-activeLine': { backgroundColor: 'color-mix(in srgb, var(--spruce) 7%, transparent)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'color-mix(in srgb, var(--spruce) 28%, transparent)',
+  },
+  '.cm-tooltip': { color: 'var(--ink)', backgroundColor: 'var(--card)', border: '1px solid var(--line-strong)' },
+  '.cm-panels': { color: 'var(--ink)', backgroundColor: 'var(--sunken)' },
+  '.cm-panel.cm-panel-lint ul [aria-selected]': { backgroundColor: 'var(--brick-wash)' },
+  '.cm-panel.cm-panel-lint ul:focus [aria-selected]': { backgroundColor: 'var(--brick-wash)', color: 'var(--ink)' },
+  '.cm-panel.cm-panel-lint button[name=close]': { color: 'var(--ink)' },
+  '.cm-diagnostic': { fontFamily: 'var(--font)', padding: '0.4rem 0.75rem' },
+  '.cm-diagnostic-error': { borderLeft: '4px solid var(--brick)' },
+  '.cm-lintRange-error': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--brick)',
+    textUnderlineOffset: '0.2em',
+  },
+  '.cm-lint-marker-error': { content: '"●"', color: 'var(--brick)' },
+});
+
+const colours = HighlightStyle.define([
+  { tag: [tags.definition(tags.propertyName), tags.propertyName], color: 'var(--spruce)', fontWeight: '600' },
+  { tag: [tags.string, tags.content], color: 'var(--ink)' },
+  { tag: [tags.number, tags.bool, tags.null, tags.atom, tags.keyword], color: 'var(--oak-ink)' },
+  { tag: [tags.comment, tags.meta], color: 'var(--soft)', fontStyle: 'italic' },
+  { tag: [tags.punctuation, tags.separator, tags.squareBracket, tags.brace], color: 'var(--soft)' },
+  { tag: [tags.labelName, tags.typeName], color: 'var(--brick)' },
+]);

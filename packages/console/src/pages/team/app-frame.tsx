@@ -1,0 +1,114 @@
+import type { App } from '@tenon/protocol';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { hasCode } from '../../api/api-error.ts';
+import { href } from '../../base-path.ts';
+import { LinkButton } from '../../components/button.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { ErrorView } from '../../components/error-view.tsx';
+import { type Crumb, Page } from '../../components/page.tsx';
+import { Skeleton } from '../../components/spinner.tsx';
+import type { Data } from '../../state/use-data.ts';
+import { AppTabs } from './app-tabs.tsx';
+
+const home: Crumb = { label: 'Applications', to: '/' };
+
+/** What is around each part of an application: its name, and the way to the other parts. */
+export function AppFrame({
+  app,
+  part,
+  children,
+}: {
+  readonly app: Data<App>;
+  /** Which part, for the window's title: "Guests". */
+  readonly part: string;
+  readonly children: (app: App) => ComponentChildren;
+}) {
+  if (app.status === 'failed') return <AppMissing error={app.error} onRetry={app.reload} />;
+  const name = app.status === 'ready' ? app.data.name : 'Application';
+  return (
+    <Page title={name} windowTitle={`${part} · ${name}`} crumbs={[home]}>
+      {app.status === 'ready' ? (
+        <>
+          <AppTabs app={app.data} />
+          <ForTeam app={app.data}>{children(app.data)}</ForTeam>
+        </>
+      ) : (
+        <Skeleton />
+      )}
+    </Page>
+  );
+}
+
+/** What is around a page about one thing in an application, such as a guest. */
+export function AppPartFrame<T>(props: {
+  readonly app: Data<App>;
+  /** The part that the thing is of, and the page of that part. */
+  readonly part: Crumb;
+  readonly thing: Data<T>;
+  readonly titleOf: (thing: T) => string;
+  /** What it is, until its name is known: "Guest". */
+  readonly kind: string;
+  readonly actions?: (thing: T, app: App) => ComponentChildren;
+  readonly children: (thing: T, app: App) => ComponentChildren;
+}) {
+  const { app, part, thing, kind } = props;
+  if (app.status === 'failed') return <AppMissing error={app.error} onRetry={app.reload} />;
+  if (thing.status === 'failed' && hasCode(thing.error, 'not_found')) {
+    return (
+      <Page title={`${kind} not found`} crumbs={[home, part]}>
+        <EmptyState title="It is not here" action={<LinkButton to={part.to}>{part.label}</LinkButton>}>
+          <p>The link may be wrong, or somebody of the team has removed it.</p>
+        </EmptyState>
+      </Page>
+    );
+  }
+  const name = app.status === 'ready' ? app.data.name : 'Application';
+  const appCrumb = app.status === 'ready' ? [{ label: name, to: `/apps/${app.data.id}` }] : [];
+  const isReady = app.status === 'ready' && thing.status === 'ready';
+  const title = thing.status === 'ready' ? props.titleOf(thing.data) : kind;
+  return (
+    <Page
+      title={title}
+      windowTitle={`${title} · ${name}`}
+      crumbs={[home, ...appCrumb, part]}
+      actions={isReady && app.data.role !== 'guest' ? props.actions?.(thing.data, app.data) : undefined}
+    >
+      {thing.status === 'failed' ? (
+        <ErrorView error={thing.error} onRetry={thing.reload} />
+      ) : isReady ? (
+        <ForTeam app={app.data}>{props.children(thing.data, app.data)}</ForTeam>
+      ) : (
+        <Skeleton lines={4} />
+      )}
+    </Page>
+  );
+}
+
+/** A guest who comes to a page of the team is taken to the guests' one: it is the same application. */
+function ForTeam({ app, children }: { readonly app: App; readonly children: ComponentChildren }) {
+  const { route } = useLocation();
+  const isGuest = app.role === 'guest';
+  useEffect(() => {
+    if (isGuest) route(href(`/apps/${app.id}/plugins`), true);
+  }, [isGuest, app.id]);
+  return isGuest ? null : children;
+}
+
+function AppMissing({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
+  if (!hasCode(error, 'not_found')) {
+    return (
+      <Page title="Application" crumbs={[home]}>
+        <ErrorView error={error} onRetry={onRetry} />
+      </Page>
+    );
+  }
+  return (
+    <Page title="Application not found" crumbs={[home]}>
+      <EmptyState title="No such application" action={<LinkButton to="/">Your applications</LinkButton>}>
+        <p>There is none with this address, or you are neither in its team nor a guest of it.</p>
+      </EmptyState>
+    </Page>
+  );
+}

@@ -1,0 +1,227 @@
+import type { App, Guest, Invitation } from '@tenon/protocol';
+import { useState } from 'preact/hooks';
+import { useLocation, useRoute } from 'preact-iso/router';
+import { href } from '../../base-path.ts';
+import { Button } from '../../components/button.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { Section } from '../../components/page.tsx';
+import { Table } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { useServices } from '../../state/services.ts';
+import { useKeptData } from '../../state/use-kept.ts';
+import { AppPartFrame } from './app-frame.tsx';
+import { BoundPlugins } from './bound-plugins.tsx';
+import { fetchGuest, type InvitedGuest } from './guest-data.ts';
+import { InvitationBadge } from './invitation-badge.tsx';
+import { InviteDialog } from './invite-dialog.tsx';
+import { mayManage, useApp } from './use-app.ts';
+
+type GuestUser = Guest['users'][number];
+
+/** A guest: who holds it, how its invitations stand, and which plugins it has. */
+export function GuestPage() {
+  const { session } = useServices();
+  const { appId, app } = useApp();
+  const { guestId = '' } = useRoute().params;
+  const guest = useKeptData(`guest ${appId} ${guestId}`, (signal) => fetchGuest(session.api, appId, guestId, signal));
+  return (
+    <AppPartFrame
+      app={app}
+      part={{ label: 'Guests', to: `/apps/${appId}/guests` }}
+      kind="Guest"
+      thing={guest}
+      titleOf={({ guestKey }) => guestKey}
+    >
+      {(data, appData) => (
+        <>
+          <Users app={appData} guest={data} onChanged={guest.reload} />
+          <Invitations app={appData} guest={data} onChanged={guest.reload} />
+          <BoundPlugins appId={appId} guest={data} />
+          {mayManage(appData.role) ? <RemoveGuest appId={appId} guest={data} /> : null}
+        </>
+      )}
+    </AppPartFrame>
+  );
+}
+
+interface PartProps {
+  readonly app: App;
+  readonly guest: InvitedGuest;
+  readonly onChanged: () => void;
+}
+
+function Users({ app, guest, onChanged }: PartProps) {
+  const { session, toasts } = useServices();
+  const [leaving, setLeaving] = useState<GuestUser>();
+  return (
+    <Section title="Users" intro="Who has accepted an invitation to this guest. Each publishes plugins of their own.">
+      {guest.users.length === 0 ? (
+        <p class="soft">Nobody yet: an invitation has to be accepted first.</p>
+      ) : (
+        <Table
+          caption="Users of the guest"
+          rows={guest.users}
+          rowKey={({ userId }) => userId}
+          columns={[
+            { header: 'Name', cell: ({ name }) => name },
+            { header: 'User id', cell: ({ userId }) => <code class="small">{userId}</code> },
+            { header: 'Accepted', cell: ({ acceptedAt }) => <Time at={acceptedAt} /> },
+            {
+              header: 'Actions',
+              isActions: true,
+              cell: (user) =>
+                mayManage(app.role) ? (
+                  <Button
+                    kind="quiet"
+                    isSmall
+                    label={`Remove ${user.name} from this guest`}
+                    onClick={() => setLeaving(user)}
+                  >
+                    Remove
+                  </Button>
+                ) : null,
+            },
+          ]}
+        />
+      )}
+      {leaving === undefined ? null : (
+        <ConfirmDialog
+          title={`Remove ${leaving.name} from this guest?`}
+          action="Remove the user"
+          onClose={() => setLeaving(undefined)}
+          onConfirm={async () => {
+            await session.api.delete(`/api/v1/apps/${app.id}/guests/${guest.id}/users/${leaving.userId}`);
+            setLeaving(undefined);
+            toasts.show('The user does not hold this guest any more.');
+            onChanged();
+          }}
+        >
+          <p>
+            The plugins that they published stop being served under <code>{guest.guestKey}</code> at once. Their
+            account, and what they do elsewhere, stay as they are.
+          </p>
+        </ConfirmDialog>
+      )}
+    </Section>
+  );
+}
+
+function Invitations({ app, guest, onChanged }: PartProps) {
+  const { session, toasts } = useServices();
+  const [isInviting, setInviting] = useState(false);
+  const [revoked, setRevoked] = useState<Invitation>();
+  const mayInvite = mayManage(app.role);
+  return (
+    <Section
+      title="Invitations"
+      actions={
+        mayInvite ? (
+          <Button kind="quiet" isSmall onClick={() => setInviting(true)}>
+            Invite again
+          </Button>
+        ) : undefined
+      }
+    >
+      {guest.invitations.length === 0 ? (
+        <p class="soft">There are none.</p>
+      ) : (
+        <Table
+          caption="Invitations to the guest"
+          rows={guest.invitations}
+          rowKey={({ id }) => id}
+          columns={[
+            { header: 'For', cell: ({ name, email }) => <Note name={name} email={email} /> },
+            { header: 'State', cell: ({ status }) => <InvitationBadge status={status} /> },
+            { header: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+            {
+              header: 'Ends or ended',
+              cell: ({ settledAt, expiresAt }) => <Time at={settledAt ?? expiresAt} />,
+            },
+            {
+              header: 'Actions',
+              isActions: true,
+              cell: (invitation) =>
+                mayInvite && invitation.status === 'pending' ? (
+                  <Button
+                    kind="quiet"
+                    isSmall
+                    label={`Revoke the invitation for ${invitation.name ?? invitation.email ?? 'nobody in particular'}`}
+                    onClick={() => setRevoked(invitation)}
+                  >
+                    Revoke
+                  </Button>
+                ) : null,
+            },
+          ]}
+        />
+      )}
+      {isInviting ? (
+        <InviteDialog app={app} guestKey={guest.guestKey} onInvited={onChanged} onClose={() => setInviting(false)} />
+      ) : null}
+      {revoked === undefined ? null : (
+        <ConfirmDialog
+          title="Revoke the invitation?"
+          action="Revoke it"
+          onClose={() => setRevoked(undefined)}
+          onConfirm={async () => {
+            await session.api.delete(`/api/v1/apps/${app.id}/invitations/${revoked.id}`);
+            setRevoked(undefined);
+            toasts.show('The link does not work any more.');
+            onChanged();
+          }}
+        >
+          <p>Its link stops working at once. You can invite again at any time.</p>
+        </ConfirmDialog>
+      )}
+    </Section>
+  );
+}
+
+function Note({ name, email }: Pick<Invitation, 'name' | 'email'>) {
+  if (name === null && email === null) return <span class="soft">no note</span>;
+  return (
+    <>
+      {name}
+      {name !== null && email !== null ? ' · ' : ''}
+      {email === null ? null : <span class="soft">{email}</span>}
+    </>
+  );
+}
+
+function RemoveGuest({ appId, guest }: { readonly appId: string; readonly guest: InvitedGuest }) {
+  const { session, toasts } = useServices();
+  const { route } = useLocation();
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <Section
+      title="Remove the guest"
+      intro="Its invitations stop working, and its plugins stop being served under its key. The users’ accounts stay."
+    >
+      <Button kind="danger" onClick={() => setAsking(true)}>
+        Remove the guest …
+      </Button>
+      {isAsking ? (
+        <ConfirmDialog
+          title="Remove the guest?"
+          action="Remove the guest"
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            await session.api.delete(`/api/v1/apps/${appId}/guests/${guest.id}`);
+            route(href(`/apps/${appId}/guests`), true);
+            toasts.show('The guest is removed.');
+          }}
+        >
+          <p>
+            Programs that ask for the plugins of <code>{guest.guestKey}</code> get none from now on.{' '}
+            {usersInWords(guest.users.length)} can publish nothing under it any more.
+          </p>
+        </ConfirmDialog>
+      ) : null}
+    </Section>
+  );
+}
+
+function usersInWords(count: number): string {
+  if (count === 0) return 'Who has been invited';
+  return count === 1 ? 'Its user' : `Its ${count} users`;
+}

@@ -1,0 +1,107 @@
+import type { App, InvitationLink } from '@tenon/protocol';
+import { guestKeyFault } from '@tenon/protocol/light';
+import { useState } from 'preact/hooks';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ErrorView } from '../../components/error-view.tsx';
+import { TextField } from '../../components/field.tsx';
+import { SecretDialog } from '../../components/secret-dialog.tsx';
+import { useApi } from '../../state/services.ts';
+import { useSubmit } from '../../state/use-submit.ts';
+
+/** Makes an invitation, and shows its link, which nobody sees again. */
+export function InviteDialog(props: {
+  readonly app: App;
+  /** Where it is to be a further invitation to a guest that there is. */
+  readonly guestKey?: string | undefined;
+  readonly isTaken?: (guestKey: string) => boolean;
+  /** An invitation has been made: what is shown of them is out of date. */
+  readonly onInvited: () => void;
+  readonly onClose: () => void;
+}) {
+  const { app, onInvited, onClose } = props;
+  const api = useApi();
+  const [guestKey, setGuestKey] = useState(props.guestKey ?? '');
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState('');
+  const [link, setLink] = useState<string>();
+  const fault = guestKey === '' ? undefined : guestKeyFault(guestKey);
+  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+    const notes = { ...(name.trim() === '' ? {} : { name }), ...(email.trim() === '' ? {} : { email }) };
+    const body = { deliveryMethod: 'link', guestKey, ...notes };
+    setLink((await api.post<InvitationLink>(`/api/v1/apps/${app.id}/guests`, body)).link);
+    onInvited();
+  }, ['guestKey', 'name', 'email']);
+
+  if (link !== undefined) {
+    return (
+      <SecretDialog title="The invitation’s link" secret={link} what="the link" onClose={onClose}>
+        <p>
+          Send it to the person who is to become a guest as <code>{guestKey}</code>. It works once. They see which
+          application invites them, and never the guest key.
+        </p>
+      </SecretDialog>
+    );
+  }
+  const isFurther = props.guestKey !== undefined;
+  return (
+    <Dialog title={isFurther ? 'Invite to this guest again' : 'Invite a guest'} onClose={onClose}>
+      <form onSubmit={submit}>
+        {isFurther ? (
+          <p>
+            A further person can hold the guest <code>{guestKey}</code>, or the same one whose invitation has expired.
+          </p>
+        ) : (
+          <TextField
+            label="Guest key"
+            name="guestKey"
+            value={guestKey}
+            onInput={setGuestKey}
+            isCode
+            hasFocus
+            placeholder="customers/globex"
+            error={fault === undefined ? fieldError('guestKey') : `A guest key ${fault}.`}
+            hint={<KeyHint guestKey={guestKey} isTaken={props.isTaken?.(guestKey) ?? false} />}
+          />
+        )}
+        <TextField
+          label="Name"
+          name="name"
+          value={name}
+          onInput={setName}
+          isRequired={false}
+          maxLength={200}
+          hasFocus={isFurther}
+          error={fieldError('name')}
+          hint="A note for your team, as is the address."
+        />
+        <TextField
+          label="E-mail address"
+          name="email"
+          value={email}
+          onInput={setEmail}
+          isRequired={false}
+          maxLength={320}
+          error={fieldError('email')}
+          hint="Nothing is sent to it: you get a link to pass on."
+        />
+        <ErrorView error={error} />
+        <div class="actions actions-end">
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" isBusy={isBusy} isDisabled={fault !== undefined}>
+            Make the link
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function KeyHint({ guestKey, isTaken }: { readonly guestKey: string; readonly isTaken: boolean }) {
+  if (isTaken) return <>There is a guest with this key: this makes a further invitation to it.</>;
+  // What URL parsers change when a key stands in a path as it is, as older clients send it.
+  if (/[%?#\\]/.test(guestKey)) return <>Your program has to percent-encode this key where it fetches plugins.</>;
+  return <>What your program calls this customer. Guests never see it, and it cannot be changed later.</>;
+}

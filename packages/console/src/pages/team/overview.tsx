@@ -1,0 +1,240 @@
+import type { App, ExtensionPoint, Guest } from '@tenon/protocol';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import type { ApiClient } from '../../api/client.ts';
+import { href, serverUrl } from '../../base-path.ts';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { CommandBlock } from '../../components/command-block.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { CopyText } from '../../components/copy-button.tsx';
+import { ErrorView } from '../../components/error-view.tsx';
+import { TextField } from '../../components/field.tsx';
+import { Link } from '../../components/link.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Section } from '../../components/page.tsx';
+import { Time } from '../../components/time.tsx';
+import { useServices } from '../../state/services.ts';
+import { useKeptData } from '../../state/use-kept.ts';
+import { useSubmit } from '../../state/use-submit.ts';
+import { AppFrame } from './app-frame.tsx';
+import { mayManage, mayOwn, roleWords, useApp } from './use-app.ts';
+
+/** An application as its team sees it: what it is, what to do next, and the ways to rename and delete it. */
+export function AppOverviewPage() {
+  const { app } = useApp();
+  return (
+    <AppFrame app={app} part="Overview">
+      {(data) => (
+        <>
+          <Facts app={data} />
+          <NextSteps app={data} />
+          {mayManage(data.role) ? (
+            <Rename key={data.name} app={data} onRenamed={(renamed) => app.update(() => renamed)} />
+          ) : null}
+          {mayOwn(data.role) ? <Delete app={data} /> : null}
+        </>
+      )}
+    </AppFrame>
+  );
+}
+
+function Facts({ app }: { readonly app: App }) {
+  return (
+    <dl class="facts">
+      <div>
+        <dt>Application id</dt>
+        <dd>
+          <CopyText text={app.id} what="the application id" />
+        </dd>
+      </div>
+      <div>
+        <dt>You</dt>
+        <dd>
+          {app.role}
+          {app.guestIds.length > 0 ? ' and guest' : ''}
+          {app.role === 'guest' ? null : <span class="soft small"> – {roleWords[app.role]}</span>}
+        </dd>
+      </div>
+      <div>
+        <dt>Made</dt>
+        <dd>
+          <Time at={app.createdAt} />
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+interface Beginnings {
+  readonly extensionPoint: ExtensionPoint | undefined;
+  readonly guest: Guest | undefined;
+}
+
+/** One of each is enough to know how far one has come; there may be thousands. */
+async function fetchBeginnings(api: ApiClient, app: App, signal: AbortSignal): Promise<Beginnings> {
+  const first = async <T,>(of: string): Promise<T | undefined> =>
+    (await api.get<{ objects: T[] }>(`/api/v1/apps/${app.id}/${of}`, { query: { limit: 1 }, signal })).objects[0];
+  const [extensionPoint, guest] = await Promise.all([
+    first<ExtensionPoint>('extension-points'),
+    first<Guest>('guests'),
+  ]);
+  return { extensionPoint, guest };
+}
+
+function NextSteps({ app }: { readonly app: App }) {
+  const { session } = useServices();
+  const beginnings = useKeptData(`beginnings ${app.id}`, (signal) => fetchBeginnings(session.api, app, signal));
+  return (
+    <Loaded of={beginnings}>
+      {({ extensionPoint, guest }) => (
+        <>
+          {extensionPoint !== undefined && guest !== undefined ? null : (
+            <Section title="Next steps">
+              <ol class="steps">
+                <Step
+                  isDone={extensionPoint !== undefined}
+                  title="Say where plugins fit in"
+                  text="An extension point has a schema: what a plugin exports, and what goes in and comes out."
+                >
+                  {mayManage(app.role) ? (
+                    <LinkButton isSmall to={`/apps/${app.id}/extension-points/new`}>
+                      New extension point
+                    </LinkButton>
+                  ) : null}
+                </Step>
+                <Step
+                  isDone={guest !== undefined}
+                  title="Invite somebody to write one"
+                  text="A guest key of your choice says whose plugins they are. Guests never see it."
+                >
+                  {mayManage(app.role) ? (
+                    <LinkButton
+                      isSmall
+                      kind={extensionPoint === undefined ? 'quiet' : 'primary'}
+                      to={`/apps/${app.id}/guests`}
+                    >
+                      Invite a guest
+                    </LinkButton>
+                  ) : null}
+                </Step>
+              </ol>
+            </Section>
+          )}
+          {extensionPoint === undefined ? null : <FromYourHost extensionPoint={extensionPoint} guest={guest} />}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Step(props: {
+  readonly isDone: boolean;
+  readonly title: string;
+  readonly text: string;
+  /** What one presses to do it. */
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <li data-done={props.isDone ? '' : undefined}>
+      <div>
+        <h3>{props.title}</h3>
+        <p>{props.text}</p>
+      </div>
+      {props.isDone ? null : props.children}
+    </li>
+  );
+}
+
+function FromYourHost({
+  extensionPoint,
+  guest,
+}: {
+  readonly extensionPoint: ExtensionPoint;
+  readonly guest: Guest | undefined;
+}) {
+  // Percent-encoding leaves the apostrophe, which would end the shell's quotes.
+  const guestKey = guest === undefined ? '<guest_key>' : encodeURIComponent(guest.guestKey).replaceAll("'", '%27');
+  const bindings = `${serverUrl()}/api/v1/extension-points/${extensionPoint.id}/bindings/${guestKey}`;
+  return (
+    <Section
+      title="In your program"
+      intro={
+        <>
+          Two calls with an <Link to="/account/tokens">access token</Link>: which plugins a guest key has at “
+          {extensionPoint.name}”, and then the bytes of each by its content address.
+        </>
+      }
+    >
+      <CommandBlock
+        command={`curl -H "authorization: Bearer $TENON_TOKEN" \\\n  '${bindings}'`}
+        what="the call that lists plugins"
+      />
+      <CommandBlock
+        command={`curl -H "authorization: Bearer $TENON_TOKEN" -o plugin.wasm \\\n  '${serverUrl()}/api/v1/c/<content_address>'`}
+        what="the call that fetches a plugin"
+      />
+    </Section>
+  );
+}
+
+function Rename({ app, onRenamed }: { readonly app: App; readonly onRenamed: (app: App) => void }) {
+  const { session, toasts } = useServices();
+  const [name, setName] = useState(app.name);
+  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+    onRenamed(await session.api.put<App>(`/api/v1/apps/${app.id}`, { name }));
+    toasts.show('The application has its new name.');
+  }, ['name']);
+  return (
+    <Section title="Name">
+      <form onSubmit={submit} class="form-narrow">
+        <TextField
+          label="Name of the application"
+          name="name"
+          value={name}
+          onInput={setName}
+          maxLength={200}
+          error={fieldError('name')}
+          hint="Your team and your guests see it."
+        />
+        <ErrorView error={error} />
+        <div class="actions">
+          <Button type="submit" kind="quiet" isBusy={isBusy} isDisabled={name.trim() === '' || name === app.name}>
+            Rename
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}
+
+function Delete({ app }: { readonly app: App }) {
+  const { session, toasts } = useServices();
+  const { route } = useLocation();
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <Section title="Delete the application" intro="Everything in it goes with it, at once and for good.">
+      <Button kind="danger" onClick={() => setAsking(true)}>
+        Delete the application …
+      </Button>
+      {isAsking ? (
+        <ConfirmDialog
+          title="Delete the application?"
+          action="Delete the application"
+          typed={app.name.trim()}
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            await session.api.delete(`/api/v1/apps/${app.id}`);
+            route(href('/'), true);
+            toasts.show('The application is deleted.');
+          }}
+        >
+          <p>
+            Its extension points, guests, invitations and plugins go with it, and so do access tokens that are for it
+            alone. Programs that fetch plugins from it get nothing any more.
+          </p>
+        </ConfirmDialog>
+      ) : null}
+    </Section>
+  );
+}

@@ -1,0 +1,98 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ErrorView } from '../../components/error-view.tsx';
+import { TextField } from '../../components/field.tsx';
+import { checkSchema } from '../../components/schema-editor/check-schema.ts';
+import { SchemaEditor } from '../../components/schema-editor/schema-editor.tsx';
+import { SchemaView } from '../../components/schema-view.tsx';
+import { useLeaveGuard } from '../../state/use-leave-guard.ts';
+import { useSubmit } from '../../state/use-submit.ts';
+
+/** The preview follows once typing has paused this long. */
+const previewDelayMs = 200;
+
+/** An extension point's name and schema to write, and beside it what guests will read. */
+export function SchemaForm(props: {
+  readonly initialName: string;
+  readonly initialText: string;
+  /** What the button says. */
+  readonly action: string;
+  readonly cancelTo: string;
+  readonly onSave: (name: string, schemaText: string) => Promise<void>;
+}) {
+  const [name, setName] = useState(props.initialName);
+  const [text, setText] = useState(props.initialText);
+  const [checked, setChecked] = useState(() => checkSchema(props.initialText));
+  const [schema, setSchema] = useState<unknown>(() => checkSchema(props.initialText));
+  const [isSaved, setSaved] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setChecked(checkSchema(text)), previewDelayMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  // While the text is at fault, what it said last stays.
+  useEffect(() => {
+    if (checked.fault === undefined) setSchema(checked.schema);
+  }, [checked]);
+
+  const guard = useLeaveGuard(!isSaved && (name !== props.initialName || text !== props.initialText));
+  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+    await props.onSave(name, text);
+    setSaved(true);
+  }, ['name', 'schema']);
+
+  return (
+    <div class="schema-form">
+      <form onSubmit={submit} class="stack">
+        <TextField
+          label="Name"
+          name="name"
+          value={name}
+          onInput={setName}
+          maxLength={200}
+          hasFocus={props.initialName === ''}
+          error={fieldError('name')}
+          hint="Your team and your guests see it."
+        />
+        <SchemaEditor
+          initialText={props.initialText}
+          onChange={setText}
+          checked={checked}
+          error={checked.fault === undefined ? fieldError('schema') : undefined}
+        />
+        <ErrorView error={error} />
+        <div class="actions">
+          <Button type="submit" isBusy={isBusy} isDisabled={checked.fault !== undefined}>
+            {props.action}
+          </Button>
+          <LinkButton kind="quiet" to={props.cancelTo}>
+            Cancel
+          </LinkButton>
+        </div>
+      </form>
+      <section
+        class="schema-preview"
+        aria-labelledby="schema-preview"
+        data-stale={checked.fault === undefined ? undefined : ''}
+      >
+        <h2 id="schema-preview">What guests read</h2>
+        <SchemaView schema={schema} />
+      </section>
+      {guard.isAsking ? (
+        <Dialog title="Leave without saving?" onClose={guard.stay}>
+          <div class="stack">
+            <p>What you have changed here is not saved.</p>
+            <div class="actions actions-end">
+              <Button kind="quiet" onClick={guard.stay}>
+                Stay
+              </Button>
+              <Button kind="danger" onClick={guard.leave}>
+                Leave
+              </Button>
+            </div>
+          </div>
+        </Dialog>
+      ) : null}
+    </div>
+  );
+}

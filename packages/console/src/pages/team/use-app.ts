@@ -1,0 +1,30 @@
+import type { App, MemberRole } from '@tenon/protocol';
+import { useRoute } from 'preact-iso/router';
+import { useApi } from '../../state/services.ts';
+import type { Data } from '../../state/use-data.ts';
+import { useKeptData } from '../../state/use-kept.ts';
+
+/** The application that the page's address names. */
+export function useApp(): { readonly appId: string; readonly app: Data<App> } {
+  const api = useApi();
+  const { appId = '' } = useRoute().params;
+  const path = `/api/v1/apps/${encodeURIComponent(appId)}`;
+  return { appId, app: useKeptData(path, (signal) => api.get<App>(path, { signal })) };
+}
+
+/** Whether somebody in the role may change extension points, guests and invitations, and rename the application. */
+export function mayManage(role: App['role']): boolean {
+  return role === 'owner' || role === 'admin';
+}
+
+/** Whether somebody in the role may change the team, and delete the application. */
+export function mayOwn(role: App['role']): boolean {
+  return role === 'owner';
+}
+
+/** What each role may do, in words. */
+export const roleWords: Readonly<Record<MemberRole, string>> = {
+  owner: 'may do everything, change the team and delete the application included',
+  admin: 'manages extension points, guests and invitations',
+  viewer: 'sees everything and changes nothing; enough for a host that fetches plugins',
+};

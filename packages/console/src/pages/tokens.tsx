@@ -1,0 +1,17 @@
+import { Page } from '../components/page.tsx';
+import { AccessTokensSection } from './tokens/access-tokens.tsx';
+import { ApiKeysSection } from './tokens/api-keys.tsx';
+
+/** What programs show the server in place of oneself. */
+export function TokensPage() {
+  return (
+    <Page
+      title="Tokens and API keys"
+      intro="Programs use them in your name. Whoever has one can do what it allows, so keep them as you keep a password."
+      crumbs={[{ label: 'Your account', to: '/account' }]}
+    >
+      <AccessTokensSection />
+      <ApiKeysSection />
+    </Page>
+  );
+}

@@ -1,0 +1,138 @@
+import type { App, TokenCreated, TokenInfo } from '@tenon/protocol';
+import { useState } from 'preact/hooks';
+import { serverUrl } from '../../base-path.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { CommandBlock } from '../../components/command-block.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Section } from '../../components/page.tsx';
+import { SecretDialog } from '../../components/secret-dialog.tsx';
+import { Time } from '../../components/time.tsx';
+import { useServices } from '../../state/services.ts';
+import { useKeptData } from '../../state/use-kept.ts';
+import { NewTokenDialog } from './new-token-dialog.tsx';
+
+/** Tokens for the distribution API, in one's own name. */
+export function AccessTokensSection() {
+  const { session, toasts } = useServices();
+  const tokens = useKeptData('/api/v1/tokens', (signal) => session.api.list<TokenInfo>('/api/v1/tokens', { signal }));
+  const apps = useKeptData('/api/v1/apps', (signal) => session.api.list<App>('/api/v1/apps', { signal }));
+  const [isMaking, setMaking] = useState(false);
+  const [made, setMade] = useState<TokenCreated>();
+  const [revoked, setRevoked] = useState<TokenInfo>();
+  const knownApps = apps.status === 'ready' ? apps.data : [];
+  const make = <Button onClick={() => setMaking(true)}>New token</Button>;
+  const isEmpty = tokens.status === 'ready' && tokens.data.length === 0;
+  return (
+    <Section
+      title="Access tokens"
+      intro="They open the distribution API: hosts fetch plugins with one, build servers publish with one."
+      actions={isEmpty ? undefined : make}
+    >
+      <Loaded of={tokens}>
+        {(list) =>
+          list.length === 0 ? (
+            <EmptyState title="No access tokens" action={make}>
+              <p>
+                On your own machine <code>tenon login</code> gets one by itself. Make one here for a program: with the
+                scopes that it needs, for one application where that will do.
+              </p>
+            </EmptyState>
+          ) : (
+            <TokenTable tokens={list} apps={knownApps} onRevoke={setRevoked} />
+          )
+        }
+      </Loaded>
+      {isMaking ? (
+        <NewTokenDialog
+          apps={knownApps}
+          onMade={(token) => {
+            const { token: _secret, ...info } = token;
+            tokens.update((list) => [...list, info]);
+            setMaking(false);
+            setMade(token);
+          }}
+          onClose={() => setMaking(false)}
+        />
+      ) : null}
+      {made === undefined ? null : (
+        <SecretDialog
+          title={`Token “${made.name}”`}
+          secret={made.token}
+          what="the token"
+          onClose={() => setMade(undefined)}
+        >
+          <p>Programs find it in the environment; this shows whether it works:</p>
+          <CommandBlock
+            command={`curl -H "authorization: Bearer $TENON_TOKEN" \\\n  ${serverUrl()}/api/v1/me`}
+            what="the command"
+          />
+        </SecretDialog>
+      )}
+      {revoked === undefined ? null : (
+        <ConfirmDialog
+          title={`Revoke “${revoked.name}”?`}
+          action="Revoke the token"
+          onClose={() => setRevoked(undefined)}
+          onConfirm={async () => {
+            await session.api.delete(`/api/v1/tokens/${revoked.id}`);
+            tokens.update((list) => list.filter(({ id }) => id !== revoked.id));
+            setRevoked(undefined);
+            toasts.show('The token opens nothing any more.');
+          }}
+        >
+          <p>Programs that use it stop working with their next request.</p>
+        </ConfirmDialog>
+      )}
+    </Section>
+  );
+}
+
+function TokenTable(props: {
+  readonly tokens: readonly TokenInfo[];
+  readonly apps: readonly App[];
+  readonly onRevoke: (token: TokenInfo) => void;
+}) {
+  const nameOf = new Map(props.apps.map(({ id, name }) => [id, name]));
+  return (
+    <DataTable
+      caption="Access tokens"
+      keptAs="tokens"
+      rows={props.tokens.toReversed()}
+      rowKey={({ id }) => id}
+      searchHint="Name, scope or application"
+      searchText={({ name, scopes, appId }) => [name, ...scopes, appId ?? '', nameOf.get(appId ?? '') ?? ''].join('\n')}
+      columns={[
+        { header: 'Name', cell: ({ name }) => name },
+        { header: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+        {
+          header: 'For',
+          cell: ({ appId }) =>
+            appId === null ? (
+              <span class="soft">all applications</span>
+            ) : (
+              (nameOf.get(appId) ?? <code class="small">{appId}</code>)
+            ),
+        },
+        { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+        { header: 'Ends', cell: ({ expiresAt }) => <Ends at={expiresAt} /> },
+        {
+          header: 'Actions',
+          isActions: true,
+          cell: (token) => (
+            <Button kind="quiet" isSmall label={`Revoke ${token.name}`} onClick={() => props.onRevoke(token)}>
+              Revoke
+            </Button>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function Ends({ at }: { readonly at: string }) {
+  return Date.parse(at) <= Date.now() ? <Badge kind="bad">expired</Badge> : <Time at={at} />;
+}

@@ -1,0 +1,168 @@
+import type { ApiKeyCreated, ApiKeyInfo } from '@tenon/protocol';
+import { useState } from 'preact/hooks';
+import type { ApiClient } from '../../api/client.ts';
+import { serverUrl } from '../../base-path.ts';
+import { Button } from '../../components/button.tsx';
+import { CommandBlock } from '../../components/command-block.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { ErrorView } from '../../components/error-view.tsx';
+import { TextField } from '../../components/field.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Section } from '../../components/page.tsx';
+import { SecretDialog } from '../../components/secret-dialog.tsx';
+import { Time } from '../../components/time.tsx';
+import { useApi, useServices } from '../../state/services.ts';
+import { useData } from '../../state/use-data.ts';
+import { useKeptData } from '../../state/use-kept.ts';
+import { useSubmit } from '../../state/use-submit.ts';
+
+/** Keys for the instrumentation endpoint. */
+export function ApiKeysSection() {
+  const { session, toasts } = useServices();
+  const keys = useKeptData('/api/v1/api-keys', (signal) =>
+    session.api.list<ApiKeyInfo>('/api/v1/api-keys', { signal }),
+  );
+  const [isMaking, setMaking] = useState(false);
+  const [made, setMade] = useState<ApiKeyCreated>();
+  const [revoked, setRevoked] = useState<ApiKeyInfo>();
+  const make = <Button onClick={() => setMaking(true)}>New API key</Button>;
+  const isEmpty = keys.status === 'ready' && keys.data.length === 0;
+  return (
+    <Section
+      title="API keys"
+      intro="They open the instrumentation endpoint, and nothing else. They do not end until you revoke them."
+      actions={isEmpty ? undefined : make}
+    >
+      <Loaded of={keys}>
+        {(list) =>
+          list.length === 0 ? (
+            <EmptyState title="No API keys" action={make}>
+              <p>With an API key a build can send a WebAssembly module and get it back instrumented for tracing.</p>
+            </EmptyState>
+          ) : (
+            <DataTable
+              caption="API keys"
+              keptAs="api keys"
+              rows={list.toReversed()}
+              rowKey={({ id }) => id}
+              searchHint="Name"
+              searchText={({ name }) => name}
+              columns={[
+                { header: 'Name', cell: ({ name }) => name },
+                { header: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+                { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+                {
+                  header: 'Actions',
+                  isActions: true,
+                  cell: (key) => (
+                    <Button kind="quiet" isSmall label={`Revoke ${key.name}`} onClick={() => setRevoked(key)}>
+                      Revoke
+                    </Button>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      {isMaking ? (
+        <NewKeyDialog
+          onMade={(key) => {
+            const { apiKey: _secret, ...info } = key;
+            keys.update((list) => [...list, info]);
+            setMaking(false);
+            setMade(key);
+          }}
+          onClose={() => setMaking(false)}
+        />
+      ) : null}
+      {made === undefined ? null : <MadeKey made={made} onClose={() => setMade(undefined)} />}
+      {revoked === undefined ? null : (
+        <ConfirmDialog
+          title={`Revoke “${revoked.name}”?`}
+          action="Revoke the key"
+          onClose={() => setRevoked(undefined)}
+          onConfirm={async () => {
+            await session.api.delete(`/api/v1/api-keys/${revoked.id}`);
+            keys.update((list) => list.filter(({ id }) => id !== revoked.id));
+            setRevoked(undefined);
+            toasts.show('The key opens nothing any more.');
+          }}
+        >
+          <p>Builds that use it fail from their next request on.</p>
+        </ConfirmDialog>
+      )}
+    </Section>
+  );
+}
+
+function MadeKey({ made, onClose }: { readonly made: ApiKeyCreated; readonly onClose: () => void }) {
+  const api = useApi();
+  const url = useData((signal) => instrumentUrl(api, signal), [api]);
+  return (
+    <SecretDialog title={`API key “${made.name}”`} secret={made.apiKey} what="the key" onClose={onClose}>
+      <p>Instrument a module with it:</p>
+      <CommandBlock
+        command={`curl -fsS -H "authorization: Bearer $TENON_API_KEY" \\\n  -F wasm=@code.wasm -o code.instrumented.wasm \\\n  ${
+          url.status === 'ready' ? url.data : serverUrl()
+        }/instrument`}
+        what="the command"
+      />
+    </SecretDialog>
+  );
+}
+
+interface Description {
+  readonly paths?: { readonly '/instrument'?: { readonly post?: { readonly servers?: readonly { url: string }[] } } };
+}
+
+/** Where the instrumentation endpoint is: beside the API, unless the API's own description says otherwise. */
+async function instrumentUrl(api: ApiClient, signal: AbortSignal): Promise<string> {
+  const description = await api.get<Description>('/openapi.json', { signal });
+  const url = description.paths?.['/instrument']?.post?.servers?.[0]?.url ?? serverUrl();
+  return url.replace(/\/+$/, '');
+}
+
+function NewKeyDialog({
+  onMade,
+  onClose,
+}: {
+  readonly onMade: (key: ApiKeyCreated) => void;
+  readonly onClose: () => void;
+}) {
+  const api = useApi();
+  const [name, setName] = useState('');
+  const { submit, isBusy, error, fieldError } = useSubmit(
+    async () => onMade(await api.post<ApiKeyCreated>('/api/v1/api-keys', { name })),
+    ['name'],
+  );
+  return (
+    <Dialog title="New API key" onClose={onClose}>
+      <form onSubmit={submit}>
+        <TextField
+          label="Name"
+          name="name"
+          value={name}
+          onInput={setName}
+          maxLength={200}
+          hasFocus
+          error={fieldError('name')}
+          placeholder="build server"
+          hint="To tell it from others when one is to be revoked."
+        />
+        <ErrorView error={error} />
+        <div class="actions actions-end">
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" isBusy={isBusy}>
+            Make the key
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,119 @@
+import type { App, TokenCreated, TokenScope } from '@tenon/protocol';
+import { useState } from 'preact/hooks';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ErrorView } from '../../components/error-view.tsx';
+import { CheckboxField, SelectField, TextField } from '../../components/field.tsx';
+import { useApi } from '../../state/services.ts';
+import { useSubmit } from '../../state/use-submit.ts';
+import { scopes, scopeWords } from './scope-words.ts';
+
+const lifetimes = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'a year' },
+  { value: 'other', label: 'another number of days …' },
+] as const;
+
+/** As long as the server lets one live: ten years. */
+const maxDays = 3650;
+
+/** Asks for what a token may, and makes it. The client asks for the password where the server wants it again. */
+export function NewTokenDialog(props: {
+  readonly apps: readonly App[];
+  readonly onMade: (token: TokenCreated) => void;
+  readonly onClose: () => void;
+}) {
+  const api = useApi();
+  const [name, setName] = useState('');
+  const [wanted, setWanted] = useState<ReadonlySet<TokenScope>>(new Set(['read']));
+  const [appId, setAppId] = useState('');
+  const [lifetime, setLifetime] = useState('90');
+  const [days, setDays] = useState('180');
+  const expiresInDays = Number(lifetime === 'other' ? days : lifetime);
+  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+    const body = {
+      name,
+      scopes: scopes.filter((scope) => wanted.has(scope)),
+      expiresInDays,
+      ...(appId === '' ? {} : { appId }),
+    };
+    props.onMade(await api.post<TokenCreated>('/api/v1/tokens', body));
+  }, ['name', 'appId', 'expiresInDays']);
+  const toggle = (scope: TokenScope, isWanted: boolean): void => {
+    const next = new Set(wanted);
+    if (isWanted) next.add(scope);
+    else next.delete(scope);
+    setWanted(next);
+  };
+  return (
+    <Dialog title="New access token" onClose={props.onClose}>
+      <form onSubmit={submit}>
+        <TextField
+          label="Name"
+          name="name"
+          value={name}
+          onInput={setName}
+          maxLength={200}
+          hasFocus
+          error={fieldError('name')}
+          placeholder="build server"
+          hint="To tell it from others when one is to be revoked."
+        />
+        <fieldset class="choices">
+          <legend>It may</legend>
+          {scopes.map((scope) => (
+            <CheckboxField
+              key={scope}
+              name={scope}
+              label={<strong>{scope}</strong>}
+              hint={scopeWords[scope]}
+              isChecked={wanted.has(scope)}
+              onChange={(isWanted) => toggle(scope, isWanted)}
+            />
+          ))}
+        </fieldset>
+        <SelectField
+          label="For"
+          name="appId"
+          value={appId}
+          onChange={setAppId}
+          error={fieldError('appId')}
+          options={[
+            { value: '', label: 'all applications that I am in' },
+            ...props.apps.map(({ id, name: label }) => ({ value: id, label: `${label} alone` })),
+          ]}
+        />
+        <SelectField
+          label="It ends after"
+          name="lifetime"
+          value={lifetime}
+          onChange={setLifetime}
+          options={lifetimes}
+        />
+        {lifetime === 'other' ? (
+          <TextField
+            label="Days"
+            name="expiresInDays"
+            type="number"
+            min={1}
+            max={maxDays}
+            value={days}
+            onInput={setDays}
+            error={fieldError('expiresInDays')}
+          />
+        ) : null}
+        <ErrorView error={error} />
+        <div class="actions actions-end">
+          <Button kind="quiet" onClick={props.onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" isBusy={isBusy} isDisabled={wanted.size === 0}>
+            Make the token
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
