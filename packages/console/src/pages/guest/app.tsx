@@ -3,7 +3,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { Link } from '../../components/link.tsx';
 import { Page } from '../../components/page.tsx';
 import { Skeleton } from '../../components/spinner.tsx';
-import { useKeptData } from '../../state/memory.ts';
+import { useKeptData } from '../../state/use-kept.ts';
 import { useAccount, useApi } from '../../state/services.ts';
 import { AppTabs } from '../team/app-tabs.tsx';
 import { useApp } from '../team/use-app.ts';

@@ -6,7 +6,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { SchemaView } from '../../components/schema-view.tsx';
 import { Skeleton } from '../../components/spinner.tsx';
-import { useKeptData } from '../../state/memory.ts';
+import { useKeptData } from '../../state/use-kept.ts';
 import { useAccount, useApi } from '../../state/services.ts';
 import { useApp } from '../team/use-app.ts';
 import { ForGuest, GuestPageFailed } from './guest-frame.tsx';
