@@ -59,9 +59,7 @@ export function ApprovalForm(props: {
   return (
     <form class="stack" onSubmit={decide('approve')}>
       <div class="compare">
-        <p>
-          {view.flow === 'device' ? 'Compare with the terminal or device that asks:' : 'Compare with your terminal:'}
-        </p>
+        <p>{view.flow === 'device' ? 'Compare with the terminal that asks:' : 'Compare with your terminal:'}</p>
         <CompareCode code={view.userCode} />
         <p class="soft small">Another code there, or no terminal of yours that waits? Then deny.</p>
       </div>
@@ -120,7 +118,7 @@ export function ApprovalForm(props: {
 /** Why it can't be approved as it stands. */
 function faultOf(view: AuthorizationView, granted: readonly TokenScope[], isMine: boolean): string | undefined {
   if (granted.length === 0) return 'Leave at least one thing that it may do, or deny.';
-  if (view.flow === 'device' && !isMine) return 'Say first that it is your own login, or deny.';
+  if (view.flow === 'device' && !isMine) return 'Tick first that it is your own login, or deny.';
   return undefined;
 }
 

@@ -11,7 +11,7 @@ export function Terms({ appName }: { readonly appName: string }) {
         <li>see and download the plugins that you published</li>
       </ul>
       <p class="soft small">
-        You will not see other guests or their plugins. The team sees your name and your plugins, not your e-mail
+        You will not see other guests or their plugins. The team sees your name and your plugins, not your e‑mail
         address, and can end it at any time.
       </p>
     </div>
