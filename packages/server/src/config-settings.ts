@@ -134,8 +134,8 @@ export const settings = {
   passwordWorkers: setting(
     'TENON_PASSWORD_WORKERS',
     positiveInteger,
-    Math.min(4, availableParallelism()),
-    'threads that hash passwords, 64 MiB each; by default as many as there are cores, and no more than 4',
+    2,
+    'threads that hash passwords; each takes 64 MiB while it does',
   ),
   passwordQueue: setting(
     'TENON_PASSWORD_QUEUE',
