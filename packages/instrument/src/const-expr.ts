@@ -49,7 +49,8 @@ export function rewriteConstExpr(rewriter: IndexRewriter): void {
   }
 }
 
-function readForm(reader: ByteReader): number {
+/** Reads the opcode of a constant instruction. */
+export function readForm(reader: ByteReader): number {
   const byte = readByte(reader, 'a constant expression');
   const form = oneByteForms[byte] as number;
   if (form !== Form.Prefix) return form;
@@ -59,7 +60,7 @@ function readForm(reader: ByteReader): number {
 }
 
 /** False for an instruction that cannot be constant because of its form. Which of the others may be is the engine's matter. */
-function skipConstImmediates(reader: ByteReader, form: number): boolean {
+export function skipConstImmediates(reader: ByteReader, form: number): boolean {
   const what = 'the immediate of a constant instruction';
   if (form === Form.None) return true;
   if (form === Form.Leb32) skipLeb(reader, 5, what);

@@ -1,4 +1,4 @@
-import { type ExternalKind, exportName, type Module, readBodyBounds, readModule } from './module.ts';
+import { type ExternalKind, exportName, type Memory, type Module, readBodyBounds, readModule } from './module.ts';
 import { describeFunctionType } from './types.ts';
 
 /** Parameters and results as the text format writes them: `i32`, `externref`, `(ref null 3)`. */
@@ -22,10 +22,24 @@ export interface ExportDescription {
   readonly type?: FunctionSignature;
 }
 
+/** A memory as it is declared. */
+export interface MemoryDescription {
+  /** Size at the start, and the most it may grow to, in pages of 64 KiB, or of `pageBytes`. */
+  readonly minimumPages: number;
+  readonly maximumPages?: number;
+  /** 65,536 unless the module says another: https://github.com/WebAssembly/custom-page-sizes */
+  readonly pageBytes: number;
+  readonly isImported: boolean;
+  readonly isExported: boolean;
+  readonly isShared: boolean;
+}
+
 /** What a module asks of its host and offers to it, in the module's own order. */
 export interface ModuleDescription {
   readonly imports: readonly ImportDescription[];
   readonly exports: readonly ExportDescription[];
+  /** The memory index space, imports first. */
+  readonly memories: readonly MemoryDescription[];
   /** Size of the function index space, imports included. */
   readonly functionCount: number;
 }
@@ -51,7 +65,20 @@ export function describeModule(bytes: Uint8Array): ModuleDescription {
     const name = exportName(module, entry);
     return kind === 'function' ? { name, kind, type: signatureOf(module, index) } : { name, kind };
   });
-  return { imports, exports, functionCount: module.functionTypes.length };
+  const memories = module.memories.map(describeMemory);
+  return { imports, exports, memories, functionCount: module.functionTypes.length };
+}
+
+function describeMemory({
+  minimum,
+  maximum,
+  pageSizeLog2,
+  isImported,
+  isExported,
+  isShared,
+}: Memory): MemoryDescription {
+  const maximumPages = maximum === undefined ? {} : { maximumPages: maximum };
+  return { minimumPages: minimum, ...maximumPages, pageBytes: 2 ** pageSizeLog2, isImported, isExported, isShared };
 }
 
 function signatureOf(module: Module, functionIndex: number): FunctionSignature {

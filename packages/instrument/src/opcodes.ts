@@ -1,5 +1,8 @@
+import { ProposalBit } from './proposal-bits.ts';
+
 /**
- * The only knowledge of the instruction set: opcode → form of its immediates and what it means to the rewriter.
+ * The only knowledge of the instruction set: opcode → form of its immediates and what it means to the rewriter, and the
+ * proposals that brought it.
  * https://webassembly.github.io/spec/core/appendix/index-instructions.html
  *
  * A form is a small number, so that one table look-up and one jump decode an instruction. Those from `Block` on concern
@@ -83,37 +86,56 @@ export const Op = {
   memoryGrow: 0x40,
   i32Const: 0x41,
   i64Const: 0x42,
+  refNull: 0xd0,
   refFunc: 0xd2,
 } as const;
 
-/** [first opcode, last opcode, form] */
-type Row = readonly [number, number, number];
+const {
+  signExtension,
+  saturatingFloatToInt,
+  bulkMemory,
+  referenceTypes,
+  simd,
+  relaxedSimd,
+  tailCall,
+  threads,
+  exceptions,
+  legacyExceptions,
+  someExceptions,
+  functionReferences,
+  gc,
+  wideArithmetic,
+} = ProposalBit;
+
+/** [first opcode, last opcode, form, proposals that the first version had not, as bits] */
+type Row = readonly [number, number, number, number?];
 
 const oneByteRows: readonly Row[] = [
   [0x00, 0x01, Form.None], // unreachable, nop
   [0x02, 0x04, Form.Block], // block, loop, if
   [0x05, 0x05, Form.None], // else
-  [0x06, 0x06, Form.Try],
-  [0x07, 0x07, Form.Leb32], // catch
-  [0x08, 0x08, Form.Throw],
-  [0x09, 0x09, Form.Rethrow],
-  [0x0a, 0x0a, Form.ThrowRef],
+  [0x06, 0x06, Form.Try, legacyExceptions],
+  [0x07, 0x07, Form.Leb32, legacyExceptions], // catch
+  [0x08, 0x08, Form.Throw, someExceptions],
+  [0x09, 0x09, Form.Rethrow, legacyExceptions],
+  [0x0a, 0x0a, Form.ThrowRef, exceptions],
   [0x0b, 0x0b, Form.End],
   [0x0c, 0x0d, Form.Branch], // br, br_if
   [0x0e, 0x0e, Form.BranchTable],
   [0x0f, 0x0f, Form.Return],
   [0x10, 0x10, Form.Call],
   [0x11, 0x11, Form.CallIndirect],
-  [0x12, 0x12, Form.ReturnCall],
-  [0x13, 0x13, Form.ReturnCallIndirect],
-  [0x14, 0x14, Form.CallRef],
-  [0x15, 0x15, Form.ReturnCallRef],
-  [0x18, 0x18, Form.Delegate],
-  [0x19, 0x19, Form.None], // catch_all
+  [0x12, 0x12, Form.ReturnCall, tailCall],
+  [0x13, 0x13, Form.ReturnCallIndirect, tailCall],
+  [0x14, 0x14, Form.CallRef, functionReferences],
+  [0x15, 0x15, Form.ReturnCallRef, functionReferences | tailCall],
+  [0x18, 0x18, Form.Delegate, legacyExceptions],
+  [0x19, 0x19, Form.None, legacyExceptions], // catch_all
   [0x1a, 0x1b, Form.None], // drop, select
-  [0x1c, 0x1c, Form.ValueTypes], // select with types
-  [0x1f, 0x1f, Form.TryTable],
-  [0x20, 0x26, Form.Leb32], // local.*, global.*, table.get, table.set
+  [0x1c, 0x1c, Form.ValueTypes, referenceTypes], // select with types
+  [0x1f, 0x1f, Form.TryTable, exceptions],
+  [0x20, 0x24, Form.Leb32], // local.*, global.*
+  [0x25, 0x26, Form.Leb32, referenceTypes], // table.get, table.set
   [0x28, 0x3e, Form.MemArg], // loads and stores
   [0x3f, 0x3f, Form.Leb32], // memory.size
   [0x40, 0x40, Form.MemoryGrow],
@@ -121,52 +143,54 @@ const oneByteRows: readonly Row[] = [
   [0x42, 0x42, Form.Leb64], // i64.const
   [0x43, 0x43, Form.FourBytes], // f32.const
   [0x44, 0x44, Form.EightBytes], // f64.const
-  [0x45, 0xc4, Form.None], // numeric, sign extension from 0xc0
-  [0xd0, 0xd0, Form.Leb32], // ref.null
-  [0xd1, 0xd1, Form.None], // ref.is_null
-  [0xd2, 0xd2, Form.RefFunc],
-  [0xd3, 0xd4, Form.None], // ref.eq, ref.as_non_null
-  [0xd5, 0xd6, Form.Branch], // br_on_null, br_on_non_null
+  [0x45, 0xbf, Form.None], // numeric
+  [0xc0, 0xc4, Form.None, signExtension],
+  [0xd0, 0xd0, Form.Leb32, referenceTypes], // ref.null
+  [0xd1, 0xd1, Form.None, referenceTypes], // ref.is_null
+  [0xd2, 0xd2, Form.RefFunc, referenceTypes],
+  [0xd3, 0xd3, Form.None, gc], // ref.eq
+  [0xd4, 0xd4, Form.None, functionReferences], // ref.as_non_null
+  [0xd5, 0xd6, Form.Branch, functionReferences], // br_on_null, br_on_non_null
   [0xfb, 0xfe, Form.Prefix],
 ];
 
 const gcRows: readonly Row[] = [
-  [0x00, 0x01, Form.Leb32], // struct.new, struct.new_default
-  [0x02, 0x05, Form.TwoLeb32], // struct.get*, struct.set
-  [0x06, 0x07, Form.Leb32], // array.new, array.new_default
-  [0x08, 0x0a, Form.TwoLeb32], // array.new_fixed, array.new_data, array.new_elem
-  [0x0b, 0x0e, Form.Leb32], // array.get*, array.set
-  [0x0f, 0x0f, Form.None], // array.len
-  [0x10, 0x10, Form.Leb32], // array.fill
-  [0x11, 0x13, Form.TwoLeb32], // array.copy, array.init_data, array.init_elem
-  [0x14, 0x17, Form.Leb32], // ref.test, ref.cast
-  [0x18, 0x19, Form.BranchOnCast],
-  [0x1a, 0x1e, Form.None], // conversions, ref.i31, i31.get_*
+  [0x00, 0x01, Form.Leb32, gc], // struct.new, struct.new_default
+  [0x02, 0x05, Form.TwoLeb32, gc], // struct.get*, struct.set
+  [0x06, 0x07, Form.Leb32, gc], // array.new, array.new_default
+  [0x08, 0x0a, Form.TwoLeb32, gc], // array.new_fixed, array.new_data, array.new_elem
+  [0x0b, 0x0e, Form.Leb32, gc], // array.get*, array.set
+  [0x0f, 0x0f, Form.None, gc], // array.len
+  [0x10, 0x10, Form.Leb32, gc], // array.fill
+  [0x11, 0x13, Form.TwoLeb32, gc], // array.copy, array.init_data, array.init_elem
+  [0x14, 0x17, Form.Leb32, gc], // ref.test, ref.cast
+  [0x18, 0x19, Form.BranchOnCast, gc],
+  [0x1a, 0x1e, Form.None, gc], // conversions, ref.i31, i31.get_*
 ];
 
 const numericRows: readonly Row[] = [
-  [0x00, 0x07, Form.None], // saturating truncations
-  [0x08, 0x08, Form.TwoLeb32], // memory.init
-  [0x09, 0x09, Form.Leb32], // data.drop
-  [0x0a, 0x0a, Form.TwoLeb32], // memory.copy
-  [0x0b, 0x0b, Form.Leb32], // memory.fill
-  [0x0c, 0x0c, Form.TwoLeb32], // table.init
-  [0x0d, 0x0d, Form.Leb32], // elem.drop
-  [0x0e, 0x0e, Form.TwoLeb32], // table.copy
-  [0x0f, 0x11, Form.Leb32], // table.grow, table.size, table.fill
-  [0x13, 0x16, Form.None], // wide arithmetic
+  [0x00, 0x07, Form.None, saturatingFloatToInt], // saturating truncations
+  [0x08, 0x08, Form.TwoLeb32, bulkMemory], // memory.init
+  [0x09, 0x09, Form.Leb32, bulkMemory], // data.drop
+  [0x0a, 0x0a, Form.TwoLeb32, bulkMemory], // memory.copy
+  [0x0b, 0x0b, Form.Leb32, bulkMemory], // memory.fill
+  [0x0c, 0x0c, Form.TwoLeb32, bulkMemory], // table.init
+  [0x0d, 0x0d, Form.Leb32, bulkMemory], // elem.drop
+  [0x0e, 0x0e, Form.TwoLeb32, bulkMemory], // table.copy
+  [0x0f, 0x11, Form.Leb32, referenceTypes], // table.grow, table.size, table.fill
+  [0x13, 0x16, Form.None, wideArithmetic], // wide arithmetic
 ];
 
 const simdRows: readonly Row[] = [
-  [0x00, 0x0b, Form.MemArg],
-  [0x0c, 0x0d, Form.SixteenBytes], // v128.const, i8x16.shuffle
-  [0x0e, 0x14, Form.None],
-  [0x15, 0x22, Form.Byte], // extract_lane, replace_lane
-  [0x23, 0x53, Form.None],
-  [0x54, 0x5b, Form.MemArgAndLane],
-  [0x5c, 0x5d, Form.MemArg],
-  [0x5e, 0xff, Form.None],
-  [0x100, 0x113, Form.None], // relaxed SIMD
+  [0x00, 0x0b, Form.MemArg, simd],
+  [0x0c, 0x0d, Form.SixteenBytes, simd], // v128.const, i8x16.shuffle
+  [0x0e, 0x14, Form.None, simd],
+  [0x15, 0x22, Form.Byte, simd], // extract_lane, replace_lane
+  [0x23, 0x53, Form.None, simd],
+  [0x54, 0x5b, Form.MemArgAndLane, simd],
+  [0x5c, 0x5d, Form.MemArg, simd],
+  [0x5e, 0xff, Form.None, simd],
+  [0x100, 0x113, Form.None, relaxedSimd], // relaxed SIMD
   // Numbers that were never given out.
   ...[0x9a, 0xa2, 0xa5, 0xa6, 0xaf, 0xb0, 0xb2, 0xb3, 0xb4, 0xbb, 0xc2, 0xc5, 0xc6, 0xcf, 0xd0, 0xd2, 0xd3, 0xd4].map(
     (opcode): Row => [opcode, opcode, Form.Unknown],
@@ -176,9 +200,9 @@ const simdRows: readonly Row[] = [
 ];
 
 const atomicRows: readonly Row[] = [
-  [0x00, 0x02, Form.MemArg], // notify, wait
-  [0x03, 0x03, Form.Byte], // atomic.fence
-  [0x10, 0x4e, Form.MemArg],
+  [0x00, 0x02, Form.MemArg, threads], // notify, wait
+  [0x03, 0x03, Form.Byte, threads], // atomic.fence
+  [0x10, 0x4e, Form.MemArg, threads],
 ];
 
 /** Rows of a prefix's table; an instruction beyond them is unknown. */
@@ -189,6 +213,12 @@ export const oneByteForms: Uint8Array = formsOf(oneByteRows, 0x100);
 
 /** Forms of the prefixed instructions: `prefixedForms[(prefix - 0xfb) * prefixedTableSize + opcode]`. */
 export const prefixedForms: Uint8Array = joinTables([gcRows, numericRows, simdRows, atomicRows]);
+
+/** Bits of the proposals that instructions of one byte belong to, by opcode. */
+export const oneByteProposals: Int32Array = proposalsOf(oneByteRows, 0x100);
+
+/** The same for the prefixed instructions, as {@link prefixedForms}. */
+export const prefixedProposals: Int32Array = joinProposals([gcRows, numericRows, simdRows, atomicRows]);
 
 /** Opcodes of proposals that are known by name and not rewritten: [prefix or -1, first, last, feature]. */
 const refused: readonly (readonly [number, number, number, string])[] = [
@@ -216,6 +246,20 @@ function joinTables(tables: readonly (readonly Row[])[]): Uint8Array {
   const joined = new Uint8Array(tables.length * prefixedTableSize);
   tables.forEach((rows, index) => {
     joined.set(formsOf(rows, prefixedTableSize), index * prefixedTableSize);
+  });
+  return joined;
+}
+
+function proposalsOf(rows: readonly Row[], size: number): Int32Array {
+  const bits = new Int32Array(size);
+  for (const [first, last, , proposals = 0] of rows) bits.fill(proposals, first, last + 1);
+  return bits;
+}
+
+function joinProposals(tables: readonly (readonly Row[])[]): Int32Array {
+  const joined = new Int32Array(tables.length * prefixedTableSize);
+  tables.forEach((rows, index) => {
+    joined.set(proposalsOf(rows, prefixedTableSize), index * prefixedTableSize);
   });
   return joined;
 }

@@ -125,7 +125,33 @@ describe('describeModule()', () => {
         { name: 't', kind: 'tag' },
         { name: 'tab', kind: 'table' },
       ],
+      memories: [{ minimumPages: 1, pageBytes: 65_536, isImported: true, isExported: false, isShared: false }],
       functionCount: 2,
+    });
+  });
+
+  it('returns the sizes of memories', () => {
+    const { memories } = describeModule(
+      wat('(module (import "env" "m" (memory 2 3 shared)) (memory (export "own") i64 5 70000))'),
+    );
+    assert.deepEqual(memories, [
+      { minimumPages: 2, maximumPages: 3, pageBytes: 65_536, isImported: true, isExported: false, isShared: true },
+      {
+        minimumPages: 5,
+        maximumPages: 70_000,
+        pageBytes: 65_536,
+        isImported: false,
+        isExported: true,
+        isShared: false,
+      },
+    ]);
+    const bytes = Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 5, 4, 1, 0x08, 9, 0]);
+    assert.deepEqual(describeModule(bytes).memories[0], {
+      minimumPages: 9,
+      pageBytes: 1,
+      isImported: false,
+      isExported: false,
+      isShared: false,
     });
   });
 });

@@ -1,0 +1,63 @@
+/**
+ * What WebAssembly has got since its first version, one bit each, in the order in which lists name them. The names are those that
+ * wasm-tools gives its features: https://docs.rs/wasmparser/latest/wasmparser/struct.WasmFeatures.html
+ */
+export const proposalNames = [
+  'mutable-global',
+  'sign-extension',
+  'saturating-float-to-int',
+  'multi-value',
+  'bulk-memory',
+  'reference-types',
+  'simd',
+  'relaxed-simd',
+  'tail-call',
+  'extended-const',
+  'multi-memory',
+  'memory64',
+  'threads',
+  'exceptions',
+  'legacy-exceptions',
+  'function-references',
+  'gc',
+  'custom-page-sizes',
+  'wide-arithmetic',
+] as const;
+
+/** A proposal by its name, as {@link listProposals} answers it. */
+export type Proposal = (typeof proposalNames)[number];
+
+const bitOf = (name: Proposal): number => 1 << proposalNames.indexOf(name);
+
+export const ProposalBit = {
+  none: 0,
+  mutableGlobal: bitOf('mutable-global'),
+  signExtension: bitOf('sign-extension'),
+  saturatingFloatToInt: bitOf('saturating-float-to-int'),
+  multiValue: bitOf('multi-value'),
+  bulkMemory: bitOf('bulk-memory'),
+  referenceTypes: bitOf('reference-types'),
+  simd: bitOf('simd'),
+  relaxedSimd: bitOf('relaxed-simd'),
+  tailCall: bitOf('tail-call'),
+  extendedConst: bitOf('extended-const'),
+  multiMemory: bitOf('multi-memory'),
+  memory64: bitOf('memory64'),
+  threads: bitOf('threads'),
+  exceptions: bitOf('exceptions'),
+  legacyExceptions: bitOf('legacy-exceptions'),
+  functionReferences: bitOf('function-references'),
+  gc: bitOf('gc'),
+  customPageSizes: bitOf('custom-page-sizes'),
+  wideArithmetic: bitOf('wide-arithmetic'),
+  /** Tags, and `throw`: both generations of exception handling have them. */
+  someExceptions: 1 << proposalNames.length,
+} as const;
+
+/** The names of the proposals whose bits are set. */
+export function namesOfBits(bits: number): Proposal[] {
+  const { someExceptions, exceptions, legacyExceptions } = ProposalBit;
+  const isSettled = (bits & someExceptions) === 0 || (bits & (exceptions | legacyExceptions)) !== 0;
+  const settled = isSettled ? bits : bits | exceptions;
+  return proposalNames.filter((_, index) => (settled & (1 << index)) !== 0);
+}
