@@ -79,7 +79,7 @@ function Functions(props: {
   return (
     <SchemaPart title={props.title}>
       <p class="soft small">{props.functions.length === 0 ? props.none : props.intro}</p>
-      {props.functions.map(({ name, description, input, output, remarks }) => (
+      {props.functions.map(({ name, description, input, output, samples, remarks }) => (
         <article key={name} class="schema-function">
           <h4>
             <code>{name}</code>
@@ -92,6 +92,12 @@ function Functions(props: {
             </dl>
           )}
           <Remarks remarks={remarks} />
+          {samples.map(({ title, source }) => (
+            <figure key={title} class="schema-sample">
+              <figcaption class="soft small">{title}</figcaption>
+              <Block text={source} />
+            </figure>
+          ))}
         </article>
       ))}
     </SchemaPart>
@@ -110,7 +116,7 @@ function Labelled({ label, value }: { readonly label: string; readonly value: Va
 }
 
 function Value({ value }: { readonly value: ValueOutline }) {
-  const { type, contentType, description, fields, remarks } = value;
+  const { type, contentType, description, values, fields, remarks } = value;
   return (
     <div class="schema-value">
       <p>
@@ -123,6 +129,18 @@ function Value({ value }: { readonly value: ValueOutline }) {
         )}
       </p>
       {description === undefined ? null : <Prose text={description} />}
+      {values.length === 0 ? null : (
+        <div>
+          <span class="soft small">one of </span>
+          <ul class="names">
+            {values.map((each) => (
+              <li key={each}>
+                <code>{each}</code>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
       <Fields fields={fields} />
       <Remarks remarks={remarks} />
     </div>

@@ -1,3 +1,4 @@
+import { LinkButton } from '../components/button.tsx';
 import { CopyText } from '../components/copy-button.tsx';
 import { Page, Section } from '../components/page.tsx';
 import { useAccount } from '../state/services.ts';
@@ -14,6 +15,11 @@ export function AccountPage() {
       <NameSection />
       <Section isBeside title="User id" intro="An owner needs it to take you into the team of an application.">
         <CopyText text={id} what="your user id" />
+      </Section>
+      <Section isBeside title="Programs" intro="What they show the server in place of you.">
+        <LinkButton kind="quiet" to="/account/tokens">
+          Tokens and API keys
+        </LinkButton>
       </Section>
       <PasswordSection />
       <SessionsSection />

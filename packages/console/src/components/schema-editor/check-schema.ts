@@ -1,9 +1,9 @@
 import { parseExtensionPointSchema, SchemaError } from '@tenon/protocol/extension-point-schema';
-import { isNode, parseDocument, stringify } from 'yaml';
+import { stringify } from 'yaml';
 
-/** What is wrong with a schema's text, and where. */
-export interface SchemaFault {
-  /** In words that stand alone: "map keys must be unique". */
+/** One thing that is wrong with a schema's text, and where. */
+export interface TextFault {
+  /** In words, without the place: `there is no field "nam"; did you mean "name"?` */
   readonly detail: string;
   /** Offsets into the text, in UTF-16 code units. */
   readonly from: number;
@@ -13,16 +13,23 @@ export interface SchemaFault {
   readonly column: number;
 }
 
-export type CheckedSchema = { readonly schema: unknown; readonly fault?: never } | { readonly fault: SchemaFault };
+/** A schema as the API answers it, or what is wrong with its text: one fault at least, in the order of the text. */
+export type CheckedSchema =
+  | { readonly isSound: true; readonly schema: unknown }
+  | { readonly isSound: false; readonly faults: readonly TextFault[] };
 
 /** Checks a schema's YAML or JSON text as the server does, with the same code. */
 export function checkSchema(text: string): CheckedSchema {
   try {
-    return { schema: JSON.parse(parseExtensionPointSchema(text)) };
+    return { isSound: true, schema: JSON.parse(parseExtensionPointSchema(text)) };
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
-    const from = error.position === undefined ? placeOf(text, error.pointer) : offsetOf(text, error.position);
-    return { fault: { detail: error.detail, from, to: endOfWord(text, from), ...positionOf(text, from) } };
+    const lines = lineStarts(text);
+    const faults = error.faults.map(({ detail, position = { line: 1, column: 1 } }) => {
+      const from = Math.min(text.length, (lines[position.line - 1] ?? text.length) + position.column - 1);
+      return { detail, from, to: endOfWord(text, from), ...position };
+    });
+    return { isSound: false, faults };
   }
 }
 
@@ -31,32 +38,11 @@ export function schemaText(schema: unknown): string {
   return stringify(schema, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-function offsetOf(text: string, { line, column }: { readonly line: number; readonly column: number }): number {
-  let start = 0;
-  for (let at = 1; at < line; at++) {
-    const end = text.indexOf('\n', start);
-    if (end === -1) break;
-    start = end + 1;
-  }
-  return Math.min(text.length, start + column - 1);
+function lineStarts(text: string): number[] {
+  return [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
 }
 
-function positionOf(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset);
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
-}
-
-/** Where in the text stands what a JSON Pointer names; its beginning where that can't be told. */
-function placeOf(text: string, pointer: string): number {
-  const path = pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-  const node = path.length === 0 ? undefined : parseDocument(text, { uniqueKeys: false }).getIn(path, true);
-  return isNode(node) ? (node.range?.[0] ?? 0) : 0;
-}
-
+/** What is underlined: the word that begins there, one character at least where there is one. */
 function endOfWord(text: string, from: number): number {
   const length = text.slice(from).search(/[\s:,]|$/);
   return Math.min(text.length, from + Math.max(1, length));

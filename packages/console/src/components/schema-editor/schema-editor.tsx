@@ -1,6 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { CheckedSchema, SchemaFault } from './check-schema.ts';
-import { checkSchema } from './check-schema.ts';
+import { type CheckedSchema, checkSchema } from './check-schema.ts';
 import { type CodeEditor, createCodeEditor } from './code-editor.ts';
 import './schema-editor.css';
 
@@ -28,56 +27,53 @@ export function SchemaEditor(props: {
       description: howToLeave,
       onChange: (text) => onChange.current(text),
       check(text) {
-        const { fault } = checkSchema(text);
-        return fault === undefined
-          ? []
-          : [{ from: fault.from, to: fault.to, severity: 'error', message: fault.detail }];
+        const checked = checkSchema(text);
+        if (checked.isSound) return [];
+        return checked.faults.map(({ from, to, detail }) => ({ from, to, severity: 'error', message: detail }));
       },
     });
     editor.current = made;
     return () => made.destroy();
   }, []);
-  const { fault } = props.checked;
+  const isInvalid = !props.checked.isSound || props.error !== undefined;
   return (
     <div class="field">
       <div class="field-legend" id="schema-label">
         Schema
       </div>
-      <div
-        ref={host}
-        class={
-          fault === undefined && props.error === undefined ? 'schema-editor' : 'schema-editor schema-editor-invalid'
-        }
-      />
+      <div ref={host} class={isInvalid ? 'schema-editor schema-editor-invalid' : 'schema-editor'} />
       {props.error === undefined ? null : (
         <p class="field-error" role="alert">
           {props.error}
         </p>
       )}
-      <Verdict fault={fault} onGoThere={(offset) => editor.current?.goTo(offset)} />
+      <Verdict checked={props.checked} onGoThere={(offset) => editor.current?.goTo(offset)} />
       <p class="field-hint">YAML or JSON. {howToLeave}</p>
     </div>
   );
 }
 
-function Verdict({
-  fault,
-  onGoThere,
-}: {
-  readonly fault: SchemaFault | undefined;
-  readonly onGoThere: (offset: number) => void;
-}) {
+/** So many faults are listed; the others are marked in the text. */
+const shownFaults = 5;
+
+function Verdict(props: { readonly checked: CheckedSchema; readonly onGoThere: (offset: number) => void }) {
+  const { checked, onGoThere } = props;
   return (
     <div class="schema-verdict" role="status">
-      {fault === undefined ? (
-        <p class="schema-fine">The schema is well-formed.</p>
+      {checked.isSound ? (
+        <p class="schema-fine">The schema is sound.</p>
       ) : (
-        <p class="field-error">
-          Line {fault.line}, column {fault.column}: {fault.detail}{' '}
-          <button type="button" class="link-button" onClick={() => onGoThere(fault.from)}>
-            Go there
-          </button>
-        </p>
+        <ul class="schema-faults">
+          {checked.faults.slice(0, shownFaults).map(({ line, column, detail, from }) => (
+            <li key={`${from} ${detail}`}>
+              <button type="button" class="link-button" onClick={() => onGoThere(from)}>
+                Line {line}, column {column}
+              </button>
+              : {detail}
+            </li>
+          ))}
+          {checked.faults.length > shownFaults ? <li>and {checked.faults.length - shownFaults} more</li> : null}
+        </ul>
       )}
     </div>
   );

@@ -15,6 +15,8 @@ export interface ValueOutline {
   readonly type: string;
   readonly contentType: string | undefined;
   readonly description: string | undefined;
+  /** Those that it can be, where they are a few. */
+  readonly values: readonly string[];
   readonly fields: readonly FieldOutline[];
   readonly remarks: readonly Remark[];
 }
@@ -30,7 +32,14 @@ export interface FunctionOutline {
   readonly description: string | undefined;
   readonly input: ValueOutline | undefined;
   readonly output: ValueOutline | undefined;
+  readonly samples: readonly CodeSample[];
   readonly remarks: readonly Remark[];
+}
+
+/** How a plugin may look in a language. */
+export interface CodeSample {
+  readonly title: string;
+  readonly source: string;
 }
 
 export interface TypeOutline {
@@ -86,50 +95,53 @@ function functionsOf(value: unknown): FunctionOutline[] {
 }
 
 function functionOf(name: string, about: unknown): FunctionOutline {
-  if (typeof about === 'string') {
-    return { name, description: about, input: undefined, output: undefined, remarks: [] };
-  }
-  if (!isRecord(about)) {
-    const remarks = about === null || about === undefined ? [] : [{ name: 'value', value: about }];
-    return { name, description: undefined, input: undefined, output: undefined, remarks };
-  }
-  const { description, input, output, ...rest } = about;
+  const { description, input, output, codeSamples, ...rest } = isRecord(about) ? about : { value: about };
+  const samples = Array.isArray(codeSamples) ? codeSamples.flatMap(sampleOf) : [];
   return {
     name,
     description: textOf(description),
     input: isNothing(input) ? undefined : describeValue(input, 0),
     output: isNothing(output) ? undefined : describeValue(output, 0),
-    remarks: [...leftover({ description }), ...remarksOf(rest)],
+    samples,
+    remarks: [
+      ...leftover({ description }),
+      ...(samples.length > 0 ? [] : remarksOf({ codeSamples })),
+      ...remarksOf(rest),
+    ],
   };
 }
 
+function sampleOf(sample: unknown): CodeSample[] {
+  if (!isRecord(sample) || typeof sample.source !== 'string') return [];
+  return [{ title: textOf(sample.label) ?? textOf(sample.lang) ?? 'Sample', source: sample.source }];
+}
+
 function describeValue(value: unknown, depth: number): ValueOutline {
-  if (typeof value === 'string') {
-    return { type: value, contentType: undefined, description: undefined, fields: [], remarks: [] };
-  }
   if (!isRecord(value)) {
-    return {
-      type: 'any',
-      contentType: undefined,
-      description: undefined,
-      fields: [],
-      remarks: [{ name: 'value', value }],
-    };
+    const type = typeof value === 'string' ? value : 'any';
+    const remarks = typeof value === 'string' ? [] : remarksOf({ value });
+    return { type, contentType: undefined, description: undefined, values: [], fields: [], remarks };
   }
-  const { type, $ref, items, nullable, format, contentType, description, properties, required, ...rest } = value;
-  const hasFields = isRecord(properties) && depth < maxDepth;
+  const { type, $ref, format, nullable, items, additionalProperties, contentType, description, ...others } = value;
+  const { properties, required, enum: choices, ...rest } = others;
+  // The fields of what a list or a map is of are told in its place: a list has none of its own.
+  const inner = [items, additionalProperties].find(
+    (each) => isRecord(each) && (isRecord(each.properties) || each.enum),
+  );
+  const within = isRecord(inner) ? describeValue(inner, depth) : undefined;
+  const isTold = isRecord(properties) && depth < maxDepth;
   return {
     type: typeName(value),
     contentType: textOf(contentType),
-    description: textOf(description),
-    fields: hasFields ? fieldsOf(properties, required, depth + 1) : [],
+    description: textOf(description) ?? within?.description,
+    values: Array.isArray(choices) ? choices.map(String) : (within?.values ?? []),
+    fields: isTold ? fieldsOf(properties, required, depth + 1) : (within?.fields ?? []),
     remarks: [
-      ...leftover({ type: Array.isArray(type) ? undefined : type, contentType, description }),
+      ...leftover({ contentType, description }),
       ...(typeof type === 'string' ? [] : remarksOf({ format })),
-      ...(isRecord(items) && (isRecord(items.properties) || items.enum !== undefined)
-        ? [{ name: 'items', value: items }]
-        : []),
-      ...(hasFields || properties === undefined ? [] : remarksOf({ properties, required })),
+      ...(isRecord(additionalProperties) ? [] : remarksOf({ additionalProperties })),
+      ...(isTold ? [] : remarksOf({ properties, required })),
+      ...(within?.remarks ?? []),
       ...remarksOf(rest),
     ],
   };
@@ -149,21 +161,21 @@ function withoutRequiredFlag({ required, ...rest }: Entries): Entries {
 }
 
 /** A type in words: its name where it refers to one, `list of …`, `string or null`. */
-function typeName(value: Entries): string {
-  const { type, $ref, items, nullable } = value;
-  const suffix = nullable === true ? ' or null' : '';
-  if (typeof $ref === 'string') return ($ref.split('/').at(-1) ?? $ref) + suffix;
-  if (Array.isArray(type)) return type.map(String).join(' or ') + suffix;
-  if (type === 'array' || (type === undefined && isRecord(items))) {
-    return (
-      (isRecord(items) ? `list of ${typeName(items)}` : typeof items === 'string' ? `list of ${items}` : 'list') +
-      suffix
-    );
+function typeName(value: unknown): string {
+  if (!isRecord(value)) return typeof value === 'string' ? value : 'any';
+  return bareTypeName(value) + (value.nullable === true ? ' or null' : '');
+}
+
+function bareTypeName({ type, $ref, items, additionalProperties, properties, enum: choices, format }: Entries): string {
+  if (typeof $ref === 'string') return $ref.split('/').at(-1) ?? $ref;
+  if (Array.isArray(type)) return type.map(String).join(' or ');
+  if (type === 'array' || (type === undefined && !isNothing(items))) {
+    return isNothing(items) ? 'list' : `list of ${typeName(items)}`;
   }
-  if (typeof type === 'string') return (typeof value.format === 'string' ? `${type} (${value.format})` : type) + suffix;
-  if (isRecord(value.properties)) return `object${suffix}`;
-  if (Array.isArray(value.enum)) return `one of a few${suffix}`;
-  return 'any';
+  if (isRecord(additionalProperties) && !isRecord(properties)) return `map of ${typeName(additionalProperties)}`;
+  if (typeof type === 'string') return typeof format === 'string' ? `${type} (${format})` : type;
+  if (isRecord(properties)) return 'object';
+  return Array.isArray(choices) ? 'string' : 'any';
 }
 
 /** Of words that have a place of their own, those whose value isn't of the kind that fits there. */

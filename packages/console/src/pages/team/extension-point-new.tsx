@@ -8,7 +8,8 @@ import { SchemaForm } from './schema-form.tsx';
 import { mayManage, useApp } from './use-app.ts';
 
 /** What stands in the editor first: the words that people need, to be changed rather than looked up. */
-const exampleText = `description: What a plugin is for, and when it is called.
+const exampleText = `version: v1-draft
+description: What a plugin is for, and when it is called.
 exports:
   evaluate:
     description: Computes a cell's value from its arguments.

@@ -24,7 +24,7 @@ export function SchemaForm(props: {
   const [name, setName] = useState(props.initialName);
   const [text, setText] = useState(props.initialText);
   const [checked, setChecked] = useState(() => checkSchema(props.initialText));
-  const [schema, setSchema] = useState<unknown>(() => checkSchema(props.initialText));
+  const [schema, setSchema] = useState<unknown>(() => (checked.isSound ? checked.schema : {}));
   const [isSaved, setSaved] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setChecked(checkSchema(text)), previewDelayMs);
@@ -32,7 +32,7 @@ export function SchemaForm(props: {
   }, [text]);
   // While the text is at fault, what it said last stays.
   useEffect(() => {
-    if (checked.fault === undefined) setSchema(checked.schema);
+    if (checked.isSound) setSchema(checked.schema);
   }, [checked]);
 
   const guard = useLeaveGuard(!isSaved && (name !== props.initialName || text !== props.initialText));
@@ -58,11 +58,11 @@ export function SchemaForm(props: {
           initialText={props.initialText}
           onChange={setText}
           checked={checked}
-          error={checked.fault === undefined ? fieldError('schema') : undefined}
+          error={checked.isSound ? fieldError('schema') : undefined}
         />
         <ErrorView error={error} />
         <div class="actions">
-          <Button type="submit" isBusy={isBusy} isDisabled={checked.fault !== undefined}>
+          <Button type="submit" isBusy={isBusy} isDisabled={!checked.isSound}>
             {props.action}
           </Button>
           <LinkButton kind="quiet" to={props.cancelTo}>
@@ -70,11 +70,7 @@ export function SchemaForm(props: {
           </LinkButton>
         </div>
       </form>
-      <section
-        class="schema-preview"
-        aria-labelledby="schema-preview"
-        data-stale={checked.fault === undefined ? undefined : ''}
-      >
+      <section class="schema-preview" aria-labelledby="schema-preview" data-stale={checked.isSound ? undefined : ''}>
         <h2 id="schema-preview">What guests read</h2>
         <SchemaView schema={schema} />
       </section>
