@@ -15,6 +15,10 @@ import './styles/guest.css';
 
 applyTheme(readTheme());
 keepLinkCode();
+// Another link of the same kind, opened in the same tab, changes the fragment alone: the page begins anew with its code.
+addEventListener('hashchange', () => {
+  if (keepLinkCode()) location.reload();
+});
 
 const session = createSession({
   basePath,

@@ -10,25 +10,26 @@ export type LinkCodeKind = 'accept-invite' | 'set-up' | 'reset-password';
 
 const keyOf = (kind: LinkCodeKind): string => `tenon.code:${basePath}${kind}`;
 
-/** Takes the code of the page that is opened, if it has one, off the address bar. To be called before the router reads it. */
-export function keepLinkCode(): void {
+/**
+ * Takes the code of the page that is opened, if it has one, off the address bar. To be called before the router reads it.
+ *
+ * @returns whether there was one
+ */
+export function keepLinkCode(): boolean {
   const url = new URL(location.href);
-  const page = currentPath().split('?', 1)[0];
-  if (page === '/accept-invite') {
-    const code = url.searchParams.get('code');
+  const kind = currentPath().split('?', 1)[0]?.slice(1);
+  let code: string | null = null;
+  if (kind === 'accept-invite') {
+    code = url.searchParams.get('code');
     url.searchParams.delete('code');
-    keep('accept-invite', code, url);
-  } else if (page === '/set-up' || page === '/reset-password') {
-    const code = new URLSearchParams(url.hash.slice(1)).get('code');
+  } else if (kind === 'set-up' || kind === 'reset-password') {
+    code = new URLSearchParams(url.hash.slice(1)).get('code');
     url.hash = '';
-    keep(page === '/set-up' ? 'set-up' : 'reset-password', code, url);
-  }
-}
-
-function keep(kind: LinkCodeKind, code: string | null, url: URL): void {
-  if (code === null) return;
+  } else return false;
+  if (code === null) return false;
   sessionStorage.setItem(keyOf(kind), code);
   history.replaceState(null, '', url);
+  return true;
 }
 
 /** The code that a link of the kind has brought into this tab. */

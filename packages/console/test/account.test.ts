@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { accessibilityFaults, noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
+
+const password = 'lantern otter sandwich';
+
+describe('the account page', { skip: noBrowser }, () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await openStage({ settings: { TENON_SIGN_UP: 'open' } });
+  });
+  after(() => stage.close());
+
+  /** Somebody new, on the account page. */
+  async function newcomer(name: string): Promise<Visitor & { readonly email: string }> {
+    const visitor = await stage.visitor();
+    const { page } = visitor;
+    const email = `${name.toLowerCase()}@example.org`;
+    await visitor.open('/account');
+    await page.getByRole('link', { name: 'Create an account' }).click();
+    await page.getByLabel('Your name').fill(name);
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Create account' }).click();
+    // Back to where one was going when the form stood in the way.
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
+    assert.equal(page.url(), `${stage.url}/account`);
+    return { ...visitor, email };
+  }
+
+  const toast = (visitor: Visitor, text: RegExp) => visitor.page.getByRole('status').getByText(text).waitFor();
+
+  it('changes the name, and hands out the user id', async () => {
+    const visitor = await newcomer('Ada');
+    const { page } = visitor;
+    await page.getByLabel('Your name').fill('Ada <b>Lovelace</b>');
+    await page.getByRole('button', { name: 'Change the name' }).click();
+    await toast(visitor, /Your name is changed/);
+    await page.getByRole('navigation', { name: 'Main' }).getByText('Ada <b>Lovelace</b>').waitFor();
+
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy your user id' }).click();
+    await toast(visitor, /Copied your user id/);
+    assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^usr_[0-9a-z]{26}$/);
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await visitor.close();
+  });
+
+  it('says at the field what is wrong with a new password, then changes it, which signs out elsewhere', async () => {
+    const visitor = await newcomer('Grace');
+    const { page, email } = visitor;
+    const elsewhere = await stage.visitor();
+    await elsewhere.open('/');
+    await elsewhere.signIn(email, password);
+
+    await page.getByLabel('Current password', { exact: true }).fill(password);
+    await page.getByLabel('New password', { exact: true }).fill('password12');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    const field = page.getByLabel('New password', { exact: true });
+    await page.locator('.field-error').waitFor();
+    assert.equal(await field.getAttribute('aria-invalid'), 'true');
+    assert.equal(await field.evaluate((element) => element === document.activeElement), true, 'it has the focus');
+    assert.deepEqual(await accessibilityFaults(page), []);
+
+    await field.fill('harbour violet trombone');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await toast(visitor, /Your password is changed/);
+    await elsewhere.page.getByRole('link', { name: /your account/ }).click();
+    await elsewhere.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await elsewhere.signIn(email, 'harbour violet trombone');
+    await Promise.all([visitor.close(), elsewhere.close()]);
+  });
+
+  it('shows where one is signed in, and ends the others', async () => {
+    const visitor = await newcomer('Edsger');
+    const { page, email } = visitor;
+    const others = [await stage.visitor(), await stage.visitor(), await stage.visitor()];
+    for (const other of others) {
+      await other.open('/');
+      await other.signIn(email, password);
+    }
+    await visitor.open('/account');
+    const rows = page.getByRole('row').filter({ hasText: '127.0.0.1' });
+    await rows.nth(3).waitFor();
+    assert.equal(await rows.count(), 4);
+    assert.match((await rows.first().textContent()) ?? '', /this one/);
+    await rows.nth(1).getByRole('button', { name: 'Sign out' }).click();
+    await toast(visitor, /That browser is signed out/);
+    assert.equal(await rows.count(), 3);
+
+    await page.getByRole('button', { name: 'Sign out all others' }).click();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign them out' }).click();
+    await toast(visitor, /All other browsers are signed out/);
+    assert.equal(await rows.count(), 1);
+    for (const other of others) {
+      await other.open('/account');
+      await other.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await other.close();
+    }
+    await visitor.close();
+  });
+
+  it('deletes the account once its address is typed and its password right', async () => {
+    const visitor = await newcomer('Barbara');
+    const { page, email } = visitor;
+    await page.getByRole('button', { name: 'Delete my account' }).click();
+    const dialog = page.getByRole('dialog');
+    const go = dialog.getByRole('button', { name: 'Delete my account' });
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await dialog.getByLabel('Password', { exact: true }).fill('not the password');
+    assert.equal(await go.isDisabled(), true);
+    await dialog.getByLabel('Type').fill(email);
+    await go.click();
+    await dialog
+      .getByText(/password/i)
+      .last()
+      .waitFor();
+    await dialog.locator('.field-error, [role=alert]').waitFor();
+
+    await dialog.getByLabel('Password', { exact: true }).fill(password);
+    await go.click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/do not match/)
+      .waitFor();
+    await visitor.close();
+  });
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { accessibilityFaults, noBrowser, openStage, type Stage } from './helpers/stage.ts';
+
+describe('the frame around the pages, below a path', { skip: noBrowser }, () => {
+  let stage: Stage;
+  let email: string;
+  let password: string;
+  before(async () => {
+    const port = await freePort();
+    const url = `http://localhost:${port}/tools/tenon`;
+    stage = await openStage({ settings: { TENON_PORT: String(port), TENON_PUBLIC_URL: url } });
+    assert.equal(stage.url, url);
+    ({ TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart);
+  });
+  after(() => stage.close());
+
+  it('stays below the path, from page to page and after reloading', async () => {
+    const visitor = await stage.visitor();
+    const { page } = visitor;
+    await visitor.open('/account');
+    await visitor.signIn(email, password);
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
+    await page.getByRole('link', { name: 'Applications' }).click();
+    await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor();
+    assert.equal(page.url(), `${stage.url}/`);
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
+    await visitor.open('/apps/none/of/these');
+    await page.getByRole('link', { name: 'Tenon', exact: true }).click();
+    await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor();
+    await visitor.close();
+  });
+
+  it('moves the focus to the heading of a page that one goes to, and not on the first one', async () => {
+    const visitor = await stage.visitor();
+    const { page } = visitor;
+    await visitor.open('/');
+    await visitor.signIn(email, password);
+    await visitor.open('/');
+    await page.getByRole('heading', { name: 'In the team' }).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'BODY');
+    await page.getByRole('link', { name: /your account/ }).click();
+    await page.waitForFunction(() => document.activeElement?.textContent === 'Your account');
+    assert.equal(await page.title(), 'Your account · Tenon');
+    await visitor.close();
+  });
+
+  it('is used by the keyboard alone: past the navigation, into a dialog and out of it', async () => {
+    const visitor = await stage.visitor();
+    const { page } = visitor;
+    await visitor.open('/');
+    await visitor.signIn(email, password);
+    await visitor.open('/');
+    await page.getByRole('heading', { name: 'In the team' }).waitFor();
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1');
+    assert.equal(page.url(), `${stage.url}/`);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'New application' });
+    await dialog.waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), 'name');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'New application');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Made by keyboard');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/apps\/app_/);
+    await visitor.close();
+  });
+
+  it('keeps the colours that one chooses', async () => {
+    const visitor = await stage.visitor({ colorScheme: 'light' });
+    const { page } = visitor;
+    const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    await visitor.open('/');
+    const light = await ground();
+    await page.getByLabel('Dark').check({ force: true });
+    const dark = await ground();
+    assert.notEqual(dark, light);
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await visitor.open('/sign-up');
+    assert.equal(await ground(), dark);
+    await page.getByLabel('System').check({ force: true });
+    assert.equal(await ground(), light);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    assert.equal(await ground(), dark);
+    await visitor.close();
+  });
+
+  it('has no width of its own: nothing is cut off or scrolls sideways on a phone', async () => {
+    const visitor = await stage.visitor({ viewport: { width: 360, height: 640 } });
+    const { page } = visitor;
+    await visitor.open('/');
+    await visitor.signIn(email, password);
+    for (const path of ['/', '/account', '/apps/none/of/these']) {
+      await visitor.open(path);
+      const { scrolled, width } = await page.evaluate(() => ({
+        scrolled: document.documentElement.scrollWidth,
+        width: innerWidth,
+      }));
+      assert.ok(scrolled <= width, `${path} is ${scrolled} wide`);
+      assert.deepEqual(await accessibilityFaults(page), [], path);
+    }
+    await visitor.close();
+  });
+});
+
+/** A port that was free a moment ago: the server is told its public URL before it listens. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
