@@ -1,9 +1,10 @@
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import lazy from 'preact-iso/lazy';
-import { LocationProvider, Route, Router } from 'preact-iso/router';
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router';
 import { basePath, href } from './base-path.ts';
 import { ErrorView } from './components/error-view.tsx';
 import { BareLayout, Layout } from './components/layout.tsx';
+import { LoadFailed } from './components/load-failed.tsx';
 import { PasswordDialog } from './components/password-dialog.tsx';
 import { Spinner } from './components/spinner.tsx';
 import { ToastList } from './components/toast-list.tsx';
@@ -35,11 +36,15 @@ const pages = pageRoutes.map((route) => ({ path: route.path, component: framed(r
 
 /** Puts what all pages have around one: the layout, who may see it, what stands there while its code is loaded. */
 function framed({ access, isBare, load }: PageRoute): ComponentType {
-  const Content = lazy(load) as ComponentType;
+  const Content = lazy(() => load().catch(loadAnew));
   const Frame = isBare ? BareLayout : Layout;
   return function FramedPage() {
     const { session, view } = useSession();
-    if (view.status === 'loading') return <Waiting />;
+    const { url } = useLocation();
+    if (view.status === 'loading') {
+      void Content.preload(); // both are needed, so both are asked for
+      return <Waiting />;
+    }
     if (view.status === 'failed') {
       return (
         <BareLayout>
@@ -57,12 +62,24 @@ function framed({ access, isBare, load }: PageRoute): ComponentType {
     }
     return (
       <Frame>
-        <Guard key={view.account?.id ?? 'nobody'}>
+        <Guard key={view.account?.id ?? 'nobody'} place={url}>
           <Content />
         </Guard>
       </Frame>
     );
   };
+}
+
+/**
+ * What is done where a page's code can't be fetched. Most likely it belongs to a version that the server has replaced since: the
+ * document is loaded anew, which knows the new one. Where that was just done it is something else.
+ */
+function loadAnew(): Promise<ComponentType> | ComponentType {
+  const key = 'tenon.loaded-anew';
+  if (Date.now() - Number(sessionStorage.getItem(key)) < 60_000) return LoadFailed;
+  sessionStorage.setItem(key, String(Date.now()));
+  location.reload();
+  return new Promise(() => undefined); // until the browser is there
 }
 
 function Waiting() {
@@ -84,17 +101,26 @@ function NotFound() {
   );
 }
 
-/** Shows what a page of ours failed with, in the place of the page. */
-class Guard extends Component<{ readonly children: ComponentChildren }, { readonly error?: unknown }> {
+interface GuardProps {
+  readonly children: ComponentChildren;
+  /** Where one is: a page that failed is tried again when one goes elsewhere. */
+  readonly place: string;
+}
+
+/** Shows that a page of ours failed, in the place of the page. */
+class Guard extends Component<GuardProps, { readonly error?: unknown }> {
   static override getDerivedStateFromError(error: unknown): { error: unknown } {
     return { error };
   }
+  override componentDidCatch(error: unknown): void {
+    console.error(error);
+  }
+  override componentDidUpdate({ place }: GuardProps): void {
+    if (place !== this.props.place && this.state.error !== undefined) this.setState({ error: undefined });
+  }
   override render() {
     const { error } = this.state;
-    return error === undefined ? (
-      this.props.children
-    ) : (
-      <ErrorView error={error} onRetry={() => this.setState({ error: undefined })} />
-    );
+    if (error === undefined) return this.props.children;
+    return <ErrorView error={error} onRetry={() => this.setState({ error: undefined })} />;
   }
 }

@@ -97,6 +97,55 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await visitor.close();
   });
 
+  it('says so where the browser lets it keep nothing', async () => {
+    const visitor = await stage.visitor();
+    await visitor.page.addInitScript(() => {
+      Object.defineProperty(window, 'sessionStorage', {
+        get: () => {
+          throw new DOMException('The operation is insecure.', 'SecurityError');
+        },
+      });
+    });
+    await visitor.open('/');
+    await visitor.page.getByRole('heading', { name: 'This browser blocks cookies' }).waitFor();
+    assert.deepEqual(await accessibilityFaults(visitor.page), []);
+    await visitor.close();
+  });
+
+  it('loads itself anew when the code of a page is gone, once, and then says that it failed', async () => {
+    const visitor = await stage.visitor();
+    const { page } = visitor;
+    await visitor.open('/');
+    await visitor.signIn(email, password);
+    await page.getByRole('heading', { name: 'In the team' }).waitFor();
+    let documents = 0;
+    await page.route(/\/assets\/account-/, (route) => route.fulfill({ status: 404, body: '' }));
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) documents++;
+    });
+    await page.getByRole('link', { name: /your account/ }).click();
+    await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
+    assert.equal(documents, 1);
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.unroute(/\/assets\/account-/);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
+    await visitor.close();
+  });
+
+  it('says that the server does not answer, and tries again', async () => {
+    const visitor = await stage.visitor();
+    const { page } = visitor;
+    await page.route(/\/session$/, (route) => route.abort());
+    await visitor.open('/');
+    await page.getByRole('heading', { name: 'Tenon cannot be reached' }).waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.unroute(/\/session$/);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await visitor.close();
+  });
+
   it('has no width of its own: nothing is cut off or scrolls sideways on a phone', async () => {
     const visitor = await stage.visitor({ viewport: { width: 360, height: 640 } });
     const { page } = visitor;

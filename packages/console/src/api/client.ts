@@ -60,22 +60,13 @@ export interface SessionCalls {
 const pageSize = 200;
 
 export function createApiClient(parts: ClientParts): ApiClient {
-  const { clock, confirmPassword, onSignedOut } = parts;
+  const { clock, confirmPassword } = parts;
   const session = createSessionCalls(parts);
   const keeper = createTokenKeeper(() => session.post<SessionToken>('/session/token', {}), clock);
 
-  async function accessToken(): Promise<string> {
-    try {
-      return await keeper.token();
-    } catch (error) {
-      if (hasCode(error, 'not_signed_in')) onSignedOut();
-      throw error;
-    }
-  }
-
   async function attempt(method: string, path: string, options: RequestOptions & { body?: BodyInit | undefined }) {
     const { query = {}, headers, signal = null, body = null } = options;
-    const token = await accessToken();
+    const token = await keeper.token();
     const response = await reach(parts.fetch, urlOf(parts.basePath, path, query), {
       method,
       headers: { accept: 'application/json', ...headers, authorization: `Bearer ${token}` },
@@ -133,12 +124,13 @@ export function createApiClient(parts: ClientParts): ApiClient {
       await send('DELETE', path, options);
     },
     send,
-    accessToken,
+    accessToken: () => keeper.token(),
     forget: () => keeper.forget(),
   };
 }
 
-export function createSessionCalls({ basePath, fetch }: Pick<ClientParts, 'basePath' | 'fetch'>): SessionCalls {
+export function createSessionCalls(parts: Pick<ClientParts, 'basePath' | 'fetch' | 'onSignedOut'>): SessionCalls {
+  const { basePath, fetch, onSignedOut } = parts;
   async function send(method: string, path: string, body?: unknown): Promise<Response> {
     const response = await reach(fetch, urlOf(basePath, path), {
       method,
@@ -148,7 +140,9 @@ export function createSessionCalls({ basePath, fetch }: Pick<ClientParts, 'baseP
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (response.ok) return response;
-    throw await toApiError(response);
+    const error = await toApiError(response);
+    if (error.code === 'not_signed_in') onSignedOut();
+    throw error;
   }
   return {
     get: async (path) => readJson(await send('GET', path)),

@@ -50,10 +50,11 @@ export function createSession(
   const { channel } = parts;
   const view = createStore<SessionView>({ status: 'loading' });
   const passwordRequest = createStore<PasswordRequest | undefined>(undefined);
-  const calls = createSessionCalls(parts);
+  const onSignedOut = (): void => show(null);
+  const calls = createSessionCalls({ ...parts, onSignedOut });
   const api = createApiClient({
     ...parts,
-    onSignedOut: () => show(null),
+    onSignedOut,
     confirmPassword: () => askPassword(calls, passwordRequest),
   });
 

@@ -3,6 +3,7 @@ export type Theme = 'system' | 'light' | 'dark';
 
 const key = 'tenon.theme';
 
+/** The choice that this browser keeps. */
 export function readTheme(): Theme {
   const value = localStorage.getItem(key);
   return value === 'light' || value === 'dark' ? value : 'system';
