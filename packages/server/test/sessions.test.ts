@@ -30,7 +30,10 @@ describe('signing in', () => {
     assert.deepEqual(response.json(), { signUp: 'invitation', account });
     assert.equal(response.headers['cache-control'], 'no-store');
     const [session, browser] = [response.headers['set-cookie']].flat();
-    assert.match(session ?? '', /^tenon-session=[\w-]{43}; Path=\/; Max-Age=(2592000|25919\d\d); HttpOnly; SameSite=Lax$/);
+    assert.match(
+      session ?? '',
+      /^tenon-session=[\w-]{43}; Path=\/; Max-Age=(2592000|25919\d\d); HttpOnly; SameSite=Lax$/,
+    );
     assert.match(browser ?? '', /^tenon-browser=[\w-]{43}; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax$/);
     assert.deepEqual((await jar.call('GET', '/session')).json<SessionState>().account, account);
   });
