@@ -51,11 +51,11 @@ function Choose(props: {
       <div class="stack">
         <p>
           {allowsSignUp
-            ? 'Sign in to answer, or make an account here.'
-            : 'Sign in to answer. This invitation makes no account (any more): if you have none, ask the operator of this server.'}
+            ? 'Sign in to answer, or create an account here.'
+            : 'Sign in to answer. No account can be created with this invitation (any more): if you have none, ask the operator of this server.'}
         </p>
         <div class={allowsSignUp ? 'choice' : 'choice choice-single'}>
-          {allowsSignUp ? <Button onClick={props.onSignUp}>Create an account</Button> : null}
+          {allowsSignUp ? <Button onClick={props.onSignUp}>Create account</Button> : null}
           <Button kind={allowsSignUp ? 'quiet' : 'primary'} onClick={props.onSignIn}>
             Sign in
           </Button>
