@@ -15,6 +15,7 @@ export const errorCodes = {
   cross_site_request: { status: 403, title: 'Another site sent this' },
   sign_up_closed: { status: 403, title: 'Accounts are not open to everybody here' },
   password_required: { status: 403, title: 'The password is needed again' },
+  plugin_blocked: { status: 403, title: 'The plugin is blocked' },
   not_a_guest: { status: 403, title: 'Only a guest can publish' },
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },

@@ -25,16 +25,23 @@ export function isPluginName(text: string): boolean {
 }
 
 /**
- * A regular expression's source that a semantic version matches whole, as its specification suggests it:
+ * What a semantic version matches whole, as its specification suggests it:
  * https://semver.org/spec/v2.0.0.html#is-there-a-suggested-regular-expression-regex-to-check-a-semver-string
  */
-export const semverPattern =
+const semverPattern =
   '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)' +
   '(?:-((?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\\.(?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?' +
   '(?:\\+([0-9a-zA-Z-]+(?:\\.[0-9a-zA-Z-]+)*))?$';
 
+const semver = new RegExp(semverPattern);
+
 /** The most characters of a semantic version. */
 export const maxSemverLength = 100;
+
+/** Whether a text is a semantic version (SemVer 2.0.0) of 100 characters at the most. */
+export function isSemver(text: string): boolean {
+  return text.length <= maxSemverLength && semver.test(text);
+}
 
 /** The most characters of a note or a reason. */
 export const maxReasonLength = 500;

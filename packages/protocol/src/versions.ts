@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { id, timestamp } from './fields.ts';
-import { contentAddressPattern, maxReasonLength, maxSemverLength, pluginNamePattern, semverPattern } from './names.ts';
+import { contentAddressPattern, maxReasonLength, pluginNamePattern } from './names.ts';
 
 /** A plugin's versions, what the host decides about them, and what is bound because of it, as they go over the wire. */
 
@@ -16,24 +16,9 @@ export type VersionState = Static<typeof versionState>;
 const nullable = <const T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 
-/** The semantic version that the publisher gives a version: https://semver.org/spec/v2.0.0.html. */
-export const semverField = Type.String({
-  maxLength: maxSemverLength,
-  pattern: semverPattern,
-  description: 'the semantic version (SemVer 2.0.0) that the publisher calls it',
-});
-
-// As with names, of printable characters: a note is one line in many a list.
+/** A text that people write for people: not blank, 500 characters at the most. */
 const sentence = (what: string) =>
-  Type.String({
-    minLength: 1,
-    maxLength: maxReasonLength,
-    pattern: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*\\S[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*$',
-    description: what,
-  });
-
-/** What the publisher has to say of a version. */
-export const noteField = sentence('what the publisher says of it');
+  Type.String({ minLength: 1, maxLength: maxReasonLength, pattern: '\\S', description: what });
 
 /** Whoever changed a version's state last: the plugin's publisher, or the application's team. */
 const decidedBy = nullable(Type.Union([Type.Literal('publisher'), Type.Literal('host')]));
@@ -71,12 +56,12 @@ export const pluginStatus = Type.Object({
   }),
   reason: nullable(Type.String({ description: 'why it is blocked, rejected or yanked' })),
   detail: Type.String({ description: 'where the plugin stands, in words for people' }),
-  rolledBackTo: nullable(Type.Integer({ description: 'the version that was rolled back to' })),
   bindings: Type.Array(
     Type.Object({
       guestId: id('guest', 'a guest under which the plugin has its name'),
       version: nullable(Type.Integer({ description: 'the version that is bound; `null` when none is' })),
       isPinned: Type.Boolean({ description: "whether the application's team holds it at one version" }),
+      rolledBackTo: nullable(Type.Integer({ description: 'the version that was rolled back to' })),
     }),
   ),
 });
@@ -108,8 +93,9 @@ export const guestBinding = Type.Object({
   version: nullable(Type.Integer({ description: 'the version that is bound; `null` when none is' })),
   contentAddress: nullable(Type.String({ pattern: contentAddressPattern })),
   pinnedVersion: nullable(Type.Integer({ description: 'the version that it is held at' })),
+  rolledBackTo: nullable(Type.Integer({ description: 'the version that was rolled back to' })),
   isBlocked: Type.Boolean(),
   blockReason: nullable(Type.String()),
-  updatedAt: timestamp('when what is bound last changed'),
+  updatedAt: nullable(timestamp('when what is bound last changed; `null` when nothing was bound yet')),
 });
 export type GuestBinding = Static<typeof guestBinding>;

@@ -84,7 +84,7 @@ export async function makeDemo(
   const code = await inviteGuest(within, actor, access, { guestKey, deliveryMethod: 'link', name: 'Acme' });
   const { guest } = await acceptInvitation(within, actor, code);
   const atExtensionPoint: ExtensionPointAccess = { ...access, guests: [guest], extensionPoint };
-  await publish(within, actor, atExtensionPoint, { userId: owner.id, name: pluginName }, sample);
+  await publish(within, actor, atExtensionPoint, { userId: owner.id, name: pluginName }, { bytes: sample });
 
   return {
     TENON_EMAIL: demoEmail,

@@ -10,7 +10,7 @@ import {
 } from '@tenon/protocol';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
-import type { AppRecord, ExtensionPointRecord, GuestRecord } from './records.ts';
+import type { AppRecord, ExtensionPointRecord, GuestRecord, Side } from './records.ts';
 import { memoryKey } from './snapshots.ts';
 
 /** A signed-in user, and what the presented token allows. */
@@ -31,6 +31,8 @@ export type Role = MemberRole | 'guest';
 interface Permission {
   readonly scope: TokenScope;
   readonly roles: readonly Role[];
+  /** The scope with which guests may do it too, to what is their own. */
+  readonly ownScope?: TokenScope;
 }
 
 const members = ['owner', 'admin', 'viewer'] as const;
@@ -50,6 +52,8 @@ export const permissions = {
   readBindings: { scope: 'read', roles: members },
   readPlugins: { scope: 'read', roles: [...members, 'guest'] },
   publish: { scope: 'publish', roles: ['guest'] },
+  changePlugins: { scope: 'manage', roles: managers, ownScope: 'publish' },
+  decideOnPlugins: { scope: 'manage', roles: managers },
 } as const satisfies Record<string, Permission>;
 
 export type PermissionName = keyof typeof permissions;
@@ -126,15 +130,35 @@ export function demandUserLevel(actor: Actor): void {
   throw new DomainError('forbidden', 'The token is restricted to one application, and this reaches beyond it.');
 }
 
+/**
+ * The sides on which an actor may act on a plugin: the publisher's, for one's own as a guest, and the host's.
+ *
+ * @throws DomainError `insufficient_scope` or `forbidden` when there is none
+ */
+export function demandSides(actor: Actor, access: AppAccess, plugin: { readonly userId: UserId }): readonly Side[] {
+  const { scope, roles, ownScope }: Permission = permissions.changePlugins;
+  const isManager = roles.includes(access.role);
+  const isOwn = plugin.userId === actor.userId && access.guests.length > 0;
+  const sides: Side[] = [];
+  if (isOwn && ownScope !== undefined && actor.scopes.includes(ownScope)) sides.push('publisher');
+  if (isManager && actor.scopes.includes(scope)) sides.push('host');
+  if (sides.length > 0) return sides;
+  if (isManager) demandScope(actor, scope);
+  throw new DomainError('forbidden', `This takes the plugin's publisher, or the role ${roles.join(' or ')}.`);
+}
+
 /** Whether the actor sees the application as one of its members, and not as a guest alone. */
 export function isMember(access: AppAccess): boolean {
   return access.role !== 'guest';
 }
 
 function demandPermission(actor: Actor, access: AppAccess, purpose: PermissionName): void {
-  const { scope, roles }: Permission = permissions[purpose];
-  demandScope(actor, scope);
-  const isAllowed = roles.includes(access.role) || (roles.includes('guest') && access.guests.length > 0);
+  const { scope, roles, ownScope }: Permission = permissions[purpose];
+  const isGuest = access.guests.length > 0;
+  const isOwn = ownScope !== undefined && isGuest;
+  if (isOwn && actor.scopes.includes(ownScope)) return; // what is whose is looked at by the use case
+  const isAllowed = roles.includes(access.role) || (roles.includes('guest') && isGuest);
+  demandScope(actor, isOwn && !isAllowed ? ownScope : scope);
   if (isAllowed) return;
   if (purpose === 'publish') {
     throw new DomainError(

@@ -2,16 +2,21 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ContentAddress } from '@tenon/protocol';
 import { bindingListJson } from './bindings.ts';
-import type { BindingRecord } from './records.ts';
+import type { BoundRecord } from './records.ts';
 
-function bindingNamed(name: string): BindingRecord {
+function bindingNamed(name: string): BoundRecord {
   return {
     extensionPointId: 'ext_01j29hxk3mfpq8ad68ha6hbsex',
     userId: 'usr_01j29hxk3mfpq8ad68ha6hbsex',
     guestId: 'gst_01j29hxk3mfpq8ad68ha6hbsex',
     name,
     versionId: 'ver_01j29hxk3mfpq8ad68ha6hbsex',
+    versionNumber: 1,
     contentAddress: '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU' as ContentAddress,
+    pinnedVersionId: null,
+    pinnedNumber: null,
+    selectedVersionId: null,
+    selectedNumber: null,
     updatedAtMs: Date.UTC(2026, 0, 2, 3, 4, 5, 6),
   };
 }

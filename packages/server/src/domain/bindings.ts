@@ -3,7 +3,7 @@ import { type Binding, guestKeyFault, pluginId } from '@tenon/protocol';
 import type { ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
-import type { BindingRecord } from './records.ts';
+import type { BoundRecord } from './records.ts';
 import { memoryKey } from './snapshots.ts';
 
 /** A2's answer: the JSON text, and the strong entity tag that changes exactly when it does. */
@@ -39,12 +39,12 @@ export function readBindings(
  * The binding list as JSON text, names in code-unit order. Written by hand, since objects put integer-like names such as
  * `10` first, whatever the order they are set in.
  */
-export function bindingListJson(bindings: readonly BindingRecord[]): string {
+export function bindingListJson(bindings: readonly BoundRecord[]): string {
   const sorted = bindings.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   return `{${sorted.map((binding) => `${JSON.stringify(binding.name)}:${JSON.stringify(toWire(binding))}`).join(',')}}`;
 }
 
-function toWire(binding: BindingRecord): Binding {
+function toWire(binding: BoundRecord): Binding {
   return {
     id: pluginId(binding.extensionPointId, binding.userId, binding.name),
     contentAddress: binding.contentAddress,

@@ -1,16 +1,19 @@
-import { newId } from '@tenon/protocol';
+import { type ExtensionPointLimits, newId } from '@tenon/protocol';
 import { describeFault, parseExtensionPointSchema, SchemaError } from '@tenon/protocol/extension-point-schema';
 import type { AppAccess, ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
 import type { Page } from './ports.ts';
-import type { ExtensionPointRecord } from './records.ts';
+import { type ExtensionPointRecord, noLimits } from './records.ts';
 
 /** What an extension point is made of, as it was sent: the schema as an object, or as its YAML or JSON text. */
 export interface ExtensionPointFields {
   readonly name: string;
   readonly schema?: unknown;
+  readonly requiresApproval?: boolean;
+  /** A limit that is left out keeps its value, as a field does. */
+  readonly limits?: Partial<ExtensionPointLimits>;
 }
 
 /** @throws DomainError `invalid_field` when the schema is none */
@@ -25,6 +28,8 @@ export async function createExtensionPoint(
     appId: access.app.id,
     name: fields.name,
     schemaJson: readSchema(fields.schema ?? {}),
+    requiresApproval: fields.requiresApproval ?? false,
+    limits: { ...noLimits, ...fields.limits },
     createdAtMs,
     updatedAtMs: createdAtMs,
   };
@@ -64,6 +69,8 @@ export async function updateExtensionPoint(
     const change = {
       name: fields.name ?? present.name,
       schemaJson: schemaJson ?? present.schemaJson,
+      requiresApproval: fields.requiresApproval ?? present.requiresApproval,
+      limits: { ...present.limits, ...fields.limits },
       updatedAtMs: context.clock(),
     };
     await tx.updateExtensionPoint(present.id, change);

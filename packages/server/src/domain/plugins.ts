@@ -3,10 +3,10 @@ import { type Actor, type ExtensionPointAccess, isMember } from './access.ts';
 import type { Context } from './context.ts';
 import { notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
-import type { Page } from './ports.ts';
-import type { BindingRecord, PluginRecord } from './records.ts';
+import type { Page, Queries } from './ports.ts';
+import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
 
-/** A plugin with its newest version, and where it is bound. */
+/** A plugin with its newest version, and its claims to its name: what is bound by each. */
 export interface PluginWithBindings {
   readonly plugin: PluginRecord;
   readonly bindings: readonly BindingRecord[];
@@ -36,14 +36,60 @@ export async function readPlugin(
   context: Context,
   actor: Actor,
   access: ExtensionPointAccess,
-  userId: string,
-  name: string,
+  target: PluginTarget,
 ): Promise<PluginWithBindings> {
+  const { read } = context.store;
+  const plugin = await findPlugin(read, actor, access, target);
+  return { plugin, bindings: await read.bindingsOfPlugins([plugin]) };
+}
+
+/** A plugin as a path names it. */
+export interface PluginTarget {
+  readonly userId: string;
+  readonly name: string;
+}
+
+/**
+ * The plugin that a path names, when the actor may see it: a member every one, a guest its own.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function findPlugin(
+  read: Pick<Queries, 'plugin'>,
+  actor: Actor,
+  access: ExtensionPointAccess,
+  { userId, name }: PluginTarget,
+): Promise<PluginRecord> {
   const mayAsk = isId('user', userId) && isPluginName(name) && (isMember(access) || userId === actor.userId);
-  const key = { extensionPointId: access.extensionPoint.id, userId: userId as UserId, name };
-  const plugin = mayAsk ? await context.store.read.plugin(key) : undefined;
+  const plugin = mayAsk ? await read.plugin({ extensionPointId: access.extensionPoint.id, userId, name }) : undefined;
   if (plugin === undefined) throw notFound('plugin');
-  return { plugin, bindings: await context.store.read.bindingsOfPlugins([key]) };
+  return plugin;
+}
+
+/**
+ * One of a plugin's versions.
+ *
+ * @param number as a path has it
+ * @throws DomainError `not_found`
+ */
+export async function findVersion(
+  read: Pick<Queries, 'version'>,
+  plugin: PluginKey,
+  number: string,
+): Promise<VersionRecord> {
+  const version = /^[1-9]\d{0,14}$/.test(number) ? await read.version(plugin, Number(number)) : undefined;
+  if (version === undefined) throw notFound('version');
+  return version;
+}
+
+/** A plugin as it is now, with its claims. */
+export async function withBindings(
+  read: Pick<Queries, 'plugin' | 'bindingsOfPlugins'>,
+  key: PluginKey,
+): Promise<PluginWithBindings> {
+  const plugin = await read.plugin(key);
+  if (plugin === undefined) throw notFound('plugin');
+  return { plugin, bindings: await read.bindingsOfPlugins([key]) };
 }
 
 function idWithin(plugin: { readonly userId: UserId; readonly name: string }): string {

@@ -12,12 +12,16 @@ import type {
   TokenId,
   TokenScope,
   UserId,
+  VersionId,
 } from '@tenon/protocol';
+import type { BindingFacts } from './binding-target.ts';
 import type {
   ApiKeyRecord,
   AppRecord,
   AuthorizationCodeRecord,
   BindingRecord,
+  BlockRecord,
+  BoundRecord,
   DeviceGrantRecord,
   ExtensionPointRecord,
   GuestRecord,
@@ -34,6 +38,7 @@ import type {
   StoredInvitationStatus,
   TokenRecord,
   UserRecord,
+  VersionDecision,
   VersionRecord,
 } from './records.ts';
 
@@ -44,6 +49,21 @@ export interface Page {
   readonly after?: string | undefined;
   readonly limit?: number | undefined;
 }
+
+/** A version that awaits approval, with names. */
+export type AwaitingVersion = VersionRecord & {
+  readonly extensionPointName: string;
+  readonly userName: string;
+};
+
+/** Names a plugin's claim under one guest. */
+export type Claim = PluginKey & Pick<BindingRecord, 'guestId'>;
+
+/** A claim under a guest, with who publishes the plugin and whether it is blocked. */
+export type GuestBinding = BindingRecord & {
+  readonly userName: string;
+  readonly block: BlockRecord | null;
+};
 
 /** Questions to the store. Outside of a transaction each sees all that was committed before it was asked. */
 export interface Queries {
@@ -95,13 +115,29 @@ export interface Queries {
    * is `<user_id>/<name>`.
    */
   plugins(extensionPointId: ExtensionPointId, userId: UserId | undefined, page: Page): Promise<PluginRecord[]>;
-  /** The bindings of these plugins, wherever they are bound. */
+  /** A plugin's versions, the newest first; `after` is the number of the last one that was shown. */
+  versions(key: PluginKey, page: Page): Promise<VersionRecord[]>;
+  version(key: PluginKey, number: number): Promise<VersionRecord | undefined>;
+  /** Under which guests these versions were published, in the order of the guests' ids. */
+  guestsOfVersions(
+    versionIds: readonly VersionId[],
+  ): Promise<{ readonly versionId: VersionId; readonly guestId: GuestId }[]>;
+  /** The versions in an application that await approval, by id, with the names of who published them and against what. */
+  versionsAwaitingApproval(appId: AppId, page: Page): Promise<AwaitingVersion[]>;
+  /** The claims of these plugins to their names, under whatever guest. */
   bindingsOfPlugins(keys: readonly PluginKey[]): Promise<BindingRecord[]>;
   /** What is bound under a guest key: in no particular order. Nothing for a key that no guest has. */
-  bindings(extensionPointId: ExtensionPointId, guestKey: string): Promise<BindingRecord[]>;
-  /** The binding that holds a name under a guest. */
+  bindings(extensionPointId: ExtensionPointId, guestKey: string): Promise<BoundRecord[]>;
+  /** The claims under a guest, by name in code-unit order, with what is known of the plugins. */
+  bindingsOfGuest(extensionPointId: ExtensionPointId, guestId: GuestId, page: Page): Promise<GuestBinding[]>;
+  /** The claim to a name under a guest. */
   binding(extensionPointId: ExtensionPointId, guestId: GuestId, name: string): Promise<BindingRecord | undefined>;
+  /** How many names are claimed under a guest. */
   countBindings(extensionPointId: ExtensionPointId, guestId: GuestId): Promise<number>;
+  /** What decides what each of a plugin's claims binds. */
+  bindingFacts(
+    key: PluginKey,
+  ): Promise<(BindingFacts & Pick<BindingRecord, 'guestId' | 'versionId' | 'updatedAtMs'>)[]>;
 
   /**
    * Whether a user may read the bytes: some version that names them belongs to the user's own plugin in an application of
@@ -180,7 +216,7 @@ export interface Mutations {
   insertExtensionPoint(extensionPoint: ExtensionPointRecord): Promise<void>;
   updateExtensionPoint(
     id: ExtensionPointId,
-    change: { readonly name: string; readonly schemaJson: string; readonly updatedAtMs: number },
+    change: Pick<ExtensionPointRecord, 'name' | 'schemaJson' | 'requiresApproval' | 'limits' | 'updatedAtMs'>,
   ): Promise<void>;
   /** Takes its plugins, versions and bindings with it; the bytes stay in the blob store. */
   deleteExtensionPoint(id: ExtensionPointId): Promise<void>;
@@ -190,7 +226,10 @@ export interface Mutations {
   deleteGuest(id: GuestId): Promise<void>;
   /** Makes the user hold the guest; nothing when it does already. */
   putGuestUser(guestUser: GuestUserRecord): Promise<void>;
-  /** Takes the guest from the user, and the bindings under it of what the user published. */
+  /**
+   * Takes the guest from the user, and with it the bindings under it of what the user published, pins included, and that it was
+   * published under it.
+   */
   deleteGuestUser(guestId: GuestId, userId: UserId): Promise<void>;
 
   insertInvitation(invitation: InvitationRecord): Promise<void>;
@@ -207,12 +246,24 @@ export interface Mutations {
    * @throws ConflictError for another number
    */
   insertVersion(version: VersionRecord): Promise<void>;
+  decideVersion(id: VersionId, decision: VersionDecision): Promise<void>;
+  /** Notes that a version was published under a guest; nothing when it is known. */
+  putVersionGuest(versionId: VersionId, guestId: GuestId): Promise<void>;
+  /** Blocks a plugin; `null` takes that back. */
+  blockPlugin(key: PluginKey, block: BlockRecord | null): Promise<void>;
+  /** Takes its versions and bindings with it; the bytes stay in the blob store. */
+  deletePlugin(key: PluginKey): Promise<void>;
   /**
-   * Binds, or moves, the plugin's name under a guest to a version of the plugin.
+   * Claims the plugin's name under a guest, or moves what it binds: to a version of the plugin, or to none. What the claim is
+   * held at, or was rolled back to, stays.
    *
    * @throws ConflictError when the name is another user's there
    */
-  putBinding(binding: Omit<BindingRecord, 'contentAddress'>): Promise<void>;
+  putBinding(binding: Claim & Pick<BindingRecord, 'versionId' | 'updatedAtMs'>): Promise<void>;
+  /** Holds a claim at a version of the plugin; `null` takes that back. What it binds stays until it is moved. */
+  pinVersion(claim: Claim, versionId: VersionId | null): Promise<void>;
+  /** Rolls a claim back to a version of the plugin; `null` takes that back. What it binds stays until it is moved. */
+  selectVersion(claim: Claim, versionId: VersionId | null): Promise<void>;
 
   insertToken(token: TokenRecord): Promise<void>;
   deleteToken(id: TokenId): Promise<void>;

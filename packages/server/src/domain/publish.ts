@@ -1,17 +1,41 @@
 import { hash } from 'node:crypto';
-import { type ContentAddress, isPluginName, newId, pluginNamePattern } from '@tenon/protocol';
+import {
+  type ContentAddress,
+  isPluginName,
+  isSemver,
+  maxReasonLength,
+  maxSemverLength,
+  newId,
+  pluginNamePattern,
+  type VersionState,
+} from '@tenon/protocol';
 import type { Actor, ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
-import { DomainError, notFound } from './errors.ts';
-import type { PluginWithBindings } from './plugins.ts';
-import type { Transaction } from './ports.ts';
-import type { GuestRecord, PluginKey, PluginRecord } from './records.ts';
+import { DomainError, invalidField, notFound } from './errors.ts';
+import { type PluginWithBindings, withBindings } from './plugins.ts';
+import type { Claim, Transaction } from './ports.ts';
+import { rebind } from './rebind.ts';
+import type {
+  BindingRecord,
+  ExtensionPointRecord,
+  GuestRecord,
+  PluginKey,
+  PluginRecord,
+  VersionRecord,
+} from './records.ts';
 
 /** A publish as it was asked for: `PUT …/artifacts/<extension point>/plugin/<userId>/<name>`, with `guest=` when it is sent. */
 export interface PublishTarget {
   readonly userId: string;
   readonly name: string;
   readonly guestId?: string | undefined;
+}
+
+/** What is published: the module, and what its publisher calls it and says of it. */
+export interface Release {
+  readonly bytes: Uint8Array;
+  readonly semver?: string | undefined;
+  readonly note?: string | undefined;
 }
 
 /** What a publish came to: the plugin's first version, a further one, or none that is new. */
@@ -54,37 +78,91 @@ export function authorizePublish(
  * The bytes that are current already make no new version. The same work is done whether or not the bytes are known already,
  * so that neither the answer nor its timing tells.
  *
- * @throws DomainError a code for bytes that are no valid core module, `plugin_name_taken`, `limit_exceeded`, `not_a_guest` or
- *   `not_found` when the guest or the extension point went away meanwhile
+ * @throws DomainError `invalid_field` for a semantic version or a note that is none, a code for bytes that are no valid core
+ *   module, `plugin_blocked`, `plugin_name_taken`, `limit_exceeded`, `not_a_guest` or `not_found` when the guest or the
+ *   extension point went away meanwhile
  */
 export async function publish(
   context: Context,
   actor: Actor,
   access: ExtensionPointAccess,
   target: PublishTarget,
-  bytes: Uint8Array,
+  release: Release,
   signal?: AbortSignal,
 ): Promise<Published> {
   const guests = authorizePublish(actor, access, target);
-  await context.checker.check(bytes, signal);
-  const contentAddress = contentAddressOf(bytes);
-  await context.blobs.put(contentAddress, bytes);
-
+  demandFields(release);
   const key: PluginKey = { extensionPointId: access.extensionPoint.id, userId: actor.userId, name: target.name };
+  demandNotBlocked(await context.store.read.plugin(key));
+  await demandModule(context, access.extensionPoint, release.bytes, signal);
+  const contentAddress = contentAddressOf(release.bytes);
+  await context.blobs.put(contentAddress, release.bytes);
+
   const nowMs = context.clock();
   return context.store.write(async (tx) => {
-    if ((await tx.extensionPoint(key.extensionPointId)) === undefined) throw notFound('extension point');
-    const held = await tx.guestsHeldBy(actor.userId, access.app.id);
-    for (const guest of guests) {
-      if (!held.some((other) => other.id === guest.id)) {
-        throw new DomainError('not_a_guest', 'The guest was taken from you while you were publishing.');
-      }
-      await demandName(context, tx, key, guest);
-    }
-    const { plugin, made } = await addVersion(tx, key, contentAddress, bytes.length, nowMs);
-    for (const guest of guests) await bind(tx, plugin, guest, nowMs);
-    return { plugin, bindings: await tx.bindingsOfPlugins([key]), made };
+    const extensionPoint = await tx.extensionPoint(key.extensionPointId);
+    if (extensionPoint === undefined) throw notFound('extension point');
+    await demandGuests(context, tx, actor, access, key, guests);
+    const present = await tx.plugin(key);
+    demandNotBlocked(present);
+    const claims = guests.map((guest) => ({ ...key, guestId: guest.id }));
+    const state = extensionPoint.requiresApproval ? 'awaiting_approval' : 'published';
+    const isCurrent =
+      present?.newest.contentAddress === contentAddress && (await changesNothing(tx, present, claims, state));
+    const version = isCurrent ? present.newest : newVersion(key, present, { ...release, contentAddress }, state, nowMs);
+    if (!isCurrent) await tx.insertVersion(version);
+    for (const claim of claims) await claimName(tx, claim, version, isCurrent);
+    await rebind(tx, key, nowMs);
+    const made = isCurrent ? 'nothing' : present === undefined ? 'plugin' : 'version';
+    return { ...(await withBindings(tx, key)), made };
   });
+}
+
+function demandFields({ semver, note }: Release): void {
+  if (semver !== undefined && !isSemver(semver)) {
+    throw invalidField(
+      '/semver',
+      `must be a semantic version such as 1.4.0 or 2.0.0-rc.1, of ${maxSemverLength} characters at the most (https://semver.org)`,
+    );
+  }
+  if (note !== undefined && (note.trim() === '' || note.length > maxReasonLength)) {
+    throw invalidField('/note', `must not be blank, and have ${maxReasonLength} characters at the most`);
+  }
+}
+
+function demandNotBlocked(plugin: PluginRecord | undefined): void {
+  if (plugin?.block == null) return;
+  throw new DomainError(
+    'plugin_blocked',
+    `The application's team has blocked the plugin, and it takes no new version. Their reason: ${plugin.block.reason}`,
+  );
+}
+
+/** All that is asked of the bytes, and of them against the extension point. */
+async function demandModule(
+  context: Context,
+  _extensionPoint: ExtensionPointRecord,
+  bytes: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await context.checker.check(bytes, signal);
+}
+
+async function demandGuests(
+  context: Context,
+  tx: Transaction,
+  actor: Actor,
+  access: ExtensionPointAccess,
+  key: PluginKey,
+  guests: readonly GuestRecord[],
+): Promise<void> {
+  const held = await tx.guestsHeldBy(actor.userId, access.app.id);
+  for (const guest of guests) {
+    if (!held.some((other) => other.id === guest.id)) {
+      throw new DomainError('not_a_guest', 'The guest was taken from you while you were publishing.');
+    }
+    await demandName(context, tx, key, guest);
+  }
 }
 
 async function demandName(context: Context, tx: Transaction, key: PluginKey, guest: GuestRecord): Promise<void> {
@@ -104,46 +182,52 @@ async function demandName(context: Context, tx: Transaction, key: PluginKey, gue
   }
 }
 
-async function addVersion(
+/**
+ * Whether publishing the newest version's bytes once more would change nothing of it: it is published, and none of the guests
+ * was rolled back to another one; or it waits for approval, and so would a further one.
+ */
+async function changesNothing(
   tx: Transaction,
-  key: PluginKey,
-  contentAddress: ContentAddress,
-  size: number,
-  nowMs: number,
-): Promise<Pick<Published, 'plugin' | 'made'>> {
-  const present = await tx.plugin(key);
-  if (present?.contentAddress === contentAddress) return { plugin: present, made: 'nothing' };
-  const version = {
-    ...key,
-    id: newId('version'),
-    number: (present?.versionNumber ?? 0) + 1,
-    contentAddress,
-    size,
-    createdAtMs: nowMs,
-  };
-  await tx.insertVersion(version);
-  const plugin: PluginRecord = {
-    ...key,
-    versionId: version.id,
-    versionNumber: version.number,
-    contentAddress,
-    size,
-    publishedAtMs: nowMs,
-    createdAtMs: present?.createdAtMs ?? nowMs,
-  };
-  return { plugin, made: present === undefined ? 'plugin' : 'version' };
+  { newest }: PluginRecord,
+  claims: readonly Claim[],
+  stateOfNew: VersionState,
+): Promise<boolean> {
+  if (newest.state !== 'published') return newest.state === 'awaiting_approval' && stateOfNew === 'awaiting_approval';
+  const present = await tx.bindingsOfPlugins([newest]);
+  const isRolledBack = ({ guestId, selectedVersionId }: BindingRecord) =>
+    selectedVersionId !== null && claims.some((claim) => claim.guestId === guestId);
+  return !present.some(isRolledBack);
 }
 
-/** Hosts find the newest plugin by `updatedAt`, so a move of a binding is always later than the one before it. */
-async function bind(tx: Transaction, plugin: PluginRecord, guest: GuestRecord, nowMs: number): Promise<void> {
-  const present = await tx.binding(plugin.extensionPointId, guest.id, plugin.name);
-  if (present?.versionId === plugin.versionId) return;
-  await tx.putBinding({
-    guestId: guest.id,
-    extensionPointId: plugin.extensionPointId,
-    userId: plugin.userId,
-    name: plugin.name,
-    versionId: plugin.versionId,
-    updatedAtMs: Math.max(nowMs, (present?.updatedAtMs ?? 0) + 1),
-  });
+function newVersion(
+  key: PluginKey,
+  present: PluginRecord | undefined,
+  { bytes, contentAddress, semver, note }: Release & { readonly contentAddress: ContentAddress },
+  state: VersionState,
+  nowMs: number,
+): VersionRecord {
+  return {
+    ...key,
+    id: newId('version'),
+    number: (present?.newest.number ?? 0) + 1,
+    contentAddress,
+    size: bytes.length,
+    semver: semver ?? null,
+    note: note ?? null,
+    createdAtMs: nowMs,
+    state,
+    stateReason: null,
+    stateAtMs: nowMs,
+    stateSide: null,
+  };
+}
+
+/** Puts a version under a guest. Who publishes anew wants that to be bound, whatever was rolled back to before. */
+async function claimName(tx: Transaction, claim: Claim, version: VersionRecord, isCurrent: boolean): Promise<void> {
+  await tx.putVersionGuest(version.id, claim.guestId);
+  const present = await tx.binding(claim.extensionPointId, claim.guestId, claim.name);
+  if (present === undefined) await tx.putBinding({ ...claim, versionId: null, updatedAtMs: 0 });
+  else if (present.selectedVersionId !== null && !isCurrent && version.state === 'published') {
+    await tx.selectVersion(claim, null);
+  }
 }

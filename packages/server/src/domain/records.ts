@@ -4,6 +4,7 @@ import type {
   ContentAddress,
   DeviceGrantId,
   ExtensionPointId,
+  ExtensionPointLimits,
   GuestId,
   IdentityId,
   InvitationId,
@@ -14,6 +15,7 @@ import type {
   TokenScope,
   UserId,
   VersionId,
+  VersionState,
 } from '@tenon/protocol';
 
 /** What the store keeps. Times are milliseconds since the Unix epoch; texts are as the user sent them. */
@@ -138,9 +140,20 @@ export interface ExtensionPointRecord {
   readonly name: string;
   /** The schema as canonical JSON text: an object whose `exports` is a map. */
   readonly schemaJson: string;
+  /** Whether a new version is bound only once the application's team has approved it. */
+  readonly requiresApproval: boolean;
+  readonly limits: ExtensionPointLimits;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
+
+/** The limits of an extension point that sets none. */
+export const noLimits: ExtensionPointLimits = {
+  maxModuleBytes: null,
+  maxInitialMemoryPages: null,
+  proposals: null,
+  allowWasi: true,
+};
 
 /** One guest key inside one application. */
 export interface GuestRecord {
@@ -183,30 +196,65 @@ export interface PluginKey {
   readonly name: string;
 }
 
-/** A plugin with its newest version. */
+/** A plugin with its newest version, whatever that one's state is. */
 export interface PluginRecord extends PluginKey {
-  readonly versionId: VersionId;
-  readonly versionNumber: number;
-  readonly contentAddress: ContentAddress;
-  readonly size: number;
-  readonly publishedAtMs: number;
   readonly createdAtMs: number;
+  readonly newest: VersionRecord;
+  /** Set while the application's team has the plugin blocked. */
+  readonly block: BlockRecord | null;
 }
 
-export interface VersionRecord extends PluginKey {
+export interface BlockRecord {
+  readonly atMs: number;
+  readonly reason: string;
+}
+
+/** The two sides between which a plugin stands: who publishes it, and the team of the application that it is published for. */
+export type Side = 'publisher' | 'host';
+
+/** What a version's state is, since when, and why. */
+export interface VersionDecision {
+  readonly state: VersionState;
+  readonly stateReason: string | null;
+  readonly stateAtMs: number;
+  /** Who decided it; `null` where it followed from the publish itself. */
+  readonly stateSide: Side | null;
+}
+
+export interface VersionRecord extends PluginKey, VersionDecision {
   readonly id: VersionId;
   readonly number: number;
   readonly contentAddress: ContentAddress;
   readonly size: number;
+  readonly semver: string | null;
+  readonly note: string | null;
   readonly createdAtMs: number;
 }
 
-/** A plugin's version under a guest: a name is unique per extension point and guest, since A2's object is keyed by name. */
+/**
+ * A plugin's claim to its name under a guest: a name is unique per extension point and guest, since A2's object is keyed by
+ * name. A version may be bound by it, or none at the moment.
+ */
 export interface BindingRecord extends PluginKey {
   readonly guestId: GuestId;
-  readonly versionId: VersionId;
-  readonly contentAddress: ContentAddress;
+  readonly versionId: VersionId | null;
+  readonly versionNumber: number | null;
+  readonly contentAddress: ContentAddress | null;
+  /** The version at which the application's team holds it. */
+  readonly pinnedVersionId: VersionId | null;
+  readonly pinnedNumber: number | null;
+  /** The version that was rolled back to; `null` when the newest is followed. */
+  readonly selectedVersionId: VersionId | null;
+  readonly selectedNumber: number | null;
+  /** When what is bound last changed. */
   readonly updatedAtMs: number;
+}
+
+/** A claim by which a version is bound: one entry of A2's answer. */
+export interface BoundRecord extends BindingRecord {
+  readonly versionId: VersionId;
+  readonly versionNumber: number;
+  readonly contentAddress: ContentAddress;
 }
 
 export interface TokenRecord {

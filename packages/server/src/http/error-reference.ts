@@ -58,6 +58,10 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     when: 'something that reaches far is asked for, and the password was entered too long ago, or not at all',
     remedy: 'Enter the password again.',
   },
+  plugin_blocked: {
+    when: "the application's team has blocked the plugin: it takes no new version, and its publisher can't delete it",
+    remedy: "Read the team's reason in the plugin's `status`, and speak to them.",
+  },
   not_a_guest: {
     when: 'you publish in an application in which you hold no guest, or not the one that `guest` names',
     remedy: 'Accept an invitation first.',

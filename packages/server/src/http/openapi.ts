@@ -104,7 +104,7 @@ function pathParameters({ path, doc }: Route): object[] {
     const kind = parameterIds[name];
     const pattern = kind === undefined ? undefined : idPattern(kind);
     const schema = { type: 'string', ...(pattern === undefined ? patternOf(name) : { pattern }) };
-    const shown = (example as Readonly<Record<string, string>>)[name] ?? (name === 'pluginName' ? 'median' : undefined);
+    const shown = (example as Readonly<Record<string, string>>)[name] ?? shownFor[name];
     return { name, in: 'path', required: true, schema, ...(shown === undefined ? {} : { example: shown }) };
   });
   if (doc.wildcard === undefined) return named;
@@ -112,8 +112,13 @@ function pathParameters({ path, doc }: Route): object[] {
   return [...named, { name, in: 'path', required: true, description, schema: { type: 'string' }, example: 'globex' }];
 }
 
+/** What stands for path parameters that are no ids. */
+const shownFor: Readonly<Record<string, string>> = { pluginName: 'median', number: '3' };
+const patterns: Readonly<Record<string, string>> = { pluginName: pluginNamePattern, number: '^[1-9][0-9]{0,14}$' };
+
 function patternOf(name: string): { pattern?: string } {
-  return name === 'pluginName' ? { pattern: pluginNamePattern } : {};
+  const pattern = patterns[name];
+  return pattern === undefined ? {} : { pattern };
 }
 
 function queryParameters(query: TObject | undefined): object[] {

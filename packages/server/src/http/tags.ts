@@ -2,6 +2,8 @@
 export const tags = {
   Distribution: 'what a host needs: list what is bound to a guest key, and fetch it by its address',
   Plugins: 'publish plugins, and look at those that are published',
+  Versions: "a plugin's history: look back, roll back, yank, restore, approve",
+  "The host's control": 'what the application decides: which version is bound, which plugin is not',
   Applications: 'applications and their members',
   'Extension points': 'what an application lets plugins extend, with its schema',
   Guests: 'who may publish under which guest key, and the invitations that let them',

@@ -2,6 +2,7 @@ import {
   type Account,
   type ApiKeyInfo,
   type App,
+  type Approval,
   type ExtensionPoint,
   type Guest,
   type Invitation,
@@ -11,6 +12,9 @@ import {
   pluginId,
   type Session,
   type TokenInfo,
+  type Version,
+  type VersionSummary,
+  type GuestBinding as WireGuestBinding,
 } from '@tenon/protocol';
 import type { Actor, AppAccess } from '../domain/access.ts';
 import type { Account as AccountWithEmail } from '../domain/accounts.ts';
@@ -18,8 +22,17 @@ import type { NamedMember } from '../domain/apps.ts';
 import type { GuestWithUsers, InvitationWithKey } from '../domain/guests.ts';
 import { invitationStatus } from '../domain/invitations.ts';
 import type { OneTimeLinkSummary } from '../domain/one-time-links.ts';
+import { standingOf } from '../domain/plugin-status.ts';
 import type { PluginWithBindings } from '../domain/plugins.ts';
-import type { ApiKeyRecord, ExtensionPointRecord, SessionRecord, TokenRecord } from '../domain/records.ts';
+import type { AwaitingVersion, GuestBinding } from '../domain/ports.ts';
+import type {
+  ApiKeyRecord,
+  ExtensionPointRecord,
+  SessionRecord,
+  TokenRecord,
+  VersionRecord,
+} from '../domain/records.ts';
+import type { VersionWithGuests } from '../domain/versions.ts';
 
 /** What the store keeps, as it goes over the wire. */
 
@@ -48,9 +61,17 @@ export function toMember(member: NamedMember): Member {
 }
 
 export function toExtensionPoint(extensionPoint: ExtensionPointRecord): ExtensionPoint {
-  const { id, appId, name, schemaJson, createdAtMs, updatedAtMs } = extensionPoint;
-  const schema = JSON.parse(schemaJson) as ExtensionPoint['schema'];
-  return { id, appId, name, schema, createdAt: time(createdAtMs), updatedAt: time(updatedAtMs) };
+  const { id, appId, name, schemaJson, requiresApproval, limits, createdAtMs, updatedAtMs } = extensionPoint;
+  return {
+    id,
+    appId,
+    name,
+    schema: JSON.parse(schemaJson) as ExtensionPoint['schema'],
+    requiresApproval,
+    limits,
+    createdAt: time(createdAtMs),
+    updatedAt: time(updatedAtMs),
+  };
 }
 
 export function toGuest({ guest, users }: GuestWithUsers): Guest {
@@ -82,19 +103,65 @@ export function toInvitation(invitation: InvitationWithKey, nowMs: number): Invi
 }
 
 /** `updatedAt` is the newest version's: a binding's own time is in A2's answer. */
-export function toPlugin({ plugin, bindings }: PluginWithBindings): Plugin {
-  const { extensionPointId, userId, name, contentAddress, size, versionId, versionNumber } = plugin;
+export function toPlugin(found: PluginWithBindings): Plugin {
+  const { extensionPointId, userId, name, newest, createdAtMs } = found.plugin;
+  const { state, reason, detail, bindings } = standingOf(found);
   return {
     id: pluginId(extensionPointId, userId, name),
     extensionPointId,
     userId,
     name,
-    contentAddress,
-    size,
-    version: { id: versionId, number: versionNumber, createdAt: time(plugin.publishedAtMs) },
-    guestIds: bindings.map((binding) => binding.guestId).sort(),
-    createdAt: time(plugin.createdAtMs),
-    updatedAt: time(plugin.publishedAtMs),
+    contentAddress: newest.contentAddress,
+    size: newest.size,
+    version: toVersionSummary(newest),
+    status: { state, reason, detail, bindings: [...bindings] },
+    guestIds: bindings.filter(({ version }) => version !== null).map(({ guestId }) => guestId),
+    createdAt: time(createdAtMs),
+    updatedAt: time(newest.createdAtMs),
+  };
+}
+
+function toVersionSummary(version: VersionRecord): VersionSummary {
+  const { id, number, semver, note, state, stateReason, createdAtMs } = version;
+  return { id, number, semver, note, state, stateReason, createdAt: time(createdAtMs) };
+}
+
+export function toVersion({ version, guestIds, boundGuestIds }: VersionWithGuests): Version {
+  return {
+    ...toVersionSummary(version),
+    contentAddress: version.contentAddress,
+    size: version.size,
+    stateChangedAt: time(version.stateAtMs),
+    decidedBy: version.stateSide,
+    guestIds: [...guestIds],
+    boundGuestIds: [...boundGuestIds],
+  };
+}
+
+export function toApproval(awaiting: VersionWithGuests<AwaitingVersion>): Approval {
+  const { extensionPointId, extensionPointName, userId, userName, name } = awaiting.version;
+  return {
+    pluginId: pluginId(extensionPointId, userId, name),
+    extensionPoint: { id: extensionPointId, name: extensionPointName },
+    user: { id: userId, name: userName },
+    name,
+    version: toVersion(awaiting),
+  };
+}
+
+export function toGuestBinding(binding: GuestBinding): WireGuestBinding {
+  const { extensionPointId, userId, userName, name, block } = binding;
+  return {
+    pluginId: pluginId(extensionPointId, userId, name),
+    name,
+    user: { id: userId, name: userName },
+    version: binding.versionNumber,
+    contentAddress: binding.contentAddress,
+    pinnedVersion: binding.pinnedNumber,
+    rolledBackTo: binding.selectedNumber,
+    isBlocked: block !== null,
+    blockReason: block?.reason ?? null,
+    updatedAt: binding.updatedAtMs === 0 ? null : time(binding.updatedAtMs),
   };
 }
 

@@ -85,7 +85,7 @@ export function publishCrashContract(name: string, backend: Backend): void {
       try {
         await demandBytes(publisher);
         await demandAcknowledged(publisher, plugin, acknowledged);
-        const found = (await publisher.plugin(plugin))?.versionNumber ?? 0;
+        const found = (await publisher.plugin(plugin))?.newest.number ?? 0;
         if (done !== undefined) assert.equal(found, done);
         else assert.ok(found === acknowledged.length || found === acknowledged.length + 1, `${found}`);
         await demandNoPart(publisher, plugin, acknowledged.length);
@@ -103,7 +103,7 @@ export function publishCrashContract(name: string, backend: Backend): void {
         const bytes = await collect(await blobs.open(binding.contentAddress));
         assert.ok(bytes !== undefined, `the bytes of ${binding.name}`);
         assert.equal(addressOfBytes(bytes), binding.contentAddress);
-        assert.equal((await store.read.plugin(binding))?.versionId, binding.versionId);
+        assert.equal((await store.read.plugin(binding))?.newest.id, binding.versionId);
       }
     }
 
@@ -115,7 +115,7 @@ export function publishCrashContract(name: string, backend: Backend): void {
       }
       const found = await publisher.plugin(plugin);
       const last = acknowledged.at(-1);
-      if (found?.versionNumber === last?.number) assert.equal(found?.contentAddress, last?.contentAddress);
+      if (found?.newest.number === last?.number) assert.equal(found?.newest.contentAddress, last?.contentAddress);
     }
 
     /** The bytes of the publish that was broken off are there whole, or not at all. */

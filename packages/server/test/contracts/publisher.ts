@@ -80,9 +80,9 @@ export async function openPublisher(
     blobs,
     async publish(name, round) {
       const bytes = pluginBytes(name, round);
-      const { plugin } = await publish(context, actor, access, { userId, name }, bytes);
+      const { plugin } = await publish(context, actor, access, { userId, name }, { bytes });
       onStep?.('answer');
-      return { number: plugin.versionNumber, contentAddress: plugin.contentAddress };
+      return { number: plugin.newest.number, contentAddress: plugin.newest.contentAddress };
     },
     plugin: (name) => store.read.plugin({ extensionPointId: extensionPoint.id, userId, name }),
     async close() {

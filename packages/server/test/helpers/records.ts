@@ -1,24 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type ContentAddress, type GuestId, type MemberRole, newId } from '@tenon/protocol';
 import type { Store } from '../../src/domain/ports.ts';
-import type {
-  ApiKeyRecord,
-  AppRecord,
-  AuthorizationCodeRecord,
-  BindingRecord,
-  DeviceGrantRecord,
-  ExtensionPointRecord,
-  GuestRecord,
-  GuestUserRecord,
-  IdentityRecord,
-  InvitationRecord,
-  KnownBrowserRecord,
-  OneTimeLinkRecord,
-  PluginKey,
-  SessionRecord,
-  TokenRecord,
-  UserRecord,
-  VersionRecord,
+import {
+  type ApiKeyRecord,
+  type AppRecord,
+  type AuthorizationCodeRecord,
+  type BoundRecord,
+  type DeviceGrantRecord,
+  type ExtensionPointRecord,
+  type GuestRecord,
+  type GuestUserRecord,
+  type IdentityRecord,
+  type InvitationRecord,
+  type KnownBrowserRecord,
+  noLimits,
+  type OneTimeLinkRecord,
+  type PluginKey,
+  type SessionRecord,
+  type TokenRecord,
+  type UserRecord,
+  type VersionRecord,
 } from '../../src/domain/records.ts';
 
 /** A time that is none of the defaults: milliseconds since the Unix epoch, with all of them significant. */
@@ -33,6 +34,38 @@ export function addressOf(text: string): ContentAddress {
 export function someHash(): string {
   return randomBytes(32).toString('base64url');
 }
+
+/** A version that was published at once; what isn't given is made up, and unlike any other. */
+export function versionRecord(
+  { extensionPointId, userId, name }: PluginKey,
+  fields: Partial<VersionRecord> = {},
+): VersionRecord {
+  return {
+    extensionPointId,
+    userId,
+    name,
+    id: newId('version'),
+    number: 1,
+    contentAddress: addressOf(someHash()),
+    size: 8,
+    semver: null,
+    note: null,
+    createdAtMs: someTimeMs,
+    state: 'published',
+    stateReason: null,
+    stateAtMs: someTimeMs,
+    stateSide: null,
+    ...fields,
+  };
+}
+
+/** A claim that is neither pinned nor rolled back. */
+export const unheld = {
+  pinnedVersionId: null,
+  pinnedNumber: null,
+  selectedVersionId: null,
+  selectedNumber: null,
+} as const;
 
 /** Puts records into a store and hands them back; what isn't given is made up, and unlike any other. */
 export function createRecords(store: Store) {
@@ -159,11 +192,13 @@ export function createRecords(store: Store) {
     },
 
     async extensionPoint(app: AppRecord, fields: Partial<ExtensionPointRecord> = {}): Promise<ExtensionPointRecord> {
-      const extensionPoint = {
+      const extensionPoint: ExtensionPointRecord = {
         id: newId('extensionPoint'),
         appId: app.id,
         name: 'Point',
         schemaJson: '{"exports":{}}',
+        requiresApproval: false,
+        limits: noLimits,
         createdAtMs: someTimeMs,
         updatedAtMs: someTimeMs,
         ...fields,
@@ -209,27 +244,20 @@ export function createRecords(store: Store) {
     },
 
     async version(key: PluginKey, fields: Partial<VersionRecord> = {}): Promise<VersionRecord> {
-      const { extensionPointId, userId, name } = key;
-      const version: VersionRecord = {
-        extensionPointId,
-        userId,
-        name,
-        id: newId('version'),
-        number: 1,
-        contentAddress: addressOf(someHash()),
-        size: 8,
-        createdAtMs: someTimeMs,
-        ...fields,
-      };
+      const version = versionRecord(key, fields);
       await store.write((tx) => tx.insertVersion(version));
       return version;
     },
 
-    async binding(version: VersionRecord, guestId: GuestId, updatedAtMs = someTimeMs): Promise<BindingRecord> {
-      const { extensionPointId, userId, name, id: versionId, contentAddress } = version;
+    /** A version under a guest, published there and bound. */
+    async binding(version: VersionRecord, guestId: GuestId, updatedAtMs = someTimeMs): Promise<BoundRecord> {
+      const { extensionPointId, userId, name, id: versionId, number: versionNumber, contentAddress } = version;
       const binding = { extensionPointId, userId, name, guestId, versionId, updatedAtMs };
-      await store.write((tx) => tx.putBinding(binding));
-      return { ...binding, contentAddress };
+      await store.write(async (tx) => {
+        await tx.putBinding(binding);
+        await tx.putVersionGuest(versionId, guestId);
+      });
+      return { ...binding, versionNumber, contentAddress, ...unheld };
     },
 
     async token(user: UserRecord, fields: Partial<TokenRecord> = {}): Promise<TokenRecord> {

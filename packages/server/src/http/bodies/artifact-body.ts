@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, invalidField } from '../../domain/errors.ts';
 import { HttpError } from '../http-error.ts';
 import type { BodyReader } from './body-reader.ts';
 import { readForm } from './multipart.ts';
@@ -6,16 +6,34 @@ import { readBytes } from './read-bytes.ts';
 
 const binary = { type: 'string', format: 'binary' } as const;
 
+/** A form's texts are short ones; what is longer than this is told from the bytes alone. */
+const maxTextBytes = 4096;
+
+/** What is published, out of a body: `semver` and `note` come in a form alone. */
+export interface Artifact {
+  readonly bytes: Uint8Array;
+  readonly semver?: string;
+  readonly note?: string;
+}
+
 /** A plugin's bytes: the field `artifact` of a form, or the body itself as `application/wasm`. */
-export const artifactBody: BodyReader<Uint8Array> = {
+export const artifactBody: BodyReader<Artifact> = {
   async read(source) {
     const what = 'A module';
     switch (source.mediaType) {
       case 'application/wasm':
-        return readBytes(source, source.limits.maxModuleBytes, what);
+        return { bytes: await readBytes(source, source.limits.maxModuleBytes, what) };
       case 'multipart/form-data': {
-        const form = await readForm(source, { artifact: { largest: source.limits.maxModuleBytes, what } });
-        return requiredPart(form, 'artifact', 'the compiled module');
+        const form = await readForm(source, {
+          artifact: { largest: source.limits.maxModuleBytes, what },
+          semver: { largest: maxTextBytes, what: 'A semantic version' },
+          note: { largest: maxTextBytes, what: 'A note' },
+        });
+        const texts = (['semver', 'note'] as const).flatMap((name) => {
+          const bytes = form.get(name);
+          return bytes === undefined || bytes.length === 0 ? [] : [[name, textOf(name, bytes)]];
+        });
+        return { bytes: requiredPart(form, 'artifact', 'the compiled module'), ...Object.fromEntries(texts) };
       }
       default:
         throw new HttpError('unsupported_media_type', 'Send the module as multipart/form-data or application/wasm.', {
@@ -27,7 +45,11 @@ export const artifactBody: BodyReader<Uint8Array> = {
     required: true,
     content: {
       'multipart/form-data': {
-        schema: { type: 'object', required: ['artifact'], properties: { artifact: binary } },
+        schema: {
+          type: 'object',
+          required: ['artifact'],
+          properties: { artifact: binary, semver: { type: 'string' }, note: { type: 'string' } },
+        },
       },
       'application/wasm': { schema: binary },
     },
@@ -41,6 +63,16 @@ export const artifactBody: BodyReader<Uint8Array> = {
     ],
   },
 };
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function textOf(name: string, bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw invalidField(`/${name}`, 'is not UTF-8');
+  }
+}
 
 /** @throws DomainError `invalid_field` */
 export function requiredPart(form: ReadonlyMap<string, Uint8Array>, name: string, what: string): Uint8Array {

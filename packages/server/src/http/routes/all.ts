@@ -7,6 +7,7 @@ import { contentRoutes } from './content.ts';
 import { extensionPointRoutes } from './extension-points.ts';
 import { guestRoutes } from './guests.ts';
 import { healthRoutes } from './health.ts';
+import { hostControlRoutes } from './host-control.ts';
 import { instrumentRoutes } from './instrument.ts';
 import { invitationRoutes } from './invitations.ts';
 import { oauthRoutes } from './oauth.ts';
@@ -15,12 +16,15 @@ import { referenceRoutes } from './reference.ts';
 import { sessionRoutes } from './session.ts';
 import { sessionAuthorizationRoutes } from './session-authorization.ts';
 import { tokenRoutes } from './tokens.ts';
+import { versionRoutes } from './versions.ts';
 
 /** Every route there is. */
 export const allRoutes: readonly Route[] = [
   ...bindingRoutes,
   ...contentRoutes,
   ...pluginRoutes,
+  ...versionRoutes,
+  ...hostControlRoutes,
   ...appRoutes,
   ...extensionPointRoutes,
   ...guestRoutes,

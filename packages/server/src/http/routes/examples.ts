@@ -29,7 +29,50 @@ export const extensionPointExample = {
   appId: example.appId,
   name: 'Formula functions',
   schema: { exports: { evaluate: { input: 'string', output: 'string' } } },
+  requiresApproval: true,
+  limits: { maxModuleBytes: 1_048_576, maxInitialMemoryPages: 64, proposals: null, allowWasi: false },
   createdAt: example.time,
+  updatedAt: example.time,
+};
+
+const versionSummaryExample = {
+  id: example.versionId,
+  number: 3,
+  semver: '1.4.0',
+  note: 'Takes empty cells for nothing.',
+  state: 'awaiting_approval' as const,
+  stateReason: null,
+  createdAt: example.time,
+};
+
+export const versionExample = {
+  ...versionSummaryExample,
+  contentAddress: example.contentAddress,
+  size: 18_231,
+  stateChangedAt: example.time,
+  decidedBy: null,
+  guestIds: [example.guestId],
+  boundGuestIds: [],
+};
+
+export const approvalExample = {
+  pluginId: `${example.extensionPointId}/plugin/${example.userId}/median`,
+  extensionPoint: { id: example.extensionPointId, name: 'Formula functions' },
+  user: { id: example.userId, name: 'Grace' },
+  name: 'median',
+  version: versionExample,
+};
+
+export const guestBindingExample = {
+  pluginId: `${example.extensionPointId}/plugin/${example.userId}/median`,
+  name: 'median',
+  user: { id: example.userId, name: 'Grace' },
+  version: 2,
+  contentAddress: example.contentAddress,
+  pinnedVersion: 2,
+  rolledBackTo: null,
+  isBlocked: false,
+  blockReason: null,
   updatedAt: example.time,
 };
 
@@ -40,7 +83,13 @@ export const pluginExample = {
   name: 'median',
   contentAddress: example.contentAddress,
   size: 18_231,
-  version: { id: example.versionId, number: 3, createdAt: example.time },
+  version: versionSummaryExample,
+  status: {
+    state: 'awaiting_approval' as const,
+    reason: null,
+    detail: "Version 3 awaits approval by the application's team. Version 2 is bound under 1 guest.",
+    bindings: [{ guestId: example.guestId, version: 2, isPinned: false, rolledBackTo: null }],
+  },
   guestIds: [example.guestId],
   createdAt: example.time,
   updatedAt: example.time,

@@ -1,5 +1,6 @@
 import { listOf, pageQuery, plugin, publishedPlugin } from '@tenon/protocol';
 import { Type } from 'typebox';
+import { deletePlugin } from '../../domain/host-control.ts';
 import { listPlugins, readPlugin } from '../../domain/plugins.ts';
 import { authorizePublish, publish } from '../../domain/publish.ts';
 import { artifactBody } from '../bodies/artifact-body.ts';
@@ -8,14 +9,18 @@ import { toList, toPage } from '../query.ts';
 import { type Route, route } from '../route.ts';
 import { toPlugin } from '../wire.ts';
 import { pluginExample } from './examples.ts';
+import { artifactPath, pluginTarget } from './plugin-path.ts';
 
 const tag = 'Plugins';
-const artifactPath = '/api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName';
 
 const publishQuery = Type.Object({
   guest: Type.Optional(
     Type.String({ maxLength: 200, description: 'bind under this one of your guests alone, not under all of them' }),
   ),
+  semver: Type.Optional(
+    Type.String({ description: 'the semantic version (SemVer 2.0.0) that you call it; a field of the form too' }),
+  ),
+  note: Type.Optional(Type.String({ description: 'what you say of it, in 500 characters; a field of the form too' })),
 });
 
 export const pluginRoutes: readonly Route[] = [
@@ -31,7 +36,8 @@ export const pluginRoutes: readonly Route[] = [
       summary: 'Publish a plugin, or a further version of it',
       description:
         'Under your own user id. The module is bound under every guest that you hold in the application, or under the one ' +
-        'that `guest` names; all or none. Bytes that are the newest version already make no further one.',
+        'that `guest` names; all or none. Bytes that are the newest version already make no further one. Where the extension ' +
+        'point requires approval, a new version is bound once the team approves it.',
       answers: {
         200: {
           description: 'a further version, or none that is new',
@@ -46,6 +52,7 @@ export const pluginRoutes: readonly Route[] = [
       },
       errors: [
         'not_a_guest',
+        'plugin_blocked',
         'plugin_name_taken',
         'not_wasm',
         'component_not_supported',
@@ -62,7 +69,8 @@ export const pluginRoutes: readonly Route[] = [
     handle: async ({ context }, { admission, params, query, body }, reply) => {
       const { actor, access } = admission;
       const signal = goneSignal(reply.raw);
-      const published = await publish(context, actor, access, target(params, query), body, signal);
+      const { bytes, semver = query.semver, note = query.note } = body;
+      const published = await publish(context, actor, access, target(params, query), { bytes, semver, note }, signal);
       reply.code(published.made === 'plugin' ? 201 : 200);
       return { ...toPlugin(published), isNewVersion: published.made !== 'nothing' };
     },
@@ -74,13 +82,32 @@ export const pluginRoutes: readonly Route[] = [
     doc: {
       id: 'readPlugin',
       tag,
-      summary: 'Read a plugin with its newest version',
+      summary: 'Read a plugin with its newest version, and where it stands',
       description: 'Members read every plugin, guests their own.',
       answers: { 200: { description: 'the plugin', schema: plugin, example: pluginExample } },
     },
     handle: async ({ context }, { admission, params }) => {
       const { actor, access } = admission;
-      return toPlugin(await readPlugin(context, actor, access, params.userId, params.pluginName));
+      return toPlugin(await readPlugin(context, actor, access, pluginTarget(params)));
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: artifactPath,
+    access: { kind: 'extensionPoint', purpose: 'changePlugins' },
+    doc: {
+      id: 'deletePlugin',
+      tag,
+      summary: 'Delete a plugin with its versions and bindings',
+      description:
+        "By its publisher or the application's team; by the team alone while they have it blocked or pinned. Its name is " +
+        'free again, and its content is gone unless others have the same.',
+      answers: { 204: { description: 'it is gone' } },
+      errors: ['plugin_blocked', 'conflict'],
+    },
+    handle: async ({ context }, { admission, params }, reply) => {
+      await deletePlugin(context, admission.actor, admission.access, pluginTarget(params));
+      return reply.code(204).send();
     },
   }),
   route({
@@ -104,5 +131,5 @@ function target(
   params: { readonly userId: string; readonly pluginName: string },
   query: { readonly guest?: string | undefined },
 ) {
-  return { userId: params.userId, name: params.pluginName, guestId: query.guest };
+  return { ...pluginTarget(params), guestId: query.guest };
 }

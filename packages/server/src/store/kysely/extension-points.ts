@@ -1,4 +1,6 @@
+import type { ExtensionPointLimits } from '@tenon/protocol';
 import type { Mutations, Queries } from '../../domain/ports.ts';
+import { type ExtensionPointRecord, noLimits } from '../../domain/records.ts';
 import { paged } from './paging.ts';
 import type { Db } from './schema.ts';
 
@@ -7,16 +9,31 @@ const columns = [
   'app_id as appId',
   'name',
   'schema_json as schemaJson',
+  'requires_approval as requiresApproval',
+  'limits_json as limitsJson',
   'created_at_ms as createdAtMs',
   'updated_at_ms as updatedAtMs',
 ] as const;
 
+type Row = Omit<ExtensionPointRecord, 'requiresApproval' | 'limits'> & {
+  readonly requiresApproval: number;
+  readonly limitsJson: string;
+};
+
+function toRecord({ requiresApproval, limitsJson, ...row }: Row): ExtensionPointRecord {
+  const limits = JSON.parse(limitsJson) as Partial<ExtensionPointLimits>;
+  return { ...row, requiresApproval: requiresApproval !== 0, limits: { ...noLimits, ...limits } };
+}
+
 export function extensionPointQueries(db: Db): Pick<Queries, 'extensionPoint' | 'extensionPoints'> {
   return {
-    extensionPoint: (id) => db.selectFrom('extension_points').select(columns).where('id', '=', id).executeTakeFirst(),
-    extensionPoints(appId, page) {
+    async extensionPoint(id) {
+      const row = await db.selectFrom('extension_points').select(columns).where('id', '=', id).executeTakeFirst();
+      return row && toRecord(row);
+    },
+    async extensionPoints(appId, page) {
       const extensionPoints = db.selectFrom('extension_points').select(columns).where('app_id', '=', appId);
-      return paged(extensionPoints, 'id', page).execute();
+      return (await paged(extensionPoints, 'id', page).execute()).map(toRecord);
     },
   };
 }
@@ -25,28 +42,27 @@ export function extensionPointMutations(
   db: Db,
 ): Pick<Mutations, 'insertExtensionPoint' | 'updateExtensionPoint' | 'deleteExtensionPoint'> {
   return {
-    async insertExtensionPoint({ id, appId, name, schemaJson, createdAtMs, updatedAtMs }) {
+    async insertExtensionPoint({ id, appId, createdAtMs, ...fields }) {
       await db
         .insertInto('extension_points')
-        .values({
-          id,
-          app_id: appId,
-          name,
-          schema_json: schemaJson,
-          created_at_ms: createdAtMs,
-          updated_at_ms: updatedAtMs,
-        })
+        .values({ id, app_id: appId, created_at_ms: createdAtMs, ...toColumns(fields) })
         .execute();
     },
-    async updateExtensionPoint(id, { name, schemaJson, updatedAtMs }) {
-      await db
-        .updateTable('extension_points')
-        .set({ name, schema_json: schemaJson, updated_at_ms: updatedAtMs })
-        .where('id', '=', id)
-        .execute();
+    async updateExtensionPoint(id, change) {
+      await db.updateTable('extension_points').set(toColumns(change)).where('id', '=', id).execute();
     },
     async deleteExtensionPoint(id) {
       await db.deleteFrom('extension_points').where('id', '=', id).execute();
     },
+  };
+}
+
+function toColumns(change: Omit<ExtensionPointRecord, 'id' | 'appId' | 'createdAtMs'>) {
+  return {
+    name: change.name,
+    schema_json: change.schemaJson,
+    requires_approval: change.requiresApproval ? 1 : 0,
+    limits_json: JSON.stringify(change.limits),
+    updated_at_ms: change.updatedAtMs,
   };
 }

@@ -85,6 +85,18 @@ export function guestMutations(
     async deleteGuestUser(guestId, userId) {
       await db.deleteFrom('guest_users').where('guest_id', '=', guestId).where('user_id', '=', userId).execute();
       await db.deleteFrom('bindings').where('guest_id', '=', guestId).where('user_id', '=', userId).execute();
+      await db
+        .deleteFrom('version_guests')
+        .where('guest_id', '=', guestId)
+        .where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('versions')
+              .select('versions.id')
+              .whereRef('versions.id', '=', 'version_guests.version_id')
+              .where('versions.user_id', '=', userId),
+          ),
+        )
+        .execute();
     },
   };
 }

@@ -1,17 +1,20 @@
 import type { UserId } from '@tenon/protocol';
 import { ConflictError, type Mutations, type Page, type Queries } from '../../domain/ports.ts';
-import type { PluginKey, PluginRecord, VersionRecord } from '../../domain/records.ts';
+import type { BlockRecord, PluginKey, PluginRecord, VersionRecord } from '../../domain/records.ts';
 import type { Db } from './schema.ts';
+import { versionColumns } from './versions.ts';
 
 export function pluginQueries(db: Db): Pick<Queries, 'plugin' | 'plugins' | 'mayReadContent'> {
   return {
-    plugin: ({ extensionPointId, userId, name }) =>
-      pluginsWithNewestVersion(db)
+    async plugin({ extensionPointId, userId, name }) {
+      const row = await pluginsWithNewestVersion(db)
         .where('plugins.extension_point_id', '=', extensionPointId)
         .where('plugins.user_id', '=', userId)
         .where('plugins.name', '=', name)
-        .executeTakeFirst(),
-    plugins(extensionPointId, userId, page) {
+        .executeTakeFirst();
+      return row && toRecord(row);
+    },
+    async plugins(extensionPointId, userId, page) {
       let plugins = pluginsWithNewestVersion(db)
         .where('plugins.extension_point_id', '=', extensionPointId)
         .orderBy('plugins.user_id')
@@ -25,7 +28,7 @@ export function pluginQueries(db: Db): Pick<Queries, 'plugin' | 'plugins' | 'may
           eb(eb.refTuple('plugins.user_id', 'plugins.name'), '>', eb.tuple(after.userId, after.name)),
         );
       }
-      return (page.limit === undefined ? plugins : plugins.limit(page.limit)).execute();
+      return (await (page.limit === undefined ? plugins : plugins.limit(page.limit)).execute()).map(toRecord);
     },
     async mayReadContent(userId, address, appId) {
       // Both halves go from the user's own applications into one index, however many others have the same bytes.
@@ -66,18 +69,37 @@ function pluginsWithNewestVersion(db: Db) {
         .onRef('versions.name', '=', 'plugins.name')
         .onRef('versions.number', '=', 'plugins.last_number'),
     )
-    .select([
-      'plugins.extension_point_id as extensionPointId',
-      'plugins.user_id as userId',
-      'plugins.name',
-      'plugins.created_at_ms as createdAtMs',
-      'versions.id as versionId',
-      'versions.number as versionNumber',
-      'versions.content_address as contentAddress',
-      'versions.size',
-      'versions.created_at_ms as publishedAtMs',
-    ])
-    .$castTo<PluginRecord>();
+    .select(versionColumns)
+    .select(['plugins.created_at_ms as pluginCreatedAtMs', ...blockColumns]);
+}
+
+/** What {@link blockOf} makes a record of. */
+export const blockColumns = ['plugins.blocked_at_ms as blockedAtMs', 'plugins.blocked_reason as blockReason'] as const;
+
+interface BlockRow {
+  readonly blockedAtMs: number | null;
+  readonly blockReason: string | null;
+}
+
+export function blockOf({ blockedAtMs, blockReason }: BlockRow): BlockRecord | null {
+  return blockedAtMs === null ? null : { atMs: blockedAtMs, reason: blockReason ?? '' };
+}
+
+interface PluginRow extends VersionRecord, BlockRow {
+  readonly pluginCreatedAtMs: number;
+}
+
+function toRecord(row: PluginRow): PluginRecord {
+  const { pluginCreatedAtMs, blockedAtMs, blockReason, ...newest } = row;
+  const { extensionPointId, userId, name } = newest;
+  return {
+    extensionPointId,
+    userId,
+    name,
+    createdAtMs: pluginCreatedAtMs,
+    newest,
+    block: blockOf({ blockedAtMs, blockReason }),
+  };
 }
 
 /** Takes `<user_id>/<name>` apart. */
@@ -88,7 +110,7 @@ function cursorOf({ after }: Page): { userId: UserId; name: string } | undefined
   return { userId: userId as UserId, name };
 }
 
-export function pluginMutations(db: Db): Pick<Mutations, 'insertVersion'> {
+export function pluginMutations(db: Db): Pick<Mutations, 'insertVersion' | 'blockPlugin' | 'deletePlugin'> {
   return {
     async insertVersion(version) {
       await (version.number === 1 ? insertPlugin(db, version) : countUp(db, version));
@@ -109,7 +131,31 @@ export function pluginMutations(db: Db): Pick<Mutations, 'insertVersion'> {
           content_address: version.contentAddress,
           size: version.size,
           created_at_ms: version.createdAtMs,
+          semver: version.semver,
+          note: version.note,
+          interface_json: null,
+          state: version.state,
+          state_reason: version.stateReason,
+          state_at_ms: version.stateAtMs,
+          state_side: version.stateSide,
         })
+        .execute();
+    },
+    async blockPlugin({ extensionPointId, userId, name }, block) {
+      await db
+        .updateTable('plugins')
+        .set({ blocked_at_ms: block?.atMs ?? null, blocked_reason: block?.reason ?? null })
+        .where('extension_point_id', '=', extensionPointId)
+        .where('user_id', '=', userId)
+        .where('name', '=', name)
+        .execute();
+    },
+    async deletePlugin({ extensionPointId, userId, name }) {
+      await db
+        .deleteFrom('plugins')
+        .where('extension_point_id', '=', extensionPointId)
+        .where('user_id', '=', userId)
+        .where('name', '=', name)
         .execute();
     },
   };
@@ -124,6 +170,8 @@ async function insertPlugin(db: Db, version: VersionRecord): Promise<void> {
       name: version.name,
       last_number: version.number,
       created_at_ms: version.createdAtMs,
+      blocked_at_ms: null,
+      blocked_reason: null,
     })
     .execute();
 }

@@ -1,6 +1,7 @@
 import type { Queries, Transaction } from '../../domain/ports.ts';
 import { appMutations, appQueries } from './apps.ts';
 import { authorizationMutations, authorizationQueries } from './authorizations.ts';
+import { bindingFactsQueries } from './binding-facts.ts';
 import { bindingMutations, bindingQueries } from './bindings.ts';
 import { endedMutations } from './ended.ts';
 import { extensionPointMutations, extensionPointQueries } from './extension-points.ts';
@@ -13,6 +14,7 @@ import type { Db } from './schema.ts';
 import { sessionMutations, sessionQueries } from './sessions.ts';
 import { tokenMutations, tokenQueries } from './tokens.ts';
 import { userMutations, userQueries } from './users.ts';
+import { versionMutations, versionQueries } from './versions.ts';
 
 /** Every question of the port, in SQL that SQLite and PostgreSQL read alike. */
 export function queries(db: Db): Queries {
@@ -27,7 +29,9 @@ export function queries(db: Db): Queries {
     ...guestQueries(db),
     ...invitationQueries(db),
     ...pluginQueries(db),
+    ...versionQueries(db),
     ...bindingQueries(db),
+    ...bindingFactsQueries(db),
     ...tokenQueries(db),
   };
 }
@@ -47,6 +51,7 @@ export function transaction(db: Db): Transaction {
     ...guestMutations(db),
     ...invitationMutations(db),
     ...pluginMutations(db),
+    ...versionMutations(db),
     ...bindingMutations(db),
     ...tokenMutations(db),
   };

@@ -13,12 +13,14 @@ import type {
   TokenId,
   UserId,
   VersionId,
+  VersionState,
 } from '@tenon/protocol';
 import type { Kysely } from 'kysely';
 import type {
   DeviceGrantStatus,
   IdentityKind,
   OneTimeLinkPurpose,
+  Side,
   StoredInvitationStatus,
 } from '../../domain/records.ts';
 
@@ -39,6 +41,7 @@ export interface Database {
   invitations: InvitationsTable;
   plugins: PluginsTable;
   versions: VersionsTable;
+  version_guests: VersionGuestsTable;
   bindings: BindingsTable;
   tokens: TokensTable;
   api_keys: ApiKeysTable;
@@ -144,6 +147,9 @@ interface ExtensionPointsTable {
   app_id: AppId;
   name: string;
   schema_json: string;
+  /** 0 or 1: SQLite has no booleans. */
+  requires_approval: number;
+  limits_json: string;
   created_at_ms: number;
   updated_at_ms: number;
 }
@@ -183,6 +189,8 @@ interface PluginsTable {
   /** The number of the newest version. */
   last_number: number;
   created_at_ms: number;
+  blocked_at_ms: number | null;
+  blocked_reason: string | null;
 }
 
 interface VersionsTable {
@@ -196,6 +204,20 @@ interface VersionsTable {
   content_address: ContentAddress;
   size: number;
   created_at_ms: number;
+  semver: string | null;
+  note: string | null;
+  /** What the module exports, imports and needs, as JSON; `null` for versions from before that was kept. */
+  interface_json: string | null;
+  state: VersionState;
+  state_reason: string | null;
+  state_at_ms: number;
+  state_side: Side | null;
+}
+
+/** Under which guests a version was published. */
+interface VersionGuestsTable {
+  version_id: VersionId;
+  guest_id: GuestId;
 }
 
 interface BindingsTable {
@@ -203,7 +225,9 @@ interface BindingsTable {
   guest_id: GuestId;
   name: string;
   user_id: UserId;
-  version_id: VersionId;
+  version_id: VersionId | null;
+  pinned_version_id: VersionId | null;
+  selected_version_id: VersionId | null;
   updated_at_ms: number;
 }
 

@@ -6,8 +6,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
 import { Kysely } from 'kysely';
-import { addressOf, someHash } from '../../../test/helpers/records.ts';
+import { addressOf, someHash, versionRecord } from '../../../test/helpers/records.ts';
 import type { Mutations, Queries, Transaction } from '../../domain/ports.ts';
+import { noLimits } from '../../domain/records.ts';
 import { queries, transaction } from '../kysely/queries.ts';
 import type { Database } from '../kysely/schema.ts';
 import { writingDialect } from './dialect.ts';
@@ -17,7 +18,8 @@ import { openSqliteStore } from './store.ts';
 const [app, point, user, guest] = [newId('app'), newId('extensionPoint'), newId('user'), newId('guest')];
 const session = newId('session');
 const key = { extensionPointId: point, userId: user, name: 'plugin' };
-const version = { ...key, id: newId('version'), number: 1, contentAddress: addressOf('a'), size: 8, createdAtMs: 1 };
+const version = versionRecord(key);
+const claim = { ...key, guestId: guest };
 const page = { after: `${user}/plugin`, limit: 10 };
 
 /** A call of every query. One that is missing here does not compile. */
@@ -53,6 +55,12 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   plugin: (ask) => [ask.plugin(key)],
   plugins: (ask) =>
     [undefined, user].flatMap((whose) => [ask.plugins(point, whose, {}), ask.plugins(point, whose, page)]),
+  versions: (ask) => [ask.versions(key, {}), ask.versions(key, { after: '7', limit: 10 })],
+  version: (ask) => [ask.version(key, 1)],
+  guestsOfVersions: (ask) => [ask.guestsOfVersions([version.id, version.id])],
+  versionsAwaitingApproval: (ask) => [ask.versionsAwaitingApproval(app, {}), ask.versionsAwaitingApproval(app, page)],
+  bindingsOfGuest: (ask) => [ask.bindingsOfGuest(point, guest, {}), ask.bindingsOfGuest(point, guest, page)],
+  bindingFacts: (ask) => [ask.bindingFacts(key)],
   bindingsOfPlugins: (ask) => [ask.bindingsOfPlugins([key]), ask.bindingsOfPlugins([key, key, key])],
   bindings: (ask) => [ask.bindings(point, 'key')],
   binding: (ask) => [ask.binding(point, guest, 'plugin')],
@@ -93,14 +101,36 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteApp: (tx) => tx.deleteApp(app),
   putMember: (tx) => tx.putMember({ appId: app, userId: user, role: 'viewer', createdAtMs: 1 }),
   deleteMember: (tx) => tx.deleteMember(app, user),
-  updateExtensionPoint: (tx) => tx.updateExtensionPoint(point, { name: 'a', schemaJson: '{}', updatedAtMs: 1 }),
+  updateExtensionPoint: (tx) =>
+    tx.updateExtensionPoint(point, {
+      name: 'a',
+      schemaJson: '{}',
+      requiresApproval: true,
+      limits: noLimits,
+      updatedAtMs: 1,
+    }),
   deleteExtensionPoint: (tx) => tx.deleteExtensionPoint(point),
   deleteGuest: (tx) => tx.deleteGuest(guest),
   putGuestUser: (tx) => tx.putGuestUser({ guestId: guest, userId: user, acceptedAtMs: 1 }),
   deleteGuestUser: (tx) => tx.deleteGuestUser(guest, user),
   settleInvitation: (tx) => tx.settleInvitation(newId('invitation'), 'accepted', 1),
   insertVersion: (tx) => tx.insertVersion({ ...version, number: 2 }),
-  putBinding: (tx) => tx.putBinding({ ...key, guestId: guest, versionId: version.id, updatedAtMs: 1 }),
+  decideVersion: (tx) => tx.decideVersion(version.id, version),
+  putVersionGuest: (tx) => tx.putVersionGuest(version.id, guest),
+  blockPlugin: (tx) => tx.blockPlugin(key, { atMs: 1, reason: 'a' }),
+  deletePlugin: (tx) => tx.deletePlugin(key),
+  putBinding: async (tx) => {
+    await tx.putBinding({ ...claim, versionId: null, updatedAtMs: 1 }).catch(() => {});
+    await tx.putBinding({ ...claim, versionId: version.id, updatedAtMs: 1 });
+  },
+  pinVersion: async (tx) => {
+    await tx.pinVersion(claim, null);
+    await tx.pinVersion(claim, version.id);
+  },
+  selectVersion: async (tx) => {
+    await tx.selectVersion(claim, null);
+    await tx.selectVersion(claim, version.id);
+  },
   deleteToken: (tx) => tx.deleteToken(newId('token')),
   deleteTokensAndKeysOf: (tx) => tx.deleteTokensAndKeysOf(user),
   deleteApiKey: (tx) => tx.deleteApiKey(newId('apiKey')),
@@ -169,7 +199,13 @@ describe('query plans', () => {
   /** The searches by which some queries reach the rows of the asker alone, however many others there are. */
   const straight: { [M in keyof Queries]?: readonly string[] } = {
     appsOwnedAlone: ['members … (user_id=?)', 'apps … (id=?)', 'members … (app_id=?)'],
+    bindingFacts: [
+      'bindings … (extension_point_id=? AND user_id=? AND name=?)',
+      'versions … (extension_point_id=? AND user_id=? AND name=?)',
+      'version_guests … (version_id=? AND guest_id=?)',
+    ],
     bindings: ['bindings … (extension_point_id=? AND guest_id=?)', 'guests … (app_id=? AND guest_key=?)'],
+    bindingsOfGuest: ['bindings … (extension_point_id=? AND guest_id=? AND name>?)'],
     guestsHeldBy: ['guests … (app_id=? AND id=?)', 'guest_users … (user_id=?)'],
     mayReadContent: [
       'versions … (content_address=? AND app_id=?)',
@@ -178,6 +214,8 @@ describe('query plans', () => {
       'guest_users … (user_id=?)',
     ],
     plugins: ['plugins … (extension_point_id=? AND user_id=? AND name>?)'],
+    versions: ['versions … (extension_point_id=? AND user_id=? AND name=? AND number<?)'],
+    versionsAwaitingApproval: ['versions … (app_id=? AND id>?)'],
   };
   for (const [method, searches] of Object.entries(straight)) {
     it(`${method}() goes straight to the rows of the asker`, async () => {

@@ -106,7 +106,7 @@ function twoWriters(backend: Backend, name: string, secondWriter: (store: Store,
         numbers.flat().sort((a, b) => a - b),
         Array.from({ length: 2 * times }, (_, at) => at + 1),
       );
-      assert.equal((await store.it.read.plugin(key('contended')))?.versionNumber, 2 * times);
+      assert.equal((await store.it.read.plugin(key('contended')))?.newest.number, 2 * times);
     });
 
     it('revoke a token while it is used: it does not come back', async () => {

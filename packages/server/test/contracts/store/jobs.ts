@@ -1,7 +1,7 @@
 import { type AppId, type InvitationId, newId, type TokenId, type UserId } from '@tenon/protocol';
 import type { Store } from '../../../src/domain/ports.ts';
 import type { PluginKey } from '../../../src/domain/records.ts';
-import { addressOf, someHash, someTimeMs } from '../../helpers/records.ts';
+import { someHash, someTimeMs, versionRecord } from '../../helpers/records.ts';
 
 /** What several writers do at once, in one process or in several. Each asks first and changes by the answer. */
 export const jobs = {
@@ -45,16 +45,8 @@ export const jobs = {
   async publish(store: Store, { key, times }: { key: PluginKey; times: number }): Promise<number[]> {
     return together(times, () =>
       store.write(async (tx) => {
-        const number = ((await tx.plugin(key))?.versionNumber ?? 0) + 1;
-        const id = newId('version');
-        await tx.insertVersion({
-          ...key,
-          id,
-          number,
-          contentAddress: addressOf(id),
-          size: 8,
-          createdAtMs: someTimeMs + number,
-        });
+        const number = ((await tx.plugin(key))?.newest.number ?? 0) + 1;
+        await tx.insertVersion(versionRecord(key, { number }));
         return number;
       }),
     );

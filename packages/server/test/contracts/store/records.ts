@@ -137,7 +137,14 @@ export function recordsContract(backend: Backend): void {
       const second = await records().extensionPoint(app);
       await records().extensionPoint(await records().app());
       assert.deepEqual(await store.it.read.extensionPoint(first.id), first);
-      const change = { name: 'constructor', schemaJson: '{"exports":{"a":{}}}', updatedAtMs: someTimeMs + 1 };
+      const limits = { maxModuleBytes: 8, maxInitialMemoryPages: 0, proposals: ['simd', 'ü'], allowWasi: false };
+      const change = {
+        name: 'constructor',
+        schemaJson: '{"exports":{"a":{}}}',
+        requiresApproval: true,
+        limits,
+        updatedAtMs: someTimeMs + 1,
+      };
       await store.it.write((tx) => tx.updateExtensionPoint(second.id, change));
       assert.deepEqual(await store.it.read.extensionPoints(app.id, {}), [first, { ...second, ...change }]);
       await demandPages(

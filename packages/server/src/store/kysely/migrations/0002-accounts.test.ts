@@ -14,6 +14,7 @@ import { writingDialect } from '../../sqlite/dialect.ts';
 import { openWriter } from '../../sqlite/files.ts';
 import { type ColumnTypes, migrate } from '../migrate.ts';
 import { initial } from './0001-initial.ts';
+import { migrations } from './all.ts';
 
 const types: ColumnTypes = { text: sql`text`, bigint: sql`integer` };
 
@@ -139,7 +140,7 @@ describe('0002-accounts', () => {
     }
     assert.deepEqual(ask('pragma foreign_key_check'), []);
     assert.deepEqual(ask('pragma integrity_check'), [{ integrity_check: 'ok' }]);
-    assert.deepEqual(ask('select version, name from schema_versions order by version'), [
+    assert.deepEqual(ask('select version, name from schema_versions order by version limit 2'), [
       { version: 1, name: 'initial' },
       { version: 2, name: 'accounts' },
     ]);
@@ -179,7 +180,7 @@ describe('0002-accounts', () => {
 
   it('runs once when several processes start at once', async () => {
     await Promise.all([1, 2, 3].map(() => runInChild(backend, location, 'insertUser', {})));
-    assert.equal(ask('select * from schema_versions').length, 2);
+    assert.equal(ask('select * from schema_versions').length, migrations.length);
     assert.equal(ask('select * from users').length, 2 + 3);
   });
 });

@@ -1,6 +1,7 @@
 import type { Migration } from '../migrate.ts';
 import { initial } from './0001-initial.ts';
 import { accounts } from './0002-accounts.ts';
+import { versions } from './0003-versions.ts';
 
 /** Every migration there is, in the order in which they run. One that was released is never changed again. */
-export const migrations: readonly Migration[] = [initial, accounts];
+export const migrations: readonly Migration[] = [initial, accounts, versions];

@@ -1,0 +1,227 @@
+import { type GuestId, isId, isPluginName } from '@tenon/protocol';
+import type { Actor, ExtensionPointAccess } from './access.ts';
+import type { Context } from './context.ts';
+import { DomainError, invalidField, notFound } from './errors.ts';
+import { type PageOf, paged } from './paging.ts';
+import { changePlugin } from './plugin-changes.ts';
+import { type PluginTarget, type PluginWithBindings, withBindings } from './plugins.ts';
+import type { GuestBinding, Page, Queries, Transaction } from './ports.ts';
+import { rebind } from './rebind.ts';
+import type { BindingRecord, GuestRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
+import { stateInWords } from './version-states.ts';
+
+/**
+ * Rolls a plugin back to a version, under every guest under which that version was published; to the newest, which ends a
+ * roll back. What is pinned stays where it is.
+ *
+ * @throws DomainError `invalid_field` for a number that no version has, `conflict` for a version that is not published
+ */
+export function rollBack(
+  context: Context,
+  actor: Actor,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+  number: number,
+): Promise<PluginWithBindings> {
+  return changePlugin(
+    context,
+    actor,
+    access,
+    target,
+    ({ tx, plugin }) => selectEverywhere(tx, plugin, number),
+    withBindings,
+  );
+}
+
+async function selectEverywhere(tx: Transaction, plugin: PluginKey, number: number): Promise<void> {
+  const version = await demandPublished(tx, plugin, number);
+  const guests = await tx.guestsOfVersions([version.id]);
+  const claims = (await tx.bindingFacts(plugin)).filter(({ guestId }) =>
+    guests.some((guest) => guest.guestId === guestId),
+  );
+  if (claims.length === 0) {
+    throw new DomainError(
+      'conflict',
+      `Version ${number} was published under none of the guests that the plugin has its name under now.`,
+    );
+  }
+  for (const { guestId, newest } of claims) {
+    await tx.selectVersion({ ...plugin, guestId }, newest === version.id ? null : version.id);
+  }
+}
+
+/** Blocks a plugin: it is bound nowhere and takes no version until that is taken back. A second time replaces the reason. */
+export function blockPlugin(
+  context: Context,
+  actor: Actor,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+  reason: string,
+): Promise<PluginWithBindings> {
+  return changePlugin(
+    context,
+    actor,
+    access,
+    target,
+    ({ tx, plugin, nowMs }) => tx.blockPlugin(plugin, { atMs: nowMs, reason }),
+    withBindings,
+  );
+}
+
+/** @throws DomainError `not_found` for a plugin that is not blocked */
+export async function unblockPlugin(
+  context: Context,
+  actor: Actor,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+): Promise<void> {
+  await changePlugin(
+    context,
+    actor,
+    access,
+    target,
+    ({ tx, plugin }) => {
+      if (plugin.block === null) throw notFound('block');
+      return tx.blockPlugin(plugin, null);
+    },
+    async () => {},
+  );
+}
+
+/**
+ * Deletes a plugin with its versions and bindings; its names are free again. The publisher can't while the host has it blocked
+ * or pinned: what the host decided would go with it, and a plugin of the same name come back without.
+ *
+ * @throws DomainError `plugin_blocked`, `conflict`
+ */
+export async function deletePlugin(
+  context: Context,
+  actor: Actor,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+): Promise<void> {
+  await changePlugin(
+    context,
+    actor,
+    access,
+    target,
+    async ({ tx, plugin, sides }) => {
+      if (!sides.includes('host')) await demandUndecided(tx, plugin);
+      await tx.deletePlugin(plugin);
+    },
+    async () => {},
+  );
+}
+
+async function demandUndecided(tx: Transaction, plugin: PluginRecord): Promise<void> {
+  if (plugin.block !== null) {
+    throw new DomainError(
+      'plugin_blocked',
+      `The application's team has blocked the plugin, and can alone delete it. Their reason: ${plugin.block.reason}`,
+    );
+  }
+  const bindings = await tx.bindingsOfPlugins([plugin]);
+  if (bindings.some(({ pinnedVersionId }) => pinnedVersionId !== null)) {
+    throw new DomainError(
+      'conflict',
+      "The application's team holds the plugin at one of its versions, and can alone delete it.",
+    );
+  }
+}
+
+/** What is known of one guest's claims, by name. */
+export async function listGuestBindings(
+  context: Context,
+  access: ExtensionPointAccess,
+  guestId: string,
+  page: Page,
+): Promise<PageOf<GuestBinding>> {
+  const { read } = context.store;
+  const guest = await findGuest(read, access, guestId);
+  return paged(
+    page,
+    (binding: GuestBinding) => binding.name,
+    (stretch) => read.bindingsOfGuest(access.extensionPoint.id, guest.id, stretch),
+  );
+}
+
+/**
+ * Holds what is bound under a guest by a name at one version. It stays there until that is taken back: when the version is
+ * yanked, nothing is bound.
+ *
+ * @throws DomainError `not_found`, `invalid_field` for a number that no version has, `conflict` for a version that is not published
+ */
+export function pinBinding(
+  context: Context,
+  access: ExtensionPointAccess,
+  target: { readonly guestId: string; readonly name: string },
+  number: number,
+): Promise<GuestBinding> {
+  return changeBinding(context, access, target, async (tx, binding) => {
+    await tx.pinVersion(binding, (await demandPublished(tx, binding, number)).id);
+  });
+}
+
+/** @throws DomainError `not_found` for what is not pinned */
+export async function unpinBinding(
+  context: Context,
+  access: ExtensionPointAccess,
+  target: { readonly guestId: string; readonly name: string },
+): Promise<void> {
+  await changeBinding(context, access, target, async (tx, binding) => {
+    if (binding.pinnedVersionId === null) throw notFound('pin');
+    await tx.pinVersion(binding, null);
+  });
+}
+
+/** Changes what decides one claim, and has the binding follow. */
+function changeBinding(
+  context: Context,
+  access: ExtensionPointAccess,
+  { guestId, name }: { readonly guestId: string; readonly name: string },
+  change: (tx: Transaction, binding: BindingRecord) => Promise<void>,
+): Promise<GuestBinding> {
+  const extensionPointId = access.extensionPoint.id;
+  const nowMs = context.clock();
+  return context.store.write(async (tx) => {
+    const guest = await findGuest(tx, access, guestId);
+    const binding = isPluginName(name) ? await tx.binding(extensionPointId, guest.id, name) : undefined;
+    if (binding === undefined) throw notFound('binding');
+    await change(tx, binding);
+    await rebind(tx, binding, nowMs);
+    return demandGuestBinding(tx, binding);
+  });
+}
+
+async function demandGuestBinding(tx: Transaction, { extensionPointId, userId, guestId, name }: BindingRecord) {
+  const [binding, plugin, user] = [
+    await tx.binding(extensionPointId, guestId, name),
+    await tx.plugin({ extensionPointId, userId, name }),
+    await tx.user(userId),
+  ];
+  if (binding === undefined || plugin === undefined || user === undefined) throw notFound('binding');
+  return { ...binding, userName: user.name, block: plugin.block };
+}
+
+async function findGuest(
+  read: Pick<Queries, 'guest'>,
+  access: ExtensionPointAccess,
+  guestId: string,
+): Promise<GuestRecord & { readonly id: GuestId }> {
+  const guest = isId('guest', guestId) ? await read.guest(guestId) : undefined;
+  if (guest?.appId !== access.app.id) throw notFound('guest');
+  return guest;
+}
+
+/** A version that may be bound, by the number that a body has. */
+async function demandPublished(tx: Transaction, key: PluginKey, number: number): Promise<VersionRecord> {
+  const version = await tx.version(key, number);
+  if (version === undefined) throw invalidField('/version', `the plugin has no version ${number}`);
+  if (version.state !== 'published') {
+    throw new DomainError(
+      'conflict',
+      `Version ${number} ${stateInWords(version.state)}; only one that is published can be bound.`,
+    );
+  }
+  return version;
+}

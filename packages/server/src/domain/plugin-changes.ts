@@ -1,0 +1,39 @@
+import { type Actor, demandSides, type ExtensionPointAccess } from './access.ts';
+import type { Context } from './context.ts';
+import { findPlugin, type PluginTarget } from './plugins.ts';
+import type { Transaction } from './ports.ts';
+import { rebind } from './rebind.ts';
+import type { PluginKey, PluginRecord, Side } from './records.ts';
+
+/** A plugin that is being changed, and by whom. */
+export interface PluginChange {
+  readonly tx: Transaction;
+  readonly plugin: PluginRecord;
+  /** On which sides the actor may act: one of them, or both. */
+  readonly sides: readonly Side[];
+  readonly nowMs: number;
+}
+
+/**
+ * Changes a plugin that there is already: in one transaction the change is made, the bindings follow from it, and what is to
+ * be answered is read. Every such change goes through here, whichever side makes it.
+ *
+ * @throws DomainError `not_found`, also for another user's plugin when a guest asks; `insufficient_scope`, `forbidden`; and what
+ *   the change throws
+ */
+export function changePlugin<T>(
+  context: Context,
+  actor: Actor,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+  change: (of: PluginChange) => Promise<void>,
+  answer: (tx: Transaction, key: PluginKey) => Promise<T>,
+): Promise<T> {
+  const nowMs = context.clock();
+  return context.store.write(async (tx) => {
+    const plugin = await findPlugin(tx, actor, access, target);
+    await change({ tx, plugin, sides: demandSides(actor, access, plugin), nowMs });
+    await rebind(tx, plugin, nowMs);
+    return answer(tx, plugin);
+  });
+}

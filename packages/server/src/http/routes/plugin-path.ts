@@ -1,0 +1,8 @@
+import type { PluginTarget } from '../../domain/plugins.ts';
+
+/** The path of a plugin; what belongs to it lies below. */
+export const artifactPath = '/api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName';
+
+export function pluginTarget(params: { readonly userId: string; readonly pluginName: string }): PluginTarget {
+  return { userId: params.userId, name: params.pluginName };
+}

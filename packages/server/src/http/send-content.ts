@@ -1,0 +1,99 @@
+import { Readable } from 'node:stream';
+import type { ContentAddress } from '@tenon/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ByteRange } from '../domain/ports.ts';
+import { evaluateConditions } from './conditions.ts';
+import { HttpError } from './http-error.ts';
+import type { Parts } from './parts.ts';
+import { evaluateRange } from './range.ts';
+import type { SuccessDoc } from './route.ts';
+
+const vary = 'authorization';
+
+/** The request header fields that {@link sendContent} honours. */
+export const contentRequestHeaders = {
+  'if-none-match': 'entity tags of answers that you have',
+  range: 'a single range of bytes',
+  'if-range': 'heed the range only if this is still the entity tag',
+} as const;
+
+/** What {@link sendContent} answers when all goes well. */
+export function contentAnswers(cacheControl: string): Readonly<Record<number, SuccessDoc>> {
+  return {
+    200: {
+      description: 'the module',
+      contentType: 'application/wasm',
+      headers: {
+        etag: 'the content address',
+        'cache-control': `\`${cacheControl}\``,
+        vary: `\`${vary}\``,
+        'repr-digest': "`sha-256=:…:`, the whole content's digest (RFC 9530)",
+        'accept-ranges': '`bytes`',
+      },
+    },
+    206: {
+      description: 'the part that was asked for',
+      contentType: 'application/wasm',
+      headers: { 'content-range': 'which bytes of how many these are' },
+    },
+    304: { description: 'you have it already' },
+  };
+}
+
+/** Answers with the bytes at an address, as the conditions and the range of the request will have it. */
+export async function sendContent(
+  parts: Parts,
+  address: ContentAddress,
+  cacheControl: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const etag = `"${address}"`;
+  const outcome = evaluateConditions(request.headers, etag);
+  if (outcome === 'precondition_failed')
+    throw new HttpError('precondition_failed', '"if-match" names another entity tag.');
+  if (outcome === 'not_modified') {
+    return reply.code(304).header('etag', etag).header('cache-control', cacheControl).header('vary', vary).send();
+  }
+  const kept = await parts.contents.small(address);
+  const size = kept?.length ?? (await parts.contents.size(address));
+  if (size === undefined) throw missingBlob();
+  const isHead = request.method === 'HEAD';
+  const range = isHead ? undefined : evaluateRange(request.headers, size, etag);
+  if (range === 'not_satisfiable') {
+    throw new HttpError('range_not_satisfiable', `The content has ${size} bytes.`, {
+      'content-range': `bytes */${size}`,
+    });
+  }
+  reply
+    .code(range === undefined ? 200 : 206)
+    .header('content-type', 'application/wasm')
+    .header('etag', etag)
+    .header('cache-control', cacheControl)
+    .header('vary', vary)
+    .header('accept-ranges', 'bytes')
+    .header('repr-digest', `sha-256=:${Buffer.from(address, 'base64url').toString('base64')}:`)
+    .header('content-length', range === undefined ? size : range.last - range.first + 1);
+  if (range !== undefined) reply.header('content-range', `bytes ${range.first}-${range.last}/${size}`);
+  if (isHead) return reply.send();
+  if (kept !== undefined) return reply.send(range === undefined ? kept : kept.subarray(range.first, range.last + 1));
+  return sendStream(parts, address, range, reply);
+}
+
+/** Sends from the blob store, no faster than the client takes it; a client that takes nothing for too long is cut off. */
+async function sendStream(
+  parts: Parts,
+  address: ContentAddress,
+  range: ByteRange | undefined,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const chunks = await parts.contents.open(address, range);
+  if (chunks === undefined) throw missingBlob();
+  reply.raw.setTimeout(parts.settings.idleTimeoutMs, () => reply.raw.destroy());
+  return reply.send(Readable.from(chunks, { objectMode: false, highWaterMark: 256 * 1024 }));
+}
+
+/** The metadata names bytes that the blob store lacks: the server's fault, and never an empty answer. */
+function missingBlob(): Error {
+  return new Error('The metadata names a content that the blob store does not have');
+}
