@@ -1,7 +1,6 @@
 // Builds the console for the server, unless the present sources are built already.
 //
 //   node scripts/build-console.mjs            into packages/console/dist
-//   node scripts/build-console.mjs --force    also when nothing has changed
 //
 // Set-up calls it, so neither `npm start` nor `npm test` has to be told.
 import './lib/require-node.mjs';
@@ -25,12 +24,11 @@ import { takeLock } from './lib/folder-lock.mjs';
 import { findFiles, root } from './lib/workspace.mjs';
 
 const builds = consoleBuilds(root);
-const isForced = process.argv.includes('--force');
 
 mkdirSync(builds, { recursive: true });
 const unlock = await takeLock(join(builds, '.lock'));
 try {
-  if (isForced || !isConsoleBuilt(root)) await buildConsole();
+  if (!isConsoleBuilt(root)) await buildConsole();
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   console.error(process.stderr.isTTY ? message : stripVTControlCharacters(message));

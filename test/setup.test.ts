@@ -26,6 +26,18 @@ mkdirSync('node_modules', { recursive: true });
 writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: Object.fromEntries(wanted) }));
 `;
 
+/** Stands in for the build: leaves behind what a real one does. */
+const fakeBuild = `
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { consoleBuilds, consoleStamp, currentFile } from './lib/console-build.mjs';
+if (process.env.FAKE_BUILD === 'fails') { console.error('main.tsx is wrong'); process.exit(1); }
+const builds = consoleBuilds('.');
+mkdirSync(builds + '/' + consoleStamp('.'), { recursive: true });
+writeFileSync(builds + '/' + consoleStamp('.') + '/index.html', '');
+writeFileSync(builds + '/' + currentFile, consoleStamp('.'));
+appendFileSync('builds', '.');
+`;
+
 const lock = {
   packages: {
     '': { name: 'house', optionalDependencies: { elsewhere: '3.0.0' } },
@@ -136,6 +148,29 @@ describe('scripts/setup.mjs', () => {
     assert.equal(results.filter(({ stderr }) => /Another set-up is running here/.test(stderr)).length, 1);
   });
 
+  it('builds the console when a source of it has changed, and only then', async () => {
+    plantConsole();
+    assert.match((await setUp()).stderr, /Set up in \d+ s\.\nBuilding the console …\nBuilt in [\d.]+ s\.\n$/);
+    assert.deepEqual(await setUp(), { code: 0, stderr: '' });
+    writeFileSync(join(root, 'packages', 'console', 'src', 'main.tsx'), 'two');
+    assert.match((await setUp(['--production'])).stderr, /^Building the console/);
+    writeFileSync(join(root, 'packages', 'console', 'src', 'main.test.ts'), 'a test is no source');
+    assert.deepEqual(await setUp(), { code: 0, stderr: '' });
+    assert.equal(builds(), 2);
+  });
+
+  it('says that the console could not be built, ends with 1, and tries again the next time', async () => {
+    plantConsole();
+    const failed = await setUp([], { FAKE_BUILD: 'fails' });
+    assert.equal(failed.code, 1);
+    assert.match(
+      failed.stderr,
+      /main\.tsx is wrong\nSet-up failed: the console could not be built; why stands above\./,
+    );
+    assert.equal((await setUp()).code, 0);
+    assert.equal(builds(), 1);
+  });
+
   it('takes over from a set-up that was killed', async () => {
     const file = join(root, '.setup.lock');
     writeFileSync(file, '1 0 0');
@@ -167,6 +202,17 @@ describe('scripts/setup.mjs', () => {
   function calls(): string[] {
     const file = join(root, 'npm-calls');
     return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
+  }
+
+  function plantConsole(): void {
+    mkdirSync(join(root, 'packages', 'console', 'src'), { recursive: true });
+    writeFileSync(join(root, 'packages', 'console', 'package.json'), '{}');
+    writeFileSync(join(root, 'packages', 'console', 'src', 'main.tsx'), 'one');
+    writeFileSync(join(root, 'scripts', 'build-console.mjs'), fakeBuild);
+  }
+
+  function builds(): number {
+    return readFileSync(join(root, 'builds'), 'utf8').length;
   }
 
   function writeLock(content: object): void {
