@@ -179,6 +179,8 @@ export interface Mutations {
   deleteSessionsOf(userId: UserId, except?: SessionId): Promise<void>;
   insertKnownBrowser(browser: KnownBrowserRecord): Promise<void>;
   deleteKnownBrowsersOf(userId: UserId): Promise<void>;
+  /** Deletes the oldest of a user's known browsers, so that so many are left at the most. */
+  keepKnownBrowsers(userId: UserId, atMost: number): Promise<void>;
 
   insertOneTimeLink(link: OneTimeLinkRecord): Promise<void>;
   /** Marks a link as used; one that was used before stays as it is. */

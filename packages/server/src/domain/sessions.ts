@@ -32,20 +32,26 @@ export interface StartedSession {
 /** How long an account knows a browser, from the last time that it got to know it. */
 export const knownBrowserLifetimeMs = 365 * 24 * 60 * 60 * 1000;
 
-/** In how many browsers one can be signed in at once: beyond it, the session that is the oldest ends. */
-const maxSessions = 100;
+/**
+ * In how many browsers one can be signed in at once, and how many an account knows: beyond it, the oldest session ends, and
+ * the oldest browser is forgotten.
+ */
+const maxBrowsers = 100;
 
 const maxUserAgentLength = 300;
 
-/** Whether an account knows the browser: somebody who had the password has signed in there. */
-export async function isKnownBrowser(context: Context, userId: UserId, secret: string | undefined): Promise<boolean> {
-  return secret !== undefined && (await isKnown(context.store.read, userId, secret, context.clock()));
+/**
+ * Whether an account knows the browser: somebody who had the password has signed in there. It is looked up whether or not
+ * there is an account, so that the time tells nothing.
+ */
+export async function isKnownBrowser(context: Context, userId: UserId | undefined, secret: string): Promise<boolean> {
+  return isKnown(context.store.read, userId, secret, context.clock());
 }
 
-async function isKnown(queries: Queries, userId: UserId, secret: string, nowMs: number): Promise<boolean> {
+async function isKnown(queries: Queries, userId: UserId | undefined, secret: string, nowMs: number): Promise<boolean> {
   if (!isCode(secret)) return false;
   const browser = await queries.knownBrowserByHash(hashSecret(secret));
-  return browser?.userId === userId && browser.createdAtMs + knownBrowserLifetimeMs > nowMs;
+  return browser !== undefined && browser.userId === userId && browser.createdAtMs + knownBrowserLifetimeMs > nowMs;
 }
 
 /**
@@ -61,8 +67,8 @@ export async function startSession(
   const nowMs = context.clock();
   const before = browser.sessionSecret && (await tx.sessionByHash(hashSecret(browser.sessionSecret)));
   if (before) await tx.deleteSession(before.id);
-  const [oldest, ...others] = await tx.sessions(userId, { limit: maxSessions });
-  if (oldest !== undefined && others.length === maxSessions - 1) await tx.deleteSession(oldest.id);
+  const [oldest, ...others] = await tx.sessions(userId, { limit: maxBrowsers });
+  if (oldest !== undefined && others.length === maxBrowsers - 1) await tx.deleteSession(oldest.id);
 
   const sessionSecret = makeCode(context.random);
   const session: SessionRecord = {
@@ -90,6 +96,7 @@ async function makeKnown(
   if (secret !== undefined && (await isKnown(tx, userId, secret, nowMs))) return secret;
   const made = makeCode(context.random);
   await tx.insertKnownBrowser({ secretHash: hashSecret(made), userId, createdAtMs: nowMs });
+  await tx.keepKnownBrowsers(userId, maxBrowsers);
   return made;
 }
 

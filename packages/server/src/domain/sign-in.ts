@@ -38,15 +38,15 @@ export async function signIn(
 }
 
 async function countsOf(
-  { guesses, ...context }: Context,
+  context: Context,
   subject: string,
   identity: IdentityRecord | undefined,
   browser: Browser,
 ): Promise<GuessCount[]> {
+  const { guesses } = context;
   const { browserSecret, network } = browser;
-  if (identity !== undefined && browserSecret !== undefined) {
-    const isKnown = await isKnownBrowser({ guesses, ...context }, identity.userId, browserSecret);
-    if (isKnown) return [{ limiter: guesses.byKnownBrowser, key: `${identity.userId} ${browserSecret}` }];
+  if (browserSecret !== undefined && (await isKnownBrowser(context, identity?.userId, browserSecret))) {
+    return [{ limiter: guesses.byKnownBrowser, key: browserSecret }];
   }
   // As a hash: what people take for their address may be long, and need not be kept.
   const account = hash('sha256', subject, 'base64url');

@@ -98,7 +98,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: 'Sign in, or ask the operator for another link.',
   },
   link_expired: {
-    when: 'a set-up or password link is too old, or was replaced by a newer one',
+    when: 'a set-up or password link is too old, or was for the first account and there is one by now',
     remedy: 'Ask the operator for another link.',
   },
   precondition_failed: {
@@ -166,7 +166,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: 'Remove some, or have the operator raise the limit.',
   },
   rate_limited: {
-    when: 'a token makes too many changes, or an address tries too many unknown invitation codes',
+    when: 'a token makes too many changes, too many wrong passwords come for an account or from an address, or an address tries too many unknown codes',
     remedy: 'Wait as many seconds as `retry-after` says.',
   },
   headers_too_large: {

@@ -39,6 +39,7 @@ export function sessionMutations(
   | 'deleteSessionsOf'
   | 'insertKnownBrowser'
   | 'deleteKnownBrowsersOf'
+  | 'keepKnownBrowsers'
 > {
   return {
     async insertSession(session) {
@@ -76,6 +77,16 @@ export function sessionMutations(
     },
     async deleteKnownBrowsersOf(userId) {
       await db.deleteFrom('known_browsers').where('user_id', '=', userId).execute();
+    },
+    async keepKnownBrowsers(userId, atMost) {
+      const newest = db
+        .selectFrom('known_browsers')
+        .select('secret_hash')
+        .where('user_id', '=', userId)
+        .orderBy('created_at_ms', 'desc')
+        .orderBy('secret_hash')
+        .limit(atMost);
+      await db.deleteFrom('known_browsers').where('user_id', '=', userId).where('secret_hash', 'not in', newest).execute();
     },
   };
 }

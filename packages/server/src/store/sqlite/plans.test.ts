@@ -88,6 +88,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
     await tx.deleteSessionsOf(user, session);
   },
   deleteKnownBrowsersOf: (tx) => tx.deleteKnownBrowsersOf(user),
+  keepKnownBrowsers: (tx) => tx.keepKnownBrowsers(user, 3),
   useOneTimeLink: (tx) => tx.useOneTimeLink(newId('oneTimeLink'), 1),
   noteInvitationSignUp: (tx) => tx.noteInvitationSignUp(newId('invitation'), user),
   useAuthorizationCode: (tx) => tx.useAuthorizationCode(someHash(), { tokenId: newId('token'), usedAtMs: 1 }),

@@ -136,6 +136,22 @@ export function accountsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.knownBrowserByHash(theirs.secretHash), theirs);
     });
 
+    it('keeps so many of the known browsers of one user, those that are the newest', async () => {
+      const [user, other] = [await records().user(), await records().user()];
+      const theirs = await records().knownBrowser(other);
+      const made = await records().knownBrowser(user);
+      const later = [2, 3, 1].map((at) => ({ ...made, secretHash: `${made.secretHash}${at}`, createdAtMs: made.createdAtMs + at }));
+      await store.it.write(async (tx) => {
+        for (const browser of later) await tx.insertKnownBrowser(browser);
+        await tx.keepKnownBrowsers(user.id, 2);
+      });
+      const left = [made, ...later].map(({ secretHash }) => store.it.read.knownBrowserByHash(secretHash));
+      assert.deepEqual(await Promise.all(left), [undefined, later[0], later[1], undefined]);
+      assert.deepEqual(await store.it.read.knownBrowserByHash(theirs.secretHash), theirs);
+      await store.it.write((tx) => tx.keepKnownBrowsers(user.id, 2));
+      assert.ok(await store.it.read.knownBrowserByHash(later[0]?.secretHash ?? ''), 'and again changes nothing');
+    });
+
     it('gives back one-time links as they were put in, and marks a use once', async () => {
       const user = await records().user();
       const links = [
