@@ -86,7 +86,11 @@ export function sessionMutations(
         .orderBy('created_at_ms', 'desc')
         .orderBy('secret_hash')
         .limit(atMost);
-      await db.deleteFrom('known_browsers').where('user_id', '=', userId).where('secret_hash', 'not in', newest).execute();
+      await db
+        .deleteFrom('known_browsers')
+        .where('user_id', '=', userId)
+        .where('secret_hash', 'not in', newest)
+        .execute();
     },
   };
 }

@@ -140,7 +140,11 @@ export function accountsContract(backend: Backend): void {
       const [user, other] = [await records().user(), await records().user()];
       const theirs = await records().knownBrowser(other);
       const made = await records().knownBrowser(user);
-      const later = [2, 3, 1].map((at) => ({ ...made, secretHash: `${made.secretHash}${at}`, createdAtMs: made.createdAtMs + at }));
+      const later = [2, 3, 1].map((at) => ({
+        ...made,
+        secretHash: `${made.secretHash}${at}`,
+        createdAtMs: made.createdAtMs + at,
+      }));
       await store.it.write(async (tx) => {
         for (const browser of later) await tx.insertKnownBrowser(browser);
         await tx.keepKnownBrowsers(user.id, 2);
