@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { displayName, id, timestamp } from './fields.ts';
 import { contentAddressPattern, pluginNamePattern } from './names.ts';
 import { pluginStatus, versionSummary } from './versions.ts';
+import { wasmProposals } from './wasm-proposals.ts';
 
 /** A list: `objects` in the order of their ids, and a cursor for the next page when `limit` was sent and there is one. */
 export function listOf<T extends TSchema>(item: T) {
@@ -72,7 +73,7 @@ const bounds = {
     description: 'the most pages of 64 KiB that its memories may have at the start; `null` for any number',
   }),
   proposals: Type.Union(
-    [Type.Array(Type.String({ maxLength: 50 }), { maxItems: 50, uniqueItems: true }), Type.Null()],
+    [Type.Array(Type.Enum([...wasmProposals]), { maxItems: wasmProposals.length, uniqueItems: true }), Type.Null()],
     {
       description: 'the WebAssembly proposals that it may use, beyond the first version; `null` for all',
     },

@@ -85,14 +85,27 @@ function describeFault(fault: SchemaFault, all: readonly SchemaFault[]): FieldFa
   if (keyword === 'pattern' && (params as { pattern: unknown }).pattern === '\\S') {
     return [{ pointer: instancePath, detail: 'must not be blank' }];
   }
+  if (keyword === 'enum') {
+    const allowed = (params as { allowedValues: unknown[] }).allowedValues.map((value) => JSON.stringify(value));
+    return [{ pointer: instancePath, detail: `must be one of ${allowed.join(', ')}` }];
+  }
   if (keyword !== 'anyOf') return [{ pointer: instancePath, detail: message }];
-  const branches = all.filter((other) => other.schemaPath.startsWith(`${schemaPath}/anyOf/`));
+  const branches = all.filter(
+    (other) => other.keyword !== 'anyOf' && other.schemaPath.startsWith(`${schemaPath}/anyOf/`),
+  );
+  // A value of the right kind that is wrong further in: what is wrong there says more than which kinds there are.
+  const telling = branches.filter((branch) => branch.instancePath !== instancePath || !isOfKind(branch));
+  if (telling.length > 0) return telling.flatMap((branch) => describeFault(branch, all));
   const choices = branches.map((branch) =>
     branch.keyword === 'const'
       ? JSON.stringify((branch.params as { allowedValue: unknown }).allowedValue)
       : typeName(branch.params),
   );
   return [{ pointer: instancePath, detail: `must be ${choices.join(' or ')}` }];
+}
+
+function isOfKind({ keyword }: SchemaFault): boolean {
+  return keyword === 'type' || keyword === 'const';
 }
 
 function typeName(params: object): string {

@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  checkInterface,
+  type ExternKind,
+  functionNames,
+  type InterfaceLimits,
+  type ModuleInterface,
+  maxMismatches,
+  moduleInterface,
+  summarizeMismatches,
+} from './interface-check.ts';
+
+/** `greet` for an exported function, `memory:memory` for another kind; `module.name` for an imported function. */
+function moduleOf(exports: string, imports = '', more: Partial<ModuleInterface> = {}): ModuleInterface {
+  const words = (text: string) => text.split(' ').filter((word) => word !== '');
+  return {
+    sizeBytes: 1000,
+    initialMemoryPages: 2,
+    proposals: [],
+    exports: words(exports).map((word) => {
+      const [name = '', kind = 'function'] = word.split('=');
+      return { name, kind: kind as ExternKind };
+    }),
+    imports: words(imports).map((word) => {
+      const [path = '', kind = 'function'] = word.split('=');
+      const [module = '', name = ''] = path.split('.');
+      return { module, name, kind: kind as ExternKind };
+    }),
+    ...more,
+  };
+}
+
+const schema = {
+  version: 'v1-draft',
+  exports: { greet: {}, count_vowels: {} },
+  imports: { kv_read: {}, kv_write: {} },
+};
+
+const told = (module: ModuleInterface, of: unknown = schema, limits: InterfaceLimits = {}) =>
+  checkInterface(module, of, limits).map(({ code, pointer, detail }) => `${code} ${pointer} ${detail}`);
+
+describe('checkInterface()', () => {
+  it('takes a module that exports what the schema names, and more', () => {
+    assert.deepEqual(told(moduleOf('greet count_vowels helper memory=memory')), []);
+  });
+
+  it('takes imports of the schema, the kernel, WASI and tracing', () => {
+    const imports = [
+      'extism:host/user.kv_read',
+      'extism:host/env.alloc',
+      'extism:host/env.log_warn',
+      'extism:host/env.http_status_code',
+      'env.extism_output_set',
+      'env.extism_load_u32',
+      'wasi_snapshot_preview1.fd_write',
+      'wasi_snapshot_preview1.sock_accept',
+      'dylibso:observe/instrument.enter',
+      'dylibso:observe/instrument.memory-grow',
+      'dylibso:observe/api.span-enter',
+      'dylibso_observe.instrument_enter',
+    ].join(' ');
+    assert.deepEqual(told(moduleOf('greet count_vowels', imports)), []);
+  });
+
+  const cases: readonly [what: string, exports: string, imports: string, mismatches: readonly string[]][] = [
+    [
+      'an export that is missing, with the name that was meant',
+      'gret count_vowels',
+      '',
+      ['missing_export /exports/greet The module does not export the function "greet"; it exports "gret".'],
+    ],
+    [
+      'an export in other letters',
+      'greet countVowels',
+      '',
+      [
+        'missing_export /exports/count_vowels The module does not export the function "count_vowels"; it exports "countVowels".',
+      ],
+    ],
+    [
+      'each export that is missing, in the order of the schema, without a name where none is near',
+      'memory=memory',
+      '',
+      [
+        'missing_export /exports/greet The module does not export the function "greet".',
+        'missing_export /exports/count_vowels The module does not export the function "count_vowels".',
+      ],
+    ],
+    [
+      'no name that is no function, or that another export of the schema has',
+      'gree=global count_vowels',
+      '',
+      ['missing_export /exports/greet The module does not export the function "greet".'],
+    ],
+    [
+      'an export of another kind',
+      'greet=memory count_vowels',
+      '',
+      ['wrong_kind /exports/greet The module exports "greet" as a memory; it must be a function.'],
+    ],
+    [
+      'a foreign import, with the name that was meant',
+      'greet count_vowels',
+      'extism:host/user.kv_raed',
+      [
+        'foreign_import /imports/extism:host~1user/kv_raed The module imports "kv_raed" from "extism:host/user", which the extension point does not offer; did you mean "kv_read"?',
+      ],
+    ],
+    [
+      'a function of the schema that is imported from elsewhere',
+      'greet count_vowels',
+      'env.kv_read',
+      [
+        'foreign_import /imports/env/kv_read The module imports "kv_read" from "env", which the extension point does not offer; "kv_read" is to be had from "extism:host/user".',
+      ],
+    ],
+    [
+      'unknown functions of the kernel, of WASI and of other modules',
+      'greet count_vowels',
+      'extism:host/env.aloc wasi_snapshot_preview1.fd_wriet env.extism_alocc wasi_unstable.fd_write a.b',
+      [
+        'foreign_import /imports/extism:host~1env/aloc The module imports "aloc" from "extism:host/env", which the extension point does not offer; did you mean "alloc"?',
+        'foreign_import /imports/wasi_snapshot_preview1/fd_wriet The module imports "fd_wriet" from "wasi_snapshot_preview1", which the extension point does not offer; did you mean "fd_write"?',
+        'foreign_import /imports/env/extism_alocc The module imports "extism_alocc" from "env", which the extension point does not offer; did you mean "extism_alloc"?',
+        'foreign_import /imports/wasi_unstable/fd_write The module imports "fd_write" from "wasi_unstable", which the extension point does not offer; "fd_write" is to be had from "wasi_snapshot_preview1".',
+        'foreign_import /imports/a/b The module imports "b" from "a", which the extension point does not offer.',
+      ],
+    ],
+    [
+      'an import twice as one',
+      'greet count_vowels',
+      'a.b a.b',
+      ['foreign_import /imports/a/b The module imports "b" from "a", which the extension point does not offer.'],
+    ],
+    [
+      'an import of another kind',
+      'greet count_vowels',
+      'extism:host/user.kv_read=global env.memory=memory',
+      [
+        'wrong_kind /imports/extism:host~1user/kv_read The module imports "kv_read" from "extism:host/user" as a global; it is a function.',
+        'foreign_import /imports/env/memory The module imports "memory" from "env", which the extension point does not offer.',
+      ],
+    ],
+  ];
+  for (const [what, exports, imports, mismatches] of cases) {
+    it(`tells ${what}`, () => assert.deepEqual(told(moduleOf(exports, imports)), mismatches));
+  }
+
+  it('demands nothing of exports and imports for a schema without either', () => {
+    const module = moduleOf('', 'a.b wasi_snapshot_preview1.fd_write');
+    for (const none of [{}, { exports: {} }, { exports: {}, imports: {} }, null, 'x', 7, []]) {
+      assert.deepEqual(told(module, none), [], JSON.stringify(none));
+    }
+  });
+
+  it('looks at imports for a schema that names exports alone, and the other way around', () => {
+    assert.equal(told(moduleOf('f', 'a.b'), { exports: { f: {} } }).length, 1);
+    assert.equal(told(moduleOf('f', 'extism:host/user.kv'), { exports: { f: {} } }).length, 1);
+    assert.deepEqual(told(moduleOf('', 'extism:host/user.kv'), { exports: {}, imports: { kv: {} } }), []);
+    assert.equal(told(moduleOf('', 'extism:host/user.kw'), { exports: {}, imports: { kv: {} } }).length, 1);
+  });
+
+  it('forbids WASI where the limits do, whatever the schema says', () => {
+    const module = moduleOf('greet count_vowels', 'wasi_snapshot_preview1.fd_write');
+    const expected = [
+      'wasi_not_allowed /imports/wasi_snapshot_preview1/fd_write The module imports "fd_write" of WASI, which the extension point does not allow.',
+    ];
+    assert.deepEqual(told(module, schema, { allowWasi: false }), expected);
+    assert.deepEqual(told(module, {}, { allowWasi: false }), expected);
+    assert.deepEqual(told(module, schema, { allowWasi: true }), []);
+    const elsewhere = told(moduleOf('', 'a.fd_write'), schema, { allowWasi: false }).at(-1) ?? '';
+    assert.doesNotMatch(elsewhere, /to be had/);
+  });
+
+  const limits: readonly [InterfaceLimits, Partial<ModuleInterface>, RegExp | undefined][] = [
+    [{ maxModuleBytes: 1000 }, {}, undefined],
+    [{ maxModuleBytes: 999 }, {}, /^module_too_large \/limits\/maxModuleBytes .*1,000 bytes.* 999 at the most/],
+    [{ maxModuleBytes: 0 }, {}, /module_too_large/],
+    [{ maxModuleBytes: null }, { sizeBytes: 1e12 }, undefined],
+    [{ maxInitialMemoryPages: 2 }, {}, undefined],
+    [{ maxInitialMemoryPages: 1 }, {}, /^memory_too_large \/limits\/maxInitialMemoryPages .* 2 pages .* 1 at the most/],
+    [{ maxInitialMemoryPages: 0 }, { initialMemoryPages: 0 }, undefined],
+    [{ maxInitialMemoryPages: null }, { initialMemoryPages: 2 ** 40 }, undefined],
+    [{ proposals: ['simd'] }, { proposals: ['simd'] }, undefined],
+    [{ proposals: [] }, { proposals: ['simd'] }, /^proposal_not_allowed \/limits\/proposals .*"simd"/],
+    [{ proposals: ['gc'] }, { proposals: ['simd'] }, /"simd"/],
+    [{ proposals: null }, { proposals: ['simd'] }, undefined],
+    [{ proposals: undefined }, { proposals: ['simd'] }, undefined],
+  ];
+  for (const [limit, more, expected] of limits) {
+    it(`holds ${JSON.stringify(more)} against ${JSON.stringify(limit)}`, () => {
+      const found = told(moduleOf('', '', more), {}, limit);
+      if (expected === undefined) return assert.deepEqual(found, []);
+      assert.equal(found.length, 1);
+      assert.match(found[0] ?? '', expected);
+    });
+  }
+
+  it('tells each proposal that is not allowed', () => {
+    const module = moduleOf('', '', { proposals: ['simd', 'threads', 'gc'] });
+    assert.equal(checkInterface(module, {}, { proposals: ['threads'] }).length, 2);
+  });
+
+  it('tells what is wrong of every sort at once', () => {
+    const module = moduleOf('', 'a.b', { proposals: ['simd'] });
+    const codes = checkInterface(module, schema, { maxModuleBytes: 1, proposals: [] }).map(({ code }) => code);
+    assert.deepEqual(codes, [
+      'module_too_large',
+      'proposal_not_allowed',
+      'missing_export',
+      'missing_export',
+      'foreign_import',
+    ]);
+  });
+
+  it('reads schemas that were stored before they were checked', () => {
+    assert.deepEqual(told(moduleOf('a-b'), { exports: ['a-b', { name: 'c' }, 7, { noName: 1 }] }).length, 1);
+    assert.deepEqual(functionNames({ exports: { __proto__: null, toString: 'x' } }, 'exports'), ['toString']);
+    assert.deepEqual(functionNames(JSON.parse('{"exports":{"__proto__":{}}}'), 'exports'), ['__proto__']);
+    assert.deepEqual(functionNames({ exports: 'greet' }, 'exports'), []);
+    assert.deepEqual(told(moduleOf('toString'), JSON.parse('{"exports":{"toString":{}}}')), []);
+    assert.equal(told(moduleOf(''), JSON.parse('{"exports":{"toString":{}}}')).length, 1);
+  });
+
+  it('takes names apart that pointers must escape', () => {
+    const [first] = checkInterface(moduleOf('', 'a/~.b'), { exports: { 'x/~': {} } }, {});
+    assert.equal(first?.pointer, '/exports/x~1~0');
+  });
+
+  it('tells a hundred mismatches, counts the rest, and takes no time about it', () => {
+    const many = Array.from({ length: 30_000 }, (_, at) => `name${at}`);
+    const exports = many.map((name): ModuleInterface['exports'][number] => ({ name: `x${name}`, kind: 'function' }));
+    const imports = many.map((name) => ({ module: 'extism:host/user', name, kind: 'function' as const }));
+    const named = Object.fromEntries(many.map((name) => [name, {}]));
+    const startMs = performance.now();
+    const found = checkInterface({ ...moduleOf(''), exports, imports }, { exports: named }, {});
+    assert.ok(performance.now() - startMs < 10_000);
+    assert.equal(found.length, maxMismatches + 1);
+    assert.deepEqual(found.at(-1), { code: 'too_many', pointer: '', detail: 'There are 59,900 more.' });
+  });
+
+  it('cuts names short that are long', () => {
+    const long = 'x'.repeat(100_000);
+    const module = { ...moduleOf(''), imports: [{ module: long, name: long, kind: 'function' as const }] };
+    for (const { detail } of checkInterface(module, { exports: { [long]: {} } }, {})) assert.ok(detail.length < 400);
+  });
+});
+
+describe('summarizeMismatches()', () => {
+  it('tells three, and counts the others', () => {
+    const mismatches = ['A.', 'B.', 'C.', 'D.', 'E.'].map((detail) => ({
+      code: 'foreign_import' as const,
+      pointer: '',
+      detail,
+    }));
+    assert.equal(summarizeMismatches(mismatches.slice(0, 1)), 'A.');
+    assert.equal(summarizeMismatches(mismatches.slice(0, 3)), 'A. B. C.');
+    assert.equal(summarizeMismatches(mismatches), 'A. B. C. And 2 more.');
+  });
+});
+
+describe('moduleInterface()', () => {
+  it('adds up what all memories have at the start, in pages of 64 KiB', () => {
+    const described = { exports: [], imports: [] };
+    const pages = (...memories: { minimumPages: number; pageBytes: number }[]) =>
+      moduleInterface({ ...described, memories }, [], 8).initialMemoryPages;
+    assert.equal(pages(), 0);
+    assert.equal(pages({ minimumPages: 3, pageBytes: 65_536 }, { minimumPages: 2, pageBytes: 65_536 }), 5);
+    assert.equal(pages({ minimumPages: 65_537, pageBytes: 1 }), 2);
+    assert.equal(pages({ minimumPages: 2 ** 48, pageBytes: 65_536 }), 2 ** 48);
+  });
+});
