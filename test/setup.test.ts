@@ -29,7 +29,7 @@ writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: Obje
 /** Stands in for the build: leaves behind what a real one does. */
 const fakeBuild = `
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { consoleBuilds, consoleStamp, currentFile } from './lib/console-build.mjs';
+const { consoleBuilds, consoleStamp, currentFile } = await import(new URL('lib/console-build.mjs', import.meta.url));
 if (process.env.FAKE_BUILD === 'fails') { console.error('main.tsx is wrong'); process.exit(1); }
 const builds = consoleBuilds('.');
 mkdirSync(builds + '/' + consoleStamp('.'), { recursive: true });
