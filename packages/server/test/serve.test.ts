@@ -8,6 +8,9 @@ import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
+import type { UserId } from '@tenon/protocol';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { createRecords } from './helpers/records.ts';
 import { connectTo, readAnswer, requestOf } from './helpers/wire.ts';
 import { sampleModule } from './helpers/world.ts';
 
@@ -74,6 +77,22 @@ describe('serve()', () => {
       for (const line of served.log().trim().split('\n')) assert.ok(JSON.parse(line).level <= 30, line);
       assert.ok(!served.log().includes(String(TENON_TOKEN)));
     }
+  });
+
+  it('clears away what has ended a week ago, and keeps what has ended since', async () => {
+    const store = await openSqliteStore({ file: join(dataDir, 'tenon.db') });
+    const { TENON_USER_ID } = await quickstart();
+    const user = await store.read.user(TENON_USER_ID as UserId);
+    assert.ok(user);
+    const dayMs = 24 * 3_600_000;
+    const [old, recent] = await Promise.all(
+      [8, 6].map((days) => createRecords(store).session(user, { expiresAtMs: Date.now() - days * dayMs })),
+    );
+    assert.ok(old && recent);
+    await stop(await start(), 'SIGTERM');
+    assert.equal(await store.read.session(old.id), undefined);
+    assert.deepEqual(await store.read.session(recent.id), recent);
+    await store.close();
   });
 
   it('finishes what is in flight, and writes the uses of tokens, before it ends', async () => {

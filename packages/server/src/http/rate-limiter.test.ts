@@ -31,4 +31,21 @@ describe('createRateLimiter()', () => {
     assert.equal(limiter.check('a'), 30);
     assert.equal(limiter.check('a'), 30);
   });
+
+  it('takes back what was counted, one for one, and no more than that', () => {
+    const limiter = createRateLimiter(1 / 30, 2, () => 0);
+    limiter.take('a');
+    limiter.take('a');
+    assert.equal(limiter.take('a'), 30);
+    limiter.give('a');
+    assert.equal(limiter.take('a'), 0);
+    assert.equal(limiter.take('a'), 30);
+    for (let round = 0; round < 9; round++) limiter.give('a');
+    limiter.give('b');
+    for (const key of ['a', 'b']) {
+      assert.equal(limiter.take(key), 0);
+      assert.equal(limiter.take(key), 0);
+      assert.equal(limiter.take(key), 30, `${key} has saved nothing up`);
+    }
+  });
 });
