@@ -12,6 +12,7 @@ import {
   makeGuest,
   makeWorld,
   ok,
+  publishAs,
   tinyModule,
   type World,
 } from './helpers/world.ts';
@@ -98,6 +99,21 @@ function form(path: string, fields: Parameters<typeof encode>[0]): Target {
 
 function pageRows(...paths: readonly string[]): Record<string, Row> {
   return Object.fromEntries(paths.map((path) => [`GET ${path}`, { cells: everybody(200), target: () => ({ path }) }]));
+}
+
+/** A plugin of the guest's that nobody has changed yet; its path. */
+async function freshPlugin({ service, guest, extensionPointId }: World, at = extensionPointId): Promise<string> {
+  const { id } = await publishAs(service, guest, at, `fresh-${newId('version')}`, tinyModule(1));
+  return `${api}/artifacts/${id}`;
+}
+
+/** A plugin of the guest's whose first version awaits approval; its path. */
+async function awaitingPlugin(world: World): Promise<string> {
+  const { service, owner, appId } = world;
+  const at = await makeExtensionPoint(service, owner, appId);
+  const json = { requiresApproval: true };
+  await ok(service, 'PUT', `${api}/extension-points/${at}`, { token: owner.token, json });
+  return freshPlugin(world, at);
 }
 
 const module = formOf([{ name: 'wasm', content: tinyModule(7) }]);
@@ -292,6 +308,98 @@ const rows: Readonly<Record<string, Row>> = {
     cells: `${refused} 403s 404 200 404 200 200 200`,
     scope: 'read',
     target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}` }),
+  },
+  'DELETE /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName': {
+    cells: `${refused} 403s 404 204 404 403f 204 204`,
+    scope: 'manage',
+    target: async (world) => ({ path: await freshPlugin(world) }),
+  },
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions': {
+    cells: `${refused} 403s 404 200 404 200 200 200`,
+    scope: 'read',
+    target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions` }),
+  },
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number': {
+    cells: `${refused} 403s 404 200 404 200 200 200`,
+    scope: 'read',
+    target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions/1` }),
+  },
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/content': {
+    cells: `${refused} 403s 404 200 404 200 200 200`,
+    scope: 'read',
+    target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions/1/content` }),
+  },
+  'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/yank': {
+    cells: `${refused} 403s 404 200 404 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => ({ path: `${await freshPlugin(world)}/versions/1/yank`, json: { reason: 'why' } }),
+  },
+  'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/restore': {
+    cells: `${refused} 403s 404 200 404 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => {
+      const { service, guest } = world;
+      const version = `${await freshPlugin(world)}/versions/1`;
+      await ok(service, 'POST', `${version}/yank`, { token: guest.token, json: { reason: 'why' } });
+      return { path: `${version}/restore` };
+    },
+  },
+  'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/approve': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => ({ path: `${await awaitingPlugin(world)}/versions/1/approve` }),
+  },
+  'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/reject': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => ({ path: `${await awaitingPlugin(world)}/versions/1/reject`, json: { reason: 'why' } }),
+  },
+  'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/rollback': {
+    cells: `${refused} 403s 404 200 404 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => ({ path: `${await freshPlugin(world)}/rollback`, json: { version: 1 } }),
+  },
+  'PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/block': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => ({ path: `${await freshPlugin(world)}/block`, json: { reason: 'why' } }),
+  },
+  'DELETE /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/block': {
+    cells: `${refused} 403s 404 403f 403f 403f 204 204`,
+    scope: 'manage',
+    target: async (world) => {
+      const { service, owner } = world;
+      const path = `${await freshPlugin(world)}/block`;
+      await ok(service, 'PUT', path, { token: owner.token, json: { reason: 'why' } });
+      return { path };
+    },
+  },
+  'PUT /api/v1/extension-points/:extensionPointId/guests/:guestId/pins/:pluginName': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: (world) => ({
+      ...inExtensionPoint(`/guests/${world.guestId}/pins/median`)(world),
+      json: { version: 1 },
+    }),
+  },
+  'DELETE /api/v1/extension-points/:extensionPointId/guests/:guestId/pins/:pluginName': {
+    cells: `${refused} 403s 404 403f 403f 403f 204 204`,
+    scope: 'manage',
+    target: async (world) => {
+      const { path } = inExtensionPoint(`/guests/${world.guestId}/pins/median`)(world);
+      await ok(world.service, 'PUT', path, { token: world.owner.token, json: { version: 1 } });
+      return { path };
+    },
+  },
+  'GET /api/v1/extension-points/:extensionPointId/guests/:guestId/bindings': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: (world) => inExtensionPoint(`/guests/${world.guestId}/bindings`)(world),
+  },
+  'GET /api/v1/apps/:appId/approvals': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inApp('/approvals'),
   },
   'GET /api/v1/extension-points/:extensionPointId/plugins': {
     cells: `${refused} 403s 404 200 200 200 200 200`,
