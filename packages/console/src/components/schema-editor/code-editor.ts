@@ -62,6 +62,7 @@ export function createCodeEditor(parts: CodeEditorParts): CodeEditor {
           spellcheck: 'false',
           autocapitalize: 'none',
         }),
+        EditorView.domEventHandlers({ beforeinput: replaceOurselves }),
         EditorView.updateListener.of(({ docChanged, state }) => {
           if (docChanged) onChange(state.doc.toString());
         }),
@@ -82,6 +83,17 @@ export function createCodeEditor(parts: CodeEditorParts): CodeEditor {
       about.remove();
     },
   };
+}
+
+/**
+ * Types over a selection without the browser's help: where it puts lines together itself, it writes style attributes, which the
+ * page's policy refuses.
+ */
+function replaceOurselves(event: InputEvent, view: EditorView): boolean {
+  const { inputType, data } = event;
+  if (inputType !== 'insertText' || data === null || view.composing || view.state.selection.main.empty) return false;
+  view.dispatch(view.state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true });
+  return true;
 }
 
 /** The page's own colours come through the shadow root's boundary as custom properties. */

@@ -72,7 +72,7 @@ function Delete(props: {
   const { route } = useLocation();
   const [isAsking, setAsking] = useState(false);
   return (
-    <Section title="Delete the extension point" intro="Its plugins go with it, whoever published them.">
+    <Section isBeside title="Delete the extension point" intro="Its plugins go with it, whoever published them.">
       <Button kind="danger" onClick={() => setAsking(true)}>
         Delete the extension point …
       </Button>

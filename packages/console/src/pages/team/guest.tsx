@@ -131,11 +131,18 @@ function Invitations({ app, guest, onChanged }: PartProps) {
           rowKey={({ id }) => id}
           columns={[
             { header: 'For', cell: ({ name, email }) => <Note name={name} email={email} /> },
-            { header: 'State', cell: ({ status }) => <InvitationBadge status={status} /> },
             { header: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
             {
-              header: 'Ends or ended',
-              cell: ({ settledAt, expiresAt }) => <Time at={settledAt ?? expiresAt} />,
+              header: 'State',
+              cell: ({ status, settledAt, expiresAt }) => (
+                <>
+                  <InvitationBadge status={status} />{' '}
+                  <span class="soft small">
+                    {status === 'pending' ? 'ends ' : ''}
+                    <Time at={settledAt ?? expiresAt} />
+                  </span>
+                </>
+              ),
             },
             {
               header: 'Actions',
@@ -182,8 +189,7 @@ function Note({ name, email }: Pick<Invitation, 'name' | 'email'>) {
   return (
     <>
       {name}
-      {name !== null && email !== null ? ' · ' : ''}
-      {email === null ? null : <span class="soft">{email}</span>}
+      {email === null ? null : <span class={name === null ? undefined : 'note-address'}>{email}</span>}
     </>
   );
 }
@@ -194,6 +200,7 @@ function RemoveGuest({ appId, guest }: { readonly appId: string; readonly guest:
   const [isAsking, setAsking] = useState(false);
   return (
     <Section
+      isBeside
       title="Remove the guest"
       intro="Its invitations stop working, and its plugins stop being served under its key. The users’ accounts stay."
     >

@@ -93,11 +93,11 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
                   isActions: true,
                   cell: (member) =>
                     mayChange ? (
-                      <span class="actions actions-end">
+                      <span class="row-actions">
                         <Button
                           kind="quiet"
                           isSmall
-                          label={`Change the role of ${member.name}`}
+                          label={`Change role of ${member.name}`}
                           onClick={() => setAsked({ kind: 'change', member })}
                         >
                           Change role
@@ -105,7 +105,9 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
                         <Button
                           kind="quiet"
                           isSmall
-                          label={member.userId === account.id ? 'Leave the team' : `Remove ${member.name}`}
+                          label={
+                            member.userId === account.id ? 'Leave the team' : `Remove ${member.name} from the team`
+                          }
                           onClick={() => setAsked({ kind: 'remove', member })}
                         >
                           {member.userId === account.id ? 'Leave' : 'Remove'}

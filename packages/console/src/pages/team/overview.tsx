@@ -186,7 +186,7 @@ function Rename({ app, onRenamed }: { readonly app: App; readonly onRenamed: (ap
     toasts.show('The application has its new name.');
   }, ['name']);
   return (
-    <Section title="Name">
+    <Section isBeside title="Name" intro="Your team and your guests see it.">
       <form onSubmit={submit} class="form-narrow">
         <TextField
           label="Name of the application"
@@ -195,7 +195,6 @@ function Rename({ app, onRenamed }: { readonly app: App; readonly onRenamed: (ap
           onInput={setName}
           maxLength={200}
           error={fieldError('name')}
-          hint="Your team and your guests see it."
         />
         <ErrorView error={error} />
         <div class="actions">
@@ -213,7 +212,7 @@ function Delete({ app }: { readonly app: App }) {
   const { route } = useLocation();
   const [isAsking, setAsking] = useState(false);
   return (
-    <Section title="Delete the application" intro="Everything in it goes with it, at once and for good.">
+    <Section isBeside title="Delete the application" intro="Everything in it goes with it, at once and for good.">
       <Button kind="danger" onClick={() => setAsking(true)}>
         Delete the application …
       </Button>

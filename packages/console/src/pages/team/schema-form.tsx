@@ -70,8 +70,9 @@ export function SchemaForm(props: {
           </LinkButton>
         </div>
       </form>
-      <section class="schema-preview" aria-labelledby="schema-preview" data-stale={checked.isSound ? undefined : ''}>
+      <section class="schema-preview" aria-labelledby="schema-preview">
         <h2 id="schema-preview">What guests read</h2>
+        {checked.isSound ? null : <p class="soft small">As it was before the faults.</p>}
         <SchemaView schema={schema} />
       </section>
       {guard.isAsking ? (
