@@ -87,7 +87,7 @@ function Navigation({ account }: { readonly account: Account }) {
       <a href={href('/')} aria-current={isHome ? 'page' : undefined}>
         Applications
       </a>
-      <a href={href('/account')} aria-current={path === href('/account') ? 'page' : undefined}>
+      <a href={href('/account')} aria-current={path.startsWith(href('/account')) ? 'page' : undefined}>
         <span class="top-name">{account.name}</span>
         <span class="visually-hidden"> – your account</span>
       </a>
