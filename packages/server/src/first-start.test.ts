@@ -246,16 +246,18 @@ describe('firstStart()', () => {
       ),
     );
     const at = (name: string, from = 0) => steps.indexOf(name, from) + 1;
+    const made = at('commit', at('insertUser'));
     const kills = [
+      at('holdBlob'),
       at('put blob'),
-      at('begin'),
+      at('begin', at('put blob')),
       at('insertUser'),
       at('putGuestUser'),
       at('insertVersion'),
-      at('commit'), // the secrets lie in a file of their own, and the store knows nothing of them
-      at('committed'), // the store knows them, and quickstart.env is not there
+      made, // the secrets lie in a file of their own, and the store knows nothing of them
+      at('committed', made), // the store knows them, and quickstart.env is not there
       at('tokenByHash'),
-      at('commit', at('commit')), // quickstart.env is there, and so is the other file
+      at('commit', made), // quickstart.env is there, and so is the other file
     ];
     assert.ok(!kills.includes(0), steps.join());
     await Promise.all(
@@ -264,7 +266,7 @@ describe('firstStart()', () => {
         const folder = await makeFolder();
         const died = await run(process.execPath, [child, folder, String(kill)]).catch((error) => error);
         assert.equal(died.signal, 'SIGKILL', step);
-        const state = kill > at('commit') ? 'in_use' : 'demo_made';
+        const state = kill > made ? 'in_use' : 'demo_made';
         assert.deepEqual(await start(folder), { state, hasSecrets: true, hasSignIn: true }, step);
         await assertWholeDemo(folder);
       }),

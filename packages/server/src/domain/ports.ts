@@ -16,6 +16,7 @@ import type {
 } from '@tenon/protocol';
 import type { BindingFacts } from './binding-target.ts';
 import type {
+import type { HousekeepingMutations, HousekeepingQueries, StoreFault } from './housekeeping/ports.ts';
   ApiKeyRecord,
   AppRecord,
   AuthorizationCodeRecord,
@@ -66,7 +67,7 @@ export type GuestBinding = BindingRecord & {
 };
 
 /** Questions to the store. Outside of a transaction each sees all that was committed before it was asked. */
-export interface Queries {
+export interface Queries extends HousekeepingQueries {
   user(id: UserId): Promise<UserRecord | undefined>;
   /** Whether there is, or was, any user. */
   anyUser(): Promise<boolean>;
@@ -157,7 +158,7 @@ export interface Queries {
 }
 
 /** Changes. Each is part of the transaction that hands it out. */
-export interface Mutations {
+export interface Mutations extends HousekeepingMutations {
   insertUser(user: UserRecord): Promise<void>;
   renameUser(id: UserId, name: string): Promise<void>;
   /**
@@ -308,6 +309,8 @@ export interface ByteRange {
 }
 
 /** The bytes of plugins, by content address. */
+  /** Looks for what can't be in the data, reading all of it. Other work may go on meanwhile, and raises no false alarm. */
+  check(): Promise<StoreFault[]>;
 export interface BlobStore {
   /**
    * Stores the bytes for good before it resolves (a crash after that loses nothing), and does the same work whether or not it
@@ -332,6 +335,16 @@ export class StorageFullError extends Error {
 
 /** Thrown by a store when a change would make something that must be unique exist twice; nothing of it is kept. */
 export class ConflictError extends Error {
+  /**
+   * Deletes a blob. Whoever reads it already reads it to its end. A crash soon after may bring it back.
+   *
+   * @returns whether it was there
+   */
+  delete(address: ContentAddress): Promise<boolean>;
+  /** The addresses of all blobs, in no particular order. Of what is put or deleted meanwhile each may be among them or not. */
+  list(): AsyncIterable<ContentAddress>;
+  /** Deletes what is left of blobs that were begun to be put before a time, and never were whole. @returns how many */
+  deleteUnfinished(beforeMs: number): Promise<number>;
   override readonly name = 'ConflictError';
 }
 

@@ -12,17 +12,12 @@ import {
 import type { Actor, ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
+import { writeWithBlob } from './housekeeping/with-blob.ts';
+import { demandFit, isSameDemand } from './module-demands.ts';
 import { type PluginWithBindings, withBindings } from './plugins.ts';
-import type { Claim, Transaction } from './ports.ts';
+import type { Claim, ModuleDemands, Transaction } from './ports.ts';
 import { rebind } from './rebind.ts';
-import type {
-  BindingRecord,
-  ExtensionPointRecord,
-  GuestRecord,
-  PluginKey,
-  PluginRecord,
-  VersionRecord,
-} from './records.ts';
+import type { BindingRecord, GuestRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
 
 /** A publish as it was asked for: `PUT …/artifacts/<extension point>/plugin/<userId>/<name>`, with `guest=` when it is sent. */
 export interface PublishTarget {
@@ -74,7 +69,8 @@ export function authorizePublish(
 
 /**
  * Publishes a plugin: checks the bytes, stores them, then in one transaction makes the version and moves the bindings under
- * all of the guests, or under none. A crash in between leaves bytes that nothing refers to, never a binding without bytes.
+ * all of the guests, or under none. A crash in between leaves bytes that nothing refers to, which the collector finds, never a
+ * binding without bytes: {@link writeWithBlob}.
  * The bytes that are current already make no new version. The same work is done whether or not the bytes are known already,
  * so that neither the answer nor its timing tells.
  *
@@ -94,14 +90,51 @@ export async function publish(
   demandFields(release);
   const key: PluginKey = { extensionPointId: access.extensionPoint.id, userId: actor.userId, name: target.name };
   demandNotBlocked(await context.store.read.plugin(key));
-  await demandModule(context, access.extensionPoint, release.bytes, signal);
   const contentAddress = contentAddressOf(release.bytes);
-  await context.blobs.put(contentAddress, release.bytes);
+  let demands: ModuleDemands = access.extensionPoint;
+  for (let round = 0; round < maxRounds; round++) {
+    const { interfaceJson, mismatches } = await context.checker.check(release.bytes, demands, signal);
+    demandFit(mismatches);
+    const checked: Checked = { ...release, contentAddress, interfaceJson, demands };
+    const outcome = await store(context, actor, access, key, guests, checked);
+    if ('made' in outcome) return outcome;
+    demands = outcome;
+  }
+  throw new DomainError(
+    'conflict',
+    "The extension point's schema or limits changed again and again meanwhile. Try once more.",
+  );
+}
 
+/** How often a module is checked anew since what is demanded of it has changed meanwhile. */
+const maxRounds = 3;
+
+/** What is published, once it is known to be right. */
+interface Checked extends Release {
+  readonly contentAddress: ContentAddress;
+  readonly interfaceJson: string | null;
+  readonly demands: ModuleDemands;
+}
+
+/**
+ * Stores the bytes, makes the version and moves the bindings.
+ *
+ * @returns what it came to; or, with nothing done, what is demanded of modules by now when that is something else
+ */
+function store(
+  context: Context,
+  actor: Actor,
+  access: ExtensionPointAccess,
+  key: PluginKey,
+  guests: readonly GuestRecord[],
+  checked: Checked,
+): Promise<Published | ModuleDemands> {
+  const { contentAddress } = checked;
   const nowMs = context.clock();
-  return context.store.write(async (tx) => {
+  return writeWithBlob(context, contentAddress, checked.bytes, async (tx) => {
     const extensionPoint = await tx.extensionPoint(key.extensionPointId);
     if (extensionPoint === undefined) throw notFound('extension point');
+    if (!isSameDemand(extensionPoint, checked.demands)) return extensionPoint;
     await demandGuests(context, tx, actor, access, key, guests);
     const present = await tx.plugin(key);
     demandNotBlocked(present);
@@ -109,8 +142,8 @@ export async function publish(
     const state = extensionPoint.requiresApproval ? 'awaiting_approval' : 'published';
     const isCurrent =
       present?.newest.contentAddress === contentAddress && (await changesNothing(tx, present, claims, state));
-    const version = isCurrent ? present.newest : newVersion(key, present, { ...release, contentAddress }, state, nowMs);
-    if (!isCurrent) await tx.insertVersion(version);
+    const version = isCurrent ? present.newest : newVersion(key, present, checked, state, nowMs);
+    if (!isCurrent) await tx.insertVersion(version, checked.interfaceJson);
     for (const claim of claims) await claimName(tx, claim, version, isCurrent);
     await rebind(tx, key, nowMs);
     const made = isCurrent ? 'nothing' : present === undefined ? 'plugin' : 'version';
@@ -136,16 +169,6 @@ function demandNotBlocked(plugin: PluginRecord | undefined): void {
     'plugin_blocked',
     `The application's team has blocked the plugin, and it takes no new version. Their reason: ${plugin.block.reason}`,
   );
-}
-
-/** All that is asked of the bytes, and of them against the extension point. */
-async function demandModule(
-  context: Context,
-  _extensionPoint: ExtensionPointRecord,
-  bytes: Uint8Array,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  await context.checker.check(bytes, signal);
 }
 
 async function demandGuests(

@@ -11,7 +11,8 @@ import {
   type Publisher,
   pluginBytes,
   type Stage,
-  transactionSteps,
+  stepsAfterBlob,
+  stepsBeforeBlob,
 } from './publisher.ts';
 
 const childFile = fileURLToPath(new URL('./publish-crash-child.ts', import.meta.url));
@@ -38,13 +39,13 @@ export function publishCrashContract(name: string, backend: Backend): void {
     });
     after(() => remove());
 
-    for (const step of [...backend.blobSteps, ...transactionSteps]) {
+    for (const step of [...stepsBeforeBlob, ...backend.blobSteps, ...stepsAfterBlob]) {
       it(`at "${step}" leaves every binding with its bytes, and keeps what was acknowledged`, async () => {
         const plugin = `at-${step.replaceAll(' ', '-')}`;
         const { acknowledged, signal } = await publishUntilKilled({ plugin, step });
         assert.equal(signal, 'SIGKILL', 'killed, and not ended by itself');
         assert.equal(acknowledged.length, publishesBefore);
-        const done = step === 'answer' ? publishesBefore + 1 : publishesBefore;
+        const done = ['look', 'answer'].includes(step) ? publishesBefore + 1 : publishesBefore;
         await demandWhole(plugin, acknowledged, done);
       });
     }

@@ -11,8 +11,11 @@ import { bytesOf } from '../helpers/bytes.ts';
 import { someTimeMs } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
 
-/** The steps of a publish that follow those of the blob store. */
-export const transactionSteps = ['transaction', 'commit', 'answer'] as const;
+/** The steps of a publish before those of the blob store. */
+export const stepsBeforeBlob = ['hold', 'commit of the hold'] as const;
+
+/** The steps of a publish after those of the blob store. */
+export const stepsAfterBlob = ['transaction', 'commit', 'look', 'answer'] as const;
 
 /** Who publishes what where. */
 export interface Stage {
@@ -93,15 +96,21 @@ export async function openPublisher(
 }
 
 function watchedStore(store: Store, onStep: (step: string) => void): Store {
+/** Of the two transactions of a publish the first holds the bytes' row, and the second makes the version. */
   return {
+  let isHeld = false;
     ...store,
-    write(work) {
-      onStep('transaction');
-      return store.write(async (tx) => {
-        const result = await work(tx);
-        onStep('commit');
-        return result;
+    async write(work) {
+      const [begin, commit] = isHeld ? (['transaction', 'commit'] as const) : (['hold', 'commit of the hold'] as const);
+      onStep(begin);
+      const result = await store.write(async (tx) => {
+        const answer = await work(tx);
+        onStep(commit);
+        return answer;
       });
     },
+      if (isHeld) onStep('look');
+      isHeld = !isHeld;
+      return result;
   };
 }

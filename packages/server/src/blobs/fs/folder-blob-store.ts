@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, stat, unlink } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ContentAddress } from '@tenon/protocol';
 import type { BlobStore, Clock } from '../../domain/ports.ts';
 import { makeDurableFolder, syncFolder } from '../../durable-folder.ts';
 import { isMissing, translateError } from './errors.ts';
 import { type FileSystem, fileSystem } from './file-system.ts';
-import { blobPath, shards } from './paths.ts';
+import { addressOfName, blobPath, shards } from './paths.ts';
 import { readChunks } from './read.ts';
 import { writeDurably } from './write.ts';
 
@@ -39,7 +39,7 @@ export async function openFolderBlobStore({
   } catch (error) {
     throw translateError(error);
   }
-  await removeAbandoned(temporaryFolder, clock() - abandonedAfterMs);
+  await removeAbandoned(files, temporaryFolder, clock() - abandonedAfterMs);
 
   return {
     async put(address, bytes) {
@@ -63,6 +63,19 @@ export async function openFolderBlobStore({
       }
       return readChunks(blob.path, first, last + 1);
     },
+    async delete(address) {
+      const path = blobPath(address);
+      return path !== undefined && (await unlinkIfThere(files, join(folder, path)));
+    },
+    async *list() {
+      for (const shard of shards) {
+        for (const name of await readdir(join(folder, shard))) {
+          const address = addressOfName(name);
+          if (address !== undefined && name.startsWith(shard)) yield address;
+        }
+      }
+    },
+    deleteUnfinished: (beforeMs) => removeAbandoned(files, temporaryFolder, beforeMs),
     async ping() {
       await writeProbe(files, temporaryFolder);
     },
@@ -80,14 +93,24 @@ async function makeFolders(folder: string): Promise<void> {
   await syncFolder(folder);
 }
 
-async function removeAbandoned(temporaryFolder: string, beforeMs: number): Promise<void> {
+async function removeAbandoned(files: FileSystem, temporaryFolder: string, beforeMs: number): Promise<number> {
+  let removed = 0;
   for (const name of await readdir(temporaryFolder)) {
     const path = join(temporaryFolder, name);
-    try {
-      if ((await stat(path)).mtimeMs < beforeMs) await unlink(path);
-    } catch (error) {
-      if (!isMissing(error)) throw error; // another process was faster
-    }
+    if (((await statIfThere(path))?.mtimeMs ?? beforeMs) >= beforeMs) continue;
+    if (await unlinkIfThere(files, path)) removed++;
+  }
+  return removed;
+}
+
+/** @returns whether it was there */
+async function unlinkIfThere(files: FileSystem, path: string): Promise<boolean> {
+  try {
+    await files.unlink(path);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false; // another process was faster, or a crash came after
+    throw error;
   }
 }
 
@@ -95,8 +118,13 @@ async function find(folder: string, address: ContentAddress): Promise<{ path: st
   const name = blobPath(address);
   if (name === undefined) return undefined;
   const path = join(folder, name);
+  const found = await statIfThere(path);
+  return found && { path, size: found.size };
+}
+
+async function statIfThere(path: string) {
   try {
-    return { path, size: (await stat(path)).size };
+    return await stat(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

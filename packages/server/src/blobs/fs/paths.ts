@@ -17,3 +17,8 @@ export function blobPath(address: ContentAddress): string | undefined {
   const name = digest.toString('hex');
   return join(name.slice(0, 2), name);
 }
+
+/** The address of the blob whose file has a name; `undefined` for a name that no blob's file has. */
+export function addressOfName(name: string): ContentAddress | undefined {
+  return /^[0-9a-f]{64}$/.test(name) ? (Buffer.from(name, 'hex').toString('base64url') as ContentAddress) : undefined;
+}

@@ -3,11 +3,13 @@ import { appMutations, appQueries } from './apps.ts';
 import { authorizationMutations, authorizationQueries } from './authorizations.ts';
 import { bindingFactsQueries } from './binding-facts.ts';
 import { bindingMutations, bindingQueries } from './bindings.ts';
+import { blobMutations, blobQueries } from './blobs.ts';
 import { endedMutations } from './ended.ts';
 import { extensionPointMutations, extensionPointQueries } from './extension-points.ts';
 import { guestMutations, guestQueries } from './guests.ts';
 import { identityMutations, identityQueries } from './identities.ts';
 import { invitationMutations, invitationQueries } from './invitations.ts';
+import { leaseMutations, leaseQueries } from './leases.ts';
 import { oneTimeLinkMutations, oneTimeLinkQueries } from './one-time-links.ts';
 import { pluginMutations, pluginQueries } from './plugins.ts';
 import type { Db } from './schema.ts';
@@ -33,6 +35,8 @@ export function queries(db: Db): Queries {
     ...bindingQueries(db),
     ...bindingFactsQueries(db),
     ...tokenQueries(db),
+    ...blobQueries(db),
+    ...leaseQueries(db),
   };
 }
 
@@ -54,5 +58,7 @@ export function transaction(db: Db): Transaction {
     ...versionMutations(db),
     ...bindingMutations(db),
     ...tokenMutations(db),
+    ...blobMutations(db),
+    ...leaseMutations(db),
   };
 }

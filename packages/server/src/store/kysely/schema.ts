@@ -16,6 +16,7 @@ import type {
   VersionState,
 } from '@tenon/protocol';
 import type { Kysely } from 'kysely';
+import type { BlobState, LeaseKind } from '../../domain/housekeeping/ports.ts';
 import type {
   DeviceGrantStatus,
   IdentityKind,
@@ -43,6 +44,8 @@ export interface Database {
   versions: VersionsTable;
   version_guests: VersionGuestsTable;
   bindings: BindingsTable;
+  blobs: BlobsTable;
+  leases: LeasesTable;
   tokens: TokensTable;
   api_keys: ApiKeysTable;
 }
@@ -252,4 +255,19 @@ interface ApiKeysTable {
   secret_hash: string;
   created_at_ms: number;
   last_used_at_ms: number | null;
+}
+
+interface BlobsTable {
+  address: ContentAddress;
+  size: number;
+  state: BlobState;
+  epoch: string;
+  lease_until_ms: number;
+  unused_since_ms: number | null;
+}
+
+interface LeasesTable {
+  kind: LeaseKind;
+  holder: string;
+  until_ms: number;
 }

@@ -72,6 +72,12 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   apiKeyByHash: (ask) => [ask.apiKeyByHash(someHash())],
   apiKey: (ask) => [ask.apiKey(newId('apiKey'))],
   apiKeys: (ask) => [ask.apiKeys(user, {}), ask.apiKeys(user, page)],
+  blob: (ask) => [ask.blob(addressOf('a'))],
+  blobs: (ask) => [ask.blobs({ limit: 9 }), ask.blobs({ after: addressOf('a'), limit: 9 })],
+  knownBlobs: (ask) => [ask.knownBlobs([addressOf('a')]), ask.knownBlobs([addressOf('a'), addressOf('b')])],
+  blobsBeingDeleted: (ask) => [ask.blobsBeingDeleted({ limit: 9 })],
+  namedContents: (ask) => [ask.namedContents({ limit: 9 }), ask.namedContents({ after: addressOf('a'), limit: 9 })],
+  leaseHolders: (ask) => [ask.leaseHolders('backup', 1)],
 };
 
 /** A call of every change that looks for rows; plain insertions don't. */
@@ -135,6 +141,19 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteToken: (tx) => tx.deleteToken(newId('token')),
   deleteTokensAndKeysOf: (tx) => tx.deleteTokensAndKeysOf(user),
   deleteApiKey: (tx) => tx.deleteApiKey(newId('apiKey')),
+  holdBlob: async (tx) => {
+    const blob = { address: addressOf('a'), size: 8, epoch: 'first', leaseUntilMs: 1 };
+    await tx.holdBlob(blob);
+    await tx.holdBlob(blob);
+  },
+  keepBlob: (tx) => tx.keepBlob(addressOf('a'), 'first'),
+  adoptBlobs: (tx) => tx.adoptBlobs([{ address: addressOf('b'), size: 8, epoch: 'first' }]),
+  noteUnused: (tx) => tx.noteUnused([addressOf('a'), addressOf('b')], 1),
+  condemnBlobs: (tx) => tx.condemnBlobs({ unusedSinceMs: 1, nowMs: 1, limit: 9 }),
+  dropBlob: (tx) => tx.dropBlob(addressOf('b')),
+  putLease: (tx) => tx.putLease({ kind: 'collect', holder: 'a', untilMs: 1 }),
+  deleteLease: (tx) => tx.deleteLease({ kind: 'collect', holder: 'a' }),
+  deleteEndedLeases: (tx) => tx.deleteEndedLeases('collect', 1),
   touch: (tx) =>
     tx.touch(
       new Map([

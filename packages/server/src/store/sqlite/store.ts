@@ -2,10 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import type { Clock, Store } from '../../domain/ports.ts';
+import { checkRows } from '../kysely/check.ts';
 import { type ColumnTypes, migrate } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
 import { queries, transaction } from '../kysely/queries.ts';
 import type { Database } from '../kysely/schema.ts';
+import { checkFile } from './check-file.ts';
 import { readingDialect, writingDialect } from './dialect.ts';
 import { translateError } from './errors.ts';
 import { createDatabaseFile, openReader, openWriter } from './files.ts';
@@ -48,7 +50,8 @@ async function createStore(
   reader: DatabaseSync,
   waitMs: number,
 ): Promise<Store> {
-  const read = queries(new Kysely<Database>({ dialect: readingDialect({ database: reader, waitMs }) }));
+  const readDb = new Kysely<Database>({ dialect: readingDialect({ database: reader, waitMs }) });
+  const read = queries(readDb);
   // Changes when another connection, the writer included, has committed: https://www.sqlite.org/pragma.html#pragma_data_version
   const dataVersion = await whenFree(() => reader.prepare('pragma data_version', { returnArrays: true }), waitMs);
   const current = new AsyncLocalStorage<{ open: boolean }>();
@@ -83,6 +86,9 @@ async function createStore(
       } catch (error) {
         throw translateError(error);
       }
+    },
+    async check() {
+      return [...(await whenFree(() => checkFile(reader), waitMs)), ...(await checkRows(readDb))];
     },
     async ping() {
       await whenFree(() => dataVersion.get(), waitMs);

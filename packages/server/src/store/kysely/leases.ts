@@ -1,0 +1,35 @@
+import type { HousekeepingMutations, HousekeepingQueries } from '../../domain/housekeeping/ports.ts';
+import type { Db } from './schema.ts';
+
+export function leaseQueries(db: Db): Pick<HousekeepingQueries, 'leaseHolders'> {
+  return {
+    async leaseHolders(kind, nowMs) {
+      const rows = await db
+        .selectFrom('leases')
+        .select('holder')
+        .where('kind', '=', kind)
+        .where('until_ms', '>', nowMs)
+        .orderBy('holder')
+        .execute();
+      return rows.map(({ holder }) => holder);
+    },
+  };
+}
+
+export function leaseMutations(db: Db): Pick<HousekeepingMutations, 'putLease' | 'deleteLease' | 'deleteEndedLeases'> {
+  return {
+    async putLease({ kind, holder, untilMs }) {
+      await db
+        .insertInto('leases')
+        .values({ kind, holder, until_ms: untilMs })
+        .onConflict((conflict) => conflict.columns(['kind', 'holder']).doUpdateSet({ until_ms: untilMs }))
+        .execute();
+    },
+    async deleteLease({ kind, holder }) {
+      await db.deleteFrom('leases').where('kind', '=', kind).where('holder', '=', holder).execute();
+    },
+    async deleteEndedLeases(kind, nowMs) {
+      await db.deleteFrom('leases').where('kind', '=', kind).where('until_ms', '<=', nowMs).execute();
+    },
+  };
+}
