@@ -12,7 +12,9 @@ const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 export function relativeTime(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000;
   for (const [unit, length] of units) {
-    if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit);
+    // What has just been made to last a week ends in 7 days, not in 6.
+    const count = seconds / length + (seconds > 0 ? 0.01 : 0);
+    if (Math.abs(count) >= 1) return format.format(Math.trunc(count), unit);
   }
   return seconds > 0 ? 'in a moment' : 'just now';
 }

@@ -100,7 +100,8 @@ function replaceOurselves(event: InputEvent, view: EditorView): boolean {
 const theme: Extension = EditorView.theme({
   '&': { color: 'var(--ink)', backgroundColor: 'var(--card)', fontSize: '0.9rem' },
   '&.cm-focused': { outline: 'none' }, // the host shows the focus
-  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6', minHeight: '22rem', maxHeight: '70vh' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6', maxHeight: '70vh' },
+  '.cm-content, .cm-gutter': { minHeight: '22rem' },
   '.cm-content': { caretColor: 'var(--ink)', padding: '0.75rem 0' },
   '.cm-line': { padding: '0 0.75rem' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
@@ -121,7 +122,8 @@ const theme: Extension = EditorView.theme({
     textDecoration: 'underline wavy var(--brick)',
     textUnderlineOffset: '0.2em',
   },
-  '.cm-lint-marker-error': { content: '"●"', color: 'var(--brick)' },
+  '.cm-lint-marker-error': { content: 'normal' },
+  '.cm-lint-marker-error::before': { content: '"●"', color: 'var(--brick)' },
 });
 
 const colours = HighlightStyle.define([
