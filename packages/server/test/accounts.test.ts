@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Account, Member, Session, SessionState } from '@tenon/protocol';
 import { makePasswordLink } from '../src/domain/accounts.ts';
+import { type AuthenticatedActor, authenticateToken } from '../src/domain/authenticate.ts';
+import type { Context } from '../src/domain/context.ts';
+import type { Store } from '../src/domain/ports.ts';
+import type { SessionRecord } from '../src/domain/records.ts';
 import { hashSecret } from '../src/domain/secrets.ts';
+import { issueSessionToken } from '../src/domain/sessions.ts';
+import { createApiKey, createToken } from '../src/domain/tokens.ts';
 import { goodPassword, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { type List, makeApp, makeExtensionPoint, makeGuest, ok, publishAs, tinyModule } from './helpers/world.ts';
@@ -220,6 +226,33 @@ describe('deleting an account', () => {
     const path = `${api}/apps/${appId}/members/${other.id}`;
     await ok(service, 'PUT', path, { token: self.token, json: { role: 'owner' } });
     assert.equal((await deletion(person)).statusCode, 204);
+  });
+
+  it('leaves no token and no key that was asked for just before', async () => {
+    const { context } = service.parts;
+    const { store } = context;
+    const attempts: readonly [
+      (racing: Context, actor: AuthenticatedActor, session: SessionRecord) => Promise<unknown>,
+      string,
+    ][] = [
+      [(racing, actor) => createToken(racing, actor, { name: 'a' }), 'invalid_token'],
+      [(racing, actor) => createApiKey(racing, actor, 'a'), 'invalid_token'],
+      [(racing, _, session) => issueSessionToken(racing, session), 'not_signed_in'],
+    ];
+    for (const [attempt, code] of attempts) {
+      const person = await signUpPerson(service);
+      const actor = await authenticateToken(context, await service.token(person.id));
+      const [session] = await store.read.sessions(person.id, {});
+      assert.ok(session);
+      // The account is deleted after everything was looked at, and before anything is written.
+      const write: Store['write'] = async (work) => {
+        await store.write((tx) => tx.eraseUser(person.id, { name: 'Gone', deletedAtMs: 1 }));
+        return store.write(work);
+      };
+      await assert.rejects(attempt({ ...context, store: { ...store, write } }, actor, session), { code });
+      assert.deepEqual(await store.read.tokens(person.id, undefined, {}), []);
+      assert.deepEqual(await store.read.apiKeys(person.id, {}), []);
+    }
   });
 
   it('needs no password where there is none', async () => {

@@ -4,10 +4,10 @@ import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
 import type { Page, Queries, Transaction } from './ports.ts';
-import type { SessionRecord, TokenRecord } from './records.ts';
+import type { SessionRecord } from './records.ts';
 import { hashSecret, isCode, makeCode } from './secrets.ts';
 import { memoryKey } from './snapshots.ts';
-import { issueToken } from './tokens.ts';
+import { makeToken, type NewToken } from './tokens.ts';
 
 /** What a browser brings along when somebody signs in. */
 export interface Browser {
@@ -109,7 +109,7 @@ const sessions = memoryKey<SessionRecord | undefined>('sessions');
  */
 export async function authenticateSession(context: Context, secret: string | undefined): Promise<SessionRecord> {
   const session = await findSession(context, secret);
-  if (session === undefined) throw new DomainError('not_signed_in', 'Nobody is signed in in this browser.');
+  if (session === undefined) throw notSignedIn();
   return session;
 }
 
@@ -148,16 +148,26 @@ export async function endOwnSession(context: Context, actor: Actor, sessionId: s
 /** How long the token of a session's pages works. They fetch another one in time. */
 const sessionTokenLifetimeMs = 60 * 60 * 1000;
 
-/** Makes an access token of all scopes for the pages of a browser that is signed in. It ends with the session. */
-export function issueSessionToken(
-  context: Context,
-  session: SessionRecord,
-): Promise<{ readonly record: TokenRecord; readonly secret: string }> {
-  return issueToken(context, session.userId, {
+/**
+ * Makes an access token of all scopes for the pages of a browser that is signed in. It ends with the session.
+ *
+ * @throws DomainError `not_signed_in` when that has ended meanwhile
+ */
+export async function issueSessionToken(context: Context, session: SessionRecord): Promise<NewToken> {
+  const token = makeToken(context, session.userId, {
     name: 'browser session',
     scopes: tokenScope.anyOf.map((scope): TokenScope => scope.const),
     appId: null,
     sessionId: session.id,
     expiresAtMs: Math.min(context.clock() + sessionTokenLifetimeMs, session.expiresAtMs),
   });
+  await context.store.write(async (tx) => {
+    if ((await tx.session(session.id)) === undefined) throw notSignedIn();
+    await tx.insertToken(token.record);
+  });
+  return token;
+}
+
+function notSignedIn(): DomainError {
+  return new DomainError('not_signed_in', 'Nobody is signed in in this browser.');
 }

@@ -14,7 +14,7 @@ import { demandConfirmation } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
-import type { Page } from './ports.ts';
+import type { Page, Queries } from './ports.ts';
 import type { ApiKeyRecord, TokenRecord } from './records.ts';
 import { hashSecret } from './secrets.ts';
 
@@ -92,7 +92,23 @@ export async function createToken(
   const appId = await restriction(context, actor, wish.appId);
   if (scopes.includes('manage')) await demandConfirmation(context, actor.sessionId);
   const expiresAtMs = expiryOf(wish, actor, context.clock());
-  return issueToken(context, actor.userId, { name: wish.name, scopes, appId, expiresAtMs });
+  const token = makeToken(context, actor.userId, { name: wish.name, scopes, appId, expiresAtMs });
+  await context.store.write(async (tx) => {
+    await demandStanding(tx, actor);
+    await tx.insertToken(token.record);
+  });
+  return token;
+}
+
+/**
+ * Demands that a token has not been revoked since it was looked at, or its account deleted: what is made by means of it would
+ * outlast that.
+ *
+ * @throws DomainError `invalid_token`
+ */
+async function demandStanding(tx: Queries, { tokenId }: Actor): Promise<void> {
+  if ((await tx.token(tokenId)) === undefined)
+    throw new DomainError('invalid_token', 'The token was revoked meanwhile.');
 }
 
 function expiryOf(wish: TokenWish, actor: Actor, nowMs: number): number {
@@ -150,21 +166,23 @@ function isWithin(actor: Actor, token: TokenRecord): boolean {
  *
  * @throws DomainError `password_required`
  */
-export async function createApiKey(
-  context: Context,
-  actor: Actor,
-  name: string,
-): Promise<{ readonly record: ApiKeyRecord; readonly secret: string }> {
+export async function createApiKey(context: Context, actor: Actor, name: string): Promise<NewApiKey> {
   await demandConfirmation(context, actor.sessionId);
-  return issueApiKey(context, actor.userId, name);
+  const key = makeApiKey(context, actor.userId, name);
+  await context.store.write(async (tx) => {
+    await demandStanding(tx, actor);
+    await tx.insertApiKey(key.record);
+  });
+  return key;
 }
 
-/** Makes an API key for a user; nothing is asked. The secret is kept nowhere. */
-export async function issueApiKey(
-  parts: Parts,
-  userId: UserId,
-  name: string,
-): Promise<{ readonly record: ApiKeyRecord; readonly secret: string }> {
+/** A new API key, and its secret, which is kept nowhere. */
+export interface NewApiKey {
+  readonly record: ApiKeyRecord;
+  readonly secret: string;
+}
+
+function makeApiKey(parts: Pick<Parts, 'clock' | 'random'>, userId: UserId, name: string): NewApiKey {
   const secret = makeSecret('apiKey', parts.random(secretRandomBytes));
   const record: ApiKeyRecord = {
     id: newId('apiKey'),
@@ -174,8 +192,14 @@ export async function issueApiKey(
     createdAtMs: parts.clock(),
     lastUsedAtMs: null,
   };
-  await parts.store.write((tx) => tx.insertApiKey(record));
   return { record, secret };
+}
+
+/** Makes an API key for a user, and stores it; nothing is asked. */
+export async function issueApiKey(parts: Parts, userId: UserId, name: string): Promise<NewApiKey> {
+  const key = makeApiKey(parts, userId, name);
+  await parts.store.write((tx) => tx.insertApiKey(key.record));
+  return key;
 }
 
 export function listApiKeys(context: Context, actor: Actor, page: Page): Promise<PageOf<ApiKeyRecord>> {
