@@ -113,6 +113,19 @@ export const settings = {
     'how long an invitation works',
   ),
 
+  collectIntervalMs: setting(
+    'TENON_COLLECT_INTERVAL_SECONDS',
+    seconds,
+    60 * 60 * second,
+    'how often plugin content that no version names is looked for, and collected',
+  ),
+  collectGraceMs: setting(
+    'TENON_COLLECT_GRACE_SECONDS',
+    seconds,
+    24 * 60 * 60 * second,
+    'how long such content stays after it was first found',
+  ),
+
   signUp: setting(
     'TENON_SIGN_UP',
     choice('open', 'invitation', 'off'),

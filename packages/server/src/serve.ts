@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
+import { startCollector } from './collector.ts';
 import type { Config } from './config.ts';
 import { type FirstStart, firstStart } from './first-start.ts';
 import type { Addresses, Parts } from './http/parts.ts';
@@ -48,13 +49,16 @@ export async function serve(config: Config, log: Logger = createLog(config.logLe
     setInterval(() => void clearEnded(parts), clearIntervalMs),
   ];
   for (const timer of timers) timer.unref();
+  const collector = startCollector(data.context, config, log);
 
   const stop = async (): Promise<void> => {
     for (const timer of timers) clearInterval(timer);
+    const collected = collector.stop();
     const deadline = setTimeout(() => app.server.closeAllConnections(), config.shutdownTimeoutMs);
     await app.close();
     clearTimeout(deadline);
     await flushUses(parts);
+    await collected;
     await data.close();
     log.info('stopped');
   };

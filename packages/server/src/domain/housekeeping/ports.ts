@@ -68,6 +68,8 @@ export interface HousekeepingQueries {
   blobsBeingDeleted(page: BlobPage): Promise<BlobRecord[]>;
   /** All that versions name, by address. */
   namedContents(page: BlobPage): Promise<NamedContent[]>;
+  /** Whether a version names it. */
+  isContentNamed(address: ContentAddress): Promise<boolean>;
   /** Who holds a kind of lease at a time. */
   leaseHolders(kind: LeaseKind, nowMs: number): Promise<string[]>;
 }

@@ -19,7 +19,10 @@ const versionsOf = ({ selectFrom }: ExpressionBuilder<Database, 'blobs'>) =>
 
 export function blobQueries(
   db: Db,
-): Pick<HousekeepingQueries, 'blob' | 'blobs' | 'knownBlobs' | 'blobsBeingDeleted' | 'namedContents'> {
+): Pick<
+  HousekeepingQueries,
+  'blob' | 'blobs' | 'knownBlobs' | 'blobsBeingDeleted' | 'namedContents' | 'isContentNamed'
+> {
   return {
     blob: (address) => db.selectFrom('blobs').select(columns).where('address', '=', address).executeTakeFirst(),
     async blobs({ after, limit }) {
@@ -61,6 +64,10 @@ export function blobQueries(
         .orderBy('content_address')
         .limit(limit)
         .execute(),
+    async isContentNamed(address) {
+      const version = db.selectFrom('versions').select('id').where('content_address', '=', address).limit(1);
+      return (await version.executeTakeFirst()) !== undefined;
+    },
   };
 }
 

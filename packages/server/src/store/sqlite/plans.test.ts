@@ -58,6 +58,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   versions: (ask) => [ask.versions(key, {}), ask.versions(key, { after: '7', limit: 10 })],
   version: (ask) => [ask.version(key, 1)],
   guestsOfVersions: (ask) => [ask.guestsOfVersions([version.id, version.id])],
+  boundVersions: (ask) => [ask.boundVersions(point, {}), ask.boundVersions(point, page)],
   versionsAwaitingApproval: (ask) => [ask.versionsAwaitingApproval(app, {}), ask.versionsAwaitingApproval(app, page)],
   bindingsOfGuest: (ask) => [ask.bindingsOfGuest(point, guest, {}), ask.bindingsOfGuest(point, guest, page)],
   bindingFacts: (ask) => [ask.bindingFacts(key)],
@@ -77,6 +78,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   knownBlobs: (ask) => [ask.knownBlobs([addressOf('a')]), ask.knownBlobs([addressOf('a'), addressOf('b')])],
   blobsBeingDeleted: (ask) => [ask.blobsBeingDeleted({ limit: 9 })],
   namedContents: (ask) => [ask.namedContents({ limit: 9 }), ask.namedContents({ after: addressOf('a'), limit: 9 })],
+  isContentNamed: (ask) => [ask.isContentNamed(addressOf('a'))],
   leaseHolders: (ask) => [ask.leaseHolders('backup', 1)],
 };
 
@@ -121,7 +123,8 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   putGuestUser: (tx) => tx.putGuestUser({ guestId: guest, userId: user, acceptedAtMs: 1 }),
   deleteGuestUser: (tx) => tx.deleteGuestUser(guest, user),
   settleInvitation: (tx) => tx.settleInvitation(newId('invitation'), 'accepted', 1),
-  insertVersion: (tx) => tx.insertVersion({ ...version, number: 2 }),
+  insertVersion: (tx) => tx.insertVersion({ ...version, number: 2 }, '{}'),
+  keepInterface: (tx) => tx.keepInterface([version.id], '{}'),
   decideVersion: (tx) => tx.decideVersion(version.id, version),
   putVersionGuest: (tx) => tx.putVersionGuest(version.id, guest),
   blockPlugin: (tx) => tx.blockPlugin(key, { atMs: 1, reason: 'a' }),

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import type { Context } from './domain/context.ts';
+import { collect } from './domain/housekeeping/collect.ts';
+
+/** The collector at work in a server. */
+export interface Collector {
+  /** Ends it, in the middle of a run if need be, and resolves when it has ended. */
+  stop(): Promise<void>;
+}
+
+/** How long after the start it first runs, unless the interval is shorter: a server that is often started again collects too. */
+const firstRunMs = 60_000;
+
+/** The longest time that a timer can wait: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
+const maxTimerMs = 2 ** 31 - 1;
+
+/** Collects what no version names, now and then, until it is stopped. What goes wrong is logged, and tried again with the next run. */
+export function startCollector(
+  context: Context,
+  { collectIntervalMs, collectGraceMs }: Pick<Config, 'collectIntervalMs' | 'collectGraceMs'>,
+  log: Logger,
+): Collector {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const wait = (ms: number) => sleep(Math.min(ms, maxTimerMs), undefined, { ref: false, signal });
+
+  const run = async (): Promise<void> => {
+    await wait(Math.min(firstRunMs, collectIntervalMs));
+    for (;;) {
+      await runOnce(context, collectGraceMs, log, signal);
+      await wait(collectIntervalMs);
+    }
+  };
+  const ended = run().catch((error: unknown) => {
+    if (!signal.aborted) log.error({ err: error }, 'the collector has ended');
+  });
+  return {
+    async stop() {
+      controller.abort();
+      await ended;
+    },
+  };
+}
+
+async function runOnce(context: Context, graceMs: number, log: Logger, signal: AbortSignal): Promise<void> {
+  try {
+    const startedMs = context.clock();
+    const collected = await collect(context, { graceMs, signal });
+    if (collected === undefined) return void log.debug('another process collects');
+    const hasDone = collected.adopted + collected.newlyUnused + collected.deleted + collected.unfinished > 0;
+    const durationMs = context.clock() - startedMs;
+    log[hasDone ? 'info' : 'debug']({ ...collected, durationMs }, 'collected what no version names');
+  } catch (error) {
+    if (!signal.aborted) log.error({ err: error }, 'what no version names could not be collected');
+  }
+}

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import type { ContentAddress } from '@tenon/protocol';
+import type { Context } from '../context.ts';
+import type { BlobRecord, NamedContent, StoreFault } from './ports.ts';
+
+/** How many rows are looked at in one go. */
+const batchSize = 500;
+
+export interface VerifyOptions {
+  /** Called with the bytes of all blobs together, then with what of them was read, a piece at a time. */
+  readonly onProgress?: { readonly total: (bytes: number) => void; readonly advance: (bytes: number) => void };
+  readonly signal?: AbortSignal;
+}
+
+/** What a look at all data came to. Everything is as it must be where `faults` is empty. */
+export interface Verified {
+  /** Blobs that were read whole and hashed. */
+  readonly blobs: number;
+  readonly blobBytes: number;
+  /** Contents that versions name, and how many versions do. */
+  readonly namedContents: number;
+  readonly versions: number;
+  readonly faults: readonly StoreFault[];
+  /** What is in order, and will change with the collector's next run. */
+  readonly notes: readonly StoreFault[];
+}
+
+type Parts = Pick<Context, 'store' | 'blobs'>;
+
+/**
+ * Looks whether all data is whole: hashes every blob, and holds versions, rows of blobs and files against each other in both
+ * directions, beside what the store can tell of itself. Publishes, deletions and the collector may go on meanwhile: whatever
+ * looks wrong is looked at again, in the order in which it can't change under honest hands, before it is called a fault.
+ */
+export async function verify(context: Parts, options: VerifyOptions = {}): Promise<Verified> {
+  const faults: StoreFault[] = [...(await context.store.check())];
+  const notes: StoreFault[] = [];
+  const sizes = await findBlobs(context, options);
+  const named = await verifyNamed(context, faults, options);
+  await verifyRows(context, faults, options);
+  await noteStrays(context, sizes, notes, options);
+  const { blobs, blobBytes } = await verifyBytes(context, sizes, faults, options);
+  return { blobs, blobBytes, ...named, faults, notes };
+}
+
+async function findBlobs(
+  { blobs }: Parts,
+  { signal, onProgress }: VerifyOptions,
+): Promise<Map<ContentAddress, number>> {
+  const sizes = new Map<ContentAddress, number>();
+  let total = 0;
+  for await (const address of blobs.list()) {
+    signal?.throwIfAborted();
+    const size = await blobs.size(address);
+    if (size === undefined) continue;
+    sizes.set(address, size);
+    total += size;
+  }
+  onProgress?.total(total);
+  return sizes;
+}
+
+/** What versions name: a row, and a file of the size that they have noted. */
+async function verifyNamed(
+  context: Parts,
+  faults: StoreFault[],
+  { signal }: VerifyOptions,
+): Promise<Pick<Verified, 'namedContents' | 'versions'>> {
+  let [namedContents, versions] = [0, 0];
+  for await (const page of pages((after) => context.store.read.namedContents({ after, limit: batchSize }))) {
+    for (const content of page) {
+      signal?.throwIfAborted();
+      namedContents++;
+      versions += content.versions;
+      const detail = await faultOfNamed(context, content);
+      // Versions are never given back their content once they have lost it: one that is named before and after was so between.
+      if (
+        detail !== undefined &&
+        (await context.store.read.isContentNamed(content.address)) &&
+        (await faultOfNamed(context, content))
+      ) {
+        faults.push({ subject: `content ${content.address}`, detail: `${detail}; ${namedBy(content)}` });
+      }
+    }
+  }
+  return { namedContents, versions };
+}
+
+async function faultOfNamed({ store, blobs }: Parts, content: NamedContent): Promise<string | undefined> {
+  const { address, minSize, maxSize } = content;
+  const size = await blobs.size(address);
+  if (size === undefined) return 'its file is missing';
+  if (size !== minSize || size !== maxSize) return `its file has ${size} bytes, and not ${minSize}`;
+  const row = await store.read.blob(address);
+  if (row === undefined) return 'it has no row among the blobs';
+  return row.state === 'present' ? undefined : `its row says that it is ${row.state}`;
+}
+
+function namedBy({ versions }: NamedContent): string {
+  return versions === 1 ? '1 version names it' : `${versions} versions name it`;
+}
+
+/** Rows that say `present` have a file of their size, whether or not a version names it. */
+async function verifyRows(context: Parts, faults: StoreFault[], { signal }: VerifyOptions): Promise<void> {
+  for await (const page of pages((after) => context.store.read.blobs({ after, limit: batchSize }))) {
+    for (const row of page) {
+      signal?.throwIfAborted();
+      if (row.state !== 'present' || row.isNamed) continue; // what is named was looked at already
+      const size = await context.blobs.size(row.address);
+      if (size === row.size || !(await isSameRow(context, row))) continue;
+      const detail = size === undefined ? 'its file is missing' : `its file has ${size} bytes, and not ${row.size}`;
+      faults.push({ subject: `content ${row.address}`, detail: `${detail}; no version names it` });
+    }
+  }
+}
+
+/** A row goes through `deleting` before its file goes, and comes back in another epoch. */
+async function isSameRow({ store }: Parts, row: BlobRecord): Promise<boolean> {
+  const again = await store.read.blob(row.address);
+  return again?.state === 'present' && again.epoch === row.epoch;
+}
+
+/** Files without a row. A publish makes the row first, so none of these belongs to one that is under way. */
+async function noteStrays(
+  { store, blobs }: Parts,
+  sizes: ReadonlyMap<ContentAddress, number>,
+  notes: StoreFault[],
+  { signal }: VerifyOptions,
+): Promise<void> {
+  const addresses = [...sizes.keys()];
+  for (let at = 0; at < addresses.length; at += batchSize) {
+    signal?.throwIfAborted();
+    const batch = addresses.slice(at, at + batchSize);
+    const known = new Set(await store.read.knownBlobs(batch));
+    for (const address of batch) {
+      if (known.has(address) || (await blobs.size(address)) === undefined) continue;
+      notes.push({ subject: `content ${address}`, detail: 'nothing knows of its file; it will be collected' });
+    }
+  }
+}
+
+/** Every file has the bytes of its address. */
+async function verifyBytes(
+  context: Parts,
+  sizes: ReadonlyMap<ContentAddress, number>,
+  faults: StoreFault[],
+  { signal, onProgress }: VerifyOptions,
+): Promise<{ blobs: number; blobBytes: number }> {
+  let [blobs, blobBytes] = [0, 0];
+  for (const address of sizes.keys()) {
+    const read = await hashBlob(context, address, (bytes) => {
+      signal?.throwIfAborted();
+      onProgress?.advance(bytes);
+    });
+    if (read === undefined) continue; // deleted meanwhile
+    blobs++;
+    blobBytes += read.bytes;
+    if (read.fault === undefined) continue;
+    const again = await hashBlob(context, address);
+    if (again?.fault !== undefined) faults.push({ subject: `content ${address}`, detail: again.fault });
+  }
+  return { blobs, blobBytes };
+}
+
+async function hashBlob(
+  { blobs }: Parts,
+  address: ContentAddress,
+  onRead: (bytes: number) => void = () => {},
+): Promise<{ bytes: number; fault: string | undefined } | undefined> {
+  const chunks = await blobs.open(address);
+  if (chunks === undefined) return undefined;
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      onRead(chunk.length);
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error) && !/ends at byte/.test(String(error))) throw error;
+    if ((await blobs.size(address)) === undefined) return undefined;
+    return { bytes, fault: `its file can't be read: ${(error as Error).message}` };
+  }
+  return { bytes, fault: hash.digest('base64url') === address ? undefined : 'its file has other bytes' };
+}
+
+async function* pages<T extends { readonly address: ContentAddress }>(
+  load: (after: ContentAddress | undefined) => Promise<T[]>,
+): AsyncGenerator<T[]> {
+  let after: ContentAddress | undefined;
+  for (;;) {
+    const page = await load(after);
+    if (page.length === 0) return;
+    yield page;
+    after = page.at(-1)?.address;
+  }
+}
