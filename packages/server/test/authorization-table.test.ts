@@ -454,7 +454,17 @@ const rows: Readonly<Record<string, Row>> = {
     target: async (world) => ({ path: `/accept-invite?code=${await freshCode(world)}` }),
   },
   // The console's one document, for everybody: what it shows comes from the routes above.
-  ...pageRows('/', '/sign-in', '/sign-up', '/set-up', '/reset-password', '/account', '/oauth/authorize', '/device'),
+  ...pageRows(
+    '/',
+    '/sign-in',
+    '/sign-up',
+    '/set-up',
+    '/reset-password',
+    '/account',
+    '/account/tokens',
+    '/oauth/authorize',
+    '/device',
+  ),
   'GET /apps/*': { cells: everybody(200), target: ({ appId }) => ({ path: `/apps/${appId}` }) },
   'GET /assets/*': { cells: everybody(404), target: () => ({ path: '/assets/none-of-that-name.js' }) },
   // What a cookie opens, and a token doesn't: `browser-session-table.test.ts` has the callers that count here.
