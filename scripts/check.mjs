@@ -21,7 +21,12 @@ const steps = [
   ['types', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
   // What runs in a browser has the DOM's types, and none of Node's; its tests have both.
   ["the console's types", 'node_modules/typescript/bin/tsc', '-p', 'packages/console/tsconfig.json'],
-  ["the console's tests' types", 'node_modules/typescript/bin/tsc', '-p', 'packages/console/tsconfig.test.json'],
+  [
+    "the console's and the end-to-end tests' types",
+    'node_modules/typescript/bin/tsc',
+    '-p',
+    'packages/console/tsconfig.test.json',
+  ],
   ['import directions', 'scripts/import-directions.mjs'],
   ['documentation', 'scripts/check-docs.mjs'],
   ['OpenAPI', 'scripts/check-openapi.mjs'],

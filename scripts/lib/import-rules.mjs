@@ -64,7 +64,9 @@ function relativeFault(root, file, specifier) {
   const target = posix.join(posix.dirname(file), specifier);
   // What opens a browser or a whole server is there once, for the tests of every package.
   const isShared = !isSource(file) && target.startsWith('test/helpers/');
-  if (roomOf(target) !== roomOf(file) && !isShared)
+  // The tests of the whole use what the tests of its parts open, type and look at.
+  const isOfTheWhole = file.startsWith('test/') && /^packages\/[^/]+\/test\/helpers\//.test(target);
+  if (roomOf(target) !== roomOf(file) && !isShared && !isOfTheWhole)
     return "reaches into another package's files; import it by its name";
   if (isSource(file) && !isSource(target) && basename(target) !== 'package.json')
     return 'a source file depends on a test, a bench or a script';

@@ -31,6 +31,15 @@ describe('importFaults()', () => {
     assert.deepEqual(importFaults(root), []);
   });
 
+  it("lets the root's tests use the packages' helpers, and nothing else that is theirs", () => {
+    plant('packages/server/test/helpers/typing.ts', 'export const type = 1;');
+    plant('packages/server/test/other.test.ts', 'export const other = 1;');
+    plant('test/e2e/a.test.ts', "import { type } from '../../packages/server/test/helpers/typing.ts';");
+    assert.deepEqual(importFaults(root), []);
+    plant('test/e2e/b.test.ts', "import { other } from '../../packages/server/test/other.test.ts';");
+    assert.match(importFaults(root).join('\n'), /^test\/e2e\/b\.test\.ts:1 .*reaches into another package's files/);
+  });
+
   it("lets a package's tests use the root's helpers, and its sources not", () => {
     plant('test/helpers/browser.ts', 'export const open = 1;');
     plant('packages/server/test/pages.test.ts', "import { open } from '../../../test/helpers/browser.ts';");

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
-import { after, before, describe, it, type TestContext } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
+import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { start } from './helpers/binary.ts';
-import { makeFolder, startServer, type TestServer } from './helpers/server.ts';
+import { newMachine, until } from './helpers/machine.ts';
+import { startServer, type TestServer } from './helpers/server.ts';
 import { hasScript, inTerminal } from './helpers/terminal.ts';
 import { signUp, type WebAccount } from './helpers/web-account.ts';
 
@@ -19,37 +19,6 @@ before(async () => {
 });
 
 after(() => server.stop());
-
-interface Machine {
-  readonly folder: string;
-  readonly environment: Record<string, string>;
-  /** The address that the program has opened. */
-  readonly opened: () => Promise<string>;
-}
-
-/** A machine whose browser is a script that notes what it is to show. */
-async function newMachine(t: TestContext): Promise<Machine> {
-  const { path: folder, remove } = await makeFolder();
-  t.after(remove);
-  const browser = join(folder, 'browser');
-  const address = join(folder, 'address');
-  await writeFile(browser, `#!/bin/sh\nprintf %s "$1" > '${address}.new' && mv '${address}.new' '${address}'\n`, {
-    mode: 0o755,
-  });
-  return {
-    folder,
-    environment: { HOME: folder, BROWSER: browser, TENON_DATA_DIR: join(folder, 'none') },
-    opened: () => until(() => readFile(address, 'utf8').catch(() => undefined)),
-  };
-}
-
-async function until<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (const deadline = performance.now() + 20_000; performance.now() < deadline; await wait(20)) {
-    const found = await look();
-    if (found !== undefined) return found;
-  }
-  return assert.fail('It did not come.');
-}
 
 describe('tenon login in a real terminal', { skip: !hasScript() }, () => {
   it('opens the browser, waits with something that moves, and says who one is', async (t) => {
