@@ -32,5 +32,9 @@ function start(): void {
     channel: new BroadcastChannel(`tenon:${basePath}`),
   });
   void session.load();
+  // A page that the browser brings back as it was left may show what its reader has signed out of.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) void session.load();
+  });
   render(<App services={{ session, toasts: createToasts(), memory: createMemory() }} />, root);
 }

@@ -9,6 +9,7 @@ const ada = { id: 'usr_01h455vb4pex5vsknk084sn02q', name: 'Ada', email: 'ada@exa
 function setUp() {
   let isSignedIn = false;
   let isConfirmed = false;
+  let isAway = false;
   let tokens = 0;
   const tabs: TabChannel[] = [];
   const answer = (status: number, json?: unknown): Response =>
@@ -59,12 +60,17 @@ function setUp() {
       basePath: '/',
       clock: () => 0,
       channel,
-      fetch: async (input, init = {}) =>
-        serve(`${init.method} ${String(input)}`, typeof init.body === 'string' ? JSON.parse(init.body) : {}),
+      fetch: async (input, init = {}) => {
+        if (isAway) throw new TypeError('Failed to fetch');
+        return serve(`${init.method} ${String(input)}`, typeof init.body === 'string' ? JSON.parse(init.body) : {});
+      },
     });
   };
   return {
     openTab,
+    goAway: () => {
+      isAway = true;
+    },
     end: () => {
       isSignedIn = false;
     },
@@ -103,6 +109,19 @@ describe('createSession()', () => {
     await settled();
     assert.equal(accountOf(one), null);
     assert.equal(accountOf(other), null);
+  });
+
+  it('goes on with what it knows when the server is away for a moment', async () => {
+    const { openTab, goAway } = setUp();
+    const [tab, late] = [openTab(), openTab()];
+    await tab.signIn({ email: 'ada@example.org', password: 'right' });
+    await settled();
+    goAway();
+    await tab.load();
+    assert.deepEqual(accountOf(tab), ada);
+    late.view.set({ status: 'loading' });
+    await late.load();
+    assert.equal(accountOf(late), 'failed');
   });
 
   it('signs out where the session has ended already', async () => {

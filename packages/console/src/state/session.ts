@@ -23,6 +23,7 @@ export interface Session {
   readonly api: ApiClient;
   /** Routes that go by the cookie: `/session/…`. */
   readonly calls: SessionCalls;
+  /** Asks who is signed in. Where that can't be found out, what was known before stays, if anything was. */
   load(): Promise<void>;
   signIn(input: SignInInput): Promise<void>;
   signUp(input: SignUpInput): Promise<void>;
@@ -72,17 +73,15 @@ export function createSession(
   }
 
   async function load(): Promise<void> {
+    api.forget(); // it may be somebody else by now
     try {
       view.set({ status: 'ready', ...(await calls.get<SessionState>('/session')) });
     } catch (error) {
-      view.set({ status: 'failed', error });
+      if (view.get().status !== 'ready') view.set({ status: 'failed', error });
     }
   }
 
-  channel.onmessage = () => {
-    api.forget();
-    void load();
-  };
+  channel.onmessage = () => void load();
 
   return {
     view,
