@@ -42,6 +42,7 @@ export const errorCodes = {
   unsupported_feature: { status: 422, title: 'The module uses a feature that is not supported' },
   already_instrumented: { status: 422, title: 'The module is already instrumented' },
   relocatable_object: { status: 422, title: 'The module is a relocatable object' },
+  interface_mismatch: { status: 422, title: 'The module does not fit the extension point' },
   module_too_complex: { status: 422, title: 'The module takes too much time or memory' },
   limit_exceeded: { status: 422, title: 'A limit is reached' },
   rate_limited: { status: 429, title: 'Too many requests' },

@@ -21,6 +21,7 @@ export {
   type ModuleInterface,
   moduleInterface,
 } from './module-interface.ts';
+export { type WasmProposal, wasmProposals } from './wasm-proposals.ts';
 
 /** What an extension point demands of a module beside its schema. `null`, or nothing, sets no limit. */
 export interface InterfaceLimits {

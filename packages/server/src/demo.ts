@@ -7,8 +7,9 @@ import { createExtensionPoint } from './domain/extension-points.ts';
 import { inviteGuest } from './domain/guests.ts';
 import { storeBlob } from './domain/housekeeping/with-blob.ts';
 import { acceptInvitation } from './domain/invitations.ts';
-import type { Transaction } from './domain/ports.ts';
+import type { CheckedModule, Transaction } from './domain/ports.ts';
 import { contentAddressOf, publish } from './domain/publish.ts';
+import { noLimits } from './domain/records.ts';
 import { passwordIdentityRecord } from './domain/sign-up.ts';
 import { defaultTokenLifetimeDays, issueApiKey, issueToken } from './domain/tokens.ts';
 import { createUser } from './domain/users.ts';
@@ -44,16 +45,17 @@ const passwordBytes = 15;
 export interface DemoPreparation {
   /** The sample plugin, which is checked and in the blob store. */
   readonly sample: Uint8Array;
+  readonly checked: CheckedModule;
   readonly password: string;
   readonly passwordHash: string;
 }
 
 export async function prepareDemo(context: Context): Promise<DemoPreparation> {
   const sample = new Uint8Array(await readFile(new URL('../sample/greet.wasm', import.meta.url)));
-  await context.checker.check(sample);
+  const checked = await context.checker.check(sample, { schemaJson: JSON.stringify(schema), limits: noLimits });
   await storeBlob(context, contentAddressOf(sample), sample);
   const password = Buffer.from(context.random(passwordBytes)).toString('base64url');
-  return { sample, password, passwordHash: await context.passwords.hash(password) };
+  return { sample, checked, password, passwordHash: await context.passwords.hash(password) };
 }
 
 /**
@@ -66,9 +68,9 @@ export async function prepareDemo(context: Context): Promise<DemoPreparation> {
 export async function makeDemo(
   context: Context,
   tx: Transaction,
-  { sample, password, passwordHash }: DemoPreparation,
+  { sample, checked, password, passwordHash }: DemoPreparation,
 ): Promise<QuickstartSecrets> {
-  const within = insideTransaction(context, tx);
+  const within = insideTransaction(context, tx, checked);
   const owner = await createUser(within, { name: 'Demo owner', email: demoEmail });
   await tx.insertIdentity(passwordIdentityRecord(owner.id, demoEmail, passwordHash, context.clock()));
   const token = await issueToken(within, owner.id, {
@@ -103,7 +105,7 @@ export async function makeDemo(
  * The same parts, except that every use case takes part in one transaction instead of making its own, and that the sample's
  * bytes, which are checked and stored already (unless the collector took them at this very moment), cost no wait inside of it.
  */
-function insideTransaction(context: Context, tx: Transaction): Context {
+function insideTransaction(context: Context, tx: Transaction, checked: CheckedModule): Context {
   return {
     ...context,
     store: { ...context.store, read: tx, write: (work) => work(tx) },
@@ -113,6 +115,6 @@ function insideTransaction(context: Context, tx: Transaction): Context {
         if ((await context.blobs.size(address)) === undefined) await context.blobs.put(address, bytes);
       },
     },
-    checker: { check: async () => {} },
+    checker: { ...context.checker, check: async () => checked },
   };
 }

@@ -4,9 +4,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Plugin } from '@tenon/protocol';
-import { moduleOfSize } from '../bench/support/module-of-size.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
-import { makeWorld, ok, publishAs, type World } from './helpers/world.ts';
+import { largeModule, makeWorld, ok, publishAs, type World } from './helpers/world.ts';
 
 describe('GET /api/v1/c/:contentAddress (A3)', () => {
   let service: TestService;
@@ -20,7 +19,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     world = await makeWorld(service);
     contents = await Promise.all(
       [10_000, 3_000_000].map(async (size) => {
-        const bytes = Buffer.from(moduleOfSize(size));
+        const bytes = largeModule(size);
         return { bytes, plugin: await publishAs(service, world.guest, world.extensionPointId, `p${size}`, bytes) };
       }),
     );
@@ -151,7 +150,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     const { owner, guest, appId, guestId } = world;
     const [content] = contents;
     const path = `/api/v1/c/${content?.plugin.contentAddress}`;
-    const bytes = Buffer.from(moduleOfSize(777));
+    const bytes = largeModule(777);
     const made = { name: 'for a while' };
     const { id } = await ok<{ id: string }>(service, 'POST', `/api/v1/apps/${appId}/extension-points`, {
       token: owner.token,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { openService, type TestService } from './helpers/service.ts';
 import { exchange, requestOf } from './helpers/wire.ts';
-import { invite, makeWorld, sampleModule, type World } from './helpers/world.ts';
+import { invite, makeWorld, tinyModule, type World } from './helpers/world.ts';
 
 /*
  * Requests as the clients in the field send them, byte for byte: to change the base URL is all that a host should need.
@@ -86,7 +86,7 @@ describe('clients that already exist', () => {
       Buffer.from(
         `--${boundary}\r\nContent-Disposition: form-data; name="artifact"; filename="plugin.wasm"\r\nContent-Type: application/wasm\r\n\r\n`,
       ),
-      sampleModule,
+      tinyModule(7),
       Buffer.from(`\r\n--${boundary}--\r\n`),
     ]);
     const path = `/api/v1/artifacts/${world.extensionPointId}/plugin/${user.id}/greet`;

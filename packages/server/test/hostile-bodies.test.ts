@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { moduleOfSize } from '../bench/support/module-of-size.ts';
 import { openService, type TestService } from './helpers/service.ts';
 import { assertWireProblem, closesWithin, connectTo, exchange, readAnswer, requestOf } from './helpers/wire.ts';
-import { formOf, makeWorld, publishAs, sampleModule, type World } from './helpers/world.ts';
+import { formOf, largeModule, makeWorld, publishAs, sampleModule, tinyModule, type World } from './helpers/world.ts';
 
 const run = promisify(execFile);
 const MiB = 1024 * 1024;
@@ -157,7 +156,7 @@ describe('hostile requests', () => {
   it('are told to go on only once they were let in', async () => {
     const expecting = (token: string) => [
       ...publish.map((line) => (line.startsWith('authorization') ? `authorization: Bearer ${token}` : line)),
-      `content-length: ${sampleModule.length}`,
+      `content-length: ${tinyModule(8).length}`,
       'expect: 100-continue',
     ];
     const refused = connectTo(base);
@@ -175,7 +174,7 @@ describe('hostile requests', () => {
     const first = await new Promise<string>((resolve) => welcome.once('data', (chunk) => resolve(chunk.toString())));
     assert.match(first, /^HTTP\/1\.1 100 /);
     const answer = readAnswer(welcome);
-    welcome.write(sampleModule);
+    welcome.write(tinyModule(8));
     assert.equal((await answer).status, 201);
     welcome.destroy();
   });
@@ -238,7 +237,7 @@ describe('hostile requests', () => {
 
   it('are cut off when they stop reading in the middle of a content', async () => {
     const { guest, owner, extensionPointId } = world;
-    const large = Buffer.from(moduleOfSize(7 * MiB));
+    const large = largeModule(7 * MiB);
     const { contentAddress } = await publishAs(service, guest, extensionPointId, 'large', large);
     const socket = connectTo(base);
     socket.pause();

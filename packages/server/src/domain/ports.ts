@@ -14,9 +14,10 @@ import type {
   UserId,
   VersionId,
 } from '@tenon/protocol';
+import type { Mismatch } from '@tenon/protocol/interface-check';
 import type { BindingFacts } from './binding-target.ts';
-import type {
 import type { HousekeepingMutations, HousekeepingQueries, StoreFault } from './housekeeping/ports.ts';
+import type {
   ApiKeyRecord,
   AppRecord,
   AuthorizationCodeRecord,
@@ -64,6 +65,12 @@ export type Claim = PluginKey & Pick<BindingRecord, 'guestId'>;
 export type GuestBinding = BindingRecord & {
   readonly userName: string;
   readonly block: BlockRecord | null;
+};
+
+/** A version that is bound under one guest at least, with its interface, if that is kept. */
+export type BoundVersion = VersionRecord & {
+  readonly userName: string;
+  readonly interfaceJson: string | null;
 };
 
 /** Questions to the store. Outside of a transaction each sees all that was committed before it was asked. */
@@ -133,6 +140,8 @@ export interface Queries extends HousekeepingQueries {
   bindingsOfGuest(extensionPointId: ExtensionPointId, guestId: GuestId, page: Page): Promise<GuestBinding[]>;
   /** The claim to a name under a guest. */
   binding(extensionPointId: ExtensionPointId, guestId: GuestId, name: string): Promise<BindingRecord | undefined>;
+  /** The versions of an extension point's plugins that are bound under some guest, by id. */
+  boundVersions(extensionPointId: ExtensionPointId, page: Page): Promise<BoundVersion[]>;
   /** How many names are claimed under a guest. */
   countBindings(extensionPointId: ExtensionPointId, guestId: GuestId): Promise<number>;
   /** What decides what each of a plugin's claims binds. */
@@ -246,9 +255,12 @@ export interface Mutations extends HousekeepingMutations {
   /**
    * Adds a version, and the plugin with its first. `number` must be the plugin's last plus one.
    *
+   * @param interfaceJson as {@link CheckedModule} has it; default `null`
    * @throws ConflictError for another number
    */
-  insertVersion(version: VersionRecord): Promise<void>;
+  insertVersion(version: VersionRecord, interfaceJson?: string | null): Promise<void>;
+  /** Keeps the interface of versions that were published before interfaces were kept. */
+  keepInterface(versionIds: readonly VersionId[], interfaceJson: string): Promise<void>;
   decideVersion(id: VersionId, decision: VersionDecision): Promise<void>;
   /** Notes that a version was published under a guest; nothing when it is known. */
   putVersionGuest(versionId: VersionId, guestId: GuestId): Promise<void>;
@@ -297,6 +309,8 @@ export interface Store {
    * it stays the same.
    */
   revision(): number;
+  /** Looks for what can't be in the data, reading all of it. Other work may go on meanwhile, and raises no false alarm. */
+  check(): Promise<StoreFault[]>;
   /** Resolves when the store answers, and rejects with the reason when it doesn't. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -309,8 +323,6 @@ export interface ByteRange {
 }
 
 /** The bytes of plugins, by content address. */
-  /** Looks for what can't be in the data, reading all of it. Other work may go on meanwhile, and raises no false alarm. */
-  check(): Promise<StoreFault[]>;
 export interface BlobStore {
   /**
    * Stores the bytes for good before it resolves (a crash after that loses nothing), and does the same work whether or not it
@@ -323,6 +335,16 @@ export interface BlobStore {
   size(address: ContentAddress): Promise<number | undefined>;
   /** The whole blob, or a stretch within its size, as chunks; `undefined` when it isn't there. */
   open(address: ContentAddress, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /**
+   * Deletes a blob. Whoever reads it already reads it to its end. A crash soon after may bring it back.
+   *
+   * @returns whether it was there
+   */
+  delete(address: ContentAddress): Promise<boolean>;
+  /** The addresses of all blobs, in no particular order. Of what is put or deleted meanwhile each may be among them or not. */
+  list(): AsyncIterable<ContentAddress>;
+  /** Deletes what is left of blobs that were begun to be put before a time, and never were whole. @returns how many */
+  deleteUnfinished(beforeMs: number): Promise<number>;
   /** Resolves when the store can be written to, and rejects with the reason when it can't. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -335,16 +357,6 @@ export class StorageFullError extends Error {
 
 /** Thrown by a store when a change would make something that must be unique exist twice; nothing of it is kept. */
 export class ConflictError extends Error {
-  /**
-   * Deletes a blob. Whoever reads it already reads it to its end. A crash soon after may bring it back.
-   *
-   * @returns whether it was there
-   */
-  delete(address: ContentAddress): Promise<boolean>;
-  /** The addresses of all blobs, in no particular order. Of what is put or deleted meanwhile each may be among them or not. */
-  list(): AsyncIterable<ContentAddress>;
-  /** Deletes what is left of blobs that were begun to be put before a time, and never were whole. @returns how many */
-  deleteUnfinished(beforeMs: number): Promise<number>;
   override readonly name = 'ConflictError';
 }
 
@@ -359,10 +371,31 @@ export type Clock = () => number;
 /** That many bytes from a cryptographic source. */
 export type RandomBytes = (length: number) => Uint8Array;
 
-/** Tells whether bytes are a valid core module, off the main thread. */
+/** What an extension point demands of a module. */
+export type ModuleDemands = Pick<ExtensionPointRecord, 'schemaJson' | 'limits'>;
+
+/** What is known of a module that was checked. */
+export interface CheckedModule {
+  /** Its `ModuleInterface` as JSON; `null` when that is too large to be kept. */
+  readonly interfaceJson: string | null;
+  /** How it does not fit what was demanded; nothing where nothing was. */
+  readonly mismatches: readonly Mismatch[];
+}
+
+/** Looks at modules and their interfaces, which may be large, off the main thread. */
 export interface ModuleChecker {
-  /** @throws DomainError with the code and, where known, the byte offset for bytes that are no valid core module */
-  check(bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
+  /**
+   * Tells whether bytes are a valid core module, and whether it fits what is demanded.
+   *
+   * @throws DomainError with the code and, where known, the byte offset for bytes that are no valid core module
+   */
+  check(bytes: Uint8Array, demands?: ModuleDemands, signal?: AbortSignal): Promise<CheckedModule>;
+  /** Tells of each of some interfaces, as {@link CheckedModule} has them, how it does not fit. */
+  compare(
+    interfaces: readonly string[],
+    demands: ModuleDemands,
+    signal?: AbortSignal,
+  ): Promise<readonly (readonly Mismatch[])[]>;
 }
 
 /** Hashes passwords, off the main thread and a few at a time. */

@@ -75,7 +75,7 @@ export function authorizePublish(
  * so that neither the answer nor its timing tells.
  *
  * @throws DomainError `invalid_field` for a semantic version or a note that is none, a code for bytes that are no valid core
- *   module, `plugin_blocked`, `plugin_name_taken`, `limit_exceeded`, `not_a_guest` or `not_found` when the guest or the
+ *   module, `interface_mismatch` for a module that does not fit the extension point, `plugin_blocked`, `plugin_name_taken`, `limit_exceeded`, `not_a_guest` or `not_found` when the guest or the
  *   extension point went away meanwhile
  */
 export async function publish(
@@ -96,7 +96,7 @@ export async function publish(
     const { interfaceJson, mismatches } = await context.checker.check(release.bytes, demands, signal);
     demandFit(mismatches);
     const checked: Checked = { ...release, contentAddress, interfaceJson, demands };
-    const outcome = await store(context, actor, access, key, guests, checked);
+    const outcome = await storeVersion(context, actor, access, key, guests, checked);
     if ('made' in outcome) return outcome;
     demands = outcome;
   }
@@ -121,7 +121,7 @@ interface Checked extends Release {
  *
  * @returns what it came to; or, with nothing done, what is demanded of modules by now when that is something else
  */
-function store(
+function storeVersion(
   context: Context,
   actor: Actor,
   access: ExtensionPointAccess,

@@ -149,6 +149,10 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     when: 'the module uses a feature that the instrumenter, or for a plugin the engine that validates it, does not know; or it passes a limit of engines',
     remedy: 'Build it without the feature that `detail` names.',
   },
+  interface_mismatch: {
+    when: "the module lacks an export of the extension point's schema, imports what is not offered, or passes a limit of the extension point",
+    remedy: 'Mend what `errors` lists; `tenon extension-point check` tells the same without a server.',
+  },
   already_instrumented: {
     when: 'the module is instrumented already: twice would count every call twice',
     remedy: 'Send the original.',

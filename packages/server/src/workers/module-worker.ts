@@ -9,6 +9,7 @@ parentPort?.on('message', (task: Task) => {
 
 /** What the main thread is given rather than a copy of. */
 function movedWith(result: TaskResult): ArrayBuffer[] {
-  if (!result.ok || 'checked' in result) return [];
-  return ['instrumented' in result ? result.instrumented.bytes.buffer : result.report.buffer];
+  if (!result.ok) return [];
+  if ('instrumented' in result) return [result.instrumented.bytes.buffer];
+  return 'report' in result ? [result.report.buffer] : [];
 }

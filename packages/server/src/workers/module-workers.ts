@@ -1,5 +1,5 @@
 import { DomainError } from '../domain/errors.ts';
-import type { ModuleChecker } from '../domain/ports.ts';
+import type { ModuleChecker, ModuleDemands } from '../domain/ports.ts';
 import { createPool, PoolError } from './pool.ts';
 import type { Instrumented, Task, TaskResult, Tracing } from './tasks.ts';
 
@@ -54,18 +54,29 @@ export function createModuleWorkers(options: ModuleWorkersOptions): ModuleWorker
   });
 
   const run = async (task: Task, signal: AbortSignal | undefined): Promise<TaskResult & { ok: true }> => {
-    const timeoutMs = options.workerTimeoutMs + (task.bytes.length / 2 ** 20) * options.workerTimeoutPerMiBMs;
+    const bytes = 'bytes' in task ? task.bytes : new Uint8Array();
+    const timeoutMs = options.workerTimeoutMs + (bytes.length / 2 ** 20) * options.workerTimeoutPerMiBMs;
     const result = await pool
-      .run(task, { transfer: [task.bytes.buffer], timeoutMs, signal })
+      .run(task, { transfer: [bytes.buffer], timeoutMs, signal })
       .catch((error: unknown) => Promise.reject(toError(error)));
     if (!result.ok) throw new DomainError(result.refusal.code, result.refusal.message);
     return result;
   };
 
   return {
-    async check(bytes, signal) {
+    async check(bytes, demands, signal) {
       // A copy: the publisher needs the bytes afterwards.
-      await run({ kind: 'check', bytes: new Uint8Array(bytes) }, signal);
+      const result = await run(
+        { kind: 'check', bytes: new Uint8Array(bytes), demands: demands && bare(demands) },
+        signal,
+      );
+      if (!('checked' in result)) throw new Error('The worker answered another question');
+      return result.checked;
+    },
+    async compare(interfaces, demands, signal) {
+      const result = await run({ kind: 'compare', interfaces, demands: bare(demands) }, signal);
+      if (!('compared' in result)) throw new Error('The worker answered another question');
+      return result.compared;
     },
     async instrument(bytes, { config, options: extra }, signal) {
       const result = await run({ kind: 'instrument', bytes: movable(bytes), config, options: extra }, signal);
@@ -79,6 +90,11 @@ export function createModuleWorkers(options: ModuleWorkersOptions): ModuleWorker
     },
     close: () => pool.close(),
   };
+}
+
+/** No more of an extension point than a thread needs. */
+function bare({ schemaJson, limits }: ModuleDemands): ModuleDemands {
+  return { schemaJson, limits };
 }
 
 /** Bytes that are all of their buffer; a copy unless they are. */

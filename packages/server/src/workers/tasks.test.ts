@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { proposalNames } from '@tenon/instrument';
+import { wasmProposals } from '@tenon/protocol/interface-check';
+import { noLimits } from '../domain/records.ts';
 import { runTask } from './tasks.ts';
 
 /** A section, or anything else that its size in one byte stands before. */
@@ -45,7 +48,74 @@ describe('runTask()', () => {
       codeSection(...constant),
       functionNamed(missing),
     );
-    assert.deepEqual(runTask({ kind: 'check', bytes }), { ok: true, checked: true });
+    assert.ok(runTask({ kind: 'check', bytes }).ok);
+  });
+
+  it('tells the interface of a module, and how it does not fit what is demanded', () => {
+    const bytes = moduleOf(typeSection, functionSection, exportsOf('greet', 'helper'), codeSection(...constant));
+    const found = {
+      sizeBytes: bytes.length,
+      initialMemoryPages: 0,
+      proposals: [],
+      exports: ['greet', 'helper'].map((of) => ({
+        name: of,
+        kind: 'function',
+        type: { params: [], results: ['i32'] },
+      })),
+      imports: [],
+    };
+    const demands = { schemaJson: '{"exports":{"greet":{},"grete":{}}}', limits: { ...noLimits, maxModuleBytes: 8 } };
+    const result = runTask({ kind: 'check', bytes, demands });
+    assert.ok(result.ok && 'checked' in result);
+    assert.deepEqual(JSON.parse(result.checked.interfaceJson ?? ''), found);
+    assert.deepEqual(
+      result.checked.mismatches.map(({ code, pointer }) => [code, pointer]),
+      [
+        ['module_too_large', '/limits/maxModuleBytes'],
+        ['missing_export', '/exports/grete'],
+      ],
+    );
+    const interfaces = [JSON.stringify(found), JSON.stringify({ ...found, exports: [], sizeBytes: 8 })];
+    const compared = runTask({ kind: 'compare', interfaces, demands });
+    assert.ok(compared.ok && 'compared' in compared);
+    assert.deepEqual(compared.compared[0], result.checked.mismatches);
+    assert.deepEqual(
+      compared.compared[1]?.map(({ pointer }) => pointer),
+      ['/exports/greet', '/exports/grete'],
+    );
+    const free = runTask({ kind: 'check', bytes });
+    assert.ok(free.ok && 'checked' in free);
+    assert.deepEqual(free.checked.mismatches, []);
+  });
+
+  it('tells the proposals that a module uses, and the size of its memory', () => {
+    const twoPages = sized(5, [1, 0, 2]);
+    const bytes = moduleOf(typeSection, functionSection, twoPages, codeSection(...constant, 0xc0)); // i32.extend8_s
+    const result = runTask({ kind: 'check', bytes });
+    assert.ok(result.ok && 'checked' in result);
+    const { proposals, initialMemoryPages } = JSON.parse(result.checked.interfaceJson ?? '');
+    assert.deepEqual([proposals, initialMemoryPages], [['sign-extension'], 2]);
+  });
+
+  it('keeps no interface that is too large, and holds it against the demands all the same', () => {
+    const names = Array.from({ length: 4_000 }, (_, at) => `exported${at}`);
+    const entries = names.flatMap((of) => [...name(of), 0, 0]);
+    const leb = (value: number) => [(value & 0x7f) | 0x80, ((value >> 7) & 0x7f) | 0x80, value >> 14];
+    const content = [...leb(names.length), ...entries];
+    const exportSection = [7, ...leb(content.length), ...content];
+    const bytes = moduleOf(typeSection, functionSection, exportSection, codeSection(...constant));
+    const demands = { schemaJson: '{"exports":{"exported7":{},"other":{}}}', limits: noLimits };
+    const result = runTask({ kind: 'check', bytes, demands });
+    assert.ok(result.ok && 'checked' in result);
+    assert.equal(result.checked.interfaceJson, null);
+    assert.deepEqual(
+      result.checked.mismatches.map(({ pointer }) => pointer),
+      ['/exports/other'],
+    );
+  });
+
+  it('knows the proposals that an extension point may allow', () => {
+    assert.deepEqual(proposalNames, wasmProposals);
   });
 
   it('is not led by the names of an invalid module to take it for one with a missing feature', () => {

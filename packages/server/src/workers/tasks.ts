@@ -5,14 +5,18 @@ import {
   type InstrumentReport,
   instrument,
   listFunctions,
+  listProposals,
   type Note,
   parseConfig,
   parseExtraOptions,
 } from '@tenon/instrument';
+import { checkInterface, type Mismatch, type ModuleInterface, moduleInterface } from '@tenon/protocol/interface-check';
+import type { CheckedModule, ModuleDemands } from '../domain/ports.ts';
 
 /** What a worker is asked. The bytes are moved to it, not copied. */
 export type Task =
-  | { readonly kind: 'check'; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'check'; readonly bytes: Uint8Array<ArrayBuffer>; readonly demands?: ModuleDemands | undefined }
+  | { readonly kind: 'compare'; readonly interfaces: readonly string[]; readonly demands: ModuleDemands }
   | ({ readonly kind: 'instrument' | 'report'; readonly bytes: Uint8Array<ArrayBuffer> } & Tracing);
 
 /** What is to be traced and how: JSON, as it came. */
@@ -33,7 +37,8 @@ export interface Instrumented extends Pick<InstrumentReport, 'tracedFunctions' |
 }
 
 export type TaskResult =
-  | { readonly ok: true; readonly checked: true }
+  | { readonly ok: true; readonly checked: CheckedModule }
+  | { readonly ok: true; readonly compared: readonly (readonly Mismatch[])[] }
   | { readonly ok: true; readonly instrumented: Instrumented }
   /** JSON, as the protocol's `instrumentationReport` describes it. A module may have a million functions, which are not for the main thread to write. */
   | { readonly ok: true; readonly report: Uint8Array<ArrayBuffer> }
@@ -42,7 +47,8 @@ export type TaskResult =
 /** Does one task. A module or configuration that is refused is a result, not an error. */
 export function runTask(task: Task): TaskResult {
   try {
-    if (task.kind === 'check') return checkTask(task.bytes);
+    if (task.kind === 'check') return checkTask(task.bytes, task.demands);
+    if (task.kind === 'compare') return compareTask(task.interfaces, task.demands);
     return task.kind === 'report' ? reportTask(task.bytes, task) : instrumentTask(task.bytes, task);
   } catch (error) {
     if (error instanceof InstrumentError) {
@@ -52,15 +58,35 @@ export function runTask(task: Task): TaskResult {
   }
 }
 
+/**
+ * An interface that takes more characters is not kept: it has thousands of exports, and is worked out again when it is asked for.
+ * Real plugins' take some hundreds.
+ */
+export const maxInterfaceLength = 65_536;
+
 /** A host will load these bytes: they must be a core module, whole, and known to be valid. */
-function checkTask(bytes: Uint8Array<ArrayBuffer>): TaskResult {
-  describeModule(bytes);
+function checkTask(bytes: Uint8Array<ArrayBuffer>, demands: ModuleDemands | undefined): TaskResult {
+  const description = describeModule(bytes);
   const skipped = validate(bytes);
-  if (skipped === undefined) return { ok: true, checked: true };
-  throw new InstrumentError(
-    'unsupported_feature',
-    `The module uses a feature that the engine here has not, so it can't be known to be valid: ${skipped}`,
-  );
+  if (skipped !== undefined) {
+    throw new InstrumentError(
+      'unsupported_feature',
+      `The module uses a feature that the engine here has not, so it can't be known to be valid: ${skipped}`,
+    );
+  }
+  const found = moduleInterface(description, listProposals(bytes), bytes.length);
+  const json = JSON.stringify(found);
+  const interfaceJson = json.length > maxInterfaceLength ? null : json;
+  const mismatches = demands === undefined ? [] : compare(found, demands);
+  return { ok: true, checked: { interfaceJson, mismatches } };
+}
+
+function compareTask(interfaces: readonly string[], demands: ModuleDemands): TaskResult {
+  return { ok: true, compared: interfaces.map((json) => compare(JSON.parse(json) as ModuleInterface, demands)) };
+}
+
+function compare(found: ModuleInterface, { schemaJson, limits }: ModuleDemands): Mismatch[] {
+  return checkInterface(found, JSON.parse(schemaJson), limits);
 }
 
 function instrumentTask(bytes: Uint8Array<ArrayBuffer>, tracing: Tracing): TaskResult {

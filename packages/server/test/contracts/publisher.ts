@@ -7,6 +7,7 @@ import { publish } from '../../src/domain/publish.ts';
 import type { AppRecord, ExtensionPointRecord, GuestRecord, PluginRecord } from '../../src/domain/records.ts';
 import { createSnapshots } from '../../src/domain/snapshots.ts';
 import { accountParts } from '../helpers/account-parts.ts';
+import { anyModule } from '../helpers/any-module.ts';
 import { bytesOf } from '../helpers/bytes.ts';
 import { someTimeMs } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
@@ -62,7 +63,7 @@ export async function openPublisher(
   const context: Context = {
     store: onStep === undefined ? store : watchedStore(store, onStep),
     blobs,
-    checker: { async check() {} }, // what the bytes are is of no account here
+    checker: anyModule,
     snapshots: createSnapshots(store),
     clock: () => someTimeMs,
     random: randomBytes,
@@ -95,10 +96,10 @@ export async function openPublisher(
   };
 }
 
-function watchedStore(store: Store, onStep: (step: string) => void): Store {
 /** Of the two transactions of a publish the first holds the bytes' row, and the second makes the version. */
-  return {
+function watchedStore(store: Store, onStep: (step: string) => void): Store {
   let isHeld = false;
+  return {
     ...store,
     async write(work) {
       const [begin, commit] = isHeld ? (['transaction', 'commit'] as const) : (['hold', 'commit of the hold'] as const);
@@ -108,9 +109,9 @@ function watchedStore(store: Store, onStep: (step: string) => void): Store {
         onStep(commit);
         return answer;
       });
-    },
       if (isHeld) onStep('look');
       isHeld = !isHeld;
       return result;
+    },
   };
 }

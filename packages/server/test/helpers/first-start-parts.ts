@@ -7,6 +7,7 @@ import { createSnapshots } from '../../src/domain/snapshots.ts';
 import type { FirstStartOptions } from '../../src/first-start.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { accountParts } from './account-parts.ts';
+import { anyModule } from './any-module.ts';
 
 // The engine has it, and the types of neither Node nor ECMAScript name it.
 declare const WebAssembly: { compile(bytes: Uint8Array): Promise<unknown> };
@@ -19,8 +20,10 @@ export async function openContext(dataDir: string): Promise<Context> {
     store,
     blobs,
     checker: {
+      ...anyModule,
       async check(bytes) {
         await WebAssembly.compile(bytes);
+        return anyModule.check(bytes);
       },
     },
     snapshots: createSnapshots(store),

@@ -1,17 +1,36 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Guest, Invitation, Plugin } from '@tenon/protocol';
+import { moduleOfSize } from '../../bench/support/module-of-size.ts';
 import type { CallOptions, TestService, TestUser } from './service.ts';
 
 /** The sample plugin: a real module. */
 export const sampleModule = readFileSync(new URL('../../sample/greet.wasm', import.meta.url));
 
-/** A valid module whose bytes are like no other number's: an empty one with the number in a custom section. */
+/** `(module (func (export "evaluate")))`: what {@link makeExtensionPoint}'s schema asks for. */
+const evaluating = Buffer.concat([
+  Buffer.from('0061736d01000000', 'hex'),
+  Buffer.from([1, 4, 1, 0x60, 0, 0]), // types: one function without parameters and results
+  Buffer.from([3, 2, 1, 0]), // functions: one of it
+  Buffer.from([7, 12, 1, 8]), // exports: one, with a name of 8 bytes
+  Buffer.from('evaluate'),
+  Buffer.from([0, 0]), // which is the function 0
+  Buffer.from([10, 4, 1, 2, 0, 0x0b]), // code: one body, without locals, that ends
+]);
+
+/** A valid module whose bytes are like no other number's: the number is in a custom section. */
 export function tinyModule(number: number): Buffer {
   const section = Buffer.alloc(6);
   section.set([1, 0x6e]); // a name of one byte, "n"
   section.writeUInt32LE(number, 2);
-  return Buffer.concat([Buffer.from('0061736d01000000', 'hex'), Buffer.from([0, section.length]), section]);
+  return Buffer.concat([evaluating, Buffer.from([0, section.length]), section]);
+}
+
+/** A module of exactly so many bytes that an extension point of {@link makeExtensionPoint} takes. */
+export function largeModule(size: number): Buffer {
+  const preambleBytes = 8;
+  const filling = moduleOfSize(size - evaluating.length + preambleBytes).subarray(preambleBytes);
+  return Buffer.concat([evaluating, filling]);
 }
 
 /** A multipart/form-data body, and the content type that goes with it. */

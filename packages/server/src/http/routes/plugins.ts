@@ -58,6 +58,8 @@ export const pluginRoutes: readonly Route[] = [
         'component_not_supported',
         'invalid_module',
         'unsupported_feature',
+        'interface_mismatch',
+        'conflict',
         'module_too_complex',
         'limit_exceeded',
         'storage_full',

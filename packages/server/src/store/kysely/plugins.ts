@@ -112,7 +112,7 @@ function cursorOf({ after }: Page): { userId: UserId; name: string } | undefined
 
 export function pluginMutations(db: Db): Pick<Mutations, 'insertVersion' | 'blockPlugin' | 'deletePlugin'> {
   return {
-    async insertVersion(version) {
+    async insertVersion(version, interfaceJson = null) {
       await (version.number === 1 ? insertPlugin(db, version) : countUp(db, version));
       const app = await db
         .selectFrom('extension_points')
@@ -133,7 +133,7 @@ export function pluginMutations(db: Db): Pick<Mutations, 'insertVersion' | 'bloc
           created_at_ms: version.createdAtMs,
           semver: version.semver,
           note: version.note,
-          interface_json: null,
+          interface_json: interfaceJson,
           state: version.state,
           state_reason: version.stateReason,
           state_at_ms: version.stateAtMs,

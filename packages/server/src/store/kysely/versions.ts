@@ -24,7 +24,7 @@ export const versionColumns = [
 
 export function versionQueries(
   db: Db,
-): Pick<Queries, 'versions' | 'version' | 'guestsOfVersions' | 'versionsAwaitingApproval'> {
+): Pick<Queries, 'versions' | 'version' | 'guestsOfVersions' | 'versionsAwaitingApproval' | 'boundVersions'> {
   return {
     versions(key, page) {
       let versions = versionsOf(db, key).orderBy('versions.number', 'desc');
@@ -42,6 +42,21 @@ export function versionQueries(
           .orderBy('guest_id')
           .execute(),
       ),
+    boundVersions(extensionPointId, page) {
+      const bound = db
+        .selectFrom('versions')
+        .innerJoin('users', 'users.id', 'versions.user_id')
+        .select(versionColumns)
+        .select(['users.name as userName', 'versions.interface_json as interfaceJson'])
+        .where('versions.id', 'in', (eb) =>
+          eb
+            .selectFrom('bindings')
+            .select('bindings.version_id')
+            .where('bindings.extension_point_id', '=', extensionPointId)
+            .where('bindings.version_id', 'is not', null),
+        );
+      return paged(bound, 'versions.id', page).execute();
+    },
     versionsAwaitingApproval(appId, page) {
       const awaiting = db
         .selectFrom('versions')
@@ -72,8 +87,14 @@ function numberOf({ after }: Page): number {
   return /^\d{1,15}$/.test(after ?? '') ? Number(after) : 0;
 }
 
-export function versionMutations(db: Db): Pick<Mutations, 'decideVersion' | 'putVersionGuest'> {
+export function versionMutations(db: Db): Pick<Mutations, 'decideVersion' | 'putVersionGuest' | 'keepInterface'> {
   return {
+    async keepInterface(versionIds, interfaceJson) {
+      await inChunks(versionIds, async (chunk) => {
+        await db.updateTable('versions').set({ interface_json: interfaceJson }).where('id', 'in', chunk).execute();
+        return [];
+      });
+    },
     async decideVersion(id, { state, stateReason, stateAtMs, stateSide }) {
       await db
         .updateTable('versions')

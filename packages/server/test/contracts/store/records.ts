@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type ApiKeyId, type AppId, newId, type SessionId, type TokenId } from '@tenon/protocol';
+import {
+  type ApiKeyId,
+  type AppId,
+  type ExtensionPointLimits,
+  newId,
+  type SessionId,
+  type TokenId,
+} from '@tenon/protocol';
 import { createRecords, someHash, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { demandPages } from './pages.ts';
@@ -137,7 +144,12 @@ export function recordsContract(backend: Backend): void {
       const second = await records().extensionPoint(app);
       await records().extensionPoint(await records().app());
       assert.deepEqual(await store.it.read.extensionPoint(first.id), first);
-      const limits = { maxModuleBytes: 8, maxInitialMemoryPages: 0, proposals: ['simd', 'ü'], allowWasi: false };
+      const limits: ExtensionPointLimits = {
+        maxModuleBytes: 8,
+        maxInitialMemoryPages: 0,
+        proposals: ['simd', 'gc'],
+        allowWasi: false,
+      };
       const change = {
         name: 'constructor',
         schemaJson: '{"exports":{"a":{}}}',
