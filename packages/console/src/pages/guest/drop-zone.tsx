@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 
 /**
  * A place to drop a file on, which is a file field as well: by keyboard, by click or by dropping it comes to the same. A file that
@@ -13,7 +13,6 @@ export function DropZone(props: {
   readonly onFiles: (files: readonly File[]) => void;
 }) {
   const { label, accept, isDisabled = false, onFiles } = props;
-  const input = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
   const hintId = useId();
   useFilesKeptOut();
@@ -44,13 +43,12 @@ export function DropZone(props: {
     >
       <svg class="drop-mark" viewBox="0 0 64 56" width="64" height="56" aria-hidden="true">
         <path class="drop-tenon" d="M14 1h36v16H40v13H24V17H14z" />
-        <path class="drop-mortise" d="M3 26h17v8h24v-8h17v29H3z" />
+        <path class="drop-mortise" d="M3 26h20v13h18V26h20v29H3z" />
       </svg>
       <p class="drop-label">{isOver && !isDisabled ? 'Let go to take it' : label}</p>
       <label class="button button-quiet button-small">
         Choose a file
         <input
-          ref={input}
           class="visually-hidden"
           type="file"
           accept={accept}

@@ -128,7 +128,8 @@ function Done({
     >
       {bound.length === 0 ? null : (
         <p>
-          {app.name} gets it from now on
+          {app.name} gets it
+          {isNewVersion ? ' from now on' : ''}
           {guests.size < 2 ? '.' : ` under ${new Intl.ListFormat('en').format(bound)}.`}
         </p>
       )}

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import type { BindingList, Guest } from '@tenon/protocol';
+import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
+import { accept, faultsInBothColours, openWorkshop, signUpThrough, type Workshop } from './helpers/workshop.ts';
+
+const greet = readFileSync(new URL('../../server/sample/greet.wasm', import.meta.url));
+const maxModuleBytes = 400_000;
+
+/** A module of that many bytes or some more: another one, with a custom section that says nothing. */
+function padded(bytes: Buffer, atLeast: number): Buffer {
+  const content = Buffer.alloc(atLeast, 0x2e);
+  const size = content.length + 2;
+  const length = Buffer.from([(size & 0x7f) | 0x80, ((size >> 7) & 0x7f) | 0x80, (size >> 14) & 0x7f]);
+  return Buffer.concat([bytes, Buffer.from([0]), length, Buffer.from([1, 0x70]), content]);
+}
+
+const addressOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url');
+
+describe('what guests see of an application', { skip: noBrowser }, () => {
+  let stage: Stage;
+  let workshop: Workshop;
+  before(async () => {
+    stage = await openStage({ settings: { TENON_MAX_MODULE_BYTES: String(maxModuleBytes) } });
+    workshop = await openWorkshop(stage, 'Acme Spreadsheet');
+  });
+  after(() => stage.close());
+
+  /** Somebody new who holds the guest, where plugins are published. */
+  async function guest(guestKey: string, name: string): Promise<Visitor> {
+    const visitor = await stage.visitor();
+    await signUpThrough(visitor, await workshop.invite(guestKey), name);
+    await accept(visitor);
+    await openPoint(visitor);
+    return visitor;
+  }
+
+  async function openPoint(visitor: Visitor): Promise<void> {
+    await visitor.open(`/apps/${workshop.app.id}/plugins/${workshop.point.id}`);
+    await visitor.page.getByRole('heading', { name: 'Publish a plugin' }).waitFor();
+  }
+
+  /** Drops a file on the page as a person does. */
+  async function drop({ page }: Visitor, name: string, bytes: Buffer): Promise<void> {
+    const dataTransfer = await page.evaluateHandle(
+      ([base64, fileName]) => {
+        const transfer = new DataTransfer();
+        const content = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+        transfer.items.add(new File([content], fileName, { type: 'application/wasm' }));
+        return transfer;
+      },
+      [bytes.toString('base64'), name] as const,
+    );
+    const zone = page.locator('.drop-zone');
+    for (const event of ['dragenter', 'dragover', 'drop']) await zone.dispatchEvent(event, { dataTransfer });
+  }
+
+  const publish = ({ page }: Visitor) => page.getByRole('button', { name: 'Publish', exact: true }).click();
+
+  /** What a host is told of a guest key (A2). */
+  const bound = (guestKey: string) =>
+    workshop.call<BindingList>(
+      'GET',
+      `/api/v1/extension-points/${workshop.point.id}/bindings/${encodeURIComponent(guestKey)}`,
+    );
+
+  it('are the extension points, what they expect, and a place to drop a plugin, which the host then finds', async () => {
+    const visitor = await guest('customers/globex', 'Gustav Guest');
+    const { page } = visitor;
+    await page.getByRole('heading', { name: 'What it expects' }).waitFor();
+    await page.getByText('Greets the one whose name is the input.').waitFor();
+    await page.getByText('None yet.').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+
+    await drop(visitor, 'My greetings.wasm', greet);
+    await page.getByText('My greetings.wasm', { exact: true }).waitFor();
+    const findings = page.getByRole('list', { name: 'Exports that the application expects' });
+    assert.deepEqual(await findings.getByRole('listitem').allTextContents(), [
+      '✓ greet is there',
+      '✓ count_vowels is there',
+    ]);
+    assert.equal(await page.getByLabel('Name of the plugin').inputValue(), 'My-greetings');
+    await page.getByText(/tenon plugin push 'My greetings.wasm'/).waitFor();
+    await page.getByLabel('Name of the plugin').fill('greet it');
+    await publish(visitor);
+    await page.getByText('A name has 1 to 100 letters').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.getByLabel('Name of the plugin').fill('greet');
+    await page.getByText(new RegExp(`--extension-point ${workshop.point.id} \\\\\\s+--name greet`)).waitFor();
+    await publish(visitor);
+    await page.getByText('greet is published: version 1').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+
+    const list = await bound('customers/globex');
+    assert.equal(list.greet?.contentAddress, addressOf(greet));
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download greet' }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), 'greet.wasm');
+    assert.deepEqual(await readFile(await download.path()), greet);
+
+    await drop(visitor, 'greet.wasm', greet);
+    await page.getByText('You have it already: this makes version 2.').waitFor();
+    await publish(visitor);
+    await page.getByText('Nothing changed: these bytes are version 1 of greet already').waitFor();
+    await drop(visitor, 'greet.wasm', padded(greet, 10));
+    await publish(visitor);
+    await page.getByText('greet is published: version 2').waitFor();
+
+    await page.getByRole('link', { name: 'Acme Spreadsheet' }).click();
+    await page.getByText('1 plugin of yours').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await visitor.close();
+  });
+
+  it('takes a file that is chosen by keyboard, and sends nothing that can be no plugin', async () => {
+    const visitor = await guest('customers/initech', 'Peter Gibbons');
+    const { page } = visitor;
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'PUT') sent.push(request.url());
+    });
+    page.on('filechooser', () => undefined); // so that the browser asks us all the time, not from the next moment on
+    const component = Buffer.from([0, 0x61, 0x73, 0x6d, 0x0d, 0, 1, 0]);
+    for (const [key, bytes, words] of [
+      ['Enter', Buffer.from('<!doctype html>'), /This is no WebAssembly module/],
+      ['Space', component, /This is a component/],
+      ['Enter', Buffer.alloc(0), /The file is empty/],
+    ] as const) {
+      await page.locator('input[type=file]').focus();
+      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press(key)]);
+      await chooser.setFiles({ name: 'plugin.wasm', mimeType: 'application/wasm', buffer: bytes });
+      await page.getByRole('alert').getByText(words).waitFor();
+    }
+    assert.deepEqual(await faultsInBothColours(page), []);
+    assert.deepEqual(sent, []);
+
+    // What misses the place is not opened in the page's stead.
+    const isKeptOut = await page.evaluate(() => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(['x'], 'x.wasm'));
+      return !document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    });
+    assert.equal(isKeptOut, true);
+    await visitor.close();
+  });
+
+  it('warns of a module that looks wrong, and has words for what the server refuses', async () => {
+    const visitor = await guest('customers/umbrella', 'Alice Abernathy');
+    const { page } = visitor;
+    await drop(visitor, 'broken.wasm', greet.subarray(0, -20));
+    await page.getByText('This does not look like a sound module').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await publish(visitor);
+    await page.getByRole('alert').getByText('The module is not valid').waitFor();
+    await page.getByText('Build it again.').waitFor();
+
+    await page.getByRole('button', { name: 'Another file' }).click();
+    await drop(visitor, 'large.wasm', padded(greet, maxModuleBytes));
+    await publish(visitor);
+    await page.getByRole('alert').getByText('The body is too large').waitFor();
+    await page.getByText('Leave debug information out').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+
+    const colleague = await guest('customers/umbrella', 'Albert Wesker');
+    await page.getByRole('button', { name: 'Another file' }).click();
+    await drop(visitor, 'shared.wasm', greet);
+    await publish(visitor);
+    await page.getByText('shared is published: version 1').waitFor();
+    await drop(colleague, 'shared.wasm', greet);
+    await publish(colleague);
+    await colleague.page.locator('.field-error').getByText('Choose another name').waitFor();
+    assert.deepEqual(await faultsInBothColours(colleague.page), []);
+    await colleague.close();
+    await visitor.close();
+  });
+
+  it('shows how much is sent, and stops when one says so', async () => {
+    const visitor = await guest('customers/hooli', 'Nelson Bighetti');
+    const { page } = visitor;
+    const slow = await page.context().newCDPSession(page);
+    await slow.send('Network.enable');
+    await slow.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: 40_000,
+    });
+    await drop(visitor, 'slow.wasm', padded(greet, 300_000));
+    await publish(visitor);
+    const progress = page.getByRole('progressbar', { name: 'Sent' });
+    await progress.waitFor();
+    await page.waitForFunction(() => {
+      const bar = document.querySelector('progress');
+      return bar !== null && bar.value > 0 && bar.value < bar.max;
+    });
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await progress.waitFor({ state: 'detached' });
+    assert.equal(await page.getByRole('alert').count(), 0, 'to stop is no error');
+    assert.deepEqual(await bound('customers/hooli'), {});
+
+    await slow.detach();
+    await publish(visitor);
+    await page.getByText('slow is published: version 1').waitFor();
+    await visitor.close();
+  });
+
+  it('lets who holds several guests choose among them by number, without their keys', async () => {
+    const visitor = await guest('customers/vandelay', 'Art Vandelay');
+    const { page } = visitor;
+    await page.goto(await workshop.invite('customers/kramerica'));
+    await accept(visitor);
+    await openPoint(visitor);
+    await drop(visitor, 'import.wasm', greet);
+    const choice = page.getByLabel('Under');
+    await choice.waitFor();
+    assert.match(
+      (await choice.locator('option').allInnerTexts()).join('|'),
+      /^all of your 2 guests\|your guest 1 alone .*\|your guest 2 alone/,
+    );
+    await choice.selectOption({ index: 2 });
+    const { objects } = await workshop.call<{ objects: Guest[] }>('GET', `/api/v1/apps/${workshop.app.id}/guests`);
+    const second = objects.find(({ guestKey }) => guestKey === 'customers/kramerica')?.id ?? '';
+    await page.getByText(new RegExp(`--guest ${second}`)).waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await publish(visitor);
+    await page.getByText('Acme Spreadsheet gets it from now on under your guest 2.').waitFor();
+    assert.deepEqual(Object.keys(await bound('customers/vandelay')), []);
+    assert.deepEqual(Object.keys(await bound('customers/kramerica')), ['import']);
+    assert.ok(!/vandelay|kramerica/.test((await page.locator('main').innerHTML()).replaceAll('Art Vandelay', '')));
+    await visitor.close();
+  });
+
+  it('are other words for members without a guest, and for what is not there', async () => {
+    const { TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart;
+    const owner = await stage.visitor();
+    const { page } = owner;
+    await owner.open(`/apps/${workshop.app.id}/plugins`);
+    await owner.signIn(email, password);
+    await page.getByRole('heading', { name: 'You are no guest here' }).waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.goto(await workshop.invite('customers/us'));
+    await accept(owner);
+    await page.getByRole('link', { name: 'Go to Acme Spreadsheet' }).click();
+    await page.getByRole('link', { name: 'Greetings' }).waitFor();
+    await page.getByRole('link', { name: 'My plugins' }).waitFor(); // beside the parts of the team
+    await page.getByText('nothing of yours').waitFor(); // though others have published
+    assert.deepEqual(await faultsInBothColours(page), []);
+    for (const path of ['/apps/app_none/plugins', `/apps/${workshop.app.id}/plugins/ext_none`]) {
+      await owner.open(path);
+      await page.getByRole('heading', { name: 'You see nothing at this address' }).waitFor();
+    }
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await owner.close();
+  });
+});
