@@ -1,0 +1,223 @@
+import type { GuestKey, Name, Operation, Person } from './operations.ts';
+
+/*
+ * The model: nothing but the list of what was done, and questions to it. Where the service keeps states and moves them, each
+ * answer here is found anew by reading that list, so that the two have no idea in common by which both could be wrong.
+ */
+
+/** What was done. A publish is told with what came of it. */
+export type Event =
+  | Exclude<Operation, { kind: 'publish' }>
+  | (Extract<Operation, { kind: 'publish' }> & {
+      /** The version that has the bytes, made now or before. */
+      readonly number: number;
+      readonly isNew: boolean;
+      readonly awaits: boolean;
+      readonly under: readonly GuestKey[];
+    });
+
+type Publish = Extract<Event, { kind: 'publish' }>;
+type Decision = Extract<Event, { kind: 'decide' }>;
+export type Side = 'publisher' | 'host';
+
+/** What was done up to some time. */
+export class History {
+  readonly events: readonly Event[];
+
+  constructor(events: readonly Event[]) {
+    this.events = events;
+  }
+
+  before(index: number): History {
+    return new History(this.events.slice(0, index));
+  }
+
+  holds(person: Person): GuestKey[] {
+    const held = new Set<GuestKey>();
+    for (const event of this.events) {
+      if (event.kind === 'join' && event.user === person) held.add(event.guest);
+      if (event.kind === 'removeUser' && event.user === person) held.delete(event.guest);
+      if (event.kind === 'removeGuest') held.delete(event.guest);
+    }
+    return [...held];
+  }
+
+  isGuest(guest: GuestKey): boolean {
+    const last = this.events.findLast(
+      ({ kind, ...event }) => 'guest' in event && event.guest === guest && ['join', 'removeGuest'].includes(kind),
+    );
+    return last?.kind === 'join';
+  }
+
+  requiresApproval(): boolean {
+    const last = this.events.findLast((event) => event.kind === 'settings');
+    return last?.kind === 'settings' && last.requiresApproval;
+  }
+
+  plugin(of: Person, name: Name): PluginHistory {
+    const isDeletion = (event: Event) => event.kind === 'delete' && event.of === of && event.name === name;
+    return new PluginHistory(this, of, name, this.events.findLastIndex(isDeletion) + 1);
+  }
+
+  /** Whose name it is under a guest, and since which event; `undefined` when it is free. */
+  claim(guest: GuestKey, name: Name): { readonly user: Person; readonly since: number } | undefined {
+    let claim: { user: Person; since: number } | undefined;
+    for (const [index, event] of this.events.entries()) {
+      if (event.kind === 'publish' && event.name === name && event.under.includes(guest)) {
+        claim ??= { user: event.by, since: index };
+      }
+      const isGone =
+        (event.kind === 'removeGuest' && event.guest === guest) ||
+        (event.kind === 'removeUser' && event.guest === guest && event.user === claim?.user) ||
+        (event.kind === 'delete' && event.name === name && event.of === claim?.user);
+      if (isGone) claim = undefined;
+    }
+    return claim;
+  }
+
+  slot(guest: GuestKey, name: Name): SlotHistory | undefined {
+    const claim = this.claim(guest, name);
+    return claim && new SlotHistory(this, guest, this.plugin(claim.user, name), claim.since);
+  }
+}
+
+/** One plugin, from its first publish after it was last deleted. */
+export class PluginHistory {
+  readonly #events: readonly Event[];
+  readonly of: Person;
+  readonly name: Name;
+
+  constructor(history: History, of: Person, name: Name, from: number) {
+    this.#events = history.events.slice(from);
+    this.of = of;
+    this.name = name;
+  }
+
+  versions(): Publish[] {
+    return this.#events.filter(
+      (event): event is Publish =>
+        event.kind === 'publish' && event.by === this.of && event.name === this.name && event.isNew,
+    );
+  }
+
+  newest(): Publish | undefined {
+    return this.versions().at(-1);
+  }
+
+  version(number: number): Publish | undefined {
+    return this.versions().find((version) => version.number === number);
+  }
+
+  state(number: number): 'awaiting_approval' | 'published' | 'rejected' | 'yanked' {
+    const decision = this.decision(number);
+    if (decision === undefined) return this.version(number)?.awaits ? 'awaiting_approval' : 'published';
+    if (decision.action === 'reject') return 'rejected';
+    return decision.action === 'yank' ? 'yanked' : 'published';
+  }
+
+  /** What was last decided about a version. */
+  decision(number: number): Decision | undefined {
+    return this.#events.findLast(
+      (event): event is Decision =>
+        event.kind === 'decide' && event.of === this.of && event.name === this.name && event.number === number,
+    );
+  }
+
+  isBlocked(): boolean {
+    const last = this.#events.findLast(
+      (event) =>
+        (event.kind === 'block' || event.kind === 'unblock') && event.of === this.of && event.name === this.name,
+    );
+    return last?.kind === 'block';
+  }
+}
+
+/** One plugin's name under one guest, from when it was claimed. */
+export class SlotHistory {
+  readonly plugin: PluginHistory;
+  readonly #history: History;
+  readonly #guest: GuestKey;
+  readonly #since: number;
+
+  constructor(history: History, guest: GuestKey, plugin: PluginHistory, since: number) {
+    this.#history = history;
+    this.#guest = guest;
+    this.plugin = plugin;
+    this.#since = since;
+  }
+
+  /** The numbers of the versions that were published under the guest. */
+  under(): number[] {
+    const { of, name } = this.plugin;
+    return this.#own().flatMap(([, event]) =>
+      event.kind === 'publish' && event.by === of && event.name === name && event.under.includes(this.#guest)
+        ? [event.number]
+        : [],
+    );
+  }
+
+  newestPublished(): number | undefined {
+    const good = this.under().filter((number) => this.plugin.state(number) === 'published');
+    return good.length === 0 ? undefined : Math.max(...good);
+  }
+
+  pinned(): number | undefined {
+    const last = this.#own().findLast(
+      ([, event]) =>
+        (event.kind === 'pin' || event.kind === 'unpin') &&
+        event.guest === this.#guest &&
+        event.name === this.plugin.name,
+    )?.[1];
+    return last?.kind === 'pin' ? last.number : undefined;
+  }
+
+  /** The version that the last roll back led to, unless something has ended it since. */
+  rolledBackTo(): number | undefined {
+    const own = this.#own();
+    const back = own.findLast(
+      ([index, event]) =>
+        event.kind === 'rollBack' &&
+        this.#isOwn(event.of, event.name) &&
+        this.#before(index).under().includes(event.number),
+    );
+    if (back === undefined) return undefined;
+    const [at, event] = back;
+    if (event.kind !== 'rollBack' || this.#before(at).newestPublished() === event.number) return undefined;
+    return own.some(([index, later]) => index > at && this.#ends(index, later, event.number))
+      ? undefined
+      : event.number;
+  }
+
+  /** The version that a host is to see. */
+  visible(): number | undefined {
+    if (this.plugin.isBlocked()) return undefined;
+    const pinned = this.pinned();
+    if (pinned !== undefined) return this.plugin.state(pinned) === 'published' ? pinned : undefined;
+    return this.rolledBackTo() ?? this.newestPublished();
+  }
+
+  #ends(index: number, event: Event, number: number): boolean {
+    if (event.kind === 'publish') {
+      return this.#isOwn(event.by, event.name) && event.isNew && !event.awaits && event.under.includes(this.#guest);
+    }
+    if (event.kind !== 'decide' || !this.#isOwn(event.of, event.name)) return false;
+    if (event.action === 'yank') return event.number === number;
+    return event.action === 'approve' && event.number > number && this.#before(index).under().includes(event.number);
+  }
+
+  #isOwn(of: Person, name: Name): boolean {
+    return of === this.plugin.of && name === this.plugin.name;
+  }
+
+  /** The events since the claim, with their places in the whole. */
+  #own(): [number, Event][] {
+    return [...this.#history.events.entries()].slice(this.#since);
+  }
+
+  /** The same name under the same guest, as it was before an event. */
+  #before(index: number): SlotHistory {
+    const history = this.#history.before(index);
+    const { of, name } = this.plugin;
+    return new SlotHistory(history, this.#guest, history.plugin(of, name), this.#since);
+  }
+}

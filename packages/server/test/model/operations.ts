@@ -1,0 +1,121 @@
+import type { VersionAction } from '../../src/domain/version-states.ts';
+
+/*
+ * What people do in one sequence: two guests of one application; Ann holds both, Bob holds one of them beside her, and Olga, who owns
+ * the application, holds the other beside her. Two names, of which one looks like a number and one is an object's own.
+ */
+export const guestKeys = ['tenants/a', 'b'] as const;
+export const people = ['ann', 'bob', 'olga'] as const;
+export const names = ['10', 'constructor'] as const;
+export const contents = [0, 1, 2] as const;
+
+export type GuestKey = (typeof guestKeys)[number];
+export type Person = (typeof people)[number];
+export type Name = (typeof names)[number];
+export type Content = (typeof contents)[number];
+
+/** Who holds what when a sequence begins. */
+export const firstHolders: readonly (readonly [GuestKey, Person])[] = [
+  ['tenants/a', 'ann'],
+  ['tenants/a', 'bob'],
+  ['b', 'ann'],
+  ['b', 'olga'],
+];
+
+export type Operation =
+  | { kind: 'publish'; by: Person; name: Name; guest: GuestKey | null; content: Content }
+  | { kind: 'decide'; by: Person; of: Person; name: Name; number: number; action: VersionAction }
+  | { kind: 'rollBack'; by: Person; of: Person; name: Name; number: number }
+  | { kind: 'pin'; by: Person; guest: GuestKey; name: Name; number: number }
+  | { kind: 'unpin'; by: Person; guest: GuestKey; name: Name }
+  | { kind: 'block'; by: Person; of: Person; name: Name }
+  | { kind: 'unblock'; by: Person; of: Person; name: Name }
+  | { kind: 'delete'; by: Person; of: Person; name: Name }
+  | { kind: 'removeGuest'; guest: GuestKey }
+  | { kind: 'removeUser'; guest: GuestKey; user: Person }
+  | { kind: 'join'; guest: GuestKey; user: Person }
+  | { kind: 'settings'; requiresApproval: boolean }
+  | { kind: 'schema'; exported: string };
+
+/** Numbers from a seed, the same for the same seed: mulberry32. */
+export function createRandom(seed: number): { below(limit: number): number; pick<T>(from: readonly T[]): T } {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (limit: number): number => Math.floor(next() * limit);
+  return { below, pick: (from) => from[below(from.length)] as (typeof from)[number] };
+}
+
+export type Random = ReturnType<typeof createRandom>;
+
+/** How often each kind of operation is drawn. */
+const weights: Readonly<Record<Operation['kind'], number>> = {
+  publish: 28,
+  decide: 32,
+  rollBack: 14,
+  pin: 7,
+  unpin: 5,
+  block: 3,
+  unblock: 5,
+  delete: 3,
+  removeGuest: 1,
+  removeUser: 1,
+  join: 2,
+  settings: 6,
+  schema: 1,
+};
+const drawn = Object.entries(weights).flatMap(([kind, weight]) =>
+  Array.from({ length: weight }, () => kind as Operation['kind']),
+);
+
+/** How far the clock goes on before an operation, in milliseconds. Clocks are set back, too. */
+export function drawDelayMs(random: Random): number {
+  return random.pick([0, 0, 1, 1, 7, 1000, -1, -500]);
+}
+
+/** A kind of operation for the step of that number: something has to be there before anything can happen to it. */
+export function drawKind(random: Random, step: number): Operation['kind'] {
+  return step === 0 ? random.pick(['publish', 'publish', 'publish', 'settings']) : random.pick(drawn);
+}
+
+/** An operation of a kind that somebody could try, whether it can be done or not. */
+export function drawOperation(random: Random, kind: Operation['kind'], step: number): Operation {
+  const of = random.pick(['ann', 'ann', 'bob', 'olga'] as const);
+  const publisherOrHost = random.pick([of, of, 'olga', 'olga', 'bob'] as const);
+  const host = random.pick(['olga', 'olga', 'olga', 'olga', 'ann'] as const);
+  const name = random.pick(['10', '10', 'constructor'] as const);
+  const number = 1 + random.below(random.pick([1, 2, 3, 4]));
+  const guest = random.pick(guestKeys);
+  switch (kind) {
+    case 'publish':
+      return { kind, by: of, name, guest: random.pick([null, null, guest]), content: random.pick(contents) };
+    case 'decide': {
+      const action = random.pick(['approve', 'reject', 'yank', 'yank', 'restore'] as const);
+      return { kind, by: publisherOrHost, of, name, number, action };
+    }
+    case 'rollBack':
+      return { kind, by: publisherOrHost, of, name, number };
+    case 'pin':
+      return { kind, by: host, guest, name, number };
+    case 'unpin':
+      return { kind, by: host, guest, name };
+    case 'block':
+    case 'unblock':
+      return { kind, by: host, of, name };
+    case 'delete':
+      return { kind, by: publisherOrHost, of, name };
+    case 'removeGuest':
+      return { kind, guest };
+    case 'removeUser':
+    case 'join':
+      return { kind, guest, user: of };
+    case 'settings':
+      return { kind, requiresApproval: random.below(2) === 0 };
+    case 'schema':
+      return { kind, exported: `of_step_${step}` };
+  }
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { ExpectedLists } from './expected-lists.ts';
+import { type Event, History } from './history.ts';
+import {
+  contents,
+  createRandom,
+  drawDelayMs,
+  drawKind,
+  drawOperation,
+  firstHolders,
+  type GuestKey,
+  guestKeys,
+  names,
+  people,
+  type Random,
+} from './operations.ts';
+import { type Prediction, predict } from './predict.ts';
+import type { Sequence, Stage } from './stage.ts';
+
+/** What came of the operations of sequences: how many were done, and how many were refused, by kind and code. */
+export type Tally = Map<string, number>;
+
+/**
+ * Performs one sequence on the service and on the model, and holds the two against each other after every step.
+ *
+ * @throws Error that names the seed and lists what was done; its cause says what differs
+ */
+export async function runSequence(stage: Stage, seed: number, tally: Tally): Promise<void> {
+  const random = createRandom(seed);
+  const sequence = await stage.begin();
+  let history = new History(firstHolders.map(([guest, user]): Event => ({ kind: 'join', guest, user })));
+  const lists = new ExpectedLists();
+  const told: string[] = [];
+  let nowMs = Date.UTC(2026, 4, 1) + random.below(1000);
+  try {
+    const length = 1 + random.below(maxLength);
+    for (let step = 0; step < length; step++) {
+      nowMs += drawDelayMs(random);
+      const { operation, prediction } = drawStep(random, history, step);
+      told.push(`${nowMs} ${JSON.stringify(operation)}`);
+      const code = await sequence.perform(operation, nowMs);
+      const outcome = `${operation.kind} ${code ?? 'done'}`;
+      tally.set(outcome, (tally.get(outcome) ?? 0) + 1);
+      assert.equal(code, 'code' in prediction ? prediction.code : undefined, 'what came of the last of them');
+      if ('event' in prediction) history = new History([...history.events, prediction.event]);
+      lists.follow(history, nowMs);
+      for (const guest of guestKeys) await compareList(sequence, history, lists, guest);
+    }
+    await compareReaders(sequence, history);
+  } catch (cause) {
+    throw new Error(`The service and the model disagree, seed ${seed}:\n${told.join('\n')}`, { cause });
+  }
+}
+
+/** The most steps of one sequence. */
+const maxLength = 10;
+
+/**
+ * Most of what is drawn at random is about things that are not there. So for most steps something is looked for that can be
+ * done, and for some what is refused for a better reason.
+ */
+function drawStep(random: Random, history: History, step: number) {
+  const isWanted = random.pick<(prediction: Prediction) => boolean>([
+    () => true,
+    (prediction) => 'code' in prediction && prediction.code !== 'not_found',
+    ...Array.from({ length: 6 }, () => (prediction: Prediction) => 'event' in prediction),
+  ]);
+  for (let draws = 40; ; ) {
+    const kind = drawKind(random, step);
+    for (let ofKind = 0; ofKind < 8; ofKind++) {
+      const operation = drawOperation(random, kind, step);
+      const prediction = predict(history, operation);
+      if (--draws <= 0 || isWanted(prediction)) return { operation, prediction };
+    }
+  }
+}
+
+async function compareList(sequence: Sequence, history: History, lists: ExpectedLists, guest: GuestKey): Promise<void> {
+  const entries = lists.list(history, guest).map(({ of, name, content, updatedAtMs }) => {
+    const id = sequence.pluginId(of, name);
+    const updatedAt = new Date(updatedAtMs).toISOString();
+    return `"${name}":{"id":"${id}","contentAddress":"${sequence.addressOf(content)}","updatedAt":"${updatedAt}"}`;
+  });
+  const expected = `{${entries.join(',')}}`;
+  const { json, etag } = await sequence.list(guest);
+  assert.equal(json, expected, `the list of ${guest}`);
+  assert.equal(etag, `"${createHash('sha256').update(expected).digest('base64url')}"`);
+}
+
+/** Content is there as long as some version has it, yanked or not, for the team and for who published it; then no more. */
+async function compareReaders(sequence: Sequence, history: History): Promise<void> {
+  for (const content of contents) {
+    const owners = people.filter((of) =>
+      names.some((name) =>
+        history
+          .plugin(of, name)
+          .versions()
+          .some((version) => version.content === content),
+      ),
+    );
+    assert.equal(await sequence.mayRead('olga', content), owners.length > 0, `Olga reads ${content}`);
+    const isAnns = owners.includes('ann') && history.holds('ann').length > 0;
+    assert.equal(await sequence.mayRead('ann', content), isAnns, `Ann reads ${content}`);
+  }
+}

@@ -1,0 +1,242 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  type AppId,
+  type ContentAddress,
+  type ExtensionPointId,
+  type GuestId,
+  newId,
+  type UserId,
+} from '@tenon/protocol';
+import {
+  type Actor,
+  authorizeApp,
+  authorizeExtensionPoint,
+  type ExtensionPointAccess,
+  type PermissionName,
+} from '../../src/domain/access.ts';
+import { readBindings } from '../../src/domain/bindings.ts';
+import { authorizeContent } from '../../src/domain/content.ts';
+import type { Context } from '../../src/domain/context.ts';
+import { DomainError } from '../../src/domain/errors.ts';
+import { updateExtensionPoint } from '../../src/domain/extension-points.ts';
+import { inviteGuest, removeGuest, removeGuestUser } from '../../src/domain/guests.ts';
+import {
+  blockPlugin,
+  deletePlugin,
+  pinBinding,
+  rollBack,
+  unblockPlugin,
+  unpinBinding,
+} from '../../src/domain/host-control.ts';
+import { acceptInvitation } from '../../src/domain/invitations.ts';
+import type { BlobStore, Store } from '../../src/domain/ports.ts';
+import { publish } from '../../src/domain/publish.ts';
+import { noLimits } from '../../src/domain/records.ts';
+import { createSnapshots } from '../../src/domain/snapshots.ts';
+import { decideVersion } from '../../src/domain/versions.ts';
+import { accountParts } from '../helpers/account-parts.ts';
+import { anyModule } from '../helpers/any-module.ts';
+import {
+  type Content,
+  firstHolders,
+  type GuestKey,
+  guestKeys,
+  type Operation,
+  type Person,
+  people,
+} from './operations.ts';
+
+/** The service as it is, but for the network and the files of plugins: the domain on a real store. */
+export interface Stage {
+  /** Begins a sequence: an extension point, guests and their holders that nobody has touched yet. */
+  begin(): Promise<Sequence>;
+}
+
+export interface Sequence {
+  /** Does what is asked; `undefined`, or the code of the refusal. */
+  perform(operation: Operation, nowMs: number): Promise<string | undefined>;
+  /** A2's answer for a guest key. */
+  list(guest: GuestKey): Promise<{ readonly json: string; readonly etag: string }>;
+  /** Whether a person may read the bytes by their address. */
+  mayRead(person: Person, content: Content): Promise<boolean>;
+  pluginId(of: Person, name: string): string;
+  addressOf(content: Content): ContentAddress;
+}
+
+/** Bytes are of no account here: none are kept. */
+const noBlobs: BlobStore = {
+  async put() {},
+  size: async () => undefined,
+  open: async () => undefined,
+  delete: async () => false,
+  async *list() {},
+  deleteUnfinished: async () => 0,
+  async ping() {},
+  async close() {},
+};
+
+export function openStage(store: Store): Stage {
+  let nowMs = 0;
+  const context: Context = {
+    store,
+    blobs: noBlobs,
+    checker: anyModule,
+    snapshots: createSnapshots(store),
+    clock: () => nowMs,
+    random: randomBytes,
+    ...accountParts(),
+  };
+  let sequences = 0;
+
+  return {
+    async begin() {
+      const place = ++sequences;
+      const { appId, extensionPointId, guestIds, userIds } = await setUp(store);
+      const actor = (person: Person): Actor => actorOf(userIds.get(person) as UserId);
+      const app = await authorizeApp(context, actor('olga'), 'changeGuests', appId);
+      const join = async (guest: GuestKey, person: Person): Promise<void> => {
+        const invitation = { guestKey: guest, deliveryMethod: 'link' };
+        const code = await inviteGuest(context, actor('olga'), app, invitation);
+        guestIds.set(guest, (await acceptInvitation(context, actor(person), code)).guest.id);
+      };
+
+      const bytesOf = (content: Content) => Buffer.from(`${place}/${content}`);
+      const guestId = (key: GuestKey) => guestIds.get(key) as GuestId;
+      const at = (person: Person, purpose: PermissionName) =>
+        authorizeExtensionPoint(context, actor(person), purpose, extensionPointId);
+      const parts: Parts = { context, actor, at, guestId, bytesOf, join, appId };
+      const access = await at('olga', 'readBindings');
+      return {
+        async perform(operation, atMs) {
+          nowMs = atMs;
+          try {
+            await performOn(parts, operation);
+            return undefined;
+          } catch (error) {
+            if (error instanceof DomainError) return error.code;
+            throw error;
+          }
+        },
+        list: (guest) => readBindings(context, access, guest),
+        async mayRead(person, content) {
+          return authorizeContent(context, actor(person), addressOf(bytesOf(content))).then(
+            () => true,
+            () => false,
+          );
+        },
+        pluginId: (of, name) => `${extensionPointId}/plugin/${actor(of).userId}/${name}`,
+        addressOf: (content) => addressOf(bytesOf(content)),
+      };
+    },
+  };
+}
+
+/** People, and an application of Olga's with all that a sequence begins with, in one transaction. */
+async function setUp(store: Store) {
+  const [appId, extensionPointId] = [newId('app'), newId('extensionPoint')];
+  const userIds = new Map(people.map((person) => [person, newId('user')]));
+  const guestIds = new Map(guestKeys.map((key) => [key, newId('guest')]));
+  const made = { createdAtMs: 0, updatedAtMs: 0 };
+  await store.write(async (tx) => {
+    for (const [name, id] of userIds) await tx.insertUser({ id, name, email: null, createdAtMs: 0, deletedAtMs: null });
+    await tx.insertApp({ id: appId, name: 'App', ...made });
+    await tx.putMember({ appId, userId: userIds.get('olga') as UserId, role: 'owner', createdAtMs: 0 });
+    const settings = { schemaJson: '{"exports":{}}', requiresApproval: false, limits: noLimits };
+    await tx.insertExtensionPoint({ id: extensionPointId, appId, name: 'Point', ...settings, ...made });
+    for (const [guestKey, id] of guestIds) await tx.insertGuest({ id, appId, guestKey, createdAtMs: 0 });
+    for (const [key, person] of firstHolders) {
+      const [guestId, userId] = [guestIds.get(key) as GuestId, userIds.get(person) as UserId];
+      await tx.putGuestUser({ guestId, userId, acceptedAtMs: 0 });
+    }
+  });
+  return { appId, extensionPointId, guestIds, userIds };
+}
+
+interface Parts {
+  readonly context: Context;
+  readonly appId: AppId;
+  actor(person: Person): Actor;
+  at(
+    person: Person,
+    purpose: PermissionName,
+  ): Promise<ExtensionPointAccess & { readonly extensionPoint: { readonly id: ExtensionPointId } }>;
+  guestId(key: GuestKey): GuestId;
+  bytesOf(content: Content): Buffer;
+  join(guest: GuestKey, person: Person): Promise<void>;
+}
+
+/** Lets the person in as the route does, then calls the use case that the route calls. */
+async function performOn(
+  { context, appId, actor, at, guestId, bytesOf, join }: Parts,
+  operation: Operation,
+): Promise<unknown> {
+  const target = 'of' in operation ? { userId: actor(operation.of).userId, name: operation.name } : undefined;
+  const plugin = () => target as NonNullable<typeof target>;
+  switch (operation.kind) {
+    case 'publish': {
+      const { by, name, guest, content } = operation;
+      const to = { userId: actor(by).userId, name, guestId: guest === null ? undefined : guestId(guest) };
+      return publish(context, actor(by), await at(by, 'publish'), to, { bytes: bytesOf(content) });
+    }
+    case 'decide': {
+      const { by, number, action } = operation;
+      const isHosts = action === 'approve' || action === 'reject';
+      const access = await at(by, isHosts ? 'decideOnPlugins' : 'changePlugins');
+      return decideVersion(context, actor(by), access, plugin(), String(number), action, 'why');
+    }
+    case 'rollBack':
+      return rollBack(
+        context,
+        actor(operation.by),
+        await at(operation.by, 'changePlugins'),
+        plugin(),
+        operation.number,
+      );
+    case 'pin':
+    case 'unpin': {
+      const access = await at(operation.by, 'decideOnPlugins');
+      const binding = { guestId: guestId(operation.guest), name: operation.name };
+      if (operation.kind === 'unpin') return unpinBinding(context, access, binding);
+      return pinBinding(context, access, binding, operation.number);
+    }
+    case 'block':
+      return blockPlugin(context, actor(operation.by), await at(operation.by, 'decideOnPlugins'), plugin(), 'why');
+    case 'unblock':
+      return unblockPlugin(context, actor(operation.by), await at(operation.by, 'decideOnPlugins'), plugin());
+    case 'delete':
+      return deletePlugin(context, actor(operation.by), await at(operation.by, 'changePlugins'), plugin());
+    case 'removeGuest':
+    case 'removeUser': {
+      const access = await authorizeApp(context, actor('olga'), 'changeGuests', appId);
+      if (operation.kind === 'removeGuest') return removeGuest(context, access, guestId(operation.guest));
+      return removeGuestUser(context, access, guestId(operation.guest), actor(operation.user).userId);
+    }
+    case 'join':
+      return join(operation.guest, operation.user);
+    case 'settings':
+    case 'schema': {
+      const access = await at('olga', 'changeExtensionPoints');
+      const { kind, ...fields } = operation;
+      return updateExtensionPoint(
+        context,
+        access,
+        'exported' in fields ? { schema: { exports: { [fields.exported]: {} } } } : fields,
+      );
+    }
+  }
+}
+
+function actorOf(userId: UserId): Actor {
+  return {
+    userId,
+    tokenId: newId('token'),
+    scopes: ['read', 'publish', 'manage'],
+    appId: null,
+    sessionId: null,
+    expiresAtMs: Number.POSITIVE_INFINITY,
+  };
+}
+
+function addressOf(bytes: Uint8Array): ContentAddress {
+  return createHash('sha256').update(bytes).digest('base64url') as ContentAddress;
+}

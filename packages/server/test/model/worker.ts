@@ -1,0 +1,46 @@
+import { accessSync, constants } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { runSequence, type Tally } from './run-sequence.ts';
+import { openStage } from './stage.ts';
+
+/** The sequences of these seeds, one after the other on one store. */
+export interface ModelJob {
+  readonly firstSeed: number;
+  readonly count: number;
+}
+
+/** What became of them. */
+export type ModelOutcome = { readonly tally: Tally } | { readonly failure: string };
+
+/** Where there is no disk to wait for, if there is such a place: that a commit outlives a crash is others' to ask. */
+function fastFolder(): string {
+  try {
+    accessSync('/dev/shm', constants.W_OK);
+    return '/dev/shm';
+  } catch {
+    return tmpdir();
+  }
+}
+
+async function runAll({ firstSeed, count }: ModelJob): Promise<ModelOutcome> {
+  const folder = await mkdtemp(join(fastFolder(), 'tenon-model-'));
+  const store = await openSqliteStore({ file: join(folder, 'tenon.db') });
+  try {
+    const stage = openStage(store);
+    const tally: Tally = new Map();
+    for (let seed = firstSeed; seed < firstSeed + count; seed++) await runSequence(stage, seed, tally);
+    return { tally };
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return { failure: cause instanceof Error ? `${message}\n${cause.message}` : message };
+  } finally {
+    await store.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+parentPort?.postMessage(await runAll(workerData as ModelJob));
