@@ -7,6 +7,7 @@ export * from './login.ts';
 export * from './names.ts';
 export * from './oauth.ts';
 export * from './password-length.ts';
+export * from './schema-trial.ts';
 export * from './schemas.ts';
 export * from './secrets.ts';
 export * from './versions.ts';

@@ -215,6 +215,11 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'manage',
     target: (world) => ({ ...inExtensionPoint('')(world), json: { name: 'Formulas' } }),
   },
+  'POST /api/v1/extension-points/:extensionPointId/schema/trial': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: (world) => ({ ...inExtensionPoint('/schema/trial')(world), json: { schema: 'exports: [evaluate]' } }),
+  },
   'DELETE /api/v1/extension-points/:extensionPointId': {
     cells: `${refused} 403s 404 403f 403f 403f 204 204`,
     scope: 'manage',

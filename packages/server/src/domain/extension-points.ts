@@ -83,7 +83,12 @@ export async function deleteExtensionPoint(context: Context, access: ExtensionPo
   await context.store.write((tx) => tx.deleteExtensionPoint(access.extensionPoint.id));
 }
 
-function readSchema(schema: unknown): string {
+/**
+ * A schema as it is kept.
+ *
+ * @throws DomainError `invalid_field` with every fault that was found, each with its place
+ */
+export function readSchema(schema: unknown): string {
   try {
     return parseExtensionPointSchema(schema);
   } catch (error) {

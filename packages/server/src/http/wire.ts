@@ -10,6 +10,7 @@ import {
   type OneTimeLinkInfo,
   type Plugin,
   pluginId,
+  type SchemaTrial,
   type Session,
   type TokenInfo,
   type Version,
@@ -32,6 +33,7 @@ import type {
   TokenRecord,
   VersionRecord,
 } from '../domain/records.ts';
+import type { Trial, TriedVersion } from '../domain/schema-trial.ts';
 import type { VersionWithGuests } from '../domain/versions.ts';
 
 /** What the store keeps, as it goes over the wire. */
@@ -72,6 +74,34 @@ export function toExtensionPoint(extensionPoint: ExtensionPointRecord): Extensio
     createdAt: time(createdAtMs),
     updatedAt: time(updatedAtMs),
   };
+}
+
+export function toSchemaTrial({
+  schemaJson,
+  limits,
+  checked,
+  breakingCount,
+  breaking,
+  unreadable,
+}: Trial): SchemaTrial {
+  return {
+    schema: JSON.parse(schemaJson) as ExtensionPoint['schema'],
+    limits,
+    checked,
+    breaking: breakingCount,
+    objects: breaking.map(({ mismatches, isBrokenAlready, ...tried }) => ({
+      ...toTried(tried),
+      mismatches: [...mismatches],
+      isBrokenAlready,
+    })),
+    unreadable: unreadable.map(({ detail, ...tried }) => ({ ...toTried(tried), detail })),
+  };
+}
+
+function toTried({ version, guestIds }: TriedVersion) {
+  const { userName, name, number } = version;
+  const id = pluginId(version.extensionPointId, version.userId, name);
+  return { pluginId: id, userName, name, version: number, guestIds: [...guestIds] };
 }
 
 export function toGuest({ guest, users }: GuestWithUsers): Guest {

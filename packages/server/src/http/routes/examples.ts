@@ -28,11 +28,36 @@ export const extensionPointExample = {
   id: example.extensionPointId,
   appId: example.appId,
   name: 'Formula functions',
-  schema: { exports: { evaluate: { input: 'string', output: 'string' } } },
+  schema: { exports: { evaluate: { input: { type: 'string' }, output: { type: 'number' } } } },
   requiresApproval: true,
   limits: { maxModuleBytes: 1_048_576, maxInitialMemoryPages: 64, proposals: null, allowWasi: false },
   createdAt: example.time,
   updatedAt: example.time,
+};
+
+export const schemaTrialExample = {
+  schema: { exports: { evaluate: {}, describe: {} } },
+  limits: extensionPointExample.limits,
+  checked: 12,
+  breaking: 1,
+  objects: [
+    {
+      pluginId: `${example.extensionPointId}/plugin/${example.userId}/median`,
+      userName: 'Ada',
+      name: 'median',
+      version: 3,
+      guestIds: [example.guestId],
+      mismatches: [
+        {
+          code: 'missing_export',
+          pointer: '/exports/describe',
+          detail: 'The module does not export the function "describe"; it exports "describ".',
+        },
+      ],
+      isBrokenAlready: false,
+    },
+  ],
+  unreadable: [],
 };
 
 const versionSummaryExample = {

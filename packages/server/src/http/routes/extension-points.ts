@@ -1,15 +1,25 @@
-import { extensionPoint, extensionPointInput, extensionPointUpdate, listOf, pageQuery } from '@tenon/protocol';
+import {
+  extensionPoint,
+  extensionPointInput,
+  extensionPointUpdate,
+  listOf,
+  pageQuery,
+  schemaTrial,
+  schemaTrialInput,
+} from '@tenon/protocol';
 import {
   createExtensionPoint,
   deleteExtensionPoint,
   listExtensionPoints,
   updateExtensionPoint,
 } from '../../domain/extension-points.ts';
+import { trySchema } from '../../domain/schema-trial.ts';
 import { jsonBody } from '../bodies/json-body.ts';
+import { goneSignal } from '../client-gone.ts';
 import { toList, toPage } from '../query.ts';
 import { type Route, route } from '../route.ts';
-import { toExtensionPoint } from '../wire.ts';
-import { extensionPointExample } from './examples.ts';
+import { toExtensionPoint, toSchemaTrial } from '../wire.ts';
+import { extensionPointExample, schemaTrialExample } from './examples.ts';
 
 const tag = 'Extension points';
 
@@ -77,6 +87,21 @@ export const extensionPointRoutes: readonly Route[] = [
     },
     handle: async ({ context }, { admission, body }) =>
       toExtensionPoint(await updateExtensionPoint(context, admission.access, body)),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/extension-points/:extensionPointId/schema/trial',
+    access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
+    body: jsonBody(schemaTrialInput, { schema: 'exports:\n  - evaluate\n  - describe\n' }),
+    doc: {
+      id: 'trySchema',
+      tag,
+      summary: 'Try a schema, or limits, before they are set',
+      description: 'Tells which of the plugins that are bound now would not fit any more, and why. Nothing is changed.',
+      answers: { 200: { description: 'what would break', schema: schemaTrial, example: schemaTrialExample } },
+    },
+    handle: async ({ context }, { admission, body }, reply) =>
+      toSchemaTrial(await trySchema(context, admission.access, body, goneSignal(reply.raw))),
   }),
   route({
     method: 'DELETE',

@@ -1,0 +1,169 @@
+import type { ExtensionPointLimits, GuestId } from '@tenon/protocol';
+import type { Mismatch } from '@tenon/protocol/interface-check';
+import type { ExtensionPointAccess } from './access.ts';
+import type { Context } from './context.ts';
+import { DomainError } from './errors.ts';
+import { readSchema } from './extension-points.ts';
+import type { BoundVersion, CheckedModule, ModuleDemands } from './ports.ts';
+import type { ExtensionPointRecord, VersionRecord } from './records.ts';
+
+/** What is tried. What is left out is as it is now. */
+export interface TrialFields {
+  readonly schema?: unknown;
+  readonly limits?: Partial<ExtensionPointLimits>;
+}
+
+/** A version that is bound, and where. */
+export interface TriedVersion {
+  readonly version: VersionRecord & { readonly userName: string };
+  readonly guestIds: readonly GuestId[];
+}
+
+export interface BreakingVersion extends TriedVersion {
+  readonly mismatches: readonly Mismatch[];
+  /** Whether it does not fit what is demanded now either. */
+  readonly isBrokenAlready: boolean;
+}
+
+export interface Trial extends ModuleDemands {
+  /** How many bound versions were looked at. */
+  readonly checked: number;
+  readonly breakingCount: number;
+  /** The first {@link maxBreaking}. */
+  readonly breaking: readonly BreakingVersion[];
+  readonly unreadable: readonly (TriedVersion & { readonly detail: string })[];
+}
+
+/** How many versions that would break are told: of more, how many there are is what counts. */
+const maxBreaking = 1000;
+
+/** How many versions are read from the store, and compared by a thread, at a time. */
+const pageSize = 100;
+
+/**
+ * Tells which of the plugins that are bound at an extension point would not fit it any more if its schema or limits were
+ * changed. Nothing is changed, except that interfaces which had to be worked out from a module's bytes are kept.
+ *
+ * @throws DomainError `invalid_field` when the schema is none
+ */
+export async function trySchema(
+  context: Context,
+  { extensionPoint }: ExtensionPointAccess,
+  fields: TrialFields,
+  signal?: AbortSignal,
+): Promise<Trial> {
+  const demands: ModuleDemands = {
+    schemaJson: fields.schema === undefined ? extensionPoint.schemaJson : readSchema(fields.schema),
+    limits: { ...extensionPoint.limits, ...fields.limits },
+  };
+  const lookAt = createComparison(context, demands, extensionPoint, signal);
+  const breaking: BreakingVersion[] = [];
+  const unreadable: (TriedVersion & { detail: string })[] = [];
+  let checked = 0;
+  let breakingCount = 0;
+  for await (const page of pagesOf(context, extensionPoint)) {
+    const guests = await guestsOf(context, page);
+    const findings = await lookAt(page);
+    for (const [at, { interfaceJson: _, ...version }] of page.entries()) {
+      const tried = { version, guestIds: guests.get(version.id) ?? [] };
+      const finding = findings[at];
+      if (finding === undefined || 'detail' in finding) {
+        unreadable.push({ ...tried, detail: finding?.detail ?? 'Nobody looked at it.' });
+        continue;
+      }
+      checked++;
+      if (finding.mismatches.length === 0) continue;
+      if (++breakingCount <= maxBreaking) breaking.push({ ...tried, ...finding });
+    }
+  }
+  return { ...demands, checked, breakingCount, breaking, unreadable };
+}
+
+async function* pagesOf(context: Context, { id }: ExtensionPointRecord): AsyncGenerator<BoundVersion[]> {
+  let after: string | undefined;
+  do {
+    const page = await context.store.read.boundVersions(id, { after, limit: pageSize });
+    if (page.length > 0) yield page;
+    after = page.length < pageSize ? undefined : page.at(-1)?.id;
+  } while (after !== undefined);
+}
+
+async function guestsOf(context: Context, versions: readonly VersionRecord[]): Promise<Map<string, GuestId[]>> {
+  const guests = new Map<string, GuestId[]>();
+  for (const { versionId, guestId } of await context.store.read.bindingsOfPlugins(versions)) {
+    if (versionId !== null) guests.set(versionId, [...(guests.get(versionId) ?? []), guestId]);
+  }
+  return guests;
+}
+
+type Finding = Pick<BreakingVersion, 'mismatches' | 'isBrokenAlready'> | { readonly detail: string };
+
+/** Compares versions with what is demanded, and those that would not fit also with what was demanded up to now. */
+function createComparison(context: Context, demands: ModuleDemands, present: ModuleDemands, signal?: AbortSignal) {
+  const { checker } = context;
+  const checkedBefore = new Map<string, Promise<CheckedModule | { readonly detail: string }>>();
+
+  const isBrokenAlready = async (version: BoundVersion, interfaceJson: string | null): Promise<boolean> => {
+    if (interfaceJson !== null) {
+      const [now = []] = await checker.compare([interfaceJson], present, signal);
+      return now.length > 0;
+    }
+    const bytes = await readContent(context, version);
+    return bytes !== undefined && (await checker.check(bytes, present, signal)).mismatches.length > 0;
+  };
+
+  /** What can be said of a version whose interface is not kept; once for all versions of the same bytes. */
+  const lookAtBytes = async (version: BoundVersion): Promise<CheckedModule | { readonly detail: string }> => {
+    const bytes = await readContent(context, version);
+    if (bytes === undefined) return { detail: 'The bytes are not there.' };
+    try {
+      return await checker.check(bytes, demands, signal);
+    } catch (error) {
+      if (error instanceof DomainError) return { detail: error.message };
+      throw error;
+    }
+  };
+
+  return async (page: readonly BoundVersion[]): Promise<Finding[]> => {
+    const kept = page.flatMap(({ interfaceJson }) => (interfaceJson === null ? [] : [interfaceJson]));
+    const compared = kept.length === 0 ? [] : [...(await checker.compare(kept, demands, signal))];
+    const findings: Finding[] = [];
+    for (const version of page) {
+      let { interfaceJson } = version;
+      let mismatches = interfaceJson === null ? undefined : compared.shift();
+      if (mismatches === undefined) {
+        const known = checkedBefore.get(version.contentAddress) ?? lookAtBytes(version);
+        checkedBefore.set(version.contentAddress, known);
+        const checked = await known;
+        if ('detail' in checked) {
+          findings.push(checked);
+          continue;
+        }
+        ({ interfaceJson, mismatches } = checked);
+        await keepInterface(context, version, interfaceJson);
+      }
+      const isBroken = mismatches.length > 0 && (await isBrokenAlready(version, interfaceJson));
+      findings.push({ mismatches, isBrokenAlready: isBroken });
+    }
+    return findings;
+  };
+}
+
+async function keepInterface(context: Context, { id }: VersionRecord, interfaceJson: string | null): Promise<void> {
+  if (interfaceJson !== null) await context.store.write((tx) => tx.keepInterface([id], interfaceJson));
+}
+
+async function readContent(
+  { blobs }: Context,
+  { contentAddress, size }: VersionRecord,
+): Promise<Uint8Array | undefined> {
+  const chunks = await blobs.open(contentAddress);
+  if (chunks === undefined) return undefined;
+  const bytes = new Uint8Array(size);
+  let length = 0;
+  for await (const chunk of chunks) {
+    bytes.set(chunk.subarray(0, size - length), length);
+    length += chunk.length;
+  }
+  return length === size ? bytes : undefined;
+}
