@@ -21,6 +21,13 @@ export async function createAccount(page: Page, name: string, email = emailOf(na
   await page.getByRole('button', { name: 'Create account' }).click();
 }
 
+/** Fills in the form to sign in, wherever it stands, and sends it. */
+export async function fillInSignIn(page: Page, email: string, itsPassword: string): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(itsPassword);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
 /** @returns the application's id */
 export async function createApp(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'New application' }).click();
