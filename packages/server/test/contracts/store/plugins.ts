@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
 import { ConflictError } from '../../../src/domain/ports.ts';
 import type { BindingRecord } from '../../../src/domain/records.ts';
-import { addressOf, createRecords, someTimeMs } from '../../helpers/records.ts';
+import { addressOf, createRecords, someTimeMs, versionRecord } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { demandPages } from './pages.ts';
 
@@ -93,6 +93,43 @@ export function pluginsContract(backend: Backend): void {
       assert.deepEqual(await bindings(extensionPoint.id, 'no such key'), []);
       assert.deepEqual(await bindings(newId('extensionPoint'), guest.guestKey), []);
       assert.equal(await store.it.read.countBindings(extensionPoint.id, guest.id), awkwardNames.length);
+    });
+
+    it('lists the versions that are bound, each once, with what is kept of their interfaces', async () => {
+      const { key, app, guest, publisher, extensionPoint } = await records().stage();
+      const other = await records().guest(app);
+      const kept = versionRecord(key('kept'));
+      await store.it.write((tx) => tx.insertVersion(kept, '{"exports":["ü"]}'));
+      const bare = await records().version(key('bare'));
+      const replaced = await records().version(key('newer'));
+      const newer = await records().version(key('newer'), { number: 2 });
+      await records().version(key('unbound'));
+      for (const version of [kept, bare, replaced, newer]) await records().binding(version, guest.id);
+      await records().binding(kept, other.id);
+      const elsewhere = await records().stage();
+      await records().binding(await records().version(elsewhere.key('elsewhere')), elsewhere.guest.id);
+
+      const { name: userName } = publisher;
+      const list = () =>
+        demandPages(
+          (page) => store.it.read.boundVersions(extensionPoint.id, page),
+          ({ id }) => id,
+        );
+      const expected = [
+        { ...kept, userName, interfaceJson: '{"exports":["ü"]}' },
+        { ...bare, userName, interfaceJson: null },
+        { ...newer, userName, interfaceJson: null },
+      ].sort((a, b) => (a.id < b.id ? -1 : 1));
+      assert.deepEqual(await list(), expected);
+
+      await store.it.write((tx) => tx.keepInterface([bare.id, newer.id], '{}'));
+      const json = (name: string) => (name === 'kept' ? '{"exports":["ü"]}' : '{}');
+      assert.deepEqual(
+        await list(),
+        expected.map((version) => ({ ...version, interfaceJson: json(version.name) })),
+      );
+      await store.it.write((tx) => tx.keepInterface([], '{"no":"one"}'));
+      assert.equal((await list()).filter(({ interfaceJson }) => interfaceJson === '{}').length, 2);
     });
 
     it('keeps a name under a guest for the user who has it', async () => {
