@@ -11,6 +11,7 @@ import { pluginsContract } from './store/plugins.ts';
 import { recordsContract } from './store/records.ts';
 import { revisionContract } from './store/revision.ts';
 import { transactionsContract } from './store/transactions.ts';
+import { versionsContract } from './store/versions.ts';
 
 /** What any implementation of `Store` must do. */
 export function storeContract(name: string, backend: Backend): void {
@@ -19,6 +20,7 @@ export function storeContract(name: string, backend: Backend): void {
     accountsContract(backend);
     authorizationsContract(backend);
     pluginsContract(backend);
+    versionsContract(backend);
     accessContract(backend);
     cascadesContract(backend);
     erasureContract(backend);

@@ -54,18 +54,18 @@ export type Random = ReturnType<typeof createRandom>;
 
 /** How often each kind of operation is drawn. */
 const weights: Readonly<Record<Operation['kind'], number>> = {
-  publish: 28,
+  publish: 24,
   decide: 32,
   rollBack: 14,
   pin: 7,
   unpin: 5,
-  block: 3,
-  unblock: 5,
-  delete: 3,
+  block: 5,
+  unblock: 6,
+  delete: 4,
   removeGuest: 1,
   removeUser: 1,
   join: 2,
-  settings: 6,
+  settings: 4,
   schema: 1,
 };
 const drawn = Object.entries(weights).flatMap(([kind, weight]) =>
@@ -107,7 +107,7 @@ export function drawOperation(random: Random, kind: Operation['kind'], step: num
     case 'unblock':
       return { kind, by: host, of, name };
     case 'delete':
-      return { kind, by: publisherOrHost, of, name };
+      return { kind, by: random.pick([of, of, 'olga']), of, name };
     case 'removeGuest':
       return { kind, guest };
     case 'removeUser':

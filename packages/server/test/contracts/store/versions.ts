@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { newId, type VersionState } from '@tenon/protocol';
+import type { VersionDecision, VersionRecord } from '../../../src/domain/records.ts';
+import { addressOf, createRecords, someTimeMs, unheld } from '../../helpers/records.ts';
+import { type Backend, opened } from '../backend.ts';
+import { demandPages } from './pages.ts';
+
+/** A plugin's versions: their states, the guests that they were published under, and what decides what is bound. */
+export function versionsContract(backend: Backend): void {
+  describe('versions', () => {
+    const store = opened(backend, backend.openStore);
+    const records = () => createRecords(store.it);
+    const decide = (version: VersionRecord, decision: Partial<VersionDecision>) =>
+      store.it.write((tx) => tx.decideVersion(version.id, { ...version, ...decision }));
+
+    it('gives back a version as it was put in', async () => {
+      const { key } = await records().stage();
+      const plain = await records().version(key('versions'));
+      const rich = await records().version(key('versions'), {
+        number: 2,
+        semver: '1.0.0-rc.1+build.5',
+        note: 'Mended\nfor “good” 🔧',
+        state: 'awaiting_approval',
+        stateAtMs: someTimeMs + 1,
+      });
+      assert.deepEqual(await store.it.read.version(key('versions'), 1), plain);
+      assert.deepEqual(await store.it.read.version(key('versions'), 2), rich);
+      assert.deepEqual((await store.it.read.plugin(key('versions')))?.newest, rich);
+      assert.equal(await store.it.read.version(key('versions'), 3), undefined);
+      assert.equal(await store.it.read.version(key('other'), 1), undefined);
+    });
+
+    it('lists the versions of one plugin, the newest first, in pages of any length', async () => {
+      const { key, owner } = await records().stage();
+      await records().version(key('listed', owner));
+      await records().version(key('others'));
+      const made: VersionRecord[] = [];
+      for (let number = 1; number <= 11; number++) made.unshift(await records().version(key('listed'), { number }));
+      assert.deepEqual(await store.it.read.versions(key('listed'), {}), made);
+      for (const limit of [1, 4, 11, 12]) {
+        const turned: VersionRecord[] = [];
+        for (let after: string | undefined; ; ) {
+          const page = await store.it.read.versions(key('listed'), { after, limit });
+          assert.ok(page.length <= limit);
+          turned.push(...page);
+          after = String(page.at(-1)?.number);
+          if (page.length === 0) break;
+        }
+        assert.deepEqual(turned, made, `pages of ${limit}`);
+      }
+      for (const after of ['x', '-1', '1.5', `${'9'.repeat(30)}`]) {
+        assert.deepEqual(await store.it.read.versions(key('listed'), { after }), [], after);
+      }
+    });
+
+    it('moves a version to another state, and nothing else of it or of others', async () => {
+      const { key } = await records().stage();
+      const first = await records().version(key('decided'));
+      const second = await records().version(key('decided'), { number: 2 });
+      const yank = {
+        state: 'yanked',
+        stateReason: 'It “leaks”.',
+        stateAtMs: someTimeMs + 5,
+        stateSide: 'host',
+      } as const;
+      await decide(first, yank);
+      assert.deepEqual(await store.it.read.versions(key('decided'), {}), [second, { ...first, ...yank }]);
+      const restored = {
+        state: 'published',
+        stateReason: null,
+        stateAtMs: someTimeMs + 6,
+        stateSide: 'publisher',
+      } as const;
+      await decide(first, restored);
+      assert.deepEqual(await store.it.read.version(key('decided'), 1), { ...first, ...restored });
+    });
+
+    it('knows the guests under which versions were published, each once, for thousands at once', async () => {
+      const { app, key, guest } = await records().stage();
+      const second = await records().guest(app);
+      const version = await records().version(key('under'));
+      const other = await records().version(key('other'));
+      await store.it.write(async (tx) => {
+        for (const id of [second.id, guest.id, guest.id]) await tx.putVersionGuest(version.id, id);
+        await tx.putVersionGuest(other.id, second.id);
+      });
+      const unknown = Array.from({ length: 1000 }, () => newId('version'));
+      const found = await store.it.read.guestsOfVersions([...unknown, version.id, other.id]);
+      assert.deepEqual(
+        found.map(({ versionId, guestId }) => `${versionId} ${guestId}`).sort(),
+        [`${version.id} ${guest.id}`, `${version.id} ${second.id}`, `${other.id} ${second.id}`].sort(),
+      );
+      assert.deepEqual(await store.it.read.guestsOfVersions([]), []);
+    });
+
+    it('lists what awaits approval in an application, with names', async () => {
+      const { app, key, publisher, extensionPoint } = await records().stage();
+      const state = 'awaiting_approval';
+      const elsewhere = await records().stage();
+      await records().version(elsewhere.key('elsewhere'), { state });
+      await records().version(key('published'));
+      const awaiting: unknown[] = [];
+      for (const name of ['b', 'a', 'c']) {
+        const version = await records().version(key(name), { state });
+        awaiting.push({ ...version, extensionPointName: extensionPoint.name, userName: publisher.name });
+      }
+      const list = await demandPages(
+        (page) => store.it.read.versionsAwaitingApproval(app.id, page),
+        ({ id }) => id,
+      );
+      assert.deepEqual(list, awaiting);
+      await decide(list[0] as VersionRecord, { state: 'rejected' });
+      assert.equal((await store.it.read.versionsAwaitingApproval(app.id, {})).length, 2);
+    });
+
+    it('blocks a plugin and takes that back', async () => {
+      const { key } = await records().stage();
+      await records().version(key('blocked'));
+      await records().version(key('other'));
+      const block = { atMs: someTimeMs, reason: 'Why “not”?' };
+      await store.it.write((tx) => tx.blockPlugin(key('blocked'), block));
+      assert.deepEqual((await store.it.read.plugin(key('blocked')))?.block, block);
+      assert.equal((await store.it.read.plugin(key('other')))?.block, null);
+      await store.it.write((tx) => tx.blockPlugin(key('blocked'), null));
+      assert.equal((await store.it.read.plugin(key('blocked')))?.block, null);
+    });
+
+    it('deletes a plugin with its versions and bindings, and nothing of others of the same name', async () => {
+      const { app, key, guest, owner, extensionPoint } = await records().stage();
+      const doomed = await records().version(key('same'));
+      await records().binding(doomed, guest.id);
+      const second = await records().guest(app);
+      const kept = await records().binding(await records().version(key('same', owner)), second.id);
+      await store.it.write(async (tx) => {
+        await tx.pinVersion({ ...key('same'), guestId: guest.id }, doomed.id);
+        await tx.selectVersion({ ...key('same'), guestId: guest.id }, doomed.id);
+        await tx.deletePlugin(key('same'));
+      });
+      assert.equal(await store.it.read.plugin(key('same')), undefined);
+      assert.deepEqual(await store.it.read.versions(key('same'), {}), []);
+      assert.deepEqual(await store.it.read.guestsOfVersions([doomed.id]), []);
+      assert.deepEqual(await store.it.read.bindings(extensionPoint.id, guest.guestKey), []);
+      assert.deepEqual(await store.it.read.bindings(extensionPoint.id, second.guestKey), [kept]);
+      assert.equal(await store.it.read.mayReadContent(owner.id, doomed.contentAddress, undefined), false);
+      assert.equal((await records().version(key('same'))).number, 1, 'numbers begin anew');
+    });
+  });
+
+  describe('claims', () => {
+    const store = opened(backend, backend.openStore);
+    const records = () => createRecords(store.it);
+
+    it('hold a name while nothing is bound, and are no part of the binding list then', async () => {
+      const { key, guest, owner, extensionPoint } = await records().stage();
+      const version = await records().version(key('claimed'));
+      const claim = { ...key('claimed'), guestId: guest.id };
+      await store.it.write((tx) => tx.putBinding({ ...claim, versionId: null, updatedAtMs: 0 }));
+      const unbound = { versionId: null, versionNumber: null, contentAddress: null };
+      const { binding, bindings, bindingsOfPlugins, countBindings } = store.it.read;
+      const present = () => binding(extensionPoint.id, guest.id, 'claimed');
+      assert.deepEqual(await present(), { ...claim, ...unbound, ...unheld, updatedAtMs: 0 });
+      assert.deepEqual(await bindingsOfPlugins([key('claimed')]), [await present()]);
+      assert.deepEqual(await bindings(extensionPoint.id, guest.guestKey), []);
+      assert.equal(await countBindings(extensionPoint.id, guest.id), 1);
+      await assert.rejects(records().binding(await records().version(key('claimed', owner)), guest.id));
+
+      const bound = await records().binding(version, guest.id, someTimeMs + 3);
+      assert.deepEqual(await bindings(extensionPoint.id, guest.guestKey), [bound]);
+      await store.it.write((tx) => tx.putBinding({ ...claim, versionId: null, updatedAtMs: someTimeMs + 4 }));
+      assert.deepEqual(await present(), { ...claim, ...unbound, ...unheld, updatedAtMs: someTimeMs + 4 });
+    });
+
+    it('are pinned and rolled back to versions of the plugin, and stay so when they are moved', async () => {
+      const { app, key, guest, owner, extensionPoint } = await records().stage();
+      const first = await records().version(key('held'));
+      const second = await records().version(key('held'), { number: 2 });
+      const foreign = await records().version(key('held', owner));
+      const other = await records().guest(app);
+      const beside = await records().binding(second, other.id);
+      const bound = await records().binding(second, guest.id);
+      const claim = { ...key('held'), guestId: guest.id };
+      await store.it.write(async (tx) => {
+        await tx.pinVersion(claim, first.id);
+        await tx.selectVersion(claim, second.id);
+      });
+      const held = { pinnedVersionId: first.id, pinnedNumber: 1, selectedVersionId: second.id, selectedNumber: 2 };
+      const present = () => store.it.read.binding(extensionPoint.id, guest.id, 'held');
+      assert.deepEqual(await present(), { ...bound, ...held });
+      const moved = await records().binding(first, guest.id, someTimeMs + 1);
+      assert.deepEqual(await present(), { ...moved, ...held });
+      for (const change of ['pinVersion', 'selectVersion'] as const) {
+        await assert.rejects(store.it.write((tx) => tx[change](claim, foreign.id)));
+        await store.it.write((tx) => tx[change](claim, null));
+      }
+      assert.deepEqual(await present(), moved);
+      assert.deepEqual(await store.it.read.binding(extensionPoint.id, other.id, 'held'), beside);
+    });
+
+    it('are listed of a guest by name in code-unit order, with whose the plugins are and whether they are blocked', async () => {
+      const { app, key, guest, owner, publisher, extensionPoint } = await records().stage();
+      const names = ['10', '9', 'B', 'a', 'constructor'];
+      const bound = new Map<string, object>();
+      for (const [at, name] of names.entries()) {
+        const user = at % 2 === 0 ? publisher : owner;
+        const version = await records().version(key(name, user));
+        bound.set(name, { ...(await records().binding(version, guest.id)), userName: user.name, block: null });
+      }
+      await records().binding(await records().version(key('under-another')), (await records().guest(app)).id);
+      const block = { atMs: someTimeMs, reason: 'why' };
+      await store.it.write((tx) => tx.blockPlugin(key('10'), block));
+      bound.set('10', { ...bound.get('10'), block });
+      const listed = await demandPages(
+        (page) => store.it.read.bindingsOfGuest(extensionPoint.id, guest.id, page),
+        ({ name }) => name,
+      );
+      assert.deepEqual(
+        listed,
+        [...names].sort().map((name) => bound.get(name)),
+      );
+    });
+
+    it('come with what decides what they bind', async () => {
+      const { app, key, guest } = await records().stage();
+      const second = await records().guest(app);
+      const states: VersionState[] = ['published', 'published', 'yanked', 'awaiting_approval', 'rejected', 'published'];
+      const versions: VersionRecord[] = [];
+      for (const [at, state] of states.entries()) {
+        versions.push(await records().version(key('facts'), { number: at + 1, state }));
+      }
+      const [one, two, yanked, , , six] = versions.map(({ id }) => id);
+      assert.ok(one && two && yanked && six);
+      const facts = async () => {
+        const found = await store.it.read.bindingFacts(key('facts'));
+        return new Map(found.map(({ guestId, ...rest }) => [guestId, rest]));
+      };
+      assert.equal((await facts()).size, 0);
+      const claims = [guest, second].map(({ id }) => ({ ...key('facts'), guestId: id }));
+      const [first, other] = claims;
+      assert.ok(first && other);
+      await store.it.write(async (tx) => {
+        for (const claim of claims) await tx.putBinding({ ...claim, versionId: two, updatedAtMs: 7 });
+        for (const { id } of versions.slice(0, 5)) await tx.putVersionGuest(id, guest.id);
+        await tx.putVersionGuest(six, second.id);
+      });
+      const free = { isBlocked: false, pinned: null, selected: null, versionId: two, updatedAtMs: 7 };
+      assert.deepEqual((await facts()).get(guest.id), { ...free, newest: two }, 'the newest that is published there');
+      assert.deepEqual((await facts()).get(second.id), { ...free, newest: six });
+
+      await store.it.write(async (tx) => {
+        await tx.pinVersion(first, yanked);
+        await tx.selectVersion(first, one);
+        await tx.pinVersion(other, one);
+        await tx.selectVersion(other, yanked);
+        await tx.blockPlugin(key('facts'), { atMs: 1, reason: '' });
+      });
+      assert.deepEqual((await facts()).get(guest.id), {
+        ...free,
+        isBlocked: true,
+        pinned: { id: yanked, isPublished: false },
+        selected: one,
+        newest: two,
+      });
+      assert.deepEqual((await facts()).get(second.id), {
+        ...free,
+        isBlocked: true,
+        pinned: { id: one, isPublished: true },
+        newest: six,
+      });
+    });
+
+    it('forget what was published under a guest when it is taken from the user, and only that', async () => {
+      const { app, key, guest, publisher } = await records().stage();
+      const second = await records().guest(app);
+      const colleague = await records().user();
+      await records().hold(guest, colleague);
+      const version = await records().version(key('mine'));
+      const theirs = await records().version(key('theirs', colleague));
+      for (const { id } of [guest, second]) await records().binding(version, id);
+      await records().binding(theirs, guest.id);
+      await store.it.write((tx) => tx.deleteGuestUser(guest.id, publisher.id));
+      const under = async () =>
+        (await store.it.read.guestsOfVersions([version.id, theirs.id])).map(({ guestId }) => guestId).sort();
+      assert.deepEqual(await under(), [guest.id, second.id].sort());
+      assert.deepEqual(await store.it.read.guestsOfVersions([version.id]), [
+        { versionId: version.id, guestId: second.id },
+      ]);
+      await store.it.write((tx) => tx.deleteGuest(guest.id));
+      assert.deepEqual(await under(), [second.id]);
+    });
+
+    it('share a content with others, which outlives the deletion of one', async () => {
+      const { key, owner } = await records().stage();
+      const contentAddress = addressOf('shared by two plugins');
+      await records().version(key('one'), { contentAddress });
+      await records().version(key('two'), { contentAddress });
+      const may = () => store.it.read.mayReadContent(owner.id, contentAddress, undefined);
+      await store.it.write((tx) => tx.deletePlugin(key('one')));
+      assert.equal(await may(), true);
+      await store.it.write((tx) => tx.deletePlugin(key('two')));
+      assert.equal(await may(), false);
+    });
+  });
+}
