@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import { basePath } from './base-path.ts';
 import { hasStorage, StorageBlocked } from './components/storage-blocked.tsx';
+import { createExits } from './state/exits.ts';
 import { keepLinkCode } from './state/link-codes.ts';
 import { createMemory } from './state/memory.ts';
 import { createSession } from './state/session.ts';
@@ -36,5 +37,5 @@ function start(): void {
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) void session.load();
   });
-  render(<App services={{ session, toasts: createToasts(), memory: createMemory() }} />, root);
+  render(<App services={{ session, toasts: createToasts(), memory: createMemory(), exits: createExits() }} />, root);
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -22,7 +22,8 @@ export function SecretDialog(props: {
   const [isCopied, setCopied] = useState(false);
   const [isLeaving, setLeaving] = useState(false);
   const secretLine = useRef<HTMLDivElement>(null);
-  useEffect(() => secretLine.current?.querySelector('button')?.focus(), []);
+  // Before the dialog is shown, which looks for it.
+  useLayoutEffect(() => secretLine.current?.querySelector('button')?.setAttribute('autofocus', ''), []);
   return (
     <Dialog title={title} isWide onClose={isCopied || isLeaving ? onClose : () => setLeaving(true)}>
       <div class="stack">

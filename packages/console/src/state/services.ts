@@ -2,6 +2,7 @@ import type { Account } from '@tenon/protocol';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ApiClient } from '../api/client.ts';
+import type { Exits } from './exits.ts';
 import type { Memory } from './memory.ts';
 import type { Session, SessionView } from './session.ts';
 import { useStore } from './store.ts';
@@ -13,6 +14,7 @@ export interface Services {
   readonly toasts: Toasts;
   /** What pages keep for when one comes back to them. */
   readonly memory: Memory;
+  readonly exits: Exits;
 }
 
 export const ServicesContext = createContext<Services | undefined>(undefined);

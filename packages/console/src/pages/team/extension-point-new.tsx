@@ -46,7 +46,7 @@ export function NewExtensionPointPage() {
           <SchemaForm
             initialName=""
             initialText={exampleText}
-            action="Make the extension point"
+            action="Create extension point"
             cancelTo={list}
             onSave={async (name, schema) => {
               const { id } = await session.api.post<ExtensionPoint>(`/api/v1/apps/${appId}/extension-points`, {
@@ -58,7 +58,7 @@ export function NewExtensionPointPage() {
             }}
           />
         ) : (
-          <Notice kind="warning" title="Owners and admins make extension points" />
+          <Notice kind="warning" title="Owners and admins create extension points" />
         )
       }
     </AppPartFrame>

@@ -4,6 +4,7 @@ import { useLocation, useRoute } from 'preact-iso/router';
 import { href } from '../../base-path.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { CopyText } from '../../components/copy-button.tsx';
 import { Section } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
@@ -34,6 +35,20 @@ export function GuestPage() {
     >
       {(data, appData) => (
         <>
+          <dl class="facts">
+            <div>
+              <dt>Guest id</dt>
+              <dd>
+                <CopyText text={data.id} what="the guest id" />
+              </dd>
+            </div>
+            <div>
+              <dt>Created</dt>
+              <dd>
+                <Time at={data.createdAt} />
+              </dd>
+            </div>
+          </dl>
           <Users app={appData} guest={data} onChanged={guest.reload} />
           <Invitations app={appData} guest={data} onChanged={guest.reload} />
           <BoundPlugins appId={appId} guest={data} />
@@ -131,7 +146,7 @@ function Invitations({ app, guest, onChanged }: PartProps) {
           rowKey={({ id }) => id}
           columns={[
             { header: 'For', cell: ({ name, email }) => <Note name={name} email={email} /> },
-            { header: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+            { header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
             {
               header: 'State',
               cell: ({ status, settledAt, expiresAt }) => (

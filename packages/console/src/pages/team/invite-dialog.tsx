@@ -91,7 +91,7 @@ export function InviteDialog(props: {
             Cancel
           </Button>
           <Button type="submit" isBusy={isBusy} isDisabled={fault !== undefined}>
-            Make the link
+            Create link
           </Button>
         </div>
       </form>

@@ -57,7 +57,7 @@ function Facts({ app }: { readonly app: App }) {
         </dd>
       </div>
       <div>
-        <dt>Made</dt>
+        <dt>Created</dt>
         <dd>
           <Time at={app.createdAt} />
         </dd>

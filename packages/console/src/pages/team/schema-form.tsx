@@ -6,7 +6,7 @@ import { TextField } from '../../components/field.tsx';
 import { checkSchema } from '../../components/schema-editor/check-schema.ts';
 import { SchemaEditor } from '../../components/schema-editor/schema-editor.tsx';
 import { SchemaView } from '../../components/schema-view.tsx';
-import { useLeaveGuard } from '../../state/use-leave-guard.ts';
+import { useLeaveQuestion } from '../../state/use-leave-question.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 
 /** The preview follows once typing has paused this long. */
@@ -35,7 +35,7 @@ export function SchemaForm(props: {
     if (checked.isSound) setSchema(checked.schema);
   }, [checked]);
 
-  const guard = useLeaveGuard(!isSaved && (name !== props.initialName || text !== props.initialText));
+  const leaving = useLeaveQuestion(!isSaved && (name !== props.initialName || text !== props.initialText));
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
     await props.onSave(name, text);
     setSaved(true);
@@ -75,15 +75,15 @@ export function SchemaForm(props: {
         {checked.isSound ? null : <p class="soft small">As it was before the faults.</p>}
         <SchemaView schema={schema} />
       </section>
-      {guard.isAsking ? (
-        <Dialog title="Leave without saving?" onClose={guard.stay}>
+      {leaving.isAsking ? (
+        <Dialog title="Leave without saving?" onClose={leaving.stay}>
           <div class="stack">
             <p>What you have changed here is not saved.</p>
             <div class="actions actions-end">
-              <Button kind="quiet" onClick={guard.stay}>
+              <Button kind="quiet" onClick={leaving.stay}>
                 Stay
               </Button>
-              <Button kind="danger" onClick={guard.leave}>
+              <Button kind="danger" onClick={leaving.leave}>
                 Leave
               </Button>
             </div>

@@ -37,7 +37,7 @@ export function AccessTokensSection() {
           list.length === 0 ? (
             <EmptyState title="No access tokens" action={make}>
               <p>
-                On your own machine <code>tenon login</code> gets one by itself. Make one here for a program: with the
+                On your own machine <code>tenon login</code> gets one by itself. Create one here for a program: with the
                 scopes that it needs, for one application where that will do.
               </p>
             </EmptyState>

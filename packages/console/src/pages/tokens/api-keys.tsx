@@ -52,7 +52,7 @@ export function ApiKeysSection() {
               searchText={({ name }) => name}
               columns={[
                 { header: 'Name', cell: ({ name }) => name },
-                { header: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+                { header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
                 { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
                 {
                   header: 'Actions',
@@ -159,7 +159,7 @@ function NewKeyDialog({
             Cancel
           </Button>
           <Button type="submit" isBusy={isBusy}>
-            Make the key
+            Create key
           </Button>
         </div>
       </form>

@@ -110,7 +110,7 @@ export function NewTokenDialog(props: {
             Cancel
           </Button>
           <Button type="submit" isBusy={isBusy} isDisabled={wanted.size === 0}>
-            Make the token
+            Create token
           </Button>
         </div>
       </form>

@@ -1,0 +1,53 @@
+/** The ways out of a page, which a page with something unsaved on it holds up. */
+export interface Exits {
+  /**
+   * Holds them up until the function that is returned is called.
+   *
+   * @param ask called with where somebody was going: a path with its query, or back or forth in the history
+   */
+  hold(ask: (to: Exit) => void): () => void;
+}
+
+export type Exit = { readonly kind: 'link'; readonly path: string } | { readonly kind: 'history' };
+
+/** To be called before the router is there: at a window, listeners are called in the order in which they came. */
+export function createExits(): Exits {
+  let held: { readonly ask: (to: Exit) => void; readonly here: string } | undefined;
+  addEventListener('popstate', (event) => {
+    if (held === undefined) return;
+    event.stopImmediatePropagation();
+    history.pushState(null, '', held.here);
+    held.ask({ kind: 'history' });
+  });
+  addEventListener('click', (event) => {
+    if (held === undefined || !isPlain(event)) return;
+    const link = event.composedPath().find((target) => target instanceof HTMLAnchorElement);
+    if (link === undefined || !leadsAway(link)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    held.ask({ kind: 'link', path: link.pathname + link.search });
+  });
+  // Closing and reloading are the browser's to ask about, in its own words.
+  addEventListener('beforeunload', (event) => {
+    if (held !== undefined) event.preventDefault();
+  });
+  return {
+    hold(ask) {
+      const mine = { ask, here: location.href };
+      held = mine;
+      return () => {
+        if (held === mine) held = undefined;
+      };
+    },
+  };
+}
+
+function isPlain({ button, ctrlKey, metaKey, shiftKey, altKey, defaultPrevented }: MouseEvent): boolean {
+  return button === 0 && !ctrlKey && !metaKey && !shiftKey && !altKey && !defaultPrevented;
+}
+
+/** Whether a link opens another page of the console in this tab; the browser itself asks before the console is left. */
+function leadsAway(link: HTMLAnchorElement): boolean {
+  const isHere = link.pathname + link.search === location.pathname + location.search;
+  return !isHere && link.origin === location.origin && /^(_self)?$/.test(link.target) && !link.hasAttribute('download');
+}

@@ -1,0 +1,34 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import type { Exit } from './exits.ts';
+import { useServices } from './services.ts';
+
+/** Whether somebody is about to leave the page, and has to be asked. */
+export interface LeaveQuestion {
+  readonly isAsking: boolean;
+  leave(): void;
+  stay(): void;
+}
+
+/** Holds up what would lose unsaved changes. */
+export function useLeaveQuestion(isUnsaved: boolean): LeaveQuestion {
+  const { exits } = useServices();
+  const { route } = useLocation();
+  const [exit, setExit] = useState<Exit>();
+  const release = useRef(() => {});
+  useEffect(() => {
+    if (!isUnsaved) return;
+    release.current = exits.hold(setExit);
+    return () => release.current();
+  }, [isUnsaved]);
+  return {
+    isAsking: exit !== undefined,
+    leave() {
+      release.current();
+      setExit(undefined);
+      if (exit?.kind === 'link') route(exit.path);
+      else history.back();
+    },
+    stay: () => setExit(undefined),
+  };
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ExtensionPoint } from '@tenon/protocol';
+import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
+import { faultsInBothColours, openWorkshop, type Workshop } from './helpers/workshop.ts';
+
+describe('extension points', { skip: noBrowser }, () => {
+  let stage: Stage;
+  let workshop: Workshop;
+  let owner: Visitor;
+  before(async () => {
+    stage = await openStage();
+    workshop = await openWorkshop(stage, 'Acme Spreadsheet');
+    const { TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart;
+    owner = await stage.visitor();
+    await owner.open('/');
+    await owner.signIn(email, password);
+  });
+  after(() => stage.close());
+
+  const editor = () => owner.page.getByRole('textbox', { name: 'Schema' });
+
+  /** Replaces what is in the editor, as a person does. */
+  async function write(text: string): Promise<void> {
+    await editor().click();
+    await owner.page.keyboard.press('ControlOrMeta+A');
+    await owner.page.keyboard.insertText(text);
+  }
+
+  it('are made with an editor that says what is wrong where, and shows what guests will read', async () => {
+    const { page } = owner;
+    await owner.open(`/apps/${workshop.app.id}/extension-points`);
+    await page.getByRole('link', { name: 'New extension point' }).click();
+    await editor().waitFor();
+    const preview = page.getByRole('region', { name: 'What guests read' });
+    await preview.getByRole('heading', { name: 'evaluate' }).waitFor();
+    await page.getByText('The schema is sound.').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+
+    await page.getByLabel('Name').fill('Formulas <b>&</b>');
+    await write('exports:\n  total:\n    descripton: Adds up.\n    output: {type: nummer}\n');
+    await page.getByText('did you mean "description"?').waitFor();
+    await page.getByRole('button', { name: 'Line 4, column 20' }).click();
+    assert.ok(await page.getByRole('button', { name: 'Create extension point' }).isDisabled());
+    await page.locator('.cm-lint-marker-error').nth(1).waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    // "Line 4, column 20" has put the cursor before the word that is wrong.
+    for (let at = 0; at < 'nummer'.length; at++) await page.keyboard.press('Delete');
+    await page.keyboard.type('number');
+    await page.getByRole('button', { name: 'Line 4, column 20' }).waitFor({ state: 'detached' });
+
+    await write(
+      'exports:\n  total:\n    description: Adds up.\n    output: {type: number, contentType: application/json}\n',
+    );
+    await preview.getByRole('heading', { name: 'total' }).waitFor();
+    await page.getByRole('button', { name: 'Create extension point' }).click();
+    await page.getByRole('heading', { name: 'Formulas <b>&</b>', level: 1 }).waitFor();
+    await page.getByText('Adds up.').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    const id = new URL(page.url()).pathname.split('/').at(-1);
+    const { schema } = await workshop.call<ExtensionPoint>('GET', `/api/v1/extension-points/${id}`);
+    assert.deepEqual(schema.exports, {
+      total: { description: 'Adds up.', output: { type: 'number', contentType: 'application/json' } },
+    });
+    // Going back does not lead to the form again.
+    await page.goBack();
+    await page.getByRole('link', { name: 'Formulas <b>&</b>' }).waitFor();
+  });
+
+  it('can be written and left by keyboard alone', async () => {
+    const { page } = owner;
+    await owner.open(`/apps/${workshop.app.id}/extension-points/new`);
+    await page.getByLabel('Name').focus();
+    await page.keyboard.press('Tab');
+    assert.equal(await focused(), 'Schema');
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.type('x-note:');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab'); // indents
+    await page.keyboard.type('by: me');
+    assert.equal(await focused(), 'Schema');
+    await page.getByText('by: me').first().waitFor();
+    await page.getByText('The schema is sound.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Tab');
+    assert.equal(await focused(), 'Create extension point');
+    await page.getByText('To leave the editor by keyboard, press Escape, then Tab.').first().waitFor();
+
+    async function focused(): Promise<string> {
+      return page.evaluate(() => {
+        let element = document.activeElement;
+        while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+        return element?.getAttribute('aria-label') ?? element?.textContent ?? '';
+      });
+    }
+  });
+
+  it('are edited as YAML, and nothing that is unsaved is lost by a slip', async () => {
+    const { page } = owner;
+    const path = `/apps/${workshop.app.id}/extension-points/${workshop.point.id}`;
+    await owner.open(path);
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await editor().waitFor();
+    await page.getByText('greet:').waitFor();
+    const field = page.getByLabel('Name');
+    await field.fill('Hellos');
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+
+    await page.getByRole('link', { name: 'Applications' }).first().click();
+    await question.waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await question.getByRole('button', { name: 'Stay' }).click();
+    assert.equal(await field.inputValue(), 'Hellos');
+
+    await page.goBack();
+    await question.waitFor();
+    assert.ok(page.url().endsWith('/edit'));
+    await page.keyboard.press('Escape');
+    assert.equal(await field.inputValue(), 'Hellos');
+
+    // Closing and reloading are the browser's own question.
+    const asked = page.waitForEvent('dialog');
+    await page.evaluate(() => {
+      setTimeout(() => location.reload());
+    });
+    const dialog = await asked;
+    assert.equal(dialog.type(), 'beforeunload');
+    await dialog.dismiss();
+    assert.equal(await field.inputValue(), 'Hellos');
+
+    await page.goBack();
+    await question.getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('heading', { name: 'Greetings', level: 1 }).waitFor();
+    assert.ok(page.url().endsWith(path));
+
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await field.fill('Greetings, again');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Greetings, again', level: 1 }).waitFor();
+    const saved = await workshop.call<ExtensionPoint>('GET', `/api/v1/extension-points/${workshop.point.id}`);
+    assert.equal(saved.name, 'Greetings, again');
+    assert.deepEqual(saved.schema, workshop.point.schema);
+    await page.getByRole('link', { name: 'Applications' }).first().click(); // nothing to ask any more
+    await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor();
+  });
+
+  it('show what the server refuses at its field', async () => {
+    const { page } = owner;
+    await owner.open(`/apps/${workshop.app.id}/extension-points/new`);
+    await page.getByLabel('Name').fill('   ');
+    await page.getByRole('button', { name: 'Create extension point' }).click();
+    const field = page.getByLabel('Name');
+    await page.locator('.field-error').waitFor();
+    assert.equal(await field.getAttribute('aria-invalid'), 'true');
+    assert.ok(await field.evaluate((input) => input === document.activeElement));
+    assert.deepEqual(await faultsInBothColours(page), []);
+  });
+
+  it('are deleted once the name was typed', async () => {
+    const point = await workshop.call<ExtensionPoint>('POST', `/api/v1/apps/${workshop.app.id}/extension-points`, {
+      name: 'Short lived',
+      schema: 'exports: [f]',
+    });
+    const { page } = owner;
+    await owner.open(`/apps/${workshop.app.id}/extension-points/${point.id}`);
+    await page.getByRole('button', { name: 'Delete the extension point …' }).click();
+    await page.getByLabel(/^Type/).fill('Short lived');
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.getByRole('button', { name: 'Delete the extension point', exact: true }).click();
+    await page.getByRole('heading', { name: 'Extension points', level: 2 }).waitFor();
+    await page.getByRole('link', { name: 'Short lived' }).waitFor({ state: 'detached' });
+    await owner.open(`/apps/${workshop.app.id}/extension-points/${point.id}`);
+    await page.getByRole('heading', { name: 'Extension point not found' }).waitFor();
+  });
+});

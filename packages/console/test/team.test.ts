@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { App, ExtensionPoint, Me, Member } from '@tenon/protocol';
+import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
+import { accept, faultsInBothColours, openWorkshop, signUpThrough, type Workshop } from './helpers/workshop.ts';
+
+describe('what the team sees of an application', { skip: noBrowser }, () => {
+  let stage: Stage;
+  let workshop: Workshop;
+  let owner: Visitor;
+  before(async () => {
+    stage = await openStage();
+    workshop = await openWorkshop(stage, 'Acme Spreadsheet');
+    const { TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart;
+    owner = await stage.visitor();
+    await owner.open('/');
+    await owner.signIn(email, password);
+  });
+  after(() => stage.close());
+
+  const newApp = (name: string) => workshop.call<App>('POST', '/api/v1/apps', { name });
+
+  /** Somebody with an account, who is no member of anything. */
+  async function somebody(name: string): Promise<Visitor & { readonly userId: string }> {
+    const visitor = await stage.visitor();
+    await signUpThrough(visitor, await workshop.invite(`for/${name}`), name);
+    await accept(visitor);
+    await visitor.open('/account');
+    const userId = await visitor.page.locator('.copy-text code').first().innerText();
+    assert.match(userId, /^usr_/);
+    return { ...visitor, userId };
+  }
+
+  it('begins with the next steps, which lead to an extension point and an invitation', async () => {
+    const app = await newApp('Fresh');
+    const { page } = owner;
+    await owner.open(`/apps/${app.id}`);
+    await page.getByRole('heading', { name: 'Next steps' }).waitFor();
+    assert.equal(await page.title(), 'Overview · Fresh · Tenon');
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.getByRole('link', { name: 'New extension point' }).click();
+    await page.getByRole('heading', { name: 'New extension point', level: 1 }).waitFor();
+
+    await workshop.call('POST', `/api/v1/apps/${app.id}/extension-points`, {
+      name: 'Formulas',
+      schema: { exports: {} },
+    });
+    await workshop.call('POST', `/api/v1/apps/${app.id}/guests`, { deliveryMethod: 'link', guestKey: "o'neil/1" });
+    await owner.open(`/apps/${app.id}`);
+    await page.getByRole('heading', { name: 'In your program' }).waitFor();
+    assert.equal(await page.getByRole('heading', { name: 'Next steps' }).count(), 0);
+    await page.getByText('/bindings/o%27neil%2F1').waitFor();
+  });
+
+  it('is renamed, and the new name stands everywhere', async () => {
+    const app = await newApp('Old name');
+    const { page } = owner;
+    const name = '"><script>alert(1)</script> & Sons';
+    await owner.open(`/apps/${app.id}`);
+    await page.getByLabel('Name of the application').fill(name);
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+    assert.equal((await workshop.call<App>('GET', `/api/v1/apps/${app.id}`)).name, name);
+    await page.getByRole('link', { name: 'Guests', exact: true }).click();
+    await page.getByRole('heading', { name: 'No guests yet' }).waitFor();
+    assert.equal(await page.title(), `Guests · ${name} · Tenon`);
+  });
+
+  it('is deleted once its name was typed', async () => {
+    const app = await newApp('Short  lived');
+    const { page } = owner;
+    await owner.open(`/apps/${app.id}`);
+    await page.getByRole('button', { name: 'Delete the application …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete the application?' });
+    const confirm = dialog.getByRole('button', { name: 'Delete the application' });
+    assert.ok(await confirm.isDisabled());
+    await dialog.getByLabel(/^Type/).fill('Short');
+    assert.ok(await confirm.isDisabled());
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await dialog.getByLabel(/^Type/).fill('Short lived');
+    await confirm.click();
+    await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor();
+    assert.equal(await page.getByText('Short lived').count(), 0);
+    await owner.open(`/apps/${app.id}/guests`);
+    await page.getByRole('heading', { name: 'Application not found' }).waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+  });
+
+  it('grows by a user id, with a role that can be changed; the last owner stays one', async () => {
+    const ada = await somebody('Ada Lovelace');
+    const { page } = owner;
+    await owner.open(`/apps/${workshop.app.id}/members`);
+    await page.getByText('You are alone in the team.').waitFor();
+    await page.getByRole('button', { name: 'Add a member' }).click();
+    const id = page.getByLabel('User id');
+    await id.fill('ada@example.org');
+    await page.getByText('That is an e-mail address.').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await id.fill(`${ada.userId.slice(0, -1)}${ada.userId.endsWith('0') ? '1' : '0'}`);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('No user has this id.').waitFor();
+    await id.fill(` ${ada.userId} `);
+    await page.getByLabel('viewer').check();
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('row', { name: /Ada Lovelace.*viewer/ }).waitFor();
+
+    // A viewer sees everything, and no button that changes something.
+    await ada.open(`/apps/${workshop.app.id}/members`);
+    await ada.page.getByText('Owners change the team.').waitFor();
+    for (const part of ['members', 'guests', 'extension-points', `extension-points/${workshop.point.id}`, '']) {
+      await ada.open(`/apps/${workshop.app.id}/${part}`.replace(/\/$/, ''));
+      await ada.page.waitForLoadState('networkidle');
+      const actions = ada.page
+        .getByRole('main')
+        .getByRole('button', { name: /add|remove|invite|delete|rename|leave/i });
+      assert.equal(await actions.count(), 0, part);
+      assert.equal(await ada.page.getByRole('link', { name: /^(New|Edit)/ }).count(), 0, part);
+    }
+    // One can be in the team and a guest: both views are there.
+    await ada.page.getByRole('link', { name: 'My plugins' }).click();
+    await ada.page.getByRole('link', { name: 'Overview' }).waitFor();
+
+    await page.getByRole('button', { name: 'Change role of Ada Lovelace' }).click();
+    await page.getByLabel('admin').check();
+    await page.getByRole('button', { name: 'Change the role' }).click();
+    await page.getByRole('row', { name: /Ada Lovelace.*admin/ }).waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+
+    await page.getByRole('button', { name: 'Leave the team' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Leave the team?' });
+    await dialog.getByRole('button', { name: 'Leave the team' }).click();
+    await dialog.getByText('An application keeps at least one owner.').waitFor();
+    await page.keyboard.press('Escape');
+
+    await page.getByRole('button', { name: 'Remove Ada Lovelace from the team' }).click();
+    await page.getByRole('button', { name: 'Remove the member' }).click();
+    await page.getByRole('row', { name: /Ada Lovelace/ }).waitFor({ state: 'detached' });
+    const { objects } = await workshop.call<{ objects: Member[] }>('GET', `/api/v1/apps/${workshop.app.id}/members`);
+    assert.deepEqual(
+      objects.map(({ role }) => role),
+      ['owner'],
+    );
+    await ada.close();
+  });
+
+  it('leads a guest to the guests’ view, whichever part of the team’s was opened', async () => {
+    const guest = await somebody('Grace Guest');
+    for (const part of ['', '/guests', `/extension-points/${workshop.point.id}`]) {
+      await guest.page.goto(`${stage.url}/apps/${workshop.app.id}${part}`);
+      await guest.page.waitForURL(`${stage.url}/apps/${workshop.app.id}/plugins`);
+    }
+    assert.equal(await guest.page.getByText('for/Grace').count(), 0);
+    await guest.close();
+  });
+
+  it('shows tokens and keys once, and they open what they say until they are revoked', async () => {
+    const { page } = owner;
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await owner.open('/account');
+    await page.getByRole('link', { name: 'Tokens and API keys' }).click();
+    await page.getByRole('heading', { name: 'Tokens and API keys' }).waitFor();
+    await page.getByRole('row', { name: /quickstart.*read, publish, manage/ }).waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByLabel('Name').fill('<b>host</b>');
+    await page.getByLabel('For', { exact: true }).selectOption({ label: 'Acme Spreadsheet alone' });
+    await page.getByLabel('It ends after').selectOption('other');
+    await page.getByLabel('Days').fill('3');
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.getByRole('button', { name: 'Create token' }).click();
+    const shown = page.getByRole('dialog', { name: 'Token “<b>host</b>”' });
+    await shown.getByRole('button', { name: 'Copy the token' }).click();
+    const token = await page.evaluate(() => navigator.clipboard.readText());
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await shown.getByRole('button', { name: 'Done' }).click();
+    assert.ok(!(await page.content()).includes(token));
+    const me = await meOf(token);
+    assert.deepEqual([me?.token.scopes, me?.token.appId], [['read'], workshop.app.id]);
+    await page.getByRole('row', { name: /<b>host<\/b>.*read.*Acme Spreadsheet.*in 3 days/ }).waitFor();
+    await page.getByRole('button', { name: 'Revoke <b>host</b>' }).click();
+    await page.getByRole('button', { name: 'Revoke the token' }).click();
+    await page.getByRole('row', { name: /<b>host<\/b>/ }).waitFor({ state: 'detached' });
+    assert.equal(await meOf(token), undefined);
+
+    await page.getByRole('button', { name: 'New API key' }).click();
+    await page.getByLabel('Name').fill('ci');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const shownKey = page.getByRole('dialog', { name: 'API key “ci”' });
+    const key = await shownKey.locator('.secret code').innerText();
+    await shownKey.getByText(`${stage.url}/instrument`).waitFor();
+    // Escape alone doesn't lose what was not copied.
+    await page.keyboard.press('Escape');
+    await shownKey.getByText('Not copied yet').waitFor();
+    await shownKey.getByRole('button', { name: 'Close without a copy' }).click();
+    const form = new FormData();
+    form.append('wasm', new Blob([new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])]));
+    const instrument = () =>
+      fetch(`${stage.url}/instrument`, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: form });
+    assert.equal((await instrument()).status, 200);
+    await page.getByRole('button', { name: 'Revoke ci' }).click();
+    await page.getByRole('button', { name: 'Revoke the key' }).click();
+    await page.getByRole('row', { name: /^ci/ }).waitFor({ state: 'detached' });
+    assert.equal((await instrument()).status, 401);
+  });
+
+  it('says so when something is not there, and when the server does not answer', async () => {
+    const { page } = owner;
+    const { id } = workshop.app;
+    await owner.open(`/apps/${id}/guests/gst_00000000000000000000000000`);
+    await page.getByRole('heading', { name: 'Guest not found' }).waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.route('**/api/v1/apps/*/guests?*', (route) => route.abort());
+    await owner.open(`/apps/${id}/guests`);
+    await page.getByText('The server does not answer').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.unroute('**/api/v1/apps/*/guests?*');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Guests', level: 2 }).waitFor();
+    await page.getByRole('button', { name: 'Invite a guest' }).waitFor();
+  });
+
+  async function meOf(token: string): Promise<Me | undefined> {
+    const response = await fetch(`${stage.url}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } });
+    if (response.status === 401) return undefined;
+    assert.equal(response.status, 200);
+    return (await response.json()) as Me;
+  }
+
+  it('keeps what it shows while one goes back and forth', async () => {
+    const { page } = owner;
+    await workshop.call<ExtensionPoint>('GET', `/api/v1/extension-points/${workshop.point.id}`);
+    await owner.open(`/apps/${workshop.app.id}/extension-points`);
+    await page.getByRole('link', { name: 'Greetings' }).waitFor();
+    await page.getByRole('link', { name: 'Team', exact: true }).click();
+    await page.getByRole('heading', { name: 'Team' }).waitFor();
+    let answer = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route('**/extension-points?*', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goBack();
+    await page.getByRole('link', { name: 'Greetings' }).waitFor();
+    answer();
+    await page.unroute('**/extension-points?*', { behavior: 'wait' } as never).catch(() => {});
+  });
+});
