@@ -1,0 +1,138 @@
+import { contentTypes, isSameContentType } from './schema-rules.ts';
+import { isRecord, type Plain, plainCopy } from './schema-value.ts';
+import {
+  docComment,
+  fieldName,
+  fieldsText,
+  nameTypes,
+  quote,
+  resolveComponent,
+  type TypeScope,
+  typeText,
+} from './type-text.ts';
+
+export interface HostTypesOptions {
+  /** Where the schema comes from, for the text's first lines. */
+  readonly source?: string | undefined;
+}
+
+type ContentType = (typeof contentTypes)[number];
+
+const [plainText, json, binary] = contentTypes;
+
+/**
+ * Makes the TypeScript that an application needs to call plugins of an extension point: an interface for each component, one
+ * with all exports and one with all imports as functions, and a constant that says how input and output travel as bytes.
+ * The text compiles by itself, in the strictest mode, whatever names the schema has.
+ *
+ * @param schema as the API answers it. One that was stored before schemas were checked is read as far as it can be
+ */
+export function hostTypes(schema: unknown, { source }: HostTypesOptions = {}): string {
+  const copy = plainCopy(schema, undefined);
+  const root = isRecord(copy) ? copy : {};
+  const components = isRecord(root.components) && isRecord(root.components.schemas) ? root.components.schemas : {};
+  const scope: TypeScope = { components, names: nameTypes(components) };
+  const exports = functionsOf(root.exports);
+  const imports = functionsOf(root.imports);
+  const parts = [
+    `// Made by \`tenon extension-point types\`${source === undefined ? '' : ` from ${oneLine(source)}`}. Make it anew rather than change it.\n`,
+    ...Object.keys(components).map((name) => componentText(scope, name)),
+    functionsText(scope, 'PluginExports', 'What a plugin exports, and the application calls.', exports),
+    functionsText(scope, 'HostImports', 'What a plugin may import, and the application provides.', imports),
+    contentTypesText(scope, exports, imports),
+  ];
+  return parts.join('\n');
+}
+
+/** Exports or imports, which older schemas may have as a list. */
+function functionsOf(functions: unknown): [name: string, entry: Plain][] {
+  const entries = Array.isArray(functions)
+    ? functions.map((item): [unknown, unknown] => (isRecord(item) ? [item.name, item] : [item, {}]))
+    : Object.entries(isRecord(functions) ? functions : {});
+  const byName = new Map<string, Plain>();
+  for (const [name, entry] of entries) if (typeof name === 'string') byName.set(name, isRecord(entry) ? entry : {});
+  return [...byName];
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\0-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ');
+}
+
+function componentText(scope: TypeScope, name: string): string {
+  const component = scope.components[name];
+  const typeName = scope.names.get(name) as string;
+  const comment = docComment(isRecord(component) ? component.description : undefined);
+  const isInterface =
+    isRecord(component) &&
+    isRecord(component.properties) &&
+    component.nullable !== true &&
+    !Object.hasOwn(component, '$ref') &&
+    !Array.isArray(component.enum);
+  return isInterface
+    ? `${comment}export interface ${typeName} ${fieldsText(scope, component, '')}\n`
+    : `${comment}export type ${typeName} = ${typeText(scope, component)};\n`;
+}
+
+function functionsText(scope: TypeScope, name: string, what: string, functions: readonly [string, Plain][]): string {
+  const members = functions.map(([functionName, entry]) => {
+    const parameter = entry.input === undefined ? '' : `input: ${parameterText(scope, entry.input)}`;
+    const result = entry.output === undefined ? 'void' : parameterText(scope, entry.output);
+    const comment = docComment(functionComment(entry), '  ');
+    return `${comment}  ${fieldName(functionName)}: (${parameter}) => ${result};\n`;
+  });
+  return `${docComment(what)}export interface ${name} {${members.length === 0 ? '' : `\n${members.join('')}`}}\n`;
+}
+
+function functionComment({ description, input, output }: Plain): string {
+  const described = (parameter: unknown) =>
+    isRecord(parameter) && typeof parameter.description === 'string' ? parameter.description.trim() : '';
+  const tags = [
+    described(input) === '' ? '' : `@param input ${described(input)}`,
+    described(output) === '' ? '' : `@returns ${described(output)}`,
+  ].filter((tag) => tag !== '');
+  const text = typeof description === 'string' ? description.trim() : '';
+  return [text, tags.join('\n')].filter((part) => part !== '').join('\n\n');
+}
+
+/** The type of what is sent or answered: what it is once it is decoded. */
+function parameterText(scope: TypeScope, parameter: unknown): string {
+  const nullable = isRecord(parameter) && parameter.nullable === true ? ' | null' : '';
+  const contentType = contentTypeOf(scope, parameter);
+  if (contentType === binary) return `Uint8Array${nullable}`;
+  if (contentType === json) return typeText(scope, parameter, '  ');
+  const target = resolveComponent(scope, parameter);
+  const isEnum = isRecord(target) && Array.isArray(target.enum);
+  return isEnum ? typeText(scope, parameter, '  ') : `string${nullable}`;
+}
+
+/** How a parameter travels. A document that does not say it means what its type is read from most simply. */
+function contentTypeOf(scope: TypeScope, parameter: unknown): ContentType {
+  const { contentType, type } = isRecord(parameter) ? parameter : {};
+  const said = contentTypes.find((known) => isSameContentType(contentType, known));
+  if (said !== undefined) return said;
+  const isText = type === 'string' && isRecord(resolveComponent(scope, parameter));
+  return type === 'buffer' ? binary : isText ? plainText : json;
+}
+
+function contentTypesText(
+  scope: TypeScope,
+  exports: readonly [string, Plain][],
+  imports: readonly [string, Plain][],
+): string {
+  const side = (parameter: unknown) => (parameter === undefined ? 'null' : quote(contentTypeOf(scope, parameter)));
+  const table = (functions: readonly [string, Plain][]) => {
+    const rows = functions.map(
+      ([name, { input, output }]) => `    ${valueKey(name)}: { input: ${side(input)}, output: ${side(output)} },\n`,
+    );
+    return rows.length === 0 ? '{}' : `{\n${rows.join('')}  }`;
+  };
+  const comment = docComment(
+    'How input and output travel: the content type of the bytes, or `null` where there are none.',
+  );
+  return `${comment}export const contentTypes = {\n  exports: ${table(exports)},\n  imports: ${table(imports)},\n} as const;\n`;
+}
+
+/** In a value, `__proto__` as a key would set the prototype. */
+function valueKey(name: string): string {
+  return name === '__proto__' ? "['__proto__']" : fieldName(name);
+}

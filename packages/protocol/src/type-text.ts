@@ -1,0 +1,158 @@
+import { isRecord, type Plain } from './schema-value.ts';
+
+/** A schema's types as TypeScript. */
+
+const identifier = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
+
+/** What no type of ours can be called: TypeScript's own words, and what the generated text itself names. */
+const takenNames =
+  'any as asserts async await bigint boolean break case catch class const continue debugger declare default delete do else ' +
+  'enum export extends false finally for function if implements import in infer instanceof interface intrinsic is keyof let ' +
+  'module namespace never new null number object of package private protected public readonly return satisfies static string ' +
+  'super switch symbol this throw true try type typeof undefined unique unknown var void while with yield ' +
+  'Uint8Array PluginExports HostImports contentTypes';
+
+/** What stands for a component in the generated text, by the component's name. */
+export type TypeNames = ReadonlyMap<string, string>;
+
+/** Gives every component a name that TypeScript takes, and that no other one has: its own one wherever that is possible. */
+export function nameTypes(components: Plain): TypeNames {
+  const taken = new Set(takenNames.split(' '));
+  const names = new Map<string, string>();
+  const isFree = (name: string) => identifier.test(name) && !taken.has(name);
+  for (const name of Object.keys(components)) {
+    if (!isFree(name)) continue;
+    names.set(name, name);
+    taken.add(name);
+  }
+  for (const name of Object.keys(components)) {
+    if (names.has(name)) continue;
+    let made = name.replace(/[^A-Za-z0-9_$]/g, '_').replace(/^(?![A-Za-z_$])/, '_');
+    while (!isFree(made)) made += '_';
+    names.set(name, made);
+    taken.add(made);
+  }
+  return names;
+}
+
+/** A name as the key of a field: quoted where it is no identifier. */
+export function fieldName(name: string): string {
+  return identifier.test(name) ? name : quote(name);
+}
+
+/** A string as TypeScript writes it. */
+export function quote(text: string): string {
+  const json = JSON.stringify(text);
+  return /['\\]/.test(json) ? json : `'${json.slice(1, -1)}'`;
+}
+
+/** A doc comment and the line break after it; nothing for a text that says nothing. */
+export function docComment(text: unknown, indent = ''): string {
+  if (typeof text !== 'string' || text.trim() === '') return '';
+  const lines = text
+    .trim()
+    .replaceAll('*/', '*\\/')
+    .split(/\r\n|[\n\r\u2028\u2029]/)
+    .map((line) => line.trimEnd());
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
+  const body = lines.map((line) => (line === '' ? `${indent} *` : `${indent} * ${line}`)).join('\n');
+  return `${indent}/**\n${body}\n${indent} */\n`;
+}
+
+/** What the types of a schema refer to. */
+export interface TypeScope {
+  readonly components: Plain;
+  readonly names: TypeNames;
+}
+
+const prefix = '#/components/schemas/';
+
+/** The component that a type is by reference and nothing else. */
+export function referredName({ components }: TypeScope, type: unknown): string | undefined {
+  const ref = isRecord(type) && Object.hasOwn(type, '$ref') ? type.$ref : undefined;
+  if (typeof ref !== 'string' || !ref.startsWith(prefix)) return undefined;
+  const name = ref.slice(prefix.length);
+  return Object.hasOwn(components, name) ? name : undefined;
+}
+
+/** A component behind all references to it; `undefined` for references that lead around in a circle. */
+export function resolveComponent(scope: TypeScope, type: unknown): unknown {
+  const way = new Set<string>();
+  let at = type;
+  for (let name = referredName(scope, at); name !== undefined; name = referredName(scope, at)) {
+    if (way.has(name)) return undefined;
+    way.add(name);
+    at = scope.components[name];
+  }
+  return at;
+}
+
+/** A type whose values are JSON. */
+export function typeText(scope: TypeScope, type: unknown, indent = ''): string {
+  const bare = bareTypeText(scope, type, indent);
+  return isRecord(type) && type.nullable === true && bare !== 'unknown' ? `${bare} | null` : bare;
+}
+
+function bareTypeText(scope: TypeScope, type: unknown, indent: string): string {
+  if (!isRecord(type)) return 'unknown';
+  if (Object.hasOwn(type, '$ref')) {
+    const name = referredName(scope, type);
+    const isSomething = name !== undefined && resolveComponent(scope, type) !== undefined;
+    return (isSomething ? scope.names.get(name) : undefined) ?? 'unknown';
+  }
+  if (Array.isArray(type.enum)) return enumText(type.enum);
+  if (isRecord(type.properties)) return fieldsText(scope, type, indent);
+  if (type.additionalProperties !== undefined) {
+    return `{ [name: string]: ${typeText(scope, type.additionalProperties, indent)} }`;
+  }
+  if (type.items !== undefined) return listText(typeText(scope, type.items, indent));
+  return simpleTypes[String(type.type)] ?? 'unknown';
+}
+
+/** Bytes within JSON are text in base64, as are strings of the format `byte`. */
+const simpleTypes: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  string: 'string',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  object: '{ [name: string]: unknown }',
+  array: 'unknown[]',
+  buffer: 'string',
+});
+
+function enumText(values: readonly unknown[]): string {
+  const literals = values.flatMap((value) => (typeof value === 'string' ? [quote(value)] : []));
+  return literals.length === 0 || literals.length < values.length ? 'unknown' : [...new Set(literals)].join(' | ');
+}
+
+function listText(item: string): string {
+  return /^[\w$]+$/.test(item) ? `${item}[]` : `(${item})[]`;
+}
+
+/** An object type with its fields, each on lines of its own. */
+export function fieldsText(scope: TypeScope, { properties, required }: Plain, indent: string): string {
+  const demanded = new Set<unknown>(Array.isArray(required) ? required : []);
+  const inner = `${indent}  `;
+  const fields = Object.entries(isRecord(properties) ? properties : {}).map(([name, type]) => {
+    const comment = docComment(fieldComment(type), inner);
+    const mark = demanded.has(name) ? '' : '?';
+    return `${comment}${inner}${fieldName(name)}${mark}: ${typeText(scope, type, inner)};\n`;
+  });
+  return fields.length === 0 ? '{}' : `{\n${fields.join('')}${indent}}`;
+}
+
+/** What TypeScript's type leaves unsaid. */
+const formatNotes: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  'date-time': 'A date and time (RFC 3339).',
+  byte: 'Bytes in base64.',
+  buffer: 'Bytes in base64.',
+  int64: 'JavaScript has integers beyond 2^53 only as `bigint`, which JSON has not.',
+  uint64: 'JavaScript has integers beyond 2^53 only as `bigint`, which JSON has not.',
+});
+
+function fieldComment(type: unknown): string {
+  if (!isRecord(type)) return '';
+  const note = formatNotes[String(type.format)] ?? (type.type === 'buffer' ? formatNotes.buffer : undefined);
+  const description = typeof type.description === 'string' ? type.description.trimEnd() : '';
+  return [description, note].filter((part) => part !== undefined && part !== '').join('\n\n');
+}
