@@ -68,6 +68,19 @@ describe('createPool()', () => {
     assert.notEqual(await pool.run('echo', patient), first);
   });
 
+  it('gives no task to a thread that was ended while its answer was under way', async () => {
+    const pool = open(1, 4);
+    const first = await pool.run('echo', patient);
+    const controller = new AbortController();
+    const answered = pool.run('echo', { ...patient, signal: controller.signal });
+    // Nothing else runs here meanwhile, so the answer lies there, unread, when the client goes away.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    controller.abort();
+    await assert.rejects(answered, { code: 'aborted' });
+    await new Promise((resolve) => setTimeout(resolve, 20)); // whatever it still says is heard by now
+    assert.notEqual(await pool.run('echo', { ...patient, timeoutMs: 5_000 }), first);
+  });
+
   it('tells of a thread that crashes, ends or takes too much memory, and replaces it', async () => {
     const pool = open(1, 4, 24);
     await assert.rejects(pool.run('crash', patient), { code: 'crashed' });

@@ -79,6 +79,7 @@ export function createPool<Task, Result>(options: PoolOptions): Pool<Task, Resul
     const seat: Seat<Task, Result> = { worker, job: undefined, timer: undefined };
     worker.unref(); // a process that has nothing else to do need not wait for idle threads
     worker.on('message', (result: Result) => {
+      if (!seats.has(seat)) return; // it was ended while its answer was under way
       const job = leave(seat);
       idle.push(seat);
       job?.resolve(result);
