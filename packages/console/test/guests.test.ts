@@ -160,6 +160,7 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
     assert.equal(await page.getByRole('rowheader').count(), 50);
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText(`51–100 of ${all}`).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'Guests');
     const search = page.getByRole('searchbox');
     await search.fill('customer-25 many');
     await page.getByText(`11 of ${all}`).waitFor(); // 25, and 250 to 259

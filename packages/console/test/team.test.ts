@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import type { App, ExtensionPoint, Me, Member } from '@tenon/protocol';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
@@ -202,6 +204,35 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Revoke the key' }).click();
     await page.getByRole('row', { name: /^ci/ }).waitFor({ state: 'detached' });
     assert.equal((await instrument()).status, 401);
+  });
+
+  it('asks for the password again before it hands out what opens much', async () => {
+    const { page } = owner;
+    const { TENON_PASSWORD: password = '' } = stage.server.quickstart;
+    // As if the password had been entered a while ago.
+    const database = new DatabaseSync(join(stage.server.folder, 'tenon-data', 'tenon.db'));
+    database.exec('update sessions set confirmed_at_ms = confirmed_at_ms - 3600000');
+    database.close();
+    await owner.open('/account/tokens');
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByLabel('Name').fill('robot');
+    await page.getByLabel('manage').check();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    const asked = page.getByRole('dialog', { name: 'Your password, please' });
+    await asked.getByLabel('Password', { exact: true }).fill('not this one');
+    await asked.getByRole('button', { name: 'Go on' }).click();
+    await asked.getByRole('alert').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    // Not now: the form is still there, and no fault is told.
+    await page.keyboard.press('Escape');
+    await asked.waitFor({ state: 'detached' });
+    assert.equal(await page.getByRole('alert').count(), 0);
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await asked.getByLabel('Password', { exact: true }).fill(password);
+    await asked.getByRole('button', { name: 'Go on' }).click();
+    const shown = page.getByRole('dialog', { name: 'Token “robot”' });
+    const me = await meOf(await shown.locator('.secret code').innerText());
+    assert.deepEqual(me?.token.scopes.toSorted(), ['manage', 'read']);
   });
 
   it('says so when something is not there, and when the server does not answer', async () => {

@@ -57,7 +57,8 @@ export interface SessionCalls {
   delete(path: string): Promise<void>;
 }
 
-const pageSize = 200;
+/** As many as the server gives at once. */
+const pageSize = 1000;
 
 export function createApiClient(parts: ClientParts): ApiClient {
   const { clock, confirmPassword } = parts;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useMemo, useState } from 'preact/hooks';
+import { useId, useMemo, useRef, useState } from 'preact/hooks';
 import { useKeptState } from '../state/use-kept.ts';
 import { Button } from './button.tsx';
 import { type Column, Table } from './table.tsx';
@@ -32,6 +32,12 @@ export function DataTable<Row>(props: {
   const lastPage = Math.max(0, Math.ceil(found.length / pageSize) - 1);
   const shownPage = Math.min(page, lastPage);
   const begin = shownPage * pageSize;
+  const listTop = useRef<HTMLElement>(null);
+  const turnTo = (wantedPage: number): void => {
+    setPage(wantedPage);
+    listTop.current?.focus({ preventScroll: true }); // the button that was pressed may be of no use on the new page
+    listTop.current?.scrollIntoView({ block: 'start' });
+  };
   const hasSearch = rows.length > 7 || wanted !== '';
   return (
     <>
@@ -54,10 +60,12 @@ export function DataTable<Row>(props: {
       {found.length === 0 ? (
         <NothingFound wanted={wanted} onClear={() => setWanted('')} />
       ) : (
-        <Table caption={caption} columns={columns} rows={found.slice(begin, begin + pageSize)} rowKey={rowKey} />
+        <section ref={listTop} tabIndex={-1} class="list-page" aria-label={caption}>
+          <Table caption={caption} columns={columns} rows={found.slice(begin, begin + pageSize)} rowKey={rowKey} />
+        </section>
       )}
       {lastPage === 0 ? null : (
-        <Pager page={shownPage} lastPage={lastPage} onPage={setPage} label={`Pages: ${caption}`}>
+        <Pager page={shownPage} lastPage={lastPage} onPage={turnTo} label={`Pages: ${caption}`}>
           {count(begin + 1)}–{count(Math.min(begin + pageSize, found.length))} of {count(found.length)}
         </Pager>
       )}

@@ -29,7 +29,9 @@ export function Dialog({
     return () => {
       dialog?.removeEventListener('close', noteClosed);
       dialog?.close();
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      // What opened it may be gone with what it was about: then one begins at the page's top.
+      const next = opener?.isConnected ? opener : document.querySelector('main h1');
+      if (next instanceof HTMLElement) next.focus({ preventScroll: true });
     };
   }, []);
   return (
