@@ -70,7 +70,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     name: 'admin',
     heading: 'Server:',
-    summary: 'make users, tokens and API keys as its operator',
+    summary: 'its operator: users, tokens, back-ups, and whether all data is whole',
     load: async () => (await import('./commands/admin.ts')).addAdminCommands,
   },
   {

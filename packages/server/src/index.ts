@@ -1,9 +1,15 @@
 /** Tenon's server, to be run or administered by a program: `tenon`, or a test. */
+export { type BackUpOptions, type BackupSummary, backUp, type Progress } from './backup/back-up.ts';
+export { BackupError, type BackupErrorCode } from './backup/errors.ts';
+export { type RestoreOptions, type RestoreSummary, restore } from './backup/restore.ts';
 export { type Config, ConfigError, type ConfigFlags, loadConfig } from './config.ts';
 export { type Setting, type Settings, settings } from './config-settings.ts';
 export { makePasswordLink } from './domain/accounts.ts';
 export type { Context } from './domain/context.ts';
 export { DomainError } from './domain/errors.ts';
+export { type Collected, type CollectOptions, collect } from './domain/housekeeping/collect.ts';
+export type { StoreFault } from './domain/housekeeping/ports.ts';
+export { type Verified, type VerifyOptions, verify } from './domain/housekeeping/verify.ts';
 export { linkUrl, type MadeLink, makeSetUpLink } from './domain/one-time-links.ts';
 export type { ApiKeyRecord, TokenRecord, UserRecord } from './domain/records.ts';
 export { defaultTokenLifetimeDays, issueApiKey, issueToken, type TokenFields } from './domain/tokens.ts';

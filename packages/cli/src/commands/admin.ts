@@ -1,40 +1,30 @@
 import { isId, type TokenScope, type UserId } from '@tenon/protocol';
 import {
   type Config,
-  ConfigError,
   type Context,
   createUser,
   defaultTokenLifetimeDays,
   issueApiKey,
   issueToken,
   linkUrl,
-  loadConfig,
   type MadeLink,
   makePasswordLink,
   makeSetUpLink,
-  openData,
   readQuickstart,
 } from '@tenon/server';
 import { type Command, Option } from 'commander';
-import { examples, parseDays, withJson } from '../command.ts';
-import { dataFolder } from '../connection.ts';
-import type { Environment } from '../environment.ts';
+import { examples, parseDays } from '../command.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { createReporter, type Reporter } from '../output.ts';
+import type { Reporter } from '../output.ts';
 import { parseScopes, tokenScopes } from '../scopes.ts';
 import { formatTime, printable } from '../text.ts';
-import { translateServerError } from './server-errors.ts';
+import { type AdminOptions, withData, withDataFolder } from './admin-data.ts';
+import { addHousekeepingCommands } from './admin-housekeeping.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const maxNameLength = 200;
-
-interface AdminOptions {
-  readonly publicUrl?: string;
-  readonly dataDir?: string;
-  readonly json?: boolean;
-}
 
 export function addAdminCommands(program: Command, io: Io): void {
   const group = program
@@ -124,6 +114,8 @@ export function addAdminCommands(program: Command, io: Io): void {
     .action((name: string, options: AdminOptions & { user?: string }) =>
       withData(io, options, (context, out) => createApiKey(context, out, name, options)),
     );
+
+  addHousekeepingCommands(group, io);
 }
 
 function withLinkOptions(command: Command): Command {
@@ -169,39 +161,6 @@ async function createApiKey(context: Context, out: Reporter, name: string, optio
   const { record, secret } = await issueApiKey(context, user, name);
   out.note(`Created ${record.id} for ${user}. The key is shown this once:`);
   out.result({ id: record.id, userId: user, name, apiKey: secret }, () => out.write(`${secret}\n`));
-}
-
-function withDataFolder(command: Command): Command {
-  return withJson(command).option('--data-dir <folder>', "the server's data folder (default: ./tenon-data)");
-}
-
-async function withData(
-  io: Io,
-  options: AdminOptions,
-  work: (context: Context, out: Reporter, config: Config) => Promise<void>,
-): Promise<void> {
-  const config = readConfig(dataFolder(options, io.environment), options.publicUrl, io.environment);
-  try {
-    const data = await openData(config);
-    try {
-      await work(data.context, createReporter(io, options.json === true), config);
-    } finally {
-      await data.close();
-    }
-  } catch (error) {
-    throw translateServerError(error, config);
-  }
-}
-
-/** The server's other settings have no part in this, and what is wrong with them is no obstacle. */
-function readConfig(dataDir: string, publicUrl: string | undefined, environment: Environment): Config {
-  const { TENON_PUBLIC_URL, TENON_LINK_LIFETIME_SECONDS } = environment;
-  try {
-    return loadConfig({ dataDir, publicUrl }, { TENON_PUBLIC_URL, TENON_LINK_LIFETIME_SECONDS });
-  } catch (error) {
-    if (error instanceof ConfigError) throw usageError(error.message);
-    throw error;
-  }
 }
 
 async function demandUser(context: Context, id: string): Promise<UserId> {

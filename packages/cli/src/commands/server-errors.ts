@@ -1,6 +1,6 @@
 import { errorCodes } from '@tenon/protocol';
-import { type Config, DomainError } from '@tenon/server';
-import { CliError, usageError } from '../errors.ts';
+import { BackupError, type BackupErrorCode, type Config, DomainError } from '@tenon/server';
+import { CliError, type CliErrorOptions, usageError } from '../errors.ts';
 import { exitCodeOfStatus, exitCodes } from '../exit-codes.ts';
 
 /** Says in people's words what kept the server's own parts from working. What it doesn't know stays as it is. */
@@ -10,6 +10,9 @@ export function translateServerError(error: unknown, config: Config): unknown {
       exitCode: exitCodeOfStatus(errorCodes[error.code].status),
       cause: error,
     });
+  }
+  if (error instanceof BackupError) {
+    return new CliError(error.code, error.message, { ...backupErrors[error.code], cause: error });
   }
   if (!(error instanceof Error)) return error;
   const { code, syscall } = error as NodeJS.ErrnoException;
@@ -26,6 +29,21 @@ export function translateServerError(error: unknown, config: Config): unknown {
   }
   return error;
 }
+
+const backupErrors: Readonly<Record<BackupErrorCode, Pick<CliErrorOptions, 'exitCode' | 'hint'>>> = {
+  not_a_backup: { exitCode: exitCodes.refused },
+  damaged_backup: {
+    exitCode: exitCodes.refused,
+    hint: 'Nothing was restored. Take another copy of it, or an older one.',
+  },
+  newer_backup: { exitCode: exitCodes.refused, hint: 'Restore it with that version, or a newer one.' },
+  not_empty: {
+    exitCode: exitCodes.conflict,
+    hint: 'Name another folder with --data-dir, or move what is in it aside with --force.',
+  },
+  in_use: { exitCode: exitCodes.conflict, hint: 'Stop the server first.' },
+  damaged_data: { exitCode: exitCodes.failure },
+};
 
 const folderReasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',

@@ -1,13 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DatabaseSync } from 'node:sqlite';
-import { Kysely, sql } from 'kysely';
+import { Kysely } from 'kysely';
 import type { Clock, Store } from '../../domain/ports.ts';
 import { checkRows } from '../kysely/check.ts';
-import { type ColumnTypes, migrate } from '../kysely/migrate.ts';
+import { migrate } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
 import { queries, transaction } from '../kysely/queries.ts';
 import type { Database } from '../kysely/schema.ts';
 import { checkFile } from './check-file.ts';
+import { columnTypes } from './column-types.ts';
 import { readingDialect, writingDialect } from './dialect.ts';
 import { translateError } from './errors.ts';
 import { createDatabaseFile, openReader, openWriter } from './files.ts';
@@ -21,9 +22,6 @@ export interface SqliteStoreOptions {
   /** How long to wait while others write, in milliseconds, before `UnavailableError`. Default: 10,000. */
   readonly waitMs?: number;
 }
-
-/** SQLite's `text` compares bytes, and its integers have 64 bits: https://www.sqlite.org/datatype3.html */
-const columnTypes: ColumnTypes = { text: sql`text`, bigint: sql`integer` };
 
 /**
  * Opens the metadata store in one SQLite file, and migrates it. Any number of processes of one machine may have it open.

@@ -1,0 +1,88 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Config, ConfigError, type Context, loadConfig, openData } from '@tenon/server';
+import type { Command } from 'commander';
+import { withJson } from '../command.ts';
+import { dataFolder } from '../connection.ts';
+import { CliError, usageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import { createReporter, type Reporter } from '../output.ts';
+import { translateServerError } from './server-errors.ts';
+
+/** What commands have that work on a data folder itself. */
+export interface AdminOptions {
+  readonly publicUrl?: string;
+  /** In seconds. */
+  readonly grace?: string;
+  readonly dataDir?: string;
+  readonly json?: boolean;
+}
+
+export function withDataFolder(command: Command): Command {
+  return withJson(command).option('--data-dir <folder>', "the server's data folder (default: ./tenon-data)");
+}
+
+/** Opens the data folder, which is made when it isn't there, and closes it after the work. */
+export async function withData(
+  io: Io,
+  options: AdminOptions,
+  work: (context: Context, out: Reporter, config: Config) => Promise<void>,
+): Promise<void> {
+  const config = readConfig(io, options);
+  await translating(config, async () => {
+    const data = await openData(config);
+    try {
+      await work(data.context, createReporter(io, options.json === true), config);
+    } finally {
+      await data.close();
+    }
+  });
+}
+
+/** As {@link withData}, for a data folder that must be there. */
+export async function withPresentData(
+  io: Io,
+  options: AdminOptions,
+  work: (context: Context, out: Reporter, config: Config) => Promise<void>,
+): Promise<void> {
+  const { dataDir } = readConfig(io, options);
+  if (!(await isThere(join(dataDir, 'tenon.db')))) {
+    throw new CliError('not_found', `There is no data in ${dataDir}.`, {
+      exitCode: exitCodes.notFound,
+      hint: 'Name the data folder with --data-dir.',
+    });
+  }
+  await withData(io, options, work);
+}
+
+/** Does what concerns a data folder, and says in people's words what kept it from being done. */
+export async function translating(config: Config, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw translateServerError(error, config);
+  }
+}
+
+/** The server's other settings have no part in this, and what is wrong with them is no obstacle. */
+export function readConfig({ environment }: Pick<Io, 'environment'>, options: AdminOptions): Config {
+  const { TENON_PUBLIC_URL, TENON_LINK_LIFETIME_SECONDS, TENON_COLLECT_GRACE_SECONDS } = environment;
+  const { publicUrl, grace: collectGraceMs } = options;
+  try {
+    return loadConfig(
+      { dataDir: dataFolder(options, environment), publicUrl, collectGraceMs },
+      { TENON_PUBLIC_URL, TENON_LINK_LIFETIME_SECONDS, TENON_COLLECT_GRACE_SECONDS },
+    );
+  } catch (error) {
+    if (error instanceof ConfigError) throw usageError(error.message.replace('--collect-grace-ms', '--grace'));
+    throw error;
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
