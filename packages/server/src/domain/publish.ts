@@ -151,7 +151,12 @@ function storeVersion(
   });
 }
 
-function demandFields({ semver, note }: Release): void {
+/**
+ * Demands that what a publisher calls a version, and says of it, can be kept.
+ *
+ * @throws DomainError `invalid_field`
+ */
+export function demandFields({ semver, note }: Pick<Release, 'semver' | 'note'>): void {
   if (semver !== undefined && !isSemver(semver)) {
     throw invalidField(
       '/semver',

@@ -57,7 +57,7 @@ const weights: Readonly<Record<Operation['kind'], number>> = {
   publish: 24,
   decide: 32,
   rollBack: 14,
-  pin: 7,
+  pin: 10,
   unpin: 5,
   block: 5,
   unblock: 6,
