@@ -17,6 +17,7 @@ export const idPrefixes = {
   session: 'ses',
   oneTimeLink: 'lnk',
   deviceGrant: 'dev',
+  auditEvent: 'evt',
 } as const;
 
 /** The kinds of things that have an id of their own. */
@@ -37,6 +38,7 @@ export type IdentityId = Id<'identity'>;
 export type SessionId = Id<'session'>;
 export type OneTimeLinkId = Id<'oneTimeLink'>;
 export type DeviceGrantId = Id<'deviceGrant'>;
+export type AuditEventId = Id<'auditEvent'>;
 
 /** A regular expression's source that an id of the kind matches whole. */
 export function idPattern(kind: IdKind): string {

@@ -1,5 +1,7 @@
 /** What goes over Tenon's wire: ids, names, JSON schemas with their static types, error codes. No I/O. */
 export * from './accounts.ts';
+export * from './audit.ts';
+export * from './audit-actions.ts';
 export * from './error-codes.ts';
 export * from './ids.ts';
 export * from './instrumentation.ts';

@@ -15,6 +15,7 @@ import type {
   VersionId,
 } from '@tenon/protocol';
 import type { Mismatch } from '@tenon/protocol/interface-check';
+import type { AuditMutations, AuditQueries } from './audit/ports.ts';
 import type { BindingFacts } from './binding-target.ts';
 import type { HousekeepingMutations, HousekeepingQueries, StoreFault } from './housekeeping/ports.ts';
 import type {
@@ -74,7 +75,7 @@ export type BoundVersion = VersionRecord & {
 };
 
 /** Questions to the store. Outside of a transaction each sees all that was committed before it was asked. */
-export interface Queries extends HousekeepingQueries {
+export interface Queries extends HousekeepingQueries, AuditQueries {
   user(id: UserId): Promise<UserRecord | undefined>;
   /** Whether there is, or was, any user. */
   anyUser(): Promise<boolean>;
@@ -167,13 +168,14 @@ export interface Queries extends HousekeepingQueries {
 }
 
 /** Changes. Each is part of the transaction that hands it out. */
-export interface Mutations extends HousekeepingMutations {
+export interface Mutations extends HousekeepingMutations, AuditMutations {
   insertUser(user: UserRecord): Promise<void>;
   renameUser(id: UserId, name: string): Promise<void>;
   /**
    * Deletes what belongs to the user alone: identities, sessions, known browsers, links, codes, tokens and keys, memberships,
    * guests held, and plugins with their versions and bindings. Of the user a record stays, with the name that is given, no
-   * e-mail address, and the time of the deletion.
+   * e-mail address, and the time of the deletion; in the audit trails of applications the same name stands for the user, and what
+   * is in the user's trail alone goes.
    */
   eraseUser(id: UserId, change: { readonly name: string; readonly deletedAtMs: number }): Promise<void>;
 
@@ -219,7 +221,10 @@ export interface Mutations extends HousekeepingMutations {
 
   insertApp(app: AppRecord): Promise<void>;
   updateApp(id: AppId, change: { readonly name: string; readonly updatedAtMs: number }): Promise<void>;
-  /** Takes with it everything that belongs to the application, tokens restricted to it included; the bytes stay in the blob store. */
+  /**
+   * Takes with it everything that belongs to the application, tokens restricted to it included; the bytes stay in the blob store.
+   * Its audit trail stays for the accounts that are in it, without the guest keys.
+   */
   deleteApp(id: AppId): Promise<void>;
   /** Adds the member, or changes the role (and keeps `createdAtMs`) of one who is there. */
   putMember(member: MemberRecord): Promise<void>;

@@ -2,6 +2,7 @@ import { describe } from 'node:test';
 import type { Backend } from './backend.ts';
 import { accessContract } from './store/access.ts';
 import { accountsContract } from './store/accounts.ts';
+import { auditContract } from './store/audit.ts';
 import { authorizationsContract } from './store/authorizations.ts';
 import { cascadesContract } from './store/cascades.ts';
 import { concurrencyContract } from './store/concurrency.ts';
@@ -25,6 +26,7 @@ export function storeContract(name: string, backend: Backend): void {
     cascadesContract(backend);
     erasureContract(backend);
     endedContract(backend);
+    auditContract(backend);
     transactionsContract(backend);
     revisionContract(backend);
     concurrencyContract(backend);

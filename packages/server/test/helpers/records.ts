@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type ContentAddress, type GuestId, type MemberRole, newId } from '@tenon/protocol';
+import type { AuditEventRecord } from '../../src/domain/audit/ports.ts';
 import type { Store } from '../../src/domain/ports.ts';
 import {
   type ApiKeyRecord,
@@ -55,6 +56,28 @@ export function versionRecord(
     stateReason: null,
     stateAtMs: someTimeMs,
     stateSide: null,
+    ...fields,
+  };
+}
+
+/** Something that the operator did; what isn't given is made up, and unlike any other. */
+export function auditEvent(fields: Partial<AuditEventRecord> = {}): AuditEventRecord {
+  return {
+    id: newId('auditEvent'),
+    atMs: someTimeMs,
+    action: 'app.update',
+    appId: null,
+    accountId: null,
+    by: 'operator',
+    userId: null,
+    userName: null,
+    viaId: null,
+    viaName: null,
+    address: null,
+    targetId: newId('app'),
+    targetName: null,
+    details: {},
+    guestKeys: new Map(),
     ...fields,
   };
 }

@@ -87,6 +87,12 @@ export function appMutations(
       await db.updateTable('apps').set({ name, updated_at_ms: updatedAtMs }).where('id', '=', id).execute();
     },
     async deleteApp(id) {
+      await db
+        .updateTable('audit_events')
+        .set({ guest_keys_json: null })
+        .where('app_id', '=', id)
+        .where('guest_keys_json', 'is not', null)
+        .execute();
       await db.deleteFrom('apps').where('id', '=', id).execute();
     },
     async putMember({ appId, userId, role, createdAtMs }) {

@@ -1,5 +1,6 @@
 import type { Queries, Transaction } from '../../domain/ports.ts';
 import { appMutations, appQueries } from './apps.ts';
+import { auditMutations, auditQueries } from './audit.ts';
 import { authorizationMutations, authorizationQueries } from './authorizations.ts';
 import { bindingFactsQueries } from './binding-facts.ts';
 import { bindingMutations, bindingQueries } from './bindings.ts';
@@ -37,6 +38,7 @@ export function queries(db: Db): Queries {
     ...tokenQueries(db),
     ...blobQueries(db),
     ...leaseQueries(db),
+    ...auditQueries(db),
   };
 }
 
@@ -60,5 +62,6 @@ export function transaction(db: Db): Transaction {
     ...tokenMutations(db),
     ...blobMutations(db),
     ...leaseMutations(db),
+    ...auditMutations(db),
   };
 }

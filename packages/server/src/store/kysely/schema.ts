@@ -1,6 +1,9 @@
 import type {
   ApiKeyId,
   AppId,
+  AuditAction,
+  AuditAuthor,
+  AuditEventId,
   ContentAddress,
   DeviceGrantId,
   ExtensionPointId,
@@ -16,6 +19,7 @@ import type {
   VersionState,
 } from '@tenon/protocol';
 import type { Kysely } from 'kysely';
+import type { AuditMeans } from '../../domain/audit/ports.ts';
 import type { BlobState, LeaseKind } from '../../domain/housekeeping/ports.ts';
 import type {
   DeviceGrantStatus,
@@ -48,6 +52,7 @@ export interface Database {
   leases: LeasesTable;
   tokens: TokensTable;
   api_keys: ApiKeysTable;
+  audit_events: AuditEventsTable;
 }
 
 /** What queries run on: the database, or a transaction in it. */
@@ -270,4 +275,23 @@ interface LeasesTable {
   kind: LeaseKind;
   holder: string;
   until_ms: number;
+}
+
+interface AuditEventsTable {
+  id: AuditEventId;
+  at_ms: number;
+  action: AuditAction;
+  app_id: AppId | null;
+  account_id: UserId | null;
+  author: AuditAuthor;
+  user_id: UserId | null;
+  user_name: string | null;
+  via_id: AuditMeans | null;
+  via_name: string | null;
+  address: string | null;
+  target_id: string;
+  target_name: string | null;
+  details_json: string;
+  /** Pairs of a guest's id and key; `null` for none, or when the application is gone. */
+  guest_keys_json: string | null;
 }

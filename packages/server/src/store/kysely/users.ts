@@ -1,3 +1,4 @@
+import type { UserId } from '@tenon/protocol';
 import type { Mutations, Queries } from '../../domain/ports.ts';
 import type { Db } from './schema.ts';
 
@@ -41,6 +42,7 @@ export function userMutations(db: Db): Pick<Mutations, 'insertUser' | 'renameUse
     },
     async eraseUser(id, { name, deletedAtMs }) {
       for (const table of tablesOfUsers) await db.deleteFrom(table).where('user_id', '=', id).execute();
+      await forgetInAudit(db, id, name);
       await db
         .updateTable('users')
         .set({ name, email: null, deleted_at_ms: deletedAtMs })
@@ -48,4 +50,16 @@ export function userMutations(db: Db): Pick<Mutations, 'insertUser' | 'renameUse
         .execute();
     },
   };
+}
+
+/** What applications are told of the user stays, under the name that is given; what nobody but the user could read goes. */
+async function forgetInAudit(db: Db, id: UserId, name: string): Promise<void> {
+  await db.deleteFrom('audit_events').where('account_id', '=', id).where('app_id', 'is', null).execute();
+  await db
+    .updateTable('audit_events')
+    .set({ user_name: name, via_name: null, address: null })
+    .where('account_id', '=', id)
+    .where('user_id', '=', id)
+    .execute();
+  await db.updateTable('audit_events').set({ target_name: name }).where('target_id', '=', id).execute();
 }

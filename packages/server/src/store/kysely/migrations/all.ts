@@ -3,6 +3,7 @@ import { initial } from './0001-initial.ts';
 import { accounts } from './0002-accounts.ts';
 import { versions } from './0003-versions.ts';
 import { blobs } from './0004-blobs.ts';
+import { audit } from './0005-audit.ts';
 
 /** Every migration there is, in the order in which they run. One that was released is never changed again. */
-export const migrations: readonly Migration[] = [initial, accounts, versions, blobs];
+export const migrations: readonly Migration[] = [initial, accounts, versions, blobs, audit];
