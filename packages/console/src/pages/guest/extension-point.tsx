@@ -63,6 +63,7 @@ export function PublishPage() {
                 own.update((list) => withPlugin(list, published));
                 own.reload();
               }}
+              onUnsure={own.reload}
             />
           </Section>
           <Section title="Your plugins here">

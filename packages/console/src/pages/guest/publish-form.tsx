@@ -38,9 +38,11 @@ export function PublishForm(props: {
   /** One's guests, by id. */
   readonly guests: ReadonlyMap<string, string>;
   readonly onPublished: (plugin: PublishedPlugin) => void;
+  /** Called when the upload was stopped: the server may have had all of it already. */
+  readonly onStopped: () => void;
   readonly onCancel: () => void;
 }) {
-  const { draft, target, onTarget, extensionPoint, own, guests, onPublished, onCancel } = props;
+  const { draft, target, onTarget, extensionPoint, own, guests, onPublished, onStopped, onCancel } = props;
   const { name, guestId } = target;
   const api = useApi();
   const { id: userId } = useAccount();
@@ -69,6 +71,7 @@ export function PublishForm(props: {
       onPublished(published);
     } finally {
       setSentBytes(undefined);
+      if (controller.signal.aborted) onStopped();
     }
   });
 

@@ -19,8 +19,10 @@ export function PublishPanel(props: {
   readonly extensionPoint: ExtensionPoint;
   readonly own: readonly Plugin[];
   readonly onPublished: (plugin: PublishedPlugin) => void;
+  /** Called when it isn't known whether something was published. */
+  readonly onUnsure: () => void;
 }) {
-  const { app, extensionPoint, own, onPublished } = props;
+  const { app, extensionPoint, own, onPublished, onUnsure } = props;
   const guests = guestNames(app);
   const [state, setState] = useState<State>({ name: 'empty' });
   const [target, setTarget] = useState<Target>({ name: '', guestId: '' });
@@ -58,6 +60,7 @@ export function PublishPanel(props: {
               setState({ name: 'empty', published });
               onPublished(published);
             }}
+            onStopped={onUnsure}
             onCancel={() => setState({ name: 'empty' })}
           />
         ) : (
