@@ -70,6 +70,7 @@ describe('extension points', { skip: noBrowser }, () => {
   it('can be written and left by keyboard alone', async () => {
     const { page } = owner;
     await owner.open(`/apps/${workshop.app.id}/extension-points/new`);
+    await editor().waitFor();
     await page.getByLabel('Name').focus();
     await page.keyboard.press('Tab');
     assert.equal(await focused(), 'Schema');

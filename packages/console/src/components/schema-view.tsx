@@ -116,18 +116,29 @@ function Labelled({ label, value }: { readonly label: string; readonly value: Va
 }
 
 function Value({ value }: { readonly value: ValueOutline }) {
-  const { type, contentType, description, values, fields, remarks } = value;
   return (
     <div class="schema-value">
       <p>
-        <code class="schema-type">{type}</code>
-        {contentType === undefined ? null : (
-          <>
-            {' '}
-            <span class="soft small">as {contentType}</span>
-          </>
-        )}
+        <TypeName value={value} />
       </p>
+      <AboutValue value={value} />
+    </div>
+  );
+}
+
+function TypeName({ value: { type, contentType } }: { readonly value: ValueOutline }) {
+  return (
+    <>
+      <code class="schema-type">{type}</code>
+      {contentType === undefined ? null : <span class="soft small"> as {contentType}</span>}
+    </>
+  );
+}
+
+/** What there is to say of a value beside its type. */
+function AboutValue({ value: { description, values, fields, remarks } }: { readonly value: ValueOutline }) {
+  return (
+    <>
       {description === undefined ? null : <Prose text={description} />}
       {values.length === 0 ? null : (
         <div>
@@ -143,7 +154,7 @@ function Value({ value }: { readonly value: ValueOutline }) {
       )}
       <Fields fields={fields} />
       <Remarks remarks={remarks} />
-    </div>
+    </>
   );
 }
 
@@ -154,11 +165,11 @@ function Fields({ fields }: { readonly fields: readonly FieldOutline[] }) {
       {fields.map(({ name, isRequired, value }) => (
         <div key={name}>
           <dt>
-            <code>{name}</code>
+            <code class="schema-field-name">{name}</code> <TypeName value={value} />
             {isRequired ? null : <span class="soft small"> optional</span>}
           </dt>
           <dd>
-            <Value value={value} />
+            <AboutValue value={value} />
           </dd>
         </div>
       ))}
