@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import type { VersionState } from '@tenon/protocol';
+import { DomainError } from './errors.ts';
+import type { Side } from './records.ts';
+import { actions, demandTransition, passages, type VersionAction } from './version-states.ts';
+
+const states: VersionState[] = ['awaiting_approval', 'rejected', 'published', 'yanked'];
+const everyAction: VersionAction[] = ['approve', 'reject', 'yank', 'restore'];
+const everySides: Side[][] = [['publisher'], ['host'], ['publisher', 'host']];
+
+/** What comes of an action: the state and the side that brings it there, or the code of the refusal. */
+function outcome(state: VersionState, stateSide: Side | null, action: VersionAction, sides: Side[]): string {
+  try {
+    const decision = demandTransition({ number: 3, state, stateSide }, action, sides);
+    return `${decision.state} by ${decision.side}`;
+  } catch (error) {
+    assert.ok(error instanceof DomainError);
+    return error.code;
+  }
+}
+
+describe('demandTransition()', () => {
+  it('lets each action be done from one state, by those who may', () => {
+    const possible: string[] = [];
+    for (const state of states) {
+      for (const action of everyAction) {
+        for (const sides of everySides) {
+          const found = outcome(state, null, action, sides);
+          if (found !== 'conflict') possible.push(`${state} ${action} as ${sides.join('+')}: ${found}`);
+        }
+      }
+    }
+    assert.deepEqual(possible, [
+      'awaiting_approval approve as publisher: forbidden',
+      'awaiting_approval approve as host: published by host',
+      'awaiting_approval approve as publisher+host: published by host',
+      'awaiting_approval reject as publisher: forbidden',
+      'awaiting_approval reject as host: rejected by host',
+      'awaiting_approval reject as publisher+host: rejected by host',
+      'published yank as publisher: yanked by publisher',
+      'published yank as host: yanked by host',
+      'published yank as publisher+host: yanked by publisher',
+      'yanked restore as publisher: published by publisher',
+      'yanked restore as host: published by host',
+      'yanked restore as publisher+host: published by publisher',
+    ]);
+  });
+
+  it('leaves what the host has yanked to the host', () => {
+    assert.equal(outcome('yanked', 'host', 'restore', ['publisher']), 'forbidden');
+    assert.equal(outcome('yanked', 'host', 'restore', ['publisher', 'host']), 'published by host');
+    assert.equal(outcome('yanked', 'publisher', 'restore', ['host']), 'published by host');
+  });
+
+  it('leads out of every state but one that is rejected for good', () => {
+    const ends = states.filter((state) => !actions.some(({ from }) => from === state));
+    assert.deepEqual(ends, ['rejected']);
+  });
+});
+
+describe('the states of a version', () => {
+  it('are drawn in the documentation as they are', () => {
+    const page = readFileSync(new URL('../../../../docs/explanation/publishing.md', import.meta.url), 'utf8');
+    const [, drawing = ''] = /```mermaid\nstateDiagram-v2\n([^`]+)```/.exec(page) ?? [];
+    const drawn = [...drawing.matchAll(/^\s+(\w+) --> (\w+): (.+)$/gm)].map((match) => match.slice(1).join(' | '));
+    const expected = [
+      ...passages.map(({ from, to, when }) => `${from} | ${to} | ${when}`),
+      ...actions.map(({ from, to, action, sides }) => `${from} | ${to} | ${action} (${sides.join(', ')})`),
+    ];
+    assert.deepEqual(drawn, expected);
+    assert.match(drawing, /\[\*\] --> received/);
+  });
+});
