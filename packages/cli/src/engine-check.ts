@@ -31,6 +31,18 @@ export function checkWithEngine(input: Uint8Array, output: Uint8Array): void {
   });
 }
 
+/**
+ * Has this engine validate a module as it is.
+ *
+ * @throws CliError `invalid_module` with the engine's reason
+ */
+export function demandValid(module: Uint8Array): void {
+  if (WebAssembly.validate(module)) return;
+  throw new CliError('invalid_module', `The engine does not accept the module: ${refusal(module)}`, {
+    exitCode: exitCodes.refused,
+  });
+}
+
 function refusal(module: Uint8Array): string {
   try {
     new WebAssembly.Module(module);

@@ -75,6 +75,9 @@ components:
         inner: { required: [deep], properties: { deep: { type: boolean } } }
 `;
 
+/** How another text imports it. In quotes of its own, since it is no import of this file. */
+const reportFile = JSON.stringify('./report.ts');
+
 describe('hostTypes()', () => {
   it('makes interfaces of components, functions of exports and imports, and a table of content types', () => {
     assert.equal(
@@ -248,7 +251,7 @@ export const contentTypes = {
 
   it('makes types by which an application can be checked', async () => {
     const use = `
-      import { contentTypes, type Fruit, type HostImports, type PluginExports, type Report } from './report.ts';
+      import { contentTypes, type Fruit, type HostImports, type PluginExports, type Report } from ${reportFile};
       const fruit: Fruit = 'passion fruit';
       const report: Report = { count: 1, fruit, children: [], at: null };
       const plugin: PluginExports = { count_vowels: (input) => ({ ...report, count: input.length }), ping: () => {} };
@@ -256,7 +259,7 @@ export const contentTypes = {
       const json: 'application/json' = contentTypes.exports.count_vowels.output;
       export const used: unknown = [plugin, host, json];`;
     const misuse = `
-      import type { Fruit, PluginExports, Report } from './report.ts';
+      import type { Fruit, PluginExports, Report } from ${reportFile};
       export const fruit: Fruit = 'pear';
       export const report: Report = { fruit: 'apple' };
       export const at: Report['at'] = 7;

@@ -4,12 +4,13 @@ import { path } from '../api.ts';
 import { examples, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { usageError } from '../errors.ts';
-import { readInput } from '../files.ts';
 import type { Io } from '../io.ts';
+import { readSchemaText, schemaHelp } from '../schema-file.ts';
 import { calling, demandApp, type Session } from '../session.ts';
 import { formatTime, printable, printableLines } from '../text.ts';
-
-const schemaHelp = 'a file with the schema as YAML or JSON; "-" reads stdin';
+import { addCheckCommand } from './extension-point-check.ts';
+import { addTrialCommand } from './extension-point-trial.ts';
+import { addTypesCommand } from './extension-point-types.ts';
 
 interface Fields {
   readonly name?: string | undefined;
@@ -66,6 +67,10 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
     .addHelpText('after', examples('tenon extension-point update ext_01j29hxk3… --schema schema.yaml'))
     .action(calling(io, updateExtensionPoint));
 
+  addTrialCommand(group, io);
+  addCheckCommand(group, io);
+  addTypesCommand(group, io);
+
   withServer(
     withConfirmation(
       group
@@ -116,9 +121,7 @@ async function updateExtensionPoint(session: Session, options: Fields, id: strin
 }
 
 async function readSchema({ io }: Session, { schema }: Fields): Promise<{ schema?: string }> {
-  if (schema === undefined) return {};
-  const bytes = await readInput(io, schema, 'the schema');
-  return { schema: new TextDecoder().decode(bytes) };
+  return schema === undefined ? {} : { schema: await readSchemaText(io, schema) };
 }
 
 async function deleteExtensionPoint({ api, io, out }: Session, options: { yes?: boolean }, id: string): Promise<void> {

@@ -1,0 +1,107 @@
+import { describeModule, listProposals } from '@tenon/instrument';
+import { extensionPoint as extensionPointSchema } from '@tenon/protocol';
+import {
+  checkInterface,
+  type InterfaceLimits,
+  type Mismatch,
+  type ModuleInterface,
+  moduleInterface,
+} from '@tenon/protocol/interface-check';
+import type { Command } from 'commander';
+import { path } from '../api.ts';
+import { examples, withExtensionPoint, withServer } from '../command.ts';
+import { demandValid } from '../engine-check.ts';
+import { CliError, usageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { readInput, standardStream } from '../files.ts';
+import type { Io } from '../io.ts';
+import { createReporter, type Reporter } from '../output.ts';
+import { readSchemaFile, schemaHelp } from '../schema-file.ts';
+import { calling, demandExtensionPoint } from '../session.ts';
+import { count, printable } from '../text.ts';
+import { refusing } from '../tracing-options.ts';
+
+interface Options {
+  readonly schema?: string | undefined;
+  readonly extensionPoint?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** What is demanded of a module, and by whom. */
+interface Demands {
+  readonly schema: unknown;
+  readonly limits: InterfaceLimits;
+  readonly by: string;
+}
+
+/** `tenon extension-point check`: with a schema's file without a server. */
+export function addCheckCommand(group: Command, io: Io): void {
+  const againstServer = calling(io, async (session, options: Options, file: string) => {
+    const id = demandExtensionPoint(session, options);
+    const { name, schema, limits } = await session.api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
+    await check(io, session.out, file, { schema, limits, by: `the extension point "${name}"` });
+  });
+  const againstFile = async (file: string, options: Options, schema: string): Promise<void> => {
+    if (file === standardStream && schema === standardStream) {
+      throw usageError('The module and the schema can not both come from stdin.');
+    }
+    const out = createReporter(io, options.json === true);
+    await check(io, out, file, { schema: await readSchemaFile(io, schema), limits: {}, by: `the schema ${schema}` });
+  };
+  withServer(
+    withExtensionPoint(
+      group
+        .command('check')
+        .argument('<module>', 'a compiled module; "-" reads stdin')
+        .option('--schema <file>', `${schemaHelp}; no server is asked`)
+        .description('tell whether a module fits an extension point, or a schema'),
+    ),
+  )
+    .addHelpText(
+      'after',
+      `${examples(
+        'tenon extension-point check greet.wasm',
+        'tenon extension-point check greet.wasm --schema schema.yaml',
+        'tenon extension-point check greet.wasm -e ext_01j29hxk3… --json',
+      )}
+It looks for what a publish would be refused for: exports that are missing, imports that are not offered, and with an
+extension point its limits. A module that does not fit ends the command with 7.
+`,
+    )
+    .action(async (file: string, options: Options, command: Command) => {
+      if (options.schema === undefined) await againstServer(file, options, command);
+      else await againstFile(file, options, options.schema);
+    });
+}
+
+async function check(io: Io, out: Reporter, file: string, { schema, limits, by }: Demands): Promise<void> {
+  const bytes = await readInput(io, file, 'the module');
+  const found = refusing(() => moduleInterface(describeModule(bytes), listProposals(bytes), bytes.length));
+  demandValid(bytes);
+  const mismatches = checkInterface(found, schema, limits);
+  const fits = mismatches.length === 0;
+  out.result({ fits, mismatches, interface: found }, () => show(out, found, mismatches));
+  const name = file === standardStream ? 'The module' : printable(file);
+  if (fits) return out.note(`${name} fits ${printable(by)}.`);
+  throw new CliError(
+    'interface_mismatch',
+    `${name} does not fit ${printable(by)}: ${count(mismatches.length, 'fault')}.`,
+    {
+      exitCode: exitCodes.refused,
+    },
+  );
+}
+
+function show(out: Reporter, found: ModuleInterface, mismatches: readonly Mismatch[]): void {
+  if (mismatches.length > 0) {
+    for (const { detail } of mismatches) out.write(`${printable(detail)}\n`);
+    return;
+  }
+  const functions = found.exports.filter(({ kind }) => kind === 'function').map(({ name }) => name);
+  out.fields([
+    ['exports', printable(functions.join(', ')) || 'no functions'],
+    ['imports', printable([...new Set(found.imports.map(({ module }) => module))].join(', ')) || 'nothing'],
+    ['memory', `${count(found.initialMemoryPages, 'page')} at the start`],
+    ['proposals', found.proposals.join(', ') || 'none'],
+  ]);
+}

@@ -1,0 +1,63 @@
+import { type BreakingPlugin, schemaTrial } from '@tenon/protocol';
+import type { Command } from 'commander';
+import { path } from '../api.ts';
+import { examples, withServer } from '../command.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import { readSchemaText, schemaHelp } from '../schema-file.ts';
+import { calling } from '../session.ts';
+import { count, printable } from '../text.ts';
+
+interface Options {
+  readonly schema: string;
+}
+
+/** `tenon extension-point try-schema`: what `update --schema` would do to the plugins that are bound. */
+export function addTrialCommand(group: Command, io: Io): void {
+  withServer(
+    group
+      .command('try-schema')
+      .argument('<extension-point>')
+      .requiredOption('--schema <file>', schemaHelp)
+      .description('tell which bound plugins a schema would break, before it is set'),
+  )
+    .addHelpText(
+      'after',
+      `${examples('tenon extension-point try-schema ext_01j29hxk3… --schema schema.yaml')}
+Nothing is changed. When it would break plugins the command ends with 5, else with 0.
+`,
+    )
+    .action(
+      calling(io, async ({ api, out }, options: Options, id: string) => {
+        const schema = await readSchemaText(io, options.schema);
+        const trial = await api.send(
+          'POST',
+          path`/api/v1/extension-points/${id}/schema/trial`,
+          { schema },
+          schemaTrial,
+        );
+        const { checked, breaking, objects, unreadable } = trial;
+        out.result(trial, () => {
+          if (objects.length > 0) out.table(['PLUGIN', 'VERSION', 'BY', 'BOUND', 'WHY'], objects.flatMap(rowsOf), '');
+        });
+        for (const { name, version, detail } of unreadable) {
+          out.warn(`${printable(name)} ${version} could not be looked at: ${printable(detail)}`);
+        }
+        const bound = count(checked, 'bound plugin');
+        if (breaking === 0) return out.note(`The schema breaks none of ${bound}.`);
+        throw new CliError('breaking_schema', `The schema would break ${breaking} of ${bound}. Nothing was changed.`, {
+          exitCode: exitCodes.conflict,
+        });
+      }),
+    );
+}
+
+/** A line for each reason; what they are about on the first. */
+function rowsOf({ name, version, userName, guestIds, mismatches, isBrokenAlready }: BreakingPlugin): string[][] {
+  const about = [printable(name), String(version), printable(userName), count(guestIds.length, 'guest')];
+  return mismatches.map(({ detail }, at) => {
+    const why = printable(detail) + (at === 0 && isBrokenAlready ? ' (It does not fit now either.)' : '');
+    return [...(at === 0 ? about : about.map(() => '')), why];
+  });
+}

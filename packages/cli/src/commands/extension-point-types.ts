@@ -1,0 +1,57 @@
+import { extensionPoint as extensionPointSchema, isId } from '@tenon/protocol';
+import { hostTypes } from '@tenon/protocol/host-types';
+import type { Command } from 'commander';
+import { path } from '../api.ts';
+import { examples, withServer } from '../command.ts';
+import { standardStream, writeOutput } from '../files.ts';
+import type { Io } from '../io.ts';
+import { createReporter, type Reporter } from '../output.ts';
+import { readSchemaFile } from '../schema-file.ts';
+import { calling } from '../session.ts';
+import { printable } from '../text.ts';
+
+interface Options {
+  readonly output?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** `tenon extension-point types`: of a file without a server. */
+export function addTypesCommand(group: Command, io: Io): void {
+  const ofServer = calling(io, async ({ api, out, signal }, options: Options, id: string) => {
+    const { name, schema } = await api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
+    await answer(io, out, options, hostTypes(schema, { source: `${id} (${JSON.stringify(name)})` }), signal);
+  });
+  const ofFile = async (file: string, options: Options): Promise<void> => {
+    const source = file === standardStream ? undefined : file;
+    const text = hostTypes(await readSchemaFile(io, file), { source });
+    await io.interruptible((signal) => answer(io, createReporter(io, options.json === true), options, text, signal));
+  };
+  withServer(
+    group
+      .command('types')
+      .argument('<extension-point-or-file>', 'an extension point, or a file with a schema; "-" reads one from stdin')
+      .option('-o, --output <file>', 'where to write them (default: stdout)')
+      .description("make the TypeScript types that an application calls plugins with, of an extension point's schema"),
+  )
+    .addHelpText(
+      'after',
+      `${examples(
+        'tenon extension-point types ext_01j29hxk3… -o src/plugins.ts',
+        'tenon extension-point types schema.yaml > src/plugins.ts',
+      )}
+The file needs nothing else to compile. Components become interfaces, exports and imports functions; "contentTypes" says how
+input and output travel as bytes.
+`,
+    )
+    .action(async (source: string, options: Options, command: Command) => {
+      if (isId('extensionPoint', source)) await ofServer(source, options, command);
+      else await ofFile(source, options);
+    });
+}
+
+async function answer(io: Io, out: Reporter, options: Options, types: string, signal: AbortSignal): Promise<void> {
+  const { output = standardStream } = options;
+  if (output === standardStream) return out.result({ types }, () => out.write(types));
+  await writeOutput(io, output, new TextEncoder().encode(types), signal);
+  out.result({ written: output }, () => out.note(`Wrote ${printable(output)}.`));
+}
