@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { guestKeyFault, isContentAddress, isPluginName } from './names.ts';
+import { guestKeyFault, isContentAddress, isPluginName, isSemver } from './names.ts';
 
 describe('guestKeyFault()', () => {
   it('finds nothing wrong with a legal key', () => {
@@ -27,6 +27,44 @@ describe('isPluginName()', () => {
       assert.ok(isPluginName(name), name);
     for (const name of ['', '.a', '_a', '-a', 'a b', 'a/b', 'ä', 'x'.repeat(101), 'a\n'])
       assert.ok(!isPluginName(name), name);
+  });
+});
+
+describe('isSemver()', () => {
+  it('takes what the specification of semantic versions takes', () => {
+    const legal = [
+      '0.0.0',
+      '1.2.3',
+      '10.20.30',
+      '1.0.0-alpha.1',
+      '1.0.0-0.3.7',
+      '1.0.0-x-y-z.--',
+      '1.0.0+001',
+      '1.1.2-a+b.c',
+    ];
+    for (const text of legal) assert.ok(isSemver(text), text);
+    const illegal = [
+      '',
+      '1',
+      '1.2',
+      '1.2.3.4',
+      'v1.2.3',
+      '01.2.3',
+      '1.02.3',
+      '1.2.3-',
+      '1.2.3-01',
+      '1.2.3+',
+      '1.2.3-a..b',
+      ' 1.2.3',
+      '1.2.3\n',
+    ];
+    for (const text of illegal) assert.ok(!isSemver(text), text);
+  });
+
+  it('takes 100 characters at the most, and is quick about those that lead nowhere', () => {
+    assert.ok(isSemver(`1.2.3-${'a'.repeat(94)}`));
+    assert.ok(!isSemver(`1.2.3-${'a'.repeat(95)}`));
+    assert.ok(!isSemver(`1.2.3-${'0'.repeat(93)}!`));
   });
 });
 
