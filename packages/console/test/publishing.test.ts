@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import type { BindingList, Guest } from '@tenon/protocol';
+import type { BindingList, ExtensionPoint, Guest, Plugin } from '@tenon/protocol';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
 import { accept, faultsInBothColours, openWorkshop, signUpThrough, type Workshop } from './helpers/workshop.ts';
 
@@ -236,6 +236,44 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     await visitor.close();
   });
 
+  it('is told where a version stands that the team has to look at, and why it was turned down', async () => {
+    const { call, app } = workshop;
+    const schema = { exports: ['greet', 'evaluate'] };
+    const strict = await call<ExtensionPoint>('POST', `/api/v1/apps/${app.id}/extension-points`, {
+      name: 'Looked at',
+      schema: { exports: ['greet'] },
+      requiresApproval: true,
+    });
+    const visitor = await guest('customers/soylent', 'Sol Roth');
+    const { page } = visitor;
+    await visitor.open(`/apps/${app.id}/plugins/${strict.id}`);
+    await page.getByText('The team of Acme Spreadsheet looks at each new version').waitFor();
+    await drop(visitor, 'greet.wasm', greet);
+    await publish(visitor);
+    await page.getByText('greet is sent: version 1 waits for the team').waitFor();
+    const row = page.getByRole('row', { name: /greet/ });
+    await row.getByText('waits', { exact: true }).waitFor();
+    await row.getByText('Version 1 awaits approval').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+
+    const { objects } = await call<{ objects: Plugin[] }>('GET', `/api/v1/extension-points/${strict.id}/plugins`);
+    const path = `/api/v1/artifacts/${objects[0]?.id}/versions/1/reject`;
+    await call('POST', path, { reason: 'It says <b>hello</b> too often.' });
+    await page.reload();
+    await row.getByText('“It says <b>hello</b> too often.”').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+
+    await call('PUT', `/api/v1/extension-points/${strict.id}`, { schema });
+    await page.reload();
+    await drop(visitor, 'other.wasm', greet);
+    await page.getByText('evaluate is missing').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await publish(visitor);
+    await page.getByRole('alert').getByText('The module does not fit the extension point', { exact: true }).waitFor();
+    await page.getByRole('alert').getByRole('listitem').getByText('evaluate').waitFor();
+    await visitor.close();
+  });
+
   it('are other words for members without a guest, and for what is not there', async () => {
     const { TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart;
     const owner = await stage.visitor();
@@ -249,7 +287,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'Go to Acme Spreadsheet' }).click();
     await page.getByRole('link', { name: 'Greetings' }).waitFor();
     await page.getByRole('link', { name: 'My plugins' }).waitFor(); // beside the parts of the team
-    await page.getByText('nothing of yours').waitFor(); // though others have published
+    await page.getByText('nothing of yours').first().waitFor(); // though others have published
     assert.deepEqual(await faultsInBothColours(page), []);
     for (const path of ['/apps/app_none/plugins', `/apps/${workshop.app.id}/plugins/ext_none`]) {
       await owner.open(path);

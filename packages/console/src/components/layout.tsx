@@ -1,6 +1,6 @@
 import type { Account } from '@tenon/protocol';
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { basePath, href } from '../base-path.ts';
 import { useSession, useToast } from '../state/services.ts';
@@ -117,6 +117,7 @@ const themes: readonly (readonly [Theme, string])[] = [
 
 function ThemeChoice() {
   const [theme, setTheme] = useState(readTheme);
+  const name = useId(); // two frames are there for a moment when one page follows another, and groups must not mix
   return (
     <fieldset class="theme">
       <legend class="visually-hidden">Colours</legend>
@@ -124,7 +125,7 @@ function ThemeChoice() {
         <label key={value}>
           <input
             type="radio"
-            name="theme"
+            name={name}
             value={value}
             checked={theme === value}
             onChange={() => {

@@ -37,8 +37,7 @@ export function ModuleFindings({
       )}
       {missing.length === 0 ? null : (
         <p class="small">
-          The application calls what its extension point names, so it will miss{' '}
-          {missing.length === 1 ? 'this export' : 'these exports'}.
+          The application calls what its extension point names, so the server will most likely refuse a plugin without.
         </p>
       )}
       <p class="soft small">

@@ -27,21 +27,28 @@ export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugi
         { header: 'Size', cell: ({ size }) => byteSize(size) },
         { header: 'Published', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
         { header: 'Content', cell: ({ contentAddress }) => <ContentAddressView address={contentAddress} /> },
-        { header: 'Bound', cell: ({ guestIds }) => <Bound guestIds={guestIds} guests={guests} /> },
+        { header: 'Bound', cell: (plugin) => <Standing plugin={plugin} guests={guests} /> },
         { header: 'Actions', isActions: true, cell: (plugin) => <Download plugin={plugin} /> },
       ]}
     />
   );
 }
 
-function Bound({
-  guestIds,
-  guests,
-}: {
-  readonly guestIds: readonly string[];
-  readonly guests: ReadonlyMap<string, string>;
-}) {
-  if (guestIds.length === 0) return <Badge kind="waiting">nowhere</Badge>;
+/** Where a plugin stands: in a word while all is well, else in the server's own words. */
+function Standing({ plugin, guests }: { readonly plugin: Plugin; readonly guests: ReadonlyMap<string, string> }) {
+  const { status, version, guestIds } = plugin;
+  const isServed =
+    status.state === 'published' &&
+    guestIds.length > 0 &&
+    status.bindings.every((bound) => bound.version === version.number);
+  if (!isServed) {
+    return (
+      <span class="standing">
+        <Badge kind={badges[status.state]}>{words[status.state]}</Badge>
+        <span class="small">{status.detail}</span>
+      </span>
+    );
+  }
   if (guests.size < 2) return <Badge kind="good">yes</Badge>;
   return (
     <span class="bound">
@@ -53,6 +60,22 @@ function Bound({
     </span>
   );
 }
+
+const words: Readonly<Record<Plugin['status']['state'], string>> = {
+  published: 'in part',
+  awaiting_approval: 'waits',
+  rejected: 'rejected',
+  yanked: 'yanked',
+  blocked: 'blocked',
+};
+
+const badges = {
+  published: 'waiting',
+  awaiting_approval: 'waiting',
+  rejected: 'bad',
+  yanked: 'bad',
+  blocked: 'bad',
+} as const;
 
 function Download({ plugin }: { readonly plugin: Plugin }) {
   const api = useApi();

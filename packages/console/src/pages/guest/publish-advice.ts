@@ -12,6 +12,8 @@ const advice = {
     'Build it again. If a tool rewrote the module after the compiler, leave that step out to see which of the two it is.',
   unsupported_feature: 'Turn the feature off in your compiler: most have a flag for each WebAssembly proposal.',
   module_too_complex: 'Split very large functions, or let the compiler optimise for size.',
+  interface_mismatch: 'Further down this page stands what a plugin has to export here, and what it may import.',
+  plugin_blocked: 'Only the team can take that back. Ask them.',
   component_not_supported: 'Build for a core target, such as wasm32-wasip1 or wasm32-unknown-unknown.',
   not_a_guest: 'The team may have ended it. Ask them to invite you again.',
   not_found: 'The extension point, or your place as a guest, may be gone. Reload the page to see.',

@@ -47,6 +47,9 @@ export function PublishPanel(props: {
   return (
     <div class="publish">
       <div class="publish-main">
+        {extensionPoint.requiresApproval ? (
+          <p class="soft">The team of {app.name} looks at each new version before the application gets it.</p>
+        ) : null}
         {state.name === 'draft' ? (
           <PublishForm
             key={latest.current}
@@ -118,24 +121,25 @@ function Done({
   readonly app: App;
   readonly guests: ReadonlyMap<string, string>;
 }) {
-  const { name, version, isNewVersion } = plugin;
+  const { status, isNewVersion } = plugin;
   const bound = plugin.guestIds.map((id) => guests.get(id) ?? id);
+  const isServed = status.state === 'published' && bound.length > 0;
   return (
-    <Notice
-      kind="done"
-      title={
-        isNewVersion
-          ? `${name} is published: version ${version.number}`
-          : `Nothing changed: these bytes are version ${version.number} of ${name} already`
-      }
-    >
-      {bound.length === 0 ? null : (
-        <p>
-          {app.name} gets it
-          {isNewVersion ? ' from now on' : ''}
-          {guests.size < 2 ? '.' : ` under ${new Intl.ListFormat('en').format(bound)}.`}
-        </p>
-      )}
+    <Notice kind="done" title={doneTitle(plugin)}>
+      <p>
+        {isServed
+          ? `${app.name} gets it${isNewVersion ? ' from now on' : ''}${
+              guests.size < 2 ? '' : ` under ${new Intl.ListFormat('en').format(bound)}`
+            }.`
+          : status.detail}
+      </p>
     </Notice>
   );
+}
+
+function doneTitle({ name, version, isNewVersion }: PublishedPlugin): string {
+  if (!isNewVersion) return `Nothing changed: these bytes are version ${version.number} of ${name} already`;
+  return version.state === 'awaiting_approval'
+    ? `${name} is sent: version ${version.number} waits for the team`
+    : `${name} is published: version ${version.number}`;
 }
