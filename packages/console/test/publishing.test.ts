@@ -270,7 +270,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     assert.deepEqual(await faultsInBothColours(page), []);
     await publish(visitor);
     await page.getByRole('alert').getByText('The module does not fit the extension point', { exact: true }).waitFor();
-    await page.getByRole('alert').getByRole('listitem').getByText('evaluate').waitFor();
+    await page.getByRole('alert').getByText('does not export the function "evaluate"').waitFor();
     await visitor.close();
   });
 

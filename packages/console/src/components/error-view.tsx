@@ -12,16 +12,17 @@ export function ErrorView({
 }) {
   if (error === undefined || error === null) return null;
   const { title, detail, requestId } = describe(error);
+  const faults = error instanceof ApiError ? error.errors.filter((fault) => !detail.includes(fault.detail)) : [];
   return (
     <Notice kind="failed" title={title}>
       <p>{detail}</p>
-      {error instanceof ApiError && error.errors.length > 0 ? (
+      {faults.length === 0 ? null : (
         <ul>
-          {error.errors.map((fault) => (
-            <li key={fault.pointer}>{fault.detail}</li>
+          {faults.map((fault) => (
+            <li key={fault.pointer + fault.detail}>{fault.detail}</li>
           ))}
         </ul>
-      ) : null}
+      )}
       {requestId === undefined ? null : (
         <p class="soft small">
           Request <code>{requestId}</code>
@@ -49,7 +50,9 @@ function describe(error: unknown): Description {
       detail: 'Reload it. If that does not help, tell the operator what you did.',
     };
   }
-  const { retryAfterSeconds, title, message } = error;
+  const { retryAfterSeconds, title } = error;
+  const repeated = `${title}. `;
+  const message = error.message.startsWith(repeated) ? error.message.slice(repeated.length) : error.message;
   const wait =
     error.status === 429 && retryAfterSeconds !== undefined ? ` Try again in ${inWords(retryAfterSeconds)}.` : '';
   // Only what the server did wrong is in its log with details; a person's own mistakes need no number.
