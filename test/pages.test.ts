@@ -26,6 +26,9 @@ describe('pages with shell lines, against a server on its first start', () => {
     return followPage('docs/tutorial/first-plugin.md', 10, 4);
   });
 
+  it('do what they say in docs/reference/extension-point-schema.md', () =>
+    followPage('docs/reference/extension-point-schema.md', 4, 2, server.quickstart));
+
   it('do what they say in docs/how-to/', async () => {
     for (const name of ['app.wasm', 'plugin.wasm']) {
       cpSync(join(root, 'packages', 'server', 'sample', 'greet.wasm'), join(server.folder, name));

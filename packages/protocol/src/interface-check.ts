@@ -12,6 +12,7 @@ import type { ModuleImport, ModuleInterface } from './module-interface.ts';
 import { nearestWord } from './nearest-word.ts';
 import { pointerTo } from './schema-path.ts';
 
+export { kernelModule, userModule, wasiModule } from './host-imports.ts';
 export {
   type DescribedModule,
   type ExternKind,

@@ -19,7 +19,7 @@ const guestKey = 'demo/acme';
 const pluginName = 'greet';
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** What the sample plugin exports: `sample/greet.wat` is its source. */
+/** What plugins of the demo export. The sample, `sample/greet.wat`, exports more, which it may. */
 const schema = {
   version: 'v1-draft',
   exports: {
@@ -27,11 +27,6 @@ const schema = {
       description: 'Greets the one whose name is the input.',
       input: { type: 'string', contentType: 'text/plain; charset=utf-8' },
       output: { type: 'string', contentType: 'text/plain; charset=utf-8' },
-    },
-    count_vowels: {
-      description: 'Counts the vowels of the input.',
-      input: { type: 'string', contentType: 'text/plain; charset=utf-8' },
-      output: { type: 'object', contentType: 'application/json' },
     },
   },
 };
