@@ -123,13 +123,13 @@ export const auditActions = {
     words: 'yanked a version of the plugin',
     trail: 'app',
     target: 'plugin',
-    details: ['version', 'versionId', 'reason', 'side'],
+    details: ['version', 'versionId', 'reason'],
   },
   'version.restore': {
     words: 'restored a version of the plugin',
     trail: 'app',
     target: 'plugin',
-    details: ['version', 'versionId', 'reason', 'side'],
+    details: ['version', 'versionId', 'reason'],
   },
   'binding.pin': {
     words: 'pinned a version of the plugin',
@@ -205,13 +205,8 @@ export function isAuditAction(text: string): text is AuditAction {
   return Object.hasOwn(auditActions, text);
 }
 
-/** The actions that can be in an application's trail. */
-export const appAuditActions: readonly AuditAction[] = actionsIn('app');
-
-/** The actions that are about an account alone, or about it too. */
-export const accountAuditActions: readonly AuditAction[] = actionsIn('account');
-
-function actionsIn(trail: AuditTrail): AuditAction[] {
+/** The actions that an application's trail can have, or those that are about an account alone, and each time those of both. */
+export function auditActionsOf(trail: Exclude<AuditTrail, 'both'>): AuditAction[] {
   const actions = Object.entries(auditActions) as [AuditAction, AuditActionInfo][];
   return actions.filter(([, info]) => info.trail === trail || info.trail === 'both').map(([action]) => action);
 }

@@ -43,6 +43,7 @@ export const permissions = {
   readApp: { scope: 'read', roles: [...members, 'guest'] },
   updateApp: { scope: 'manage', roles: managers },
   deleteApp: { scope: 'manage', roles: ['owner'] },
+  readAudit: { scope: 'read', roles: ['owner'] },
   readMembers: { scope: 'read', roles: members },
   changeMembers: { scope: 'manage', roles: ['owner'] },
   readExtensionPoints: { scope: 'read', roles: [...members, 'guest'] },
@@ -60,6 +61,8 @@ export type PermissionName = keyof typeof permissions;
 
 /** What a user may see of an application, and as what. */
 export interface AppAccess {
+  /** Who was let in: what is done by means of it is told of as theirs. */
+  readonly actor: Actor;
   readonly app: AppRecord;
   /** The member's role; `guest` for one who is a guest only. */
   readonly role: Role;
@@ -71,7 +74,10 @@ export interface ExtensionPointAccess extends AppAccess {
   readonly extensionPoint: ExtensionPointRecord;
 }
 
-const appAccess = memoryKey<AppAccess | undefined>('app access');
+/** What is the same whichever of a user's tokens asks. */
+type Standing = Omit<AppAccess, 'actor'>;
+
+const appAccess = memoryKey<Standing | undefined>('app access');
 const extensionPointRecords = memoryKey<ExtensionPointRecord | undefined>('extension points');
 
 /**
@@ -89,7 +95,7 @@ export async function authorizeApp(
   const access = isId('app', appId) ? await findAppAccess(context, actor, appId) : undefined;
   if (access === undefined) throw notFound('application');
   demandPermission(actor, access, purpose);
-  return access;
+  return { ...access, actor };
 }
 
 /** Lets an actor into an extension point for one purpose, as {@link authorizeApp} does for an application. */
@@ -104,7 +110,7 @@ export async function authorizeExtensionPoint(
   const access = extensionPoint && (await findAppAccess(context, actor, extensionPoint.appId));
   if (extensionPoint === undefined || access === undefined) throw notFound('extension point');
   demandPermission(actor, access, purpose);
-  return { ...access, extensionPoint };
+  return { ...access, actor, extensionPoint };
 }
 
 /**
@@ -135,7 +141,7 @@ export function demandUserLevel(actor: Actor): void {
  *
  * @throws DomainError `insufficient_scope` or `forbidden` when there is none
  */
-export function demandSides(actor: Actor, access: AppAccess, plugin: { readonly userId: UserId }): readonly Side[] {
+export function demandSides(actor: Actor, access: Standing, plugin: { readonly userId: UserId }): readonly Side[] {
   const { scope, roles, ownScope }: Permission = permissions.changePlugins;
   const isManager = roles.includes(access.role);
   const isOwn = plugin.userId === actor.userId && access.guests.length > 0;
@@ -152,7 +158,7 @@ export function isMember(access: AppAccess): boolean {
   return access.role !== 'guest';
 }
 
-function demandPermission(actor: Actor, access: AppAccess, purpose: PermissionName): void {
+function demandPermission(actor: Actor, access: Standing, purpose: PermissionName): void {
   const { scope, roles, ownScope }: Permission = permissions[purpose];
   const isGuest = access.guests.length > 0;
   const isOwn = ownScope !== undefined && isGuest;
@@ -169,7 +175,7 @@ function demandPermission(actor: Actor, access: AppAccess, purpose: PermissionNa
   throw new DomainError('forbidden', `This takes the role ${roles.join(' or ')}; yours is ${access.role}.`);
 }
 
-function findAppAccess(context: Context, actor: Actor, appId: AppId): Promise<AppAccess | undefined> {
+function findAppAccess(context: Context, actor: Actor, appId: AppId): Promise<Standing | undefined> {
   if (actor.appId !== null && actor.appId !== appId) return Promise.resolve(undefined);
   const memory = context.snapshots.current().memory(appAccess);
   return memory.getOrLoad(`${actor.userId} ${appId}`, async () => {

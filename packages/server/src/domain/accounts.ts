@@ -1,5 +1,6 @@
 import type { UserId } from '@tenon/protocol';
 import type { Actor } from './access.ts';
+import { changedFields, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { demandEmail } from './emails.ts';
 import { DomainError, notFound } from './errors.ts';
@@ -32,7 +33,15 @@ export async function updateAccount(
   change: { readonly name?: string | undefined },
 ): Promise<Account> {
   const { name } = change;
-  if (name !== undefined) await context.store.write((tx) => tx.renameUser(actor.userId, name));
+  if (name !== undefined) {
+    await context.store.write(async (tx) => {
+      const user = await tx.user(actor.userId);
+      if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
+      const details = changedFields(user, { ...user, name }, ['name']);
+      await record(context, tx, actor, { action: 'account.update', target: user, details });
+      await tx.renameUser(user.id, name);
+    });
+  }
   return readAccount(context, actor.userId);
 }
 
@@ -62,6 +71,8 @@ export async function changePassword(
       throw new DomainError('conflict', 'The password was changed at the same time. Sign in with the new one.');
     }
     const updatedAtMs = context.clock();
+    const details = { revokedTokens: change.revokeTokens === true };
+    await record(context, tx, actor, { action: 'account.password_change', target: user, details });
     await tx.updateIdentity(identity.id, { secret, updatedAtMs });
     await tx.deleteSessionsOf(userId, sessionId ?? undefined);
     if (sessionId !== null) await tx.confirmSession(sessionId, updatedAtMs);
@@ -90,7 +101,15 @@ export function makePasswordLink(context: Context, userId: UserId, email?: strin
         `The user signs in as ${identity.subject}, and can't have another address.`,
       );
     }
-    return insertPasswordLink(context, tx, userId);
+    const link = await insertPasswordLink(context, tx, userId);
+    const details = { linkId: link.record.id };
+    await record(context, tx, 'operator', {
+      action: 'account.password_link',
+      accountId: userId,
+      target: user,
+      details,
+    });
+    return link;
   });
 }
 
@@ -125,6 +144,9 @@ export async function resetPassword(
     await tx.updateIdentity(identityId, { secret, updatedAtMs: nowMs });
     await tx.deleteSessionsOf(user.id);
     await tx.deleteKnownBrowsersOf(user.id);
+    const by = { userId: user.id, sessionId: null, address: browser.address };
+    const details = { linkId };
+    await record(context, tx, by, { action: 'account.password_reset', target: user, details });
     return startSession(context, tx, user.id, { ...browser, browserSecret: undefined });
   });
 }
@@ -155,7 +177,12 @@ export async function deleteAccount(context: Context, actor: Actor, password: st
   }
   await context.store.write(async (tx) => {
     await demandDispensable(tx, userId);
+    const apps = await tx.appsOf(userId, undefined, {});
     await tx.eraseUser(userId, { name: nameOfDeleted, deletedAtMs: context.clock() });
+    const target = { id: userId, name: nameOfDeleted };
+    const entry = { action: 'account.delete', target } as const;
+    await record(context, tx, { userId, sessionId: null }, entry);
+    for (const { id } of apps) await record(context, tx, { userId, sessionId: null }, { ...entry, appId: id });
   });
 }
 

@@ -1,5 +1,6 @@
 import { type AppId, isId, type MemberRole, newId } from '@tenon/protocol';
 import type { Actor, AppAccess } from './access.ts';
+import { changedFields, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
@@ -7,14 +8,15 @@ import type { Page, Transaction } from './ports.ts';
 import type { AppRecord, MemberRecord } from './records.ts';
 
 /** Makes an application; the actor becomes its owner. */
-export async function createApp(context: Context, actor: Pick<Actor, 'userId'>, name: string): Promise<AppAccess> {
+export async function createApp(context: Context, actor: Actor, name: string): Promise<AppAccess> {
   const createdAtMs = context.clock();
   const app: AppRecord = { id: newId('app'), name, createdAtMs, updatedAtMs: createdAtMs };
   await context.store.write(async (tx) => {
     await tx.insertApp(app);
     await tx.putMember({ appId: app.id, userId: actor.userId, role: 'owner', createdAtMs });
+    await record(context, tx, actor, { action: 'app.create', appId: app.id, target: app, details: { name } });
   });
-  return { app, role: 'owner', guests: [] };
+  return { actor, app, role: 'owner', guests: [] };
 }
 
 /** The applications that the actor may see, each with what the actor is in it. */
@@ -31,7 +33,7 @@ export async function listApps(context: Context, actor: Actor, page: Page): Prom
         read.member(app.id, actor.userId),
         read.guestsHeldBy(actor.userId, app.id),
       ]);
-      return { app, role: member?.role ?? 'guest', guests };
+      return { actor, app, role: member?.role ?? 'guest', guests };
     }),
   );
   return { items, next: found.next };
@@ -39,13 +41,23 @@ export async function listApps(context: Context, actor: Actor, page: Page): Prom
 
 export async function renameApp(context: Context, access: AppAccess, name: string): Promise<AppAccess> {
   const updatedAtMs = context.clock();
-  await context.store.write((tx) => tx.updateApp(access.app.id, { name, updatedAtMs }));
-  return { ...access, app: { ...access.app, name, updatedAtMs } };
+  return context.store.write(async (tx) => {
+    const present = await tx.app(access.app.id);
+    if (present === undefined) throw notFound('application');
+    const app = { ...present, name, updatedAtMs };
+    await tx.updateApp(app.id, { name, updatedAtMs });
+    const details = changedFields(present, app, ['name']);
+    await record(context, tx, access.actor, { action: 'app.update', appId: app.id, target: app, details });
+    return { ...access, app };
+  });
 }
 
 /** Deletes an application with its extension points, guests, plugins and bindings. */
-export async function deleteApp(context: Context, access: AppAccess): Promise<void> {
-  await context.store.write((tx) => tx.deleteApp(access.app.id));
+export async function deleteApp(context: Context, { actor, app }: AppAccess): Promise<void> {
+  await context.store.write(async (tx) => {
+    await record(context, tx, actor, { action: 'app.delete', appId: app.id, target: app });
+    await tx.deleteApp(app.id);
+  });
 }
 
 /** A member with the user's name. */
@@ -78,6 +90,8 @@ export async function putMember(
     if (present?.role === 'owner' && role !== 'owner') await demandAnotherOwner(tx, appId);
     const createdAtMs = present?.createdAtMs ?? context.clock();
     await tx.putMember({ appId, userId: user.id, role, createdAtMs });
+    const details = { role: { before: present?.role ?? null, after: role } };
+    await record(context, tx, access.actor, { action: 'member.put', appId, target: user, details });
     return { appId, userId: user.id, role, createdAtMs, userName: user.name };
   });
 }
@@ -94,6 +108,12 @@ export async function removeMember(context: Context, access: AppAccess, userId: 
     if (present === undefined) throw notFound('member');
     if (present.role === 'owner') await demandAnotherOwner(tx, appId);
     await tx.deleteMember(appId, present.userId);
+    await record(context, tx, access.actor, {
+      action: 'member.remove',
+      appId,
+      target: { id: present.userId, name: (await tx.user(present.userId))?.name ?? null },
+      details: { role: present.role },
+    });
   });
 }
 

@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto';
 import { type ExtensionPointLimits, newId } from '@tenon/protocol';
 import { describeFault, parseExtensionPointSchema, SchemaError } from '@tenon/protocol/extension-point-schema';
 import type { AppAccess, ExtensionPointAccess } from './access.ts';
+import { changedFields, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
@@ -36,6 +38,12 @@ export async function createExtensionPoint(
   await context.store.write(async (tx) => {
     if ((await tx.app(access.app.id)) === undefined) throw notFound('application');
     await tx.insertExtensionPoint(extensionPoint);
+    await record(context, tx, access.actor, {
+      action: 'extension_point.create',
+      appId: access.app.id,
+      target: extensionPoint,
+      details: auditedFields(extensionPoint),
+    });
   });
   return extensionPoint;
 }
@@ -74,13 +82,39 @@ export async function updateExtensionPoint(
       updatedAtMs: context.clock(),
     };
     await tx.updateExtensionPoint(present.id, change);
-    return { ...present, ...change };
+    const changed = { ...present, ...change };
+    await record(context, tx, access.actor, {
+      action: 'extension_point.update',
+      appId: present.appId,
+      target: changed,
+      details: changedFields(auditedFields(present), auditedFields(changed), [
+        'name',
+        'requiresApproval',
+        'limits',
+        'schema',
+      ]),
+    });
+    return changed;
   });
 }
 
 /** Deletes an extension point with its plugins and bindings. */
 export async function deleteExtensionPoint(context: Context, access: ExtensionPointAccess): Promise<void> {
-  await context.store.write((tx) => tx.deleteExtensionPoint(access.extensionPoint.id));
+  const { actor, app, extensionPoint } = access;
+  await context.store.write(async (tx) => {
+    await record(context, tx, actor, { action: 'extension_point.delete', appId: app.id, target: extensionPoint });
+    await tx.deleteExtensionPoint(extensionPoint.id);
+  });
+}
+
+/** The longest schema that the audit trail tells in full, in characters of JSON. */
+const maxAuditedSchema = 4096;
+
+/** What the audit trail tells of an extension point: a long schema by its digest. */
+function auditedFields({ name, requiresApproval, limits, schemaJson }: ExtensionPointRecord) {
+  const schema: unknown =
+    schemaJson.length <= maxAuditedSchema ? JSON.parse(schemaJson) : { sha256: hash('sha256', schemaJson, 'hex') };
+  return { name, requiresApproval, limits, schema };
 }
 
 /**

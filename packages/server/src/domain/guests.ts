@@ -1,5 +1,6 @@
 import { guestKeyFault, isId, newId } from '@tenon/protocol';
 import type { Actor, AppAccess } from './access.ts';
+import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
@@ -48,8 +49,9 @@ export async function inviteGuest(
       guest = { id: newId('guest'), appId: access.app.id, guestKey: fields.guestKey, createdAtMs };
       await tx.insertGuest(guest);
     }
+    const invitationId = newId('invitation');
     await tx.insertInvitation({
-      id: newId('invitation'),
+      id: invitationId,
       appId: access.app.id,
       guestId: guest.id,
       codeHash: hashSecret(code),
@@ -61,6 +63,13 @@ export async function inviteGuest(
       expiresAtMs: createdAtMs + context.limits.invitationLifetimeMs,
       settledAtMs: null,
       signedUpUserId: null,
+    });
+    await record(context, tx, actor, {
+      action: 'guest.invite',
+      appId: access.app.id,
+      target: { id: guest.id, name: null },
+      details: { invitationId },
+      guests: [guest],
     });
   });
   return code;
@@ -107,6 +116,8 @@ export async function removeGuest(context: Context, access: AppAccess, guestId: 
     const guest = isId('guest', guestId) ? await tx.guest(guestId) : undefined;
     if (guest?.appId !== access.app.id) throw notFound('guest');
     await tx.deleteGuest(guest.id);
+    const target = { id: guest.id, name: null };
+    await record(context, tx, access.actor, { action: 'guest.remove', appId: guest.appId, target, guests: [guest] });
   });
 }
 
@@ -128,6 +139,12 @@ export async function removeGuestUser(
     const held = users.find((user) => user.userId === userId);
     if (held === undefined) throw notFound('user of the guest');
     await tx.deleteGuestUser(guest.id, held.userId);
+    await record(context, tx, access.actor, {
+      action: 'guest.remove_user',
+      appId: guest.appId,
+      target: { id: held.userId, name: held.userName },
+      guests: [guest],
+    });
   });
 }
 

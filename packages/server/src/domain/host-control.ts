@@ -1,9 +1,10 @@
-import { type GuestId, isId, isPluginName } from '@tenon/protocol';
+import { type AuditDetail, type GuestId, isId, isPluginName } from '@tenon/protocol';
 import type { Actor, ExtensionPointAccess } from './access.ts';
+import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
-import { changePlugin } from './plugin-changes.ts';
+import { auditOfPlugin, changePlugin } from './plugin-changes.ts';
 import { type PluginTarget, type PluginWithBindings, withBindings } from './plugins.ts';
 import type { GuestBinding, Page, Queries, Transaction } from './ports.ts';
 import { rebind } from './rebind.ts';
@@ -28,12 +29,19 @@ export function rollBack(
     actor,
     access,
     target,
-    ({ tx, plugin }) => selectEverywhere(tx, plugin, number),
+    async ({ tx, plugin, record }) => {
+      const { version, guestIds } = await selectEverywhere(tx, plugin, number);
+      await record('plugin.roll_back', { details: { version: number, versionId: version.id, guestIds } });
+    },
     withBindings,
   );
 }
 
-async function selectEverywhere(tx: Transaction, plugin: PluginKey, number: number): Promise<void> {
+async function selectEverywhere(
+  tx: Transaction,
+  plugin: PluginKey,
+  number: number,
+): Promise<{ readonly version: VersionRecord; readonly guestIds: readonly GuestId[] }> {
   const version = await demandPublished(tx, plugin, number);
   const guests = await tx.guestsOfVersions([version.id]);
   const claims = (await tx.bindingFacts(plugin)).filter(({ guestId }) =>
@@ -48,6 +56,7 @@ async function selectEverywhere(tx: Transaction, plugin: PluginKey, number: numb
   for (const { guestId, newest } of claims) {
     await tx.selectVersion({ ...plugin, guestId }, newest === version.id ? null : version.id);
   }
+  return { version, guestIds: claims.map(({ guestId }) => guestId) };
 }
 
 /** Blocks a plugin: it is bound nowhere and takes no version until that is taken back. A second time replaces the reason. */
@@ -63,7 +72,10 @@ export function blockPlugin(
     actor,
     access,
     target,
-    ({ tx, plugin, nowMs }) => tx.blockPlugin(plugin, { atMs: nowMs, reason }),
+    async ({ tx, plugin, nowMs, record }) => {
+      await tx.blockPlugin(plugin, { atMs: nowMs, reason });
+      await record('plugin.block', { details: { reason } });
+    },
     withBindings,
   );
 }
@@ -80,9 +92,10 @@ export async function unblockPlugin(
     actor,
     access,
     target,
-    ({ tx, plugin }) => {
+    async ({ tx, plugin, record }) => {
       if (plugin.block === null) throw notFound('block');
-      return tx.blockPlugin(plugin, null);
+      await tx.blockPlugin(plugin, null);
+      await record('plugin.unblock');
     },
     async () => {},
   );
@@ -105,9 +118,11 @@ export async function deletePlugin(
     actor,
     access,
     target,
-    async ({ tx, plugin, sides }) => {
+    async ({ tx, plugin, sides, record }) => {
       if (!sides.includes('host')) await demandUndecided(tx, plugin);
+      const guestIds = (await tx.bindingsOfPlugins([plugin])).map(({ guestId }) => guestId);
       await tx.deletePlugin(plugin);
+      await record('plugin.delete', { details: { guestIds, versions: plugin.newest.number } });
     },
     async () => {},
   );
@@ -157,8 +172,10 @@ export function pinBinding(
   target: { readonly guestId: string; readonly name: string },
   number: number,
 ): Promise<GuestBinding> {
-  return changeBinding(context, access, target, async (tx, binding) => {
-    await tx.pinVersion(binding, (await demandPublished(tx, binding, number)).id);
+  return changeBinding(context, access, target, 'binding.pin', async (tx, binding) => {
+    const { id } = await demandPublished(tx, binding, number);
+    await tx.pinVersion(binding, id);
+    return { version: number, versionId: id };
   });
 }
 
@@ -168,9 +185,10 @@ export async function unpinBinding(
   access: ExtensionPointAccess,
   target: { readonly guestId: string; readonly name: string },
 ): Promise<void> {
-  await changeBinding(context, access, target, async (tx, binding) => {
+  await changeBinding(context, access, target, 'binding.unpin', async (tx, binding) => {
     if (binding.pinnedVersionId === null) throw notFound('pin');
     await tx.pinVersion(binding, null);
+    return { version: binding.pinnedNumber, versionId: binding.pinnedVersionId };
   });
 }
 
@@ -179,7 +197,11 @@ function changeBinding(
   context: Context,
   access: ExtensionPointAccess,
   { guestId, name }: { readonly guestId: string; readonly name: string },
-  change: (tx: Transaction, binding: BindingRecord) => Promise<void>,
+  action: 'binding.pin' | 'binding.unpin',
+  change: (
+    tx: Transaction,
+    binding: BindingRecord,
+  ) => Promise<{ readonly [D in AuditDetail<typeof action>]?: unknown }>,
 ): Promise<GuestBinding> {
   const extensionPointId = access.extensionPoint.id;
   const nowMs = context.clock();
@@ -187,7 +209,13 @@ function changeBinding(
     const guest = await findGuest(tx, access, guestId);
     const binding = isPluginName(name) ? await tx.binding(extensionPointId, guest.id, name) : undefined;
     if (binding === undefined) throw notFound('binding');
-    await change(tx, binding);
+    const details = await change(tx, binding);
+    await record(
+      context,
+      tx,
+      access.actor,
+      auditOfPlugin(access.app.id, binding, action, { details, guests: [guest] }),
+    );
     await rebind(tx, binding, nowMs);
     return demandGuestBinding(tx, binding);
   });

@@ -1,8 +1,9 @@
 import { type AppId, type InvitationStatus, isId } from '@tenon/protocol';
 import type { Actor, AppAccess } from './access.ts';
+import { type AuditBy, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
-import type { Queries } from './ports.ts';
+import type { Queries, Transaction } from './ports.ts';
 import type { AppRecord, GuestRecord, InvitationRecord } from './records.ts';
 import { hashSecret } from './secrets.ts';
 
@@ -68,6 +69,7 @@ export function acceptInvitation(
     if (guest === undefined) throw notFound('invitation');
     await tx.settleInvitation(invitation.id, 'accepted', nowMs);
     await tx.putGuestUser({ guestId: guest.id, userId: actor.userId, acceptedAtMs: nowMs });
+    await recordSettled(context, tx, actor, 'invitation.accept', invitation);
     return { app, guest };
   });
 }
@@ -78,6 +80,7 @@ export function declineInvitation(context: Context, actor: Actor, code: string):
   return context.store.write(async (tx) => {
     const { invitation, app } = await findPendingInvitation(tx, code, nowMs, actor.appId);
     await tx.settleInvitation(invitation.id, 'declined', nowMs);
+    await recordSettled(context, tx, actor, 'invitation.decline', invitation);
     return app;
   });
 }
@@ -95,7 +98,20 @@ export async function revokeInvitation(context: Context, access: AppAccess, invi
       throw new DomainError('conflict', `Only a pending invitation can be revoked; this one was ${invitation.status}.`);
     }
     await tx.settleInvitation(invitation.id, 'revoked', context.clock());
+    await recordSettled(context, tx, access.actor, 'invitation.revoke', invitation);
   });
+}
+
+async function recordSettled(
+  context: Context,
+  tx: Transaction,
+  by: AuditBy,
+  action: 'invitation.accept' | 'invitation.decline' | 'invitation.revoke',
+  { id, appId, guestId }: InvitationRecord,
+): Promise<void> {
+  const guest = await tx.guest(guestId);
+  const guests = guest === undefined ? [] : [guest];
+  await record(context, tx, by, { action, appId, target: { id, name: null }, guests });
 }
 
 async function findByCode(queries: Queries, code: string): Promise<InvitationRecord> {

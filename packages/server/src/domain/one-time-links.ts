@@ -1,4 +1,5 @@
 import { newId, type UserId } from '@tenon/protocol';
+import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import { passwordIdentity } from './passwords.ts';
@@ -27,7 +28,12 @@ export function linkUrl(baseUrl: string, { record, code }: MadeLink): string {
 
 /** Makes a link by which whoever holds it makes one account; the first user's works as long as there is none. */
 export function makeSetUpLink(parts: Parts, isForFirstUser: boolean): Promise<MadeLink> {
-  return parts.store.write((tx) => insertLink(parts, tx, { purpose: 'set_up', userId: null, isForFirstUser }));
+  return parts.store.write(async (tx) => {
+    const link = await insertLink(parts, tx, { purpose: 'set_up', userId: null, isForFirstUser });
+    const target = { id: link.record.id, name: null };
+    await record(parts, tx, 'operator', { action: 'link.create', target, details: { isForFirstUser } });
+    return link;
+  });
 }
 
 /** Makes a link by which whoever holds it sets a user's password, and so signs in as that user. */

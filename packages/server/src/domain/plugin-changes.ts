@@ -1,4 +1,6 @@
+import { type AppId, pluginId } from '@tenon/protocol';
 import { type Actor, demandSides, type ExtensionPointAccess } from './access.ts';
+import { type AppAction, type AppEntry, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { findPlugin, type PluginTarget } from './plugins.ts';
 import type { Transaction } from './ports.ts';
@@ -12,6 +14,25 @@ export interface PluginChange {
   /** On which sides the actor may act: one of them, or both. */
   readonly sides: readonly Side[];
   readonly nowMs: number;
+  /** Leaves the row that the audit trail has of it. */
+  readonly record: <A extends PluginAction>(action: A, rest?: AboutPlugin<A>) => Promise<void>;
+}
+
+/** What is done to a plugin and its versions. */
+export type PluginAction = Extract<AppAction, `${'plugin' | 'version' | 'binding'}.${string}`>;
+
+/** What is told beside the action and the plugin. */
+export type AboutPlugin<A extends PluginAction> = Pick<AppEntry<A>, 'details' | 'guests'>;
+
+/** What the audit trail tells of anything done to a plugin. */
+export function auditOfPlugin<A extends PluginAction>(
+  appId: AppId,
+  { extensionPointId, userId, name }: PluginKey,
+  action: A,
+  rest: AboutPlugin<A> = {},
+): AppEntry<A> {
+  const target = { id: pluginId(extensionPointId, userId, name), name };
+  return { action, appId, target, ...rest };
 }
 
 /**
@@ -32,7 +53,13 @@ export function changePlugin<T>(
   const nowMs = context.clock();
   return context.store.write(async (tx) => {
     const plugin = await findPlugin(tx, actor, access, target);
-    await change({ tx, plugin, sides: demandSides(actor, access, plugin), nowMs });
+    await change({
+      tx,
+      plugin,
+      sides: demandSides(actor, access, plugin),
+      nowMs,
+      record: (action, rest) => record(context, tx, actor, auditOfPlugin(access.app.id, plugin, action, rest)),
+    });
     await rebind(tx, plugin, nowMs);
     return answer(tx, plugin);
   });

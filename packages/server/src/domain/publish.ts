@@ -10,10 +10,12 @@ import {
   type VersionState,
 } from '@tenon/protocol';
 import type { Actor, ExtensionPointAccess } from './access.ts';
+import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { writeWithBlob } from './housekeeping/with-blob.ts';
 import { demandFit, isSameDemand } from './module-demands.ts';
+import { auditOfPlugin } from './plugin-changes.ts';
 import { type PluginWithBindings, withBindings } from './plugins.ts';
 import type { Claim, ModuleDemands, Transaction } from './ports.ts';
 import { rebind } from './rebind.ts';
@@ -144,8 +146,13 @@ function storeVersion(
       present?.newest.contentAddress === contentAddress && (await changesNothing(tx, present, claims, state));
     const version = isCurrent ? present.newest : newVersion(key, present, checked, state, nowMs);
     if (!isCurrent) await tx.insertVersion(version, checked.interfaceJson);
-    for (const claim of claims) await claimName(tx, claim, version, isCurrent);
+    const unclaimed = isCurrent ? await withoutClaimed(tx, version, claims) : claims;
+    for (const claim of unclaimed) await claimName(tx, claim, version, isCurrent);
     await rebind(tx, key, nowMs);
+    if (unclaimed.length > 0) {
+      const details = toldOf(version, !isCurrent);
+      await record(context, tx, actor, auditOfPlugin(access.app.id, key, 'plugin.publish', { details, guests }));
+    }
     const made = isCurrent ? 'nothing' : present === undefined ? 'plugin' : 'version';
     return { ...(await withBindings(tx, key)), made };
   });
@@ -225,6 +232,21 @@ async function changesNothing(
   const isRolledBack = ({ guestId, selectedVersionId }: BindingRecord) =>
     selectedVersionId !== null && claims.some((claim) => claim.guestId === guestId);
   return !present.some(isRolledBack);
+}
+
+/** The claims under whose guests a version was not published before: to publish it under the others changes nothing. */
+async function withoutClaimed(
+  tx: Transaction,
+  version: VersionRecord,
+  claims: readonly Claim[],
+): Promise<readonly Claim[]> {
+  const known = new Set((await tx.guestsOfVersions([version.id])).map(({ guestId }) => guestId));
+  return claims.filter(({ guestId }) => !known.has(guestId));
+}
+
+/** What the audit trail tells of a publish, beside the guests. */
+function toldOf({ number, id, semver, state, contentAddress, size }: VersionRecord, isNew: boolean) {
+  return { version: number, versionId: id, semver, state, contentAddress, size, isNew };
 }
 
 function newVersion(

@@ -1,5 +1,6 @@
-import { isId, newId, type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
+import { isId, newId, type SessionId, type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
 import type { Actor } from './access.ts';
+import { type AuditUser, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
@@ -66,9 +67,11 @@ export async function startSession(
 ): Promise<StartedSession> {
   const nowMs = context.clock();
   const before = browser.sessionSecret && (await tx.sessionByHash(hashSecret(browser.sessionSecret)));
-  if (before) await tx.deleteSession(before.id);
+  if (before) await deleteSession(context, tx, bySession(before), before, 'signed_in_anew');
   const [oldest, ...others] = await tx.sessions(userId, { limit: maxBrowsers });
-  if (oldest !== undefined && others.length === maxBrowsers - 1) await tx.deleteSession(oldest.id);
+  if (oldest !== undefined && others.length === maxBrowsers - 1) {
+    await deleteSession(context, tx, 'system', oldest, 'too_many');
+  }
 
   const sessionSecret = makeCode(context.random);
   const session: SessionRecord = {
@@ -83,6 +86,8 @@ export async function startSession(
     confirmedAtMs: nowMs,
   };
   await tx.insertSession(session);
+  const by = { ...bySession(session), address: session.address };
+  await record(context, tx, by, { action: 'session.start', target: sessionTarget(session) });
   return { session, sessionSecret, browserSecret: await makeKnown(context, tx, userId, browser.browserSecret) };
 }
 
@@ -121,8 +126,36 @@ export async function findSession(context: Context, secret: string | undefined):
   return session !== undefined && session.expiresAtMs > context.clock() ? session : undefined;
 }
 
-export async function endSession(context: Context, session: Pick<SessionRecord, 'id'>): Promise<void> {
-  await context.store.write((tx) => tx.deleteSession(session.id));
+/** Ends the session of who signs out in it. */
+export async function endSession(context: Context, session: SessionRecord): Promise<void> {
+  await context.store.write((tx) => deleteSession(context, tx, bySession(session), session, 'signed_out'));
+}
+
+/** Why a session ended before its time. */
+type SessionEnd = 'signed_out' | 'ended_elsewhere' | 'signed_in_anew' | 'too_many';
+
+async function deleteSession(
+  context: Context,
+  tx: Transaction,
+  by: AuditUser | 'system',
+  session: SessionRecord,
+  cause: SessionEnd,
+): Promise<void> {
+  const target = sessionTarget(session);
+  await record(context, tx, by, { action: 'session.end', accountId: session.userId, target, details: { cause } });
+  await tx.deleteSession(session.id);
+}
+
+/** Who acts in a browser, as the audit trail names them. */
+export function bySession({ userId, id }: Pick<SessionRecord, 'userId' | 'id'>): AuditUser {
+  return { userId, sessionId: id };
+}
+
+export function sessionTarget({ id, userAgent }: SessionRecord): {
+  readonly id: SessionId;
+  readonly name: string | null;
+} {
+  return { id, name: userAgent };
 }
 
 /** The sessions of the actor that have not ended. */
@@ -141,7 +174,7 @@ export async function endOwnSession(context: Context, actor: Actor, sessionId: s
   await context.store.write(async (tx) => {
     const session = isId('session', sessionId) ? await tx.session(sessionId) : undefined;
     if (session?.userId !== actor.userId || session.expiresAtMs <= context.clock()) throw notFound('session');
-    await tx.deleteSession(session.id);
+    await deleteSession(context, tx, actor, session, session.id === actor.sessionId ? 'signed_out' : 'ended_elsewhere');
   });
 }
 

@@ -1,4 +1,5 @@
 import { newId, type UserId } from '@tenon/protocol';
+import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { demandEmail } from './emails.ts';
 import { DomainError } from './errors.ts';
@@ -19,7 +20,11 @@ export interface SignUp {
 }
 
 /** What lets somebody make an account, once: a link of the operator's, an invitation, or that it is open to everybody. */
-type Permit = (tx: Transaction, userId: UserId) => Promise<void>;
+interface Permit {
+  readonly means: 'link' | 'invitation' | 'open';
+  /** Uses it up. */
+  readonly use: (tx: Transaction, userId: UserId) => Promise<void>;
+}
 
 /**
  * Makes an account and signs it in. An invitation is not accepted by that: the person decides afterwards.
@@ -41,7 +46,10 @@ export async function signUp(context: Context, wish: SignUp, browser: Browser): 
       const createdAtMs = context.clock();
       await tx.insertUser({ id: userId, name: wish.name, email, createdAtMs, deletedAtMs: null });
       await tx.insertIdentity(passwordIdentityRecord(userId, email, secret, createdAtMs));
-      await permit(tx, userId);
+      await permit.use(tx, userId);
+      const by = { userId, sessionId: null, address: browser.address };
+      const target = { id: userId, name: wish.name };
+      await record(context, tx, by, { action: 'account.create', target, details: { means: permit.means } });
       return startSession(context, tx, userId, browser);
     });
   } catch (error) {
@@ -71,15 +79,15 @@ async function findPermit({ clock, signUp: mode }: Context, queries: Queries, wi
   const nowMs = clock();
   if (wish.linkCode !== undefined) {
     const link = await findUsableLink(queries, wish.linkCode, nowMs, 'set_up');
-    return (tx) => tx.useOneTimeLink(link.id, nowMs);
+    return { means: 'link', use: (tx) => tx.useOneTimeLink(link.id, nowMs) };
   }
-  if (mode === 'open') return async () => {};
+  if (mode === 'open') return { means: 'open', use: async () => {} };
   if (mode === 'off' || wish.invitationCode === undefined) throw signUpClosed(mode);
   const { invitation } = await findPendingInvitation(queries, wish.invitationCode, nowMs);
   if (invitation.signedUpUserId !== null) {
     throw new DomainError('invitation_used', 'An account was made by means of this invitation already. Sign in to it.');
   }
-  return (tx, userId) => tx.noteInvitationSignUp(invitation.id, userId);
+  return { means: 'invitation', use: (tx, userId) => tx.noteInvitationSignUp(invitation.id, userId) };
 }
 
 function signUpClosed(mode: 'invitation' | 'off'): DomainError {

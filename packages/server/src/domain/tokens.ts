@@ -10,11 +10,12 @@ import {
   type UserId,
 } from '@tenon/protocol';
 import { type Actor, demandUserLevel } from './access.ts';
+import { type AuditBy, record } from './audit/record.ts';
 import { demandConfirmation } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
-import type { Page, Queries } from './ports.ts';
+import type { Page, Queries, Transaction } from './ports.ts';
 import type { ApiKeyRecord, TokenRecord } from './records.ts';
 import { hashSecret } from './secrets.ts';
 
@@ -56,10 +57,28 @@ export function makeToken(parts: Pick<Parts, 'clock' | 'random'>, userId: UserId
   return { record, secret };
 }
 
-/** Makes a token for a user, and stores it; nothing is asked. */
+/** Stores a program's token, and tells by what means it was made. */
+export async function storeToken(
+  parts: Pick<Parts, 'clock'>,
+  tx: Transaction,
+  by: AuditBy,
+  token: TokenRecord,
+  means: 'operator' | 'token' | 'login',
+): Promise<void> {
+  await tx.insertToken(token);
+  const { userId, scopes, appId, expiresAtMs } = token;
+  await record(parts, tx, by, {
+    action: 'token.create',
+    accountId: userId,
+    target: token,
+    details: { scopes, appId, expiresAt: new Date(expiresAtMs).toISOString(), means },
+  });
+}
+
+/** Makes a token for a user, and stores it, for the operator; nothing is asked. */
 export async function issueToken(parts: Parts, userId: UserId, fields: TokenFields): Promise<NewToken> {
   const token = makeToken(parts, userId, fields);
-  await parts.store.write((tx) => tx.insertToken(token.record));
+  await parts.store.write((tx) => storeToken(parts, tx, 'operator', token.record, 'operator'));
   return token;
 }
 
@@ -95,7 +114,7 @@ export async function createToken(
   const token = makeToken(context, actor.userId, { name: wish.name, scopes, appId, expiresAtMs });
   await context.store.write(async (tx) => {
     await demandStanding(tx, actor);
-    await tx.insertToken(token.record);
+    await storeToken(context, tx, actor, token.record, 'token');
   });
   return token;
 }
@@ -153,6 +172,7 @@ export async function revokeToken(context: Context, actor: Actor, tokenId: strin
   await context.store.write(async (tx) => {
     const token = isId('token', tokenId) ? await tx.token(tokenId) : undefined;
     if (token?.userId !== actor.userId || !isWithin(actor, token)) throw notFound('token');
+    await record(context, tx, actor, { action: 'token.revoke', target: token });
     await tx.deleteToken(token.id);
   });
 }
@@ -172,6 +192,7 @@ export async function createApiKey(context: Context, actor: Actor, name: string)
   await context.store.write(async (tx) => {
     await demandStanding(tx, actor);
     await tx.insertApiKey(key.record);
+    await record(context, tx, actor, { action: 'api_key.create', target: key.record });
   });
   return key;
 }
@@ -195,10 +216,13 @@ function makeApiKey(parts: Pick<Parts, 'clock' | 'random'>, userId: UserId, name
   return { record, secret };
 }
 
-/** Makes an API key for a user, and stores it; nothing is asked. */
+/** Makes an API key for a user, and stores it, for the operator; nothing is asked. */
 export async function issueApiKey(parts: Parts, userId: UserId, name: string): Promise<NewApiKey> {
   const key = makeApiKey(parts, userId, name);
-  await parts.store.write((tx) => tx.insertApiKey(key.record));
+  await parts.store.write(async (tx) => {
+    await tx.insertApiKey(key.record);
+    await record(parts, tx, 'operator', { action: 'api_key.create', accountId: userId, target: key.record });
+  });
   return key;
 }
 
@@ -216,5 +240,6 @@ export async function revokeApiKey(context: Context, actor: Actor, apiKeyId: str
     const key = isId('apiKey', apiKeyId) ? await tx.apiKey(apiKeyId as ApiKeyId) : undefined;
     if (key?.userId !== actor.userId) throw notFound('API key');
     await tx.deleteApiKey(key.id);
+    await record(context, tx, actor, { action: 'api_key.revoke', target: key });
   });
 }

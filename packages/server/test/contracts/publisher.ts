@@ -37,6 +37,9 @@ export interface Publisher {
   readonly blobs: BlobStore;
   /** Publishes `pluginBytes(name, round)` as the next version of the plugin of that name. */
   publish(name: string, round: number): Promise<Acknowledged>;
+  publishBytes(name: string, bytes: Uint8Array): Promise<Acknowledged>;
+  /** Deletes the plugin of that name with all its versions. */
+  remove(name: string): Promise<void>;
   plugin(name: string): Promise<PluginRecord | undefined>;
   close(): Promise<void>;
 }
@@ -78,16 +81,18 @@ export async function openPublisher(
     sessionId: null,
     expiresAtMs: Infinity,
   };
-  const access = { app, extensionPoint, role: 'guest', guests: [guest] } as const;
+  const access = { actor, app, extensionPoint, role: 'guest', guests: [guest] } as const;
+  const publishBytes: Publisher['publishBytes'] = async (name, bytes) => {
+    const { plugin } = await publish(context, actor, access, { userId, name }, { bytes });
+    onStep?.('answer');
+    return { number: plugin.newest.number, contentAddress: plugin.newest.contentAddress };
+  };
   return {
     store,
     blobs,
-    async publish(name, round) {
-      const bytes = pluginBytes(name, round);
-      const { plugin } = await publish(context, actor, access, { userId, name }, { bytes });
-      onStep?.('answer');
-      return { number: plugin.newest.number, contentAddress: plugin.newest.contentAddress };
-    },
+    publish: (name, round) => publishBytes(name, pluginBytes(name, round)),
+    publishBytes,
+    remove: (name) => store.write((tx) => tx.deletePlugin({ extensionPointId: extensionPoint.id, userId, name })),
     plugin: (name) => store.read.plugin({ extensionPointId: extensionPoint.id, userId, name }),
     async close() {
       await blobs.close();

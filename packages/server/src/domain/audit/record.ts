@@ -2,6 +2,7 @@ import {
   type AppId,
   type AuditAction,
   type AuditDetail,
+  type AuditTrail,
   type auditActions,
   type GuestId,
   newId,
@@ -26,10 +27,16 @@ export interface AuditUser {
 /** Who does what is told of. */
 export type AuditBy = AuditUser | 'operator' | 'system';
 
-type TrailOf<A extends AuditAction> = (typeof auditActions)[A]['trail'];
+type ActionIn<Trail extends AuditTrail> = {
+  [A in AuditAction]: (typeof auditActions)[A]['trail'] extends Trail ? A : never;
+}[AuditAction];
+
+/** The actions that an application's trail tells of, and those that are about an account alone. */
+export type AppAction = ActionIn<'app' | 'both'>;
+export type AccountAction = ActionIn<'account' | 'both'>;
 
 /** What is told of a change, beside who makes it and when. Names of people and secrets have no place in the details. */
-export type AuditEntry<A extends AuditAction> = {
+export interface AuditEntry<A extends AuditAction> {
   readonly action: A;
   /** In whose account's trail it is. Default: that of the user who does it. */
   readonly accountId?: UserId;
@@ -37,21 +44,34 @@ export type AuditEntry<A extends AuditAction> = {
   readonly details?: { readonly [Name in AuditDetail<A>]?: unknown };
   /** The guests that it is about. Their ids are told among the details, their keys to the application's owners alone. */
   readonly guests?: readonly Pick<GuestRecord, 'id' | 'guestKey'>[];
-} & (TrailOf<A> extends 'app'
-  ? { readonly appId: AppId }
-  : TrailOf<A> extends 'account'
-    ? { readonly appId?: never }
-    : { readonly appId: AppId | null });
+}
+
+/** What is told in an application's trail too. */
+export interface AppEntry<A extends AppAction> extends AuditEntry<A> {
+  readonly appId: AppId;
+}
 
 /**
  * Leaves a row of a change that the transaction makes. To be called before what it tells of is deleted: the names of users,
  * tokens and sessions are looked up here.
  */
-export async function record<A extends AuditAction>(
-  { clock }: Pick<Context, 'clock'>,
+export function record<A extends AppAction>(
+  parts: Pick<Context, 'clock'>,
+  tx: Transaction,
+  by: AuditBy,
+  entry: AppEntry<A>,
+): Promise<void>;
+export function record<A extends AccountAction>(
+  parts: Pick<Context, 'clock'>,
   tx: Transaction,
   by: AuditBy,
   entry: AuditEntry<A>,
+): Promise<void>;
+export async function record(
+  { clock }: Pick<Context, 'clock'>,
+  tx: Transaction,
+  by: AuditBy,
+  entry: AuditEntry<AuditAction> & { readonly appId?: AppId },
 ): Promise<void> {
   const { action, target, guests } = entry;
   const user = typeof by === 'string' ? undefined : by;

@@ -1,8 +1,9 @@
+import { record } from '../audit/record.ts';
 import type { Context } from '../context.ts';
 import type { Transaction } from '../ports.ts';
 import type { AuthorizationCodeRecord } from '../records.ts';
 import { hashSecret, makeCode } from '../secrets.ts';
-import type { NewToken } from '../tokens.ts';
+import { type NewToken, storeToken } from '../tokens.ts';
 import { type Approver, type Decision, demandApproval, demandSamePerson, demandSession } from './approval.ts';
 import { redirectWithCode, redirectWithError, type ValidRequest } from './authorization-request.ts';
 import { OauthError } from './errors.ts';
@@ -26,12 +27,18 @@ export async function decideAuthorization(
 ): Promise<string> {
   demandSamePerson(approver, decision);
   const { returnTo, client, codeChallenge, deviceName } = request;
-  if (decision.decision === 'deny') return redirectWithError(returnTo, 'access_denied', 'The login was denied.');
+  const target = { id: client.id, name: deviceName };
+  if (decision.decision === 'deny') {
+    await context.store.write((tx) =>
+      record(context, tx, approver, { action: 'login.deny', target, details: { means: 'redirect' } }),
+    );
+    return redirectWithError(returnTo, 'access_denied', 'The login was denied.');
+  }
   const scopes = await demandApproval(context, approver, decision, request.scopes);
-  const code = makeCode(context.random);
+  const secret = makeCode(context.random);
   const nowMs = context.clock();
-  const record: AuthorizationCodeRecord = {
-    codeHash: hashSecret(code),
+  const code: AuthorizationCodeRecord = {
+    codeHash: hashSecret(secret),
     userId: approver.userId,
     clientId: client.id,
     redirectUri: returnTo.redirectUri,
@@ -45,9 +52,11 @@ export async function decideAuthorization(
   };
   await context.store.write(async (tx) => {
     await demandSession(tx, approver);
-    await tx.insertAuthorizationCode(record);
+    await tx.insertAuthorizationCode(code);
+    const details = { scopes, means: 'redirect' };
+    await record(context, tx, approver, { action: 'login.approve', target, details });
   });
-  return redirectWithCode(returnTo, code);
+  return redirectWithCode(returnTo, secret);
 }
 
 /** What a client sends for its token (RFC 6749 §4.1.3, RFC 7636 §4.5). */
@@ -73,10 +82,10 @@ export async function exchangeCode(context: Context, exchange: CodeExchange): Pr
   // What the transaction changes for a replayed code must stay, so it ends with an outcome and throws nothing.
   const token = await context.store.write(async (tx) => {
     const code = await tx.authorizationCodeByHash(codeHash);
-    if (code !== undefined && code.usedAtMs !== null) await revokeTokenOf(tx, code);
+    if (code !== undefined && code.usedAtMs !== null) await revokeTokenOf(context, tx, code);
     if (code === undefined || !(await isExchangeable(context, tx, code, exchange))) return undefined;
     const made = makeLoginToken(context, code);
-    await tx.insertToken(made.record);
+    await storeToken(context, tx, { userId: code.userId, sessionId: null }, made.record, 'login');
     await tx.useAuthorizationCode(codeHash, { tokenId: made.record.id, usedAtMs: made.record.createdAtMs });
     return made;
   });
@@ -86,8 +95,12 @@ export async function exchangeCode(context: Context, exchange: CodeExchange): Pr
   return token;
 }
 
-async function revokeTokenOf(tx: Transaction, { tokenId }: AuthorizationCodeRecord): Promise<void> {
-  if (tokenId !== null) await tx.deleteToken(tokenId);
+async function revokeTokenOf(context: Context, tx: Transaction, code: AuthorizationCodeRecord): Promise<void> {
+  const token = code.tokenId === null ? undefined : await tx.token(code.tokenId);
+  if (token === undefined) return;
+  const details = { cause: 'code_used_again' };
+  await record(context, tx, 'system', { action: 'token.revoke', accountId: token.userId, target: token, details });
+  await tx.deleteToken(token.id);
 }
 
 async function isExchangeable(

@@ -1,10 +1,11 @@
 import { formatUserCode, newId, parseUserCode, userCodeLength } from '@tenon/protocol';
+import { record } from '../audit/record.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import { ConflictError, type Queries, type RandomBytes } from '../ports.ts';
 import type { DeviceGrantRecord } from '../records.ts';
 import { hashSecret, makeCode } from '../secrets.ts';
-import type { NewToken } from '../tokens.ts';
+import { type NewToken, storeToken } from '../tokens.ts';
 import { type Approver, type Decision, demandApproval, demandSamePerson, demandSession } from './approval.ts';
 import type { Client } from './clients.ts';
 import { cleanDeviceName } from './device-name.ts';
@@ -134,6 +135,14 @@ export async function decideDeviceGrant(
     await demandSession(tx, approver);
     const { grant: open } = await findOpenDeviceGrant(context, tx, typed);
     await tx.settleDeviceGrant(open.id, outcome);
+    const told = { means: 'device_code', deviceAddress: open.address };
+    const target = { id: open.clientId, name: open.deviceName };
+    if (outcome.status === 'denied') {
+      await record(context, tx, approver, { action: 'login.deny', target, details: told });
+    } else {
+      const details = { ...told, scopes: outcome.scopes };
+      await record(context, tx, approver, { action: 'login.approve', target, details });
+    }
   });
 }
 
@@ -165,7 +174,7 @@ export async function redeemDeviceCode(
     const user = approved?.userId ? await tx.user(approved.userId) : undefined;
     if (approved === undefined || user === undefined || user.deletedAtMs !== null) throw unknownDeviceCode();
     const token = makeLoginToken(context, { ...approved, userId: user.id });
-    await tx.insertToken(token.record);
+    await storeToken(context, tx, { userId: user.id, sessionId: null }, token.record, 'login');
     await tx.deleteDeviceGrant(approved.id);
     return token;
   });

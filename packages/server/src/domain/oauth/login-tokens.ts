@@ -1,4 +1,5 @@
 import { isSecret, secretPrefixes, type TokenScope, type UserId } from '@tenon/protocol';
+import { record } from '../audit/record.ts';
 import type { Context } from '../context.ts';
 import { hashSecret } from '../secrets.ts';
 import { makeToken, type NewToken } from '../tokens.ts';
@@ -28,11 +29,17 @@ export function makeLoginToken(
  *
  * @throws OauthError `unsupported_token_type` for an API key
  */
-export async function revokeBearer({ store }: Pick<Context, 'store'>, secret: string): Promise<void> {
+export async function revokeBearer(context: Pick<Context, 'store' | 'clock'>, secret: string): Promise<void> {
   if (secret.startsWith(secretPrefixes.apiKey)) {
     throw new OauthError('unsupported_token_type', 'API keys are deleted on the console, or through /api/v1/api-keys.');
   }
   if (!isSecret('accessToken', secret)) return;
-  const token = await store.read.tokenByHash(hashSecret(secret));
-  if (token !== undefined) await store.write((tx) => tx.deleteToken(token.id));
+  const secretHash = hashSecret(secret);
+  await context.store.write(async (tx) => {
+    const token = await tx.tokenByHash(secretHash);
+    if (token === undefined) return;
+    const by = { userId: token.userId, tokenId: token.id, sessionId: token.sessionId };
+    await record(context, tx, by, { action: 'token.revoke', target: token });
+    await tx.deleteToken(token.id);
+  });
 }
