@@ -145,6 +145,28 @@ describe('extension points', { skip: noBrowser }, () => {
     await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor();
   });
 
+  it('are not lost when the session ends while they are written', async () => {
+    const { page } = owner;
+    const { TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart;
+    await owner.open(`/apps/${workshop.app.id}/extension-points/new`);
+    await page.getByLabel('Name').fill('Long thought about');
+    await write('exports: [ponder]');
+    const { objects } = await workshop.call<{ objects: { id: string }[] }>('GET', '/api/v1/sessions');
+    for (const { id } of objects) await workshop.call('DELETE', `/api/v1/sessions/${id}`);
+    await page.getByRole('heading', { name: 'ponder' }).waitFor();
+    await page.getByRole('button', { name: 'Create extension point' }).click();
+    await owner.signIn(email, password);
+    assert.equal(await page.getByLabel('Name').inputValue(), 'Long thought about');
+    await page.getByRole('button', { name: 'Create extension point' }).click();
+    await page.getByRole('heading', { name: 'Long thought about', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'ponder' }).waitFor();
+    // What is written is let go once it is saved.
+    await page.getByRole('link', { name: 'Extension points' }).click();
+    await page.getByRole('link', { name: 'New extension point' }).click();
+    assert.equal(await page.getByLabel('Name').inputValue(), '');
+    await editor().getByText('evaluate').waitFor();
+  });
+
   it('show what the server refuses at its field', async () => {
     const { page } = owner;
     await owner.open(`/apps/${workshop.app.id}/extension-points/new`);

@@ -6,6 +6,7 @@ import { TextField } from '../../components/field.tsx';
 import { checkSchema } from '../../components/schema-editor/check-schema.ts';
 import { SchemaEditor } from '../../components/schema-editor/schema-editor.tsx';
 import { SchemaView } from '../../components/schema-view.tsx';
+import { useDraft } from '../../state/use-draft.ts';
 import { useLeaveQuestion } from '../../state/use-leave-question.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 
@@ -21,9 +22,10 @@ export function SchemaForm(props: {
   readonly cancelTo: string;
   readonly onSave: (name: string, schemaText: string) => Promise<void>;
 }) {
-  const [name, setName] = useState(props.initialName);
-  const [text, setText] = useState(props.initialText);
-  const [checked, setChecked] = useState(() => checkSchema(props.initialText));
+  const [name, setName] = useDraft(`name ${props.cancelTo}`, props.initialName);
+  const [text, setText] = useDraft(`schema ${props.cancelTo}`, props.initialText);
+  const [firstText] = useState(text);
+  const [checked, setChecked] = useState(() => checkSchema(text));
   const [schema, setSchema] = useState<unknown>(() => (checked.isSound ? checked.schema : {}));
   const [isSaved, setSaved] = useState(false);
   useEffect(() => {
@@ -55,7 +57,7 @@ export function SchemaForm(props: {
           hint="Your team and your guests see it."
         />
         <SchemaEditor
-          initialText={props.initialText}
+          initialText={firstText}
           onChange={setText}
           checked={checked}
           error={checked.isSound ? fieldError('schema') : undefined}
