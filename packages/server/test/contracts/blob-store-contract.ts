@@ -147,7 +147,48 @@ export function blobStoreContract(name: string, backend: Backend): void {
         assert.equal(await blobs.it.size(text), undefined, text);
         assert.equal(await blobs.it.open(text), undefined, text);
         await assert.rejects(blobs.it.put(text, bytesOf(14, 10)), TypeError, text);
+        assert.equal(await blobs.it.delete(text), false, text);
       }
+    });
+
+    it('deletes a blob, once, and takes it again', async () => {
+      const bytes = bytesOf(20, 1000);
+      const address = await put(bytes);
+      assert.equal(await blobs.it.delete(address), true);
+      assert.equal(await blobs.it.size(address), undefined);
+      assert.equal(await blobs.it.open(address), undefined);
+      assert.equal(await blobs.it.delete(address), false);
+      await put(bytes);
+      demandSameBytes(await collect(await blobs.it.open(address)), bytes);
+    });
+
+    it('gives all of a blob to who reads it while it is deleted', async () => {
+      const bytes = bytesOf(21, 2 * mebibyte);
+      const address = await put(bytes);
+      const pieces: Uint8Array[] = [];
+      for await (const chunk of (await blobs.it.open(address)) ?? []) {
+        if (pieces.length === 0) assert.equal(await blobs.it.delete(address), true);
+        pieces.push(chunk);
+      }
+      demandSameBytes(new Uint8Array(Buffer.concat(pieces)), bytes);
+    });
+
+    it('lists every blob, and nothing else', async () => {
+      const { location, remove } = await backend.makeLocation();
+      const empty = await backend.openBlobs(location);
+      assert.deepEqual(await Array.fromAsync(empty.list()), []);
+      const all = [];
+      for (let at = 0; at < 20; at++) all.push(await put(bytesOf(30 + at, 10), empty));
+      assert.deepEqual((await Array.fromAsync(empty.list())).sort(), all.sort());
+      await empty.delete(all[3] as ContentAddress);
+      assert.deepEqual((await Array.fromAsync(empty.list())).sort(), all.toSpliced(3, 1).sort());
+      await empty.close();
+      await remove();
+    });
+
+    it('has nothing unfinished while nothing was broken off', async () => {
+      await put(bytesOf(22, 1000));
+      assert.equal(await blobs.it.deleteUnfinished(Date.now() + 86_400_000), 0);
     });
 
     it('shares what it has with another store on the same data', async () => {

@@ -85,6 +85,23 @@ describe('openFolderBlobStore()', () => {
     assert.deepEqual(await readdir(join(folder, 'tmp')), ['young']);
   });
 
+  it('lists no file that has the name of none of its blobs, and deletes what was never finished', async () => {
+    const folder = join(location, 'strangers');
+    const blobs = await openFolderBlobStore({ folder });
+    const digest = Buffer.from(addressOfBytes(bytesOf(5, 5)), 'base64url').toString('hex');
+    const shard = digest.slice(0, 2);
+    await writeFile(join(folder, shard, 'notes.txt'), '');
+    await writeFile(join(folder, shard, digest.toUpperCase()), '');
+    await writeFile(join(folder, shard === '00' ? '01' : '00', digest), 'in the wrong folder');
+    await writeFile(join(folder, 'tmp', digest), 'half');
+    assert.deepEqual(await Array.fromAsync(blobs.list()), []);
+    const nowMs = Date.UTC(2026, 5, 1);
+    await utimes(join(folder, 'tmp', digest), new Date(nowMs), new Date(nowMs));
+    assert.equal(await blobs.deleteUnfinished(nowMs), 0);
+    assert.equal(await blobs.deleteUnfinished(nowMs + 1000), 1);
+    assert.deepEqual(await readdir(join(folder, 'tmp')), []);
+  });
+
   const failures: [FileCall, string][] = [
     ['open', 'ENOSPC'],
     ['write', 'ENOSPC'],

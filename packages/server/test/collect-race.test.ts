@@ -1,0 +1,4 @@
+import { collectRaceContract } from './contracts/collect-race-contract.ts';
+import { backend } from './helpers/stores.ts';
+
+collectRaceContract('SQLite and a folder', backend);

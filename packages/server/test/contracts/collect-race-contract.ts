@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { verify } from '../../src/domain/housekeeping/verify.ts';
+import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../helpers/bytes.ts';
+import { createRecords } from '../helpers/records.ts';
+import type { Backend } from './backend.ts';
+import { collectorSteps, openCollector } from './collector.ts';
+import { openPublisher, type Publisher, type Stage, stepsAfterBlob, stepsBeforeBlob } from './publisher.ts';
+import { contents, publishAndRemove } from './race.ts';
+import type { RaceJob } from './race-child.ts';
+
+const childFile = fileURLToPath(new URL('./race-child.ts', import.meta.url));
+
+/** For how long several processes race, in milliseconds. */
+const raceMs = 3000;
+
+/** A child that is to be killed ends by itself after this time, which fails the test. */
+const killLimitMs = 15_000;
+
+/** Beyond every lease, and beyond the time of day at which the test runs: the remains of crashes have that. */
+const longAfterHours = 1_000_000;
+
+/**
+ * Publishers and collectors are at the same bytes at the same time, in several processes, and are killed (SIGKILL: nothing of
+ * them runs any more) at every step. Whatever happens, what a version names is there, and in the end nothing else is.
+ */
+export function collectRaceContract(name: string, backend: Backend): void {
+  describe(`publishers and collectors on ${name}`, () => {
+    let location: string;
+    let remove: () => Promise<void>;
+    let stage: Stage;
+    let publisher: Publisher;
+
+    before(async () => {
+      ({ location, remove } = await backend.makeLocation());
+      const store = await backend.openStore(location);
+      const made = await createRecords(store).stage();
+      stage = {
+        userId: made.publisher.id,
+        app: made.app,
+        extensionPoint: made.extensionPoint,
+        guest: made.guest,
+      };
+      await store.close();
+      publisher = await openPublisher(backend, location, stage);
+    });
+    after(async () => {
+      await publisher.close();
+      await remove();
+    });
+
+    it('race for the same bytes: what was answered is there, and in the end nothing else is', async () => {
+      const jobs: Pick<RaceJob, 'role' | 'number'>[] = [
+        { role: 'publish', number: 1 },
+        { role: 'publish', number: 2 },
+        { role: 'collect', number: 1 },
+        { role: 'collect', number: 2 },
+      ];
+      const outcomes = await Promise.all(jobs.map((job) => runChild({ ...job, forMs: raceMs })));
+      for (const { code } of outcomes) assert.equal(code, 0, 'no child found bytes missing');
+      const total = (key: string) => outcomes.reduce((sum, { printed }) => sum + (JSON.parse(printed)[key] ?? 0), 0);
+      assert.ok(total('published') > 20, `${total('published')} publishes`);
+      assert.ok(total('deleted') > 5, `${total('deleted')} deletions`);
+      await demandWhole(`${total('published')} publishes, ${total('deleted')} deletions`);
+    });
+
+    for (const step of [...stepsBeforeBlob, ...backend.blobSteps, ...stepsAfterBlob]) {
+      it(`leave every version its bytes when a publisher is killed at "${step}"`, async () => {
+        const child = runChild({ role: 'publish', number: 3, forMs: killLimitMs, step });
+        const ended = endOf(child);
+        const collector = await openCollector(backend, location, 3);
+        while (!ended.is) await collector.collect();
+        await collector.close();
+        assert.equal((await child).signal, 'SIGKILL', 'killed, and not ended by itself');
+        await demandWhole(step);
+      });
+    }
+
+    for (const step of collectorSteps) {
+      it(`leave every version its bytes when a collector is killed at "${step}"`, async () => {
+        await leaveOrphans();
+        const child = runChild({ role: 'collect', number: 1, forMs: killLimitMs, step });
+        const ended = endOf(child);
+        while (!ended.is) {
+          await leaveOrphans();
+          await publishAndRemove(publisher, 'beside', () => ended.is || Math.random() < 0.1);
+        }
+        assert.equal((await child).signal, 'SIGKILL', 'killed, and not ended by itself');
+        await demandWhole(step);
+      });
+    }
+
+    let orphans = 0;
+
+    /** Leaves bytes that nothing knows of, as a crash of an old version would, and some that nothing names any more. */
+    async function leaveOrphans(): Promise<void> {
+      const bytes = bytesOf(5000 + orphans++, 100);
+      await publisher.blobs.put(addressOfBytes(bytes), bytes);
+      await publisher.publishBytes('passing', bytesOf(7000 + orphans, 100));
+      await publisher.remove('passing');
+    }
+
+    function runChild(
+      job: Omit<RaceJob, 'location' | 'stage'>,
+    ): Promise<{ code: number | null; signal: NodeJS.Signals | null; printed: string }> {
+      const text = JSON.stringify({ location, stage, ...job });
+      const child = spawn(process.execPath, [childFile, backend.module, text], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let printed = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        printed += text;
+      });
+      return new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal, printed })));
+    }
+
+    /** Every version has its bytes; publishes go on; and one more run of the collector leaves what versions name, and no more. */
+    async function demandWhole(message: string): Promise<void> {
+      const first = await verify(publisher);
+      assert.deepEqual(first.faults, [], message);
+      const again = contents[0] as Uint8Array;
+      const { contentAddress } = await publisher.publishBytes('afterwards', again);
+      demandSameBytes(await collect(await publisher.blobs.open(contentAddress)), again);
+      const collector = await openCollector(backend, location, longAfterHours);
+      assert.ok((await collector.collect()) !== undefined, message);
+      await collector.close();
+      const { faults, notes, blobs, namedContents } = await verify(publisher);
+      assert.deepEqual([faults, notes], [[], []], message);
+      assert.equal(blobs, namedContents, `${message}: no orphan is left`);
+      assert.equal((await publisher.store.read.blobs({ limit: 1000 })).length, namedContents, `${message}: nor a row`);
+      const unfinished = await publisher.blobs.deleteUnfinished(Date.now() + 86_400_000);
+      assert.equal(unfinished, 0, `${message}: nor a part of one`);
+    }
+  });
+}
+
+/** Whether a promise has ended, to be asked at any time. */
+function endOf(promise: Promise<unknown>): { readonly is: boolean } {
+  const state = { is: false };
+  void promise.finally(() => {
+    state.is = true;
+  });
+  return state;
+}

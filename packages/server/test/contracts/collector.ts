@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { type Collected, collect } from '../../src/domain/housekeeping/collect.ts';
+import type { Store, Transaction } from '../../src/domain/ports.ts';
+import { someTimeMs } from '../helpers/records.ts';
+import type { Backend } from './backend.ts';
+
+/** The steps of a run of the collector that has something to do at each of them. */
+export const collectorSteps = [
+  'putLease',
+  'commit of putLease',
+  'adoptBlobs',
+  'commit of adoptBlobs',
+  'noteUnused',
+  'commit of noteUnused',
+  'condemnBlobs',
+  'commit of condemnBlobs',
+  'after condemnBlobs',
+  'dropBlob',
+  'unlink',
+  'commit of dropBlob',
+  'after dropBlob',
+  'deleteLease',
+  'commit of deleteLease',
+  'after deleteLease',
+] as const;
+
+export interface Collector {
+  /** Collects without any grace. */
+  collect(): Promise<Collected | undefined>;
+  close(): Promise<void>;
+}
+
+const hourMs = 60 * 60 * 1000;
+
+/**
+ * Opens stores for the domain's collector. Its clock is ahead of all publishers', by more than any lease lasts: nothing but the
+ * order of what is done protects them.
+ *
+ * @param hoursAhead of the publishers' clock. A collector that is further ahead than another takes that one's lease for ended,
+ *   so that they work at the same time
+ * @param onStep called with the name of each step, before it is made
+ */
+export async function openCollector(
+  backend: Backend,
+  location: string,
+  hoursAhead: number,
+  onStep: (step: string) => void = () => {},
+): Promise<Collector> {
+  const store = await backend.openStore(location);
+  const blobs = await backend.openBlobs(location, onStep);
+  const context = {
+    store: watchedStore(store, onStep),
+    blobs,
+    clock: () => someTimeMs + hoursAhead * hourMs,
+    random: randomBytes,
+  };
+  return {
+    collect: () => collect(context, { graceMs: 0 }),
+    async close() {
+      await blobs.close();
+      await store.close();
+    },
+  };
+}
+
+/** Tells of every change that a transaction asks for, of its commit, and that it is over. */
+function watchedStore(store: Store, onStep: (step: string) => void): Store {
+  return {
+    ...store,
+    async write(work) {
+      let last = 'nothing';
+      const watched = (tx: Transaction): Transaction =>
+        new Proxy(tx, {
+          get(target, name, receiver) {
+            const isChange = typeof name === 'string' && /^(put|adopt|note|condemn|drop|delete(?!Ended))/.test(name);
+            if (isChange) {
+              last = name;
+              onStep(name);
+            }
+            return Reflect.get(target, name, receiver);
+          },
+        });
+      const result = await store.write(async (tx) => {
+        const answer = await work(watched(tx));
+        onStep(`commit of ${last}`);
+        return answer;
+      });
+      onStep(`after ${last}`);
+      return result;
+    },
+  };
+}

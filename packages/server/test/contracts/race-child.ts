@@ -1,0 +1,50 @@
+import { writeSync } from 'node:fs';
+import type { Backend } from './backend.ts';
+import { openCollector } from './collector.ts';
+import { openPublisher, type Stage } from './publisher.ts';
+import { publishAndRemove } from './race.ts';
+
+/*
+ * Publishes and removes, or collects, for some time, and prints what it came to; or kills itself at a step.
+ */
+
+export interface RaceJob {
+  readonly location: string;
+  readonly stage: Stage;
+  readonly role: 'publish' | 'collect';
+  /** What tells the process from others: a part of its plugins' names, and how many hours its clock is ahead. */
+  readonly number: number;
+  /** For how long, in milliseconds. */
+  readonly forMs: number;
+  /** Where to be killed, the second time that the step comes. */
+  readonly step?: string;
+}
+
+const [module, text] = process.argv.slice(2) as [string, string];
+const { backend } = (await import(module)) as { backend: Backend };
+const job = JSON.parse(text) as RaceJob;
+
+let seen = 0;
+const onStep = (step: string): void => {
+  // The signal to oneself is delivered before the call returns: nothing runs after it.
+  if (step === job.step && ++seen === 2) process.kill(process.pid, 'SIGKILL');
+};
+const endMs = Date.now() + job.forMs;
+const isOver = () => Date.now() >= endMs;
+const outcome = await (job.role === 'publish' ? publishes() : collects());
+writeSync(1, JSON.stringify(outcome));
+
+async function publishes(): Promise<{ published: number }> {
+  const publisher = await openPublisher(backend, job.location, job.stage, onStep);
+  const published = await publishAndRemove(publisher, `racer-${job.number}`, isOver);
+  await publisher.close();
+  return { published };
+}
+
+async function collects(): Promise<{ deleted: number }> {
+  const collector = await openCollector(backend, job.location, job.number, onStep);
+  let deleted = 0;
+  while (!isOver()) deleted += (await collector.collect())?.deleted ?? 0;
+  await collector.close();
+  return { deleted };
+}
