@@ -109,6 +109,26 @@ describe('an extension point that requires approval', () => {
     assert.equal(await workshop.bound(), 3);
   });
 
+  it('ends a roll back by an approval for the guests of the approved version alone, and by none of an older one', async () => {
+    const workshop = await withVersions(2);
+    await workshop.settings({ requiresApproval: true });
+    await workshop.publish(3, `?guest=${workshop.second}`);
+    await workshop.call('POST', '/rollback', { version: 1 });
+    await workshop.call('POST', '/versions/3/approve');
+    const boundTo = async (guestId: string) =>
+      (await workshop.plugin()).status.bindings.find((one) => one.guestId === guestId)?.version;
+    assert.equal(await boundTo(workshop.first), 1);
+    assert.equal(await boundTo(workshop.second), 3);
+
+    await workshop.publish(4);
+    await workshop.settings({ requiresApproval: false });
+    await workshop.publish(5);
+    await workshop.publish(6);
+    await workshop.call('POST', '/rollback', { version: 5 });
+    await workshop.call('POST', '/versions/4/approve');
+    assert.equal(await workshop.bound(), 5);
+  });
+
   it('lists what awaits, the oldest first, until it is decided', async () => {
     const workshop = await withAwaiting();
     const { owner, publisher, extensionPointId, appId } = workshop;

@@ -147,7 +147,7 @@ function storeVersion(
     const version = isCurrent ? present.newest : newVersion(key, present, checked, state, nowMs);
     if (!isCurrent) await tx.insertVersion(version, checked.interfaceJson);
     const unclaimed = isCurrent ? await withoutClaimed(tx, version, claims) : claims;
-    for (const claim of unclaimed) await claimName(tx, claim, version, isCurrent);
+    for (const claim of unclaimed) await claimName(tx, claim, version);
     await rebind(tx, key, nowMs);
     if (unclaimed.length > 0) {
       const details = toldOf(version, !isCurrent);
@@ -273,11 +273,9 @@ function newVersion(
 }
 
 /** Puts a version under a guest. Who publishes anew wants that to be bound, whatever was rolled back to before. */
-async function claimName(tx: Transaction, claim: Claim, version: VersionRecord, isCurrent: boolean): Promise<void> {
+async function claimName(tx: Transaction, claim: Claim, version: VersionRecord): Promise<void> {
   await tx.putVersionGuest(version.id, claim.guestId);
   const present = await tx.binding(claim.extensionPointId, claim.guestId, claim.name);
   if (present === undefined) await tx.putBinding({ ...claim, versionId: null, updatedAtMs: 0 });
-  else if (present.selectedVersionId !== null && !isCurrent && version.state === 'published') {
-    await tx.selectVersion(claim, null);
-  }
+  else if (present.selectedVersionId !== null && version.state === 'published') await tx.selectVersion(claim, null);
 }

@@ -54,9 +54,9 @@ export type Random = ReturnType<typeof createRandom>;
 
 /** How often each kind of operation is drawn. */
 const weights: Readonly<Record<Operation['kind'], number>> = {
-  publish: 24,
-  decide: 32,
-  rollBack: 14,
+  publish: 26,
+  decide: 36,
+  rollBack: 16,
   pin: 10,
   unpin: 5,
   block: 5,
@@ -64,8 +64,8 @@ const weights: Readonly<Record<Operation['kind'], number>> = {
   delete: 4,
   removeGuest: 1,
   removeUser: 1,
-  join: 2,
-  settings: 4,
+  join: 1,
+  settings: 3,
   schema: 1,
 };
 const drawn = Object.entries(weights).flatMap(([kind, weight]) =>
@@ -82,19 +82,42 @@ export function drawKind(random: Random, step: number): Operation['kind'] {
   return step === 0 ? random.pick(['publish', 'publish', 'publish', 'settings']) : random.pick(drawn);
 }
 
-/** An operation of a kind that somebody could try, whether it can be done or not. */
-export function drawOperation(random: Random, kind: Operation['kind'], step: number): Operation {
-  const of = random.pick(['ann', 'ann', 'bob', 'olga'] as const);
+/** What a sequence is mostly about: everybody's plugins, or one that much happens to. */
+export interface Scene {
+  readonly publishers: readonly Person[];
+  readonly names: readonly Name[];
+}
+
+export function drawScene(random: Random): Scene {
+  return random.pick([
+    { publishers: ['ann', 'ann', 'bob', 'olga'], names },
+    { publishers: ['ann', 'ann', 'ann', 'ann', 'ann', 'bob'], names: ['10'] },
+    { publishers: ['ann'], names: ['constructor'] },
+  ]);
+}
+
+/**
+ * An operation of a kind that somebody could try, whether it can be done or not.
+ *
+ * @param newestOf the number of a plugin's newest version; 0 when there is no such plugin
+ */
+export function drawOperation(
+  random: Random,
+  scene: Scene,
+  kind: Operation['kind'],
+  newestOf: (of: Person, name: Name) => number,
+): Operation {
+  const of = random.pick(scene.publishers);
+  const name = random.pick(scene.names);
+  const number = 1 + random.below(Math.max(newestOf(of, name), random.pick([1, 1, 1, 1, 2, 3])));
   const publisherOrHost = random.pick([of, of, 'olga', 'olga', 'bob'] as const);
   const host = random.pick(['olga', 'olga', 'olga', 'olga', 'ann'] as const);
-  const name = random.pick(['10', '10', 'constructor'] as const);
-  const number = 1 + random.below(random.pick([1, 2, 3, 4]));
   const guest = random.pick(guestKeys);
   switch (kind) {
     case 'publish':
-      return { kind, by: of, name, guest: random.pick([null, null, guest]), content: random.pick(contents) };
+      return { kind, by: of, name, guest: random.pick([null, guest]), content: random.pick(contents) };
     case 'decide': {
-      const action = random.pick(['approve', 'reject', 'yank', 'yank', 'restore'] as const);
+      const action = random.pick(['approve', 'approve', 'reject', 'yank', 'yank', 'restore'] as const);
       return { kind, by: publisherOrHost, of, name, number, action };
     }
     case 'rollBack':
@@ -112,10 +135,10 @@ export function drawOperation(random: Random, kind: Operation['kind'], step: num
       return { kind, guest };
     case 'removeUser':
     case 'join':
-      return { kind, guest, user: of };
+      return { kind, guest, user: random.pick(people) };
     case 'settings':
-      return { kind, requiresApproval: random.below(2) === 0 };
+      return { kind, requiresApproval: random.below(3) > 0 };
     case 'schema':
-      return { kind, exported: `of_step_${step}` };
+      return { kind, exported: random.pick(['evaluate', 'describe']) };
   }
 }

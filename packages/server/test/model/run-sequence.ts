@@ -8,12 +8,16 @@ import {
   drawDelayMs,
   drawKind,
   drawOperation,
+  drawScene,
   firstHolders,
   type GuestKey,
   guestKeys,
+  type Name,
   names,
+  type Person,
   people,
   type Random,
+  type Scene,
 } from './operations.ts';
 import { type Prediction, predict } from './predict.ts';
 import type { Sequence, Stage } from './stage.ts';
@@ -28,6 +32,7 @@ export type Tally = Map<string, number>;
  */
 export async function runSequence(stage: Stage, seed: number, tally: Tally): Promise<void> {
   const random = createRandom(seed);
+  const scene = drawScene(random);
   const sequence = await stage.begin();
   let history = new History(firstHolders.map(([guest, user]): Event => ({ kind: 'join', guest, user })));
   const lists = new ExpectedLists();
@@ -37,7 +42,7 @@ export async function runSequence(stage: Stage, seed: number, tally: Tally): Pro
     const length = 1 + random.below(random.pick(maxLengths));
     for (let step = 0; step < length; step++) {
       nowMs += drawDelayMs(random);
-      const { operation, prediction } = drawStep(random, history, step);
+      const { operation, prediction } = drawStep(random, scene, history, step);
       told.push(`${nowMs} ${JSON.stringify(operation)}`);
       const code = await sequence.perform(operation, nowMs);
       const outcome = `${operation.kind} ${code ?? 'done'}`;
@@ -60,7 +65,8 @@ const maxLengths = [4, 5, 7, 14] as const;
  * Most of what is drawn at random is about things that are not there. So for most steps something is looked for that can be
  * done, and for some what is refused for a better reason.
  */
-function drawStep(random: Random, history: History, step: number) {
+function drawStep(random: Random, scene: Scene, history: History, step: number) {
+  const newestOf = (of: Person, name: Name) => history.plugin(of, name).newest()?.number ?? 0;
   const isWanted = random.pick<(prediction: Prediction) => boolean>([
     () => true,
     (prediction) => 'code' in prediction && prediction.code !== 'not_found',
@@ -69,7 +75,7 @@ function drawStep(random: Random, history: History, step: number) {
   for (let draws = 40; ; ) {
     const kind = drawKind(random, step);
     for (let ofKind = 0; ofKind < 8; ofKind++) {
-      const operation = drawOperation(random, kind, step);
+      const operation = drawOperation(random, scene, kind, newestOf);
       const prediction = predict(history, operation);
       if (--draws <= 0 || isWanted(prediction)) return { operation, prediction };
     }
