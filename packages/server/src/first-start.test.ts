@@ -13,6 +13,7 @@ import type { Context } from './domain/context.ts';
 import { contentAddressOf } from './domain/publish.ts';
 import { signIn } from './domain/sign-in.ts';
 import { signUp } from './domain/sign-up.ts';
+import { revokeToken } from './domain/tokens.ts';
 import { createUser } from './domain/users.ts';
 import { type FirstStart, type FirstStartOptions, firstStart, noDemoReason } from './first-start.ts';
 import { readQuickstart } from './quickstart-file.ts';
@@ -188,7 +189,7 @@ describe('firstStart()', () => {
     const dataDir = await makeFolder();
     await start(dataDir);
     await withContext(dataDir, async (context) => {
-      const { tokenId } = await authenticateToken(context, readQuickstart(dataDir).get('TENON_TOKEN') ?? '');
+      const owner = await authenticateToken(context, readQuickstart(dataDir).get('TENON_TOKEN') ?? '');
       const withoutToken = { state: 'in_use', hasSecrets: false, hasSignIn: true };
       const later = { ...context, clock: () => Date.now() + 91 * 24 * 60 * 60 * 1000 };
       assert.deepEqual(await firstStart(later, demoOptions(dataDir)), withoutToken);
@@ -197,7 +198,7 @@ describe('firstStart()', () => {
         hasSecrets: true,
         hasSignIn: true,
       });
-      await context.store.write((tx) => tx.deleteToken(tokenId));
+      await revokeToken(context, owner, owner.tokenId);
       assert.deepEqual(await firstStart(context, demoOptions(dataDir)), withoutToken);
     });
   });

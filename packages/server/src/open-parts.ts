@@ -4,11 +4,12 @@ import type { Logger } from 'pino';
 import { openFolderBlobStore } from './blobs/fs/folder-blob-store.ts';
 import { createCommonPasswords } from './common-passwords.ts';
 import type { Config } from './config.ts';
+import { demandAudit } from './domain/audit/demand.ts';
 import { createUseLog } from './domain/authenticate.ts';
 import type { Context } from './domain/context.ts';
 import type { GuessLimits } from './domain/guesses.ts';
 import { createDevicePolls } from './domain/oauth/device-polls.ts';
-import type { Clock } from './domain/ports.ts';
+import type { Clock, Store } from './domain/ports.ts';
 import { createSnapshots } from './domain/snapshots.ts';
 import { createByteBudget } from './http/bodies/byte-budget.ts';
 import { createClientAddresses } from './http/client-address.ts';
@@ -26,6 +27,8 @@ import type { PasswordCost } from './workers/password-tasks.ts';
 /** What works on a data folder without HTTP. */
 export interface DataParts {
   readonly context: Context;
+  /** The store below that of the context, which is this one with the demand that every change leaves a row in the audit trail. */
+  readonly store: Store;
   readonly workers: Parts['workers'];
   /** Closes the workers and the stores. */
   close(): Promise<void>;
@@ -47,7 +50,7 @@ export async function openData(config: Config, cost: PasswordCost = passwordCost
   const workers = createModuleWorkers(config);
   const passwords = createPasswordWorkers({ ...config, cost });
   const context: Context = {
-    store,
+    store: demandAudit(store),
     blobs,
     checker: workers,
     snapshots: createSnapshots(store),
@@ -61,6 +64,7 @@ export async function openData(config: Config, cost: PasswordCost = passwordCost
   };
   return {
     context,
+    store,
     workers,
     async close() {
       await workers.close();

@@ -246,7 +246,7 @@ describe('deleting an account', () => {
       assert.ok(session);
       // The account is deleted after everything was looked at, and before anything is written.
       const write: Store['write'] = async (work) => {
-        await store.write((tx) => tx.eraseUser(person.id, { name: 'Gone', deletedAtMs: 1 }));
+        await service.store.write((tx) => tx.eraseUser(person.id, { name: 'Gone', deletedAtMs: 1 }));
         return store.write(work);
       };
       await assert.rejects(attempt({ ...context, store: { ...store, write } }, actor, session), { code });

@@ -401,6 +401,16 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: (world) => inExtensionPoint(`/guests/${world.guestId}/bindings`)(world),
   },
+  'GET /api/v1/apps/:appId/audit': {
+    cells: `${refused} 403s 404 403f 403f 403f 403f 200`,
+    scope: 'read',
+    target: inApp('/audit'),
+  },
+  'GET /api/v1/me/audit': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'read',
+    target: () => ({ path: `${api}/me/audit` }),
+  },
   'GET /api/v1/apps/:appId/approvals': {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,
     scope: 'read',

@@ -264,8 +264,8 @@ describe('login with a loopback redirect', () => {
 
   it('gives nothing for an account that was deleted after it approved', async () => {
     const returned = await approve(ada);
-    const { store, clock } = service.parts.context;
-    await store.write((tx) => tx.eraseUser(ada.userId, { name: 'Gone', deletedAtMs: clock() }));
+    const { store, parts } = service;
+    await store.write((tx) => tx.eraseUser(ada.userId, { name: 'Gone', deletedAtMs: parts.context.clock() }));
     await assertRefused(exchangeOf(returned));
   });
 

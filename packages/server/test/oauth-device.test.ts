@@ -219,8 +219,8 @@ describe('login with a code that is typed', () => {
     const bob = await openBrowser(service);
     const started = await begin();
     await decide(started.user_code, {}, bob);
-    const { store, clock } = service.parts.context;
-    await store.write((tx) => tx.eraseUser(bob.userId, { name: 'Gone', deletedAtMs: clock() }));
+    const { store, parts } = service;
+    await store.write((tx) => tx.eraseUser(bob.userId, { name: 'Gone', deletedAtMs: parts.context.clock() }));
     assert.equal(await answer(started), 'invalid_grant');
   });
 

@@ -32,7 +32,7 @@ export async function openBrowser(service: TestService, existing?: UserId): Prom
     cookie,
     post: (path, json, headers = {}) =>
       service.call('POST', path, { json, headers: { cookie, 'sec-fetch-site': 'same-origin', ...headers } }),
-    end: () => context.store.write((tx) => tx.deleteSession(session.id)),
+    end: () => service.store.write((tx) => tx.deleteSession(session.id)),
   };
 }
 
@@ -41,7 +41,7 @@ async function userWithPassword(service: TestService): Promise<UserId> {
   const { id } = await service.user('Ada');
   const nowMs = context.clock();
   const secret = await context.passwords.hash(preparePassword(rightPassword));
-  await context.store.write((tx) =>
+  await service.store.write((tx) =>
     tx.insertIdentity({
       id: newId('identity'),
       userId: id,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
+import { demandAudit } from '../../src/domain/audit/demand.ts';
 import type { Context } from '../../src/domain/context.ts';
 import type { Transaction } from '../../src/domain/ports.ts';
 import { createSnapshots } from '../../src/domain/snapshots.ts';
@@ -14,7 +15,7 @@ declare const WebAssembly: { compile(bytes: Uint8Array): Promise<unknown> };
 
 /** The real parts on a data folder, without the HTTP around them. */
 export async function openContext(dataDir: string): Promise<Context> {
-  const store = await openSqliteStore({ file: join(dataDir, 'tenon.db') });
+  const store = demandAudit(await openSqliteStore({ file: join(dataDir, 'tenon.db') }));
   const blobs = await openFolderBlobStore({ folder: join(dataDir, 'blobs') });
   return {
     store,

@@ -9,6 +9,7 @@ import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { createApp } from '../../src/app.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
+import type { Store } from '../../src/domain/ports.ts';
 import { issueApiKey, issueToken } from '../../src/domain/tokens.ts';
 import { createUser } from '../../src/domain/users.ts';
 import type { Parts } from '../../src/http/parts.ts';
@@ -33,6 +34,8 @@ export interface CallOptions {
 export interface TestService {
   readonly app: FastifyInstance;
   readonly parts: Parts;
+  /** The store below the one that demands a row in the audit trail: to set a stage, or to change something behind everybody's back. */
+  readonly store: Store;
   readonly dataDir: string;
   /** What was logged, a line each. */
   readonly logged: readonly string[];
@@ -85,6 +88,7 @@ export async function openService({ config: changes, replace }: ServiceOptions =
   return {
     app,
     parts,
+    store: data.store,
     dataDir,
     logged,
     advance(ms) {

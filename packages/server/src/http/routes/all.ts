@@ -1,6 +1,7 @@
 import type { Route } from '../route.ts';
 import { accountRoutes } from './account.ts';
 import { appRoutes } from './apps.ts';
+import { auditRoutes } from './audit.ts';
 import { bindingRoutes } from './bindings.ts';
 import { consoleRoutes } from './console.ts';
 import { contentRoutes } from './content.ts';
@@ -31,6 +32,7 @@ export const allRoutes: readonly Route[] = [
   ...invitationRoutes,
   ...tokenRoutes,
   ...accountRoutes,
+  ...auditRoutes,
   ...sessionRoutes,
   ...oauthRoutes,
   ...sessionAuthorizationRoutes,

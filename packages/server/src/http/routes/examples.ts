@@ -9,6 +9,7 @@ export const example = {
   tokenId: 'tok_01j29hxk3mfpq8ad68ha6hbsex',
   apiKeyId: 'key_01j29hxk3mfpq8ad68ha6hbsex',
   sessionId: 'ses_01j29hxk3mfpq8ad68ha6hbsex',
+  auditEventId: 'evt_01j29hxk3mfpq8ad68ha6hbsex',
   contentAddress: '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
   time: '2026-03-01T12:00:00.000Z',
 } as const;
@@ -113,7 +114,7 @@ export const pluginExample = {
     state: 'awaiting_approval' as const,
     reason: null,
     detail: "Version 3 awaits approval by the application's team. Version 2 is bound under 1 guest.",
-    bindings: [{ guestId: example.guestId, version: 2, isPinned: false, rolledBackTo: null }],
+    bindings: [{ guestId: example.guestId, version: 2, isPinned: false, pinnedTo: null, rolledBackTo: null }],
   },
   guestIds: [example.guestId],
   createdAt: example.time,

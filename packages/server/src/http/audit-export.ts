@@ -1,0 +1,83 @@
+import { Readable } from 'node:stream';
+import type { AppAuditEntry, AuditExportFormat } from '@tenon/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AuditEventRecord } from '../domain/audit/ports.ts';
+import { toAppAuditEntry } from './audit-wire.ts';
+import type { Parts } from './parts.ts';
+
+/** How each format calls itself (RFC 4180 §3 for the header line that CSV begins with). */
+export const exportTypes: Readonly<Record<AuditExportFormat, string>> = {
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8; header=present',
+};
+
+/** The columns of a table, and what each has of an entry. */
+const columns: Readonly<Record<string, (entry: AppAuditEntry) => string | null | undefined>> = {
+  at: ({ at }) => at,
+  action: ({ action }) => action,
+  by: ({ by }) => by,
+  user_id: ({ user }) => user?.id,
+  user_name: ({ user }) => user?.name,
+  via_id: ({ via }) => via?.id,
+  via_name: ({ via }) => via?.name,
+  target_kind: ({ target }) => target.kind,
+  target_id: ({ target }) => target.id,
+  target_name: ({ target }) => target.name,
+  guest_keys: ({ guestKeys }) => Object.values(guestKeys).join(' '),
+  details: ({ details }) => JSON.stringify(details),
+  id: ({ id }) => id,
+};
+
+/**
+ * Answers with a trail as a file, as fast as the client takes it and the store gives it: no more than a batch is in memory. A
+ * client that takes nothing for too long is cut off.
+ *
+ * @param batches the events, in the order in which they are to come
+ */
+export async function sendAuditExport(
+  { settings }: Parts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  format: AuditExportFormat,
+  name: string,
+  batches: AsyncIterable<readonly AuditEventRecord[]>,
+): Promise<FastifyReply> {
+  reply
+    .header('content-type', exportTypes[format])
+    .header('content-disposition', `attachment; filename="${name}.${format}"`);
+  if (request.method === 'HEAD') return reply.send();
+  reply.raw.setTimeout(settings.idleTimeoutMs, () => reply.raw.destroy());
+  return reply.send(Readable.from(textOf(format, batches), { objectMode: false }));
+}
+
+async function* textOf(
+  format: AuditExportFormat,
+  batches: AsyncIterable<readonly AuditEventRecord[]>,
+): AsyncGenerator<Buffer> {
+  if (format === 'csv') yield Buffer.from(csvLine(Object.keys(columns)));
+  const line = format === 'csv' ? toCsv : toJson;
+  for await (const batch of batches) {
+    yield Buffer.from(batch.map((event) => line(toAppAuditEntry(event))).join(''));
+  }
+}
+
+function toJson(entry: AppAuditEntry): string {
+  return `${JSON.stringify(entry)}\n`;
+}
+
+function toCsv(entry: AppAuditEntry): string {
+  return csvLine(Object.values(columns).map((cellOf) => cellOf(entry) ?? ''));
+}
+
+/** A line of a table (RFC 4180 §2), whose cells no spreadsheet takes for a formula. */
+export function csvLine(cells: readonly string[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+/** What makes a spreadsheet take a cell for a formula: https://owasp.org/www-community/attacks/CSV_Injection */
+const startsFormula = /^[=+\-@\t\r\n]/;
+
+function csvCell(text: string): string {
+  const harmless = startsFormula.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

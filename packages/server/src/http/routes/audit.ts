@@ -1,0 +1,108 @@
+import {
+  type AccountAuditQuery,
+  type AppAuditQuery,
+  accountAuditEntry,
+  accountAuditQuery,
+  appAuditEntry,
+  appAuditQuery,
+  listOf,
+  type UserId,
+} from '@tenon/protocol';
+import type { AuditFilter } from '../../domain/audit/ports.ts';
+import { exportAppAudit, listAppAudit, listOwnAudit } from '../../domain/audit/read.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { sendAuditExport } from '../audit-export.ts';
+import { toAccountAuditEntry, toAppAuditEntry } from '../audit-wire.ts';
+import { toList, toPage } from '../query.ts';
+import { type Route, route } from '../route.ts';
+import { example } from './examples.ts';
+
+const entryExample = {
+  id: example.auditEventId,
+  at: example.time,
+  action: 'version.yank',
+  by: 'user' as const,
+  user: { id: example.userId, name: 'Ada' },
+  via: { id: example.tokenId, name: 'CI' },
+  target: {
+    kind: 'plugin',
+    id: `${example.extensionPointId}/plugin/${example.userId}/median`,
+    name: 'median',
+  },
+  details: { version: 3, versionId: example.versionId, reason: 'It loses the last row.' },
+};
+
+const ofAppExample = { ...entryExample, guestKeys: {} };
+const ofAccountExample = { ...entryExample, appId: example.appId, address: null };
+
+export const auditRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/apps/:appId/audit',
+    access: { kind: 'app', purpose: 'readAudit' },
+    query: appAuditQuery,
+    doc: {
+      id: 'listAppAudit',
+      tag: 'Applications',
+      summary: 'Read who changed what in an application, the newest first, as one of its owners',
+      description:
+        'A page of 100 when `limit` is left out. `format` has all that the other parameters let through sent as a file instead: an entry a line (`application/x-ndjson`), or a table.',
+      answers: {
+        200: {
+          description: 'the entries',
+          contentType: 'text/csv',
+          headers: { 'content-disposition': 'the name of the file, for an export' },
+          orJson: { schema: listOf(appAuditEntry), example: { objects: [ofAppExample] } },
+        },
+      },
+    },
+    handle: async (parts, { request, admission, query }, reply) => {
+      const { access } = admission;
+      const filter = { ...toFilter(query), userId: query.user as UserId | undefined };
+      if (query.format === undefined) {
+        return toList(await listAppAudit(parts.context, access, filter, toPage(query)), toAppAuditEntry);
+      }
+      if (query.limit !== undefined || query.cursor !== undefined) {
+        throw new DomainError(
+          'invalid_request',
+          'In the query, "format" asks for all, and "limit" or "cursor" for a part.',
+        );
+      }
+      const events = exportAppAudit(parts.context, access, filter);
+      return sendAuditExport(parts, request, reply, query.format, `audit-${access.app.id}`, events);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/me/audit',
+    access: { kind: 'user', scope: 'read', userLevel: true },
+    query: accountAuditQuery,
+    doc: {
+      id: 'listOwnAudit',
+      tag: 'Account',
+      summary: 'Read what you did, and what was done to your account, the newest first',
+      description:
+        'Sign-ins, tokens, keys, and what you changed in applications. A page of 100 when `limit` is left out.',
+      answers: {
+        200: {
+          description: 'the entries',
+          schema: listOf(accountAuditEntry),
+          example: { objects: [ofAccountExample] },
+        },
+      },
+    },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listOwnAudit(context, admission.actor, toFilter(query), toPage(query)), toAccountAuditEntry),
+  }),
+];
+
+function toFilter({ action, target, from, to }: AppAuditQuery | AccountAuditQuery): AuditFilter {
+  return { action, targetId: target, fromMs: toMs('from', from), toMs: toMs('to', to) };
+}
+
+function toMs(name: string, time: string | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const ms = Date.parse(time);
+  if (/^\d{4}-\d\d-\d\dT/.test(time) && Number.isFinite(ms)) return ms;
+  throw new DomainError('invalid_request', `In the query, "${name}" is no time such as 2026-03-01T12:00:00Z.`);
+}
