@@ -240,6 +240,12 @@ describe('checkInterface()', () => {
     assert.deepEqual(found.at(-1), { code: 'too_many', pointer: '', detail: 'There are 59,900 more.' });
   });
 
+  it('counts no rest where there is none', () => {
+    const names = Array.from({ length: maxMismatches }, (_, at) => [`name${at}`, {}]);
+    const found = checkInterface(moduleOf(''), { exports: Object.fromEntries(names) }, {});
+    assert.deepEqual([found.length, found.at(-1)?.code], [maxMismatches, 'missing_export']);
+  });
+
   it('cuts names short that are long', () => {
     const long = 'x'.repeat(100_000);
     const module = { ...moduleOf(''), imports: [{ module: long, name: long, kind: 'function' as const }] };
