@@ -61,6 +61,7 @@ export const pluginStatus = Type.Object({
       guestId: id('guest', 'a guest under which the plugin has its name'),
       version: nullable(Type.Integer({ description: 'the version that is bound; `null` when none is' })),
       isPinned: Type.Boolean({ description: "whether the application's team holds it at one version" }),
+      pinnedTo: nullable(Type.Integer({ description: 'the version that it is held at, whether or not that is bound' })),
       rolledBackTo: nullable(Type.Integer({ description: 'the version that was rolled back to' })),
     }),
   ),

@@ -238,8 +238,18 @@ describe('a pin', () => {
     assert.equal(await workshop.bound(), 1);
     const { bindings, detail } = (await workshop.plugin(workshop.publisher)).status;
     const told = bindings.map(({ guestId, ...rest }) => [guestId, rest] as const);
-    assert.deepEqual(new Map(told).get(workshop.first as never), { version: 1, isPinned: true, rolledBackTo: 2 });
-    assert.deepEqual(new Map(told).get(workshop.second as never), { version: 2, isPinned: false, rolledBackTo: 2 });
+    assert.deepEqual(new Map(told).get(workshop.first as never), {
+      version: 1,
+      isPinned: true,
+      pinnedTo: 1,
+      rolledBackTo: 2,
+    });
+    assert.deepEqual(new Map(told).get(workshop.second as never), {
+      version: 2,
+      isPinned: false,
+      pinnedTo: null,
+      rolledBackTo: 2,
+    });
     assert.match(detail, /The application's team holds it at version 1 under 1 of 2 guests\./);
 
     assert.equal((await unpin(workshop)).statusCode, 204);

@@ -66,8 +66,8 @@ describe('standingOf()', () => {
       { guestId: 'gst_a' },
     ]);
     assert.deepEqual(bindings, [
-      { guestId: 'gst_a', version: null, isPinned: false, rolledBackTo: null },
-      { guestId: 'gst_b', version: 1, isPinned: true, rolledBackTo: 2 },
+      { guestId: 'gst_a', version: null, isPinned: false, pinnedTo: null, rolledBackTo: null },
+      { guestId: 'gst_b', version: 1, isPinned: true, pinnedTo: 1, rolledBackTo: 2 },
     ]);
   });
 });

@@ -12,6 +12,7 @@ export interface Standing {
     readonly guestId: GuestId;
     readonly version: number | null;
     readonly isPinned: boolean;
+    readonly pinnedTo: number | null;
     readonly rolledBackTo: number | null;
   }[];
 }
@@ -32,6 +33,7 @@ export function standingOf({ plugin: { newest, block }, bindings }: PluginWithBi
       guestId,
       version: versionNumber,
       isPinned: pinnedNumber !== null,
+      pinnedTo: pinnedNumber,
       rolledBackTo: selectedNumber,
     })),
   };
