@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { parseExtensionPointSchema, SchemaError } from '@tenon/protocol/extension-point-schema';
-import { kernelModule, wasmProposals } from '@tenon/protocol/interface-check';
-import { codeBlocks } from '../scripts/lib/markdown.mjs';
-import { root } from './helpers/server.ts';
+import { parseExtensionPointSchema, SchemaError } from '../src/extension-point-schema.ts';
+import { kernelModule, wasmProposals } from '../src/interface-check.ts';
 
-const page = readFileSync(join(root, 'docs', 'reference', 'extension-point-schema.md'), 'utf8');
+const page = readFileSync(new URL('../../../docs/reference/extension-point-schema.md', import.meta.url), 'utf8');
 
 /** The words between backquotes in the rows of the table whose first heading is given. */
 function wordsOf(heading: string): string[] {
@@ -30,8 +27,8 @@ function offered(schema: string): string[] {
 
 describe('docs/reference/extension-point-schema.md', () => {
   it('shows a schema that is one', () => {
-    const [yaml] = codeBlocks(page).filter(({ language }) => language === 'yaml');
-    const schema = JSON.parse(parseExtensionPointSchema(yaml?.code ?? ''));
+    const [, yaml = ''] = /```yaml\n([^]*?)```/.exec(page) ?? [];
+    const schema = JSON.parse(parseExtensionPointSchema(yaml));
     assert.deepEqual(Object.keys(schema), ['version', 'exports', 'imports', 'components']);
     parseExtensionPointSchema('{ version: v0, exports: [greet, count_vowels] }');
   });
