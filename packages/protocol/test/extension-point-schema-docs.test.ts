@@ -27,7 +27,7 @@ function offered(schema: string): string[] {
 
 describe('docs/reference/extension-point-schema.md', () => {
   it('shows a schema that is one', () => {
-    const [, yaml = ''] = /```yaml\n([^]*?)```/.exec(page) ?? [];
+    const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
     const schema = JSON.parse(parseExtensionPointSchema(yaml));
     assert.deepEqual(Object.keys(schema), ['version', 'exports', 'imports', 'components']);
     parseExtensionPointSchema('{ version: v0, exports: [greet, count_vowels] }');
