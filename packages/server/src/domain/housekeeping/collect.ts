@@ -6,6 +6,9 @@ import type { BlobRecord } from './ports.ts';
 /** How many rows or files are looked at in one go. */
 const batchSize = 500;
 
+/** How many files are deleted in one transaction, which nobody else writes beside. */
+const deletionsAtOnce = 16;
+
 /** How long a collector that has stopped keeps others from the work. */
 const leaseMs = 5 * 60 * 1000;
 
@@ -128,30 +131,34 @@ async function condemn({ store, clock }: Parts, graceMs: number, goOn: GoOn): Pr
 }
 
 /** Deletes what is being deleted, also what an earlier run was kept from finishing. */
-async function deleteCondemned(
-  { store, blobs }: Parts,
-  goOn: GoOn,
-): Promise<Pick<Collected, 'deleted' | 'deletedBytes'>> {
+async function deleteCondemned(context: Parts, goOn: GoOn): Promise<Pick<Collected, 'deleted' | 'deletedBytes'>> {
   let [deleted, deletedBytes] = [0, 0];
   let after: ContentAddress | undefined;
   for (;;) {
-    const batch = await store.read.blobsBeingDeleted({ after, limit: batchSize });
-    for (const { address, size } of batch) {
-      await goOn();
-      const isDeleted = await store.write(async (tx) => {
-        if (!(await tx.dropBlob(address))) return false;
-        // Within the transaction, though it is no part of the store: its lock keeps a publish of the same bytes from taking
-        // them back between the look and the deletion, also when this process stands still here for an hour.
-        await blobs.delete(address);
-        return true;
-      });
-      if (!isDeleted) continue;
+    await goOn();
+    const batch = await context.store.read.blobsBeingDeleted({ after, limit: deletionsAtOnce });
+    for (const { size } of await deleteBatch(context, batch)) {
       deleted++;
       deletedBytes += size;
     }
     after = batch.at(-1)?.address;
     if (after === undefined) return { deleted, deletedBytes };
   }
+}
+
+/** @returns those that were not taken back meanwhile */
+function deleteBatch({ store, blobs }: Parts, batch: readonly BlobRecord[]): Promise<BlobRecord[]> {
+  return store.write(async (tx) => {
+    const deleted: BlobRecord[] = [];
+    for (const blob of batch) {
+      if (!(await tx.dropBlob(blob.address))) continue;
+      // Within the transaction, though it is no part of the store: its lock keeps a publish of the same bytes from taking
+      // them back between the look and the deletion, also when this process stands still here for an hour.
+      await blobs.delete(blob.address);
+      deleted.push(blob);
+    }
+    return deleted;
+  });
 }
 
 /** What a run would do. Files without a row count as unused since now. */
