@@ -24,6 +24,7 @@ export interface Api {
   get<T extends TSchema>(path: string, schema: T): Promise<Static<T>>;
   /** All entries of a list, however many pages it takes. */
   list<T extends TSchema>(path: string, item: T): Promise<Static<T>[]>;
+  /** @param body `undefined` for none */
   send<T extends TSchema>(method: 'POST' | 'PUT', path: string, body: unknown, schema: T): Promise<Static<T>>;
   upload<T extends TSchema>(path: string, upload: Upload, schema: T): Promise<Static<T>>;
   remove(path: string): Promise<void>;
@@ -49,6 +50,7 @@ export function createApi(options: Target): Api {
       }
     },
     async send(method, path, body, schema) {
+      if (body === undefined) return readAnswer(await request(options, path, { method }), schema);
       const headers = { 'content-type': 'application/json' };
       return readAnswer(await request(options, path, { method, headers, body: JSON.stringify(body) }), schema);
     },

@@ -40,7 +40,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     name: 'plugin',
     heading: 'Distribution:',
-    summary: 'publish plugins, and list them',
+    summary: 'begin plugins, publish them, and decide on their versions',
     load: async () => (await import('./commands/plugin.ts')).addPluginCommands,
   },
   {

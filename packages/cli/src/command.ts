@@ -35,11 +35,8 @@ export function withApp(command: Command): Command {
 }
 
 /** Adds `--extension-point`. */
-export function withExtensionPoint(command: Command): Command {
-  return command.option(
-    '-e, --extension-point <extension-point>',
-    'the extension point (default: TENON_EXTENSION_POINT_ID)',
-  );
+export function withExtensionPoint(command: Command, usual = 'TENON_EXTENSION_POINT_ID'): Command {
+  return command.option('-e, --extension-point <extension-point>', `the extension point (default: ${usual})`);
 }
 
 /** Lines for the end of a command's help. */

@@ -3,25 +3,39 @@ import { CliError, interruptedError, usageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
+export interface Confirmation {
+  /** Whether it was confirmed ahead. */
+  readonly yes?: boolean | undefined;
+  /** How to confirm it ahead, where that isn't `--yes`. */
+  readonly hint?: string | undefined;
+}
+
+/** Whether there is a person on a terminal. */
+export function canAsk(io: Pick<Io, 'stdin' | 'stderr'>): boolean {
+  return io.stdin.isTTY === true && io.stderr.isTTY === true;
+}
+
 /**
  * Has a person confirm what can't be undone. `--yes` confirms ahead; without it, and without a terminal to ask on, nothing is
  * done.
  *
- * @param what what will happen, as a sentence
+ * @param what what will happen, as a sentence, or as lines that end with a line break
  * @throws CliError when it is not confirmed
  */
-export async function confirm(io: Io, what: string, { yes }: { readonly yes?: boolean | undefined }): Promise<void> {
+export async function confirm(io: Io, what: string, { yes, hint }: Confirmation): Promise<void> {
   if (yes) return;
-  if (!io.stdin.isTTY || !io.stderr.isTTY) {
-    throw usageError(`${what} Nobody can be asked here, so nothing was done.`, 'Add --yes to confirm it.');
+  const said = what.endsWith('\n') ? what : `${what} `;
+  if (!canAsk(io)) {
+    throw usageError(`${said}Nobody can be asked here, so nothing was done.`, hint ?? 'Add --yes to confirm it.');
   }
-  const answer = await io.interruptible((signal) => ask(io, `${what} Go on? [y/N] `, signal));
+  const answer = await io.interruptible((signal) => ask(io, `${said}Go on? [y/N] `, signal));
   if (!/^y(es)?$/i.test(answer.trim())) {
     throw new CliError('declined', 'Not confirmed: nothing was done.', { exitCode: exitCodes.failure });
   }
 }
 
-async function ask(io: Io, question: string, signal: AbortSignal): Promise<string> {
+/** Asks a person on the terminal. Ctrl-D answers nothing; Ctrl-C ends the command. */
+export async function ask(io: Io, question: string, signal: AbortSignal): Promise<string> {
   const prompt = createInterface({ input: io.stdin, output: io.stderr });
   try {
     return await new Promise<string>((resolve, reject) => {

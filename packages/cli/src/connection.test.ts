@@ -53,6 +53,7 @@ describe('findConnection()', () => {
       appId: 'app_file',
       extensionPointId: undefined,
       passedOver: undefined,
+      isTokenKept: false,
     });
   });
 

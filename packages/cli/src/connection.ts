@@ -7,7 +7,7 @@ import type { Environment } from './environment.ts';
 import { CliError, usageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type NamedProfile, profileOfServer } from './profiles.ts';
-import { type ConnectionOptions, chooseServer, type ServerChoice } from './server-choice.ts';
+import { type ConnectionOptions, chooseServer, type ServerChoice, type ServerSources } from './server-choice.ts';
 import { parseServerUrl } from './server-url.ts';
 
 /** Which server to talk to, and what to use there when the command line doesn't say. */
@@ -23,7 +23,12 @@ export interface Connection {
   readonly extensionPointId: string | undefined;
   /** The server whose data folder is here, when another one was chosen because of the current login alone. */
   readonly passedOver: string | undefined;
+  /** Whether there is a TENON_TOKEN that was kept from the server, since nothing but a `tenon.toml` says that it is for it. */
+  readonly isTokenKept: boolean;
 }
+
+/** Where logins are kept, and what the plugin's `tenon.toml` says of the server. */
+export type ConnectionPlace = CredentialsPlace & Pick<ServerSources, 'projectServer'>;
 
 /** Where the data folder is: `--data-dir`, else TENON_DATA_DIR, else `./tenon-data`. */
 export function dataFolder(options: Pick<ConnectionOptions, 'dataDir'>, environment: Environment): string {
@@ -36,12 +41,12 @@ export function dataFolder(options: Pick<ConnectionOptions, 'dataDir'>, environm
  *
  * @throws CliError when no server is named, or what names it is wrong
  */
-export function findConnection(options: ConnectionOptions, place: CredentialsPlace): Connection {
-  const { environment } = place;
+export function findConnection(options: ConnectionOptions, place: ConnectionPlace): Connection {
+  const { environment, projectServer } = place;
   const quickstart = readQuickstart(options, environment);
   const quickstartUrl = parseServerUrl(quickstart.TENON_URL ?? '');
   const logins = lazily(() => readCredentials(place));
-  const chosen = chooseServer(options, { environment, logins, quickstartUrl });
+  const chosen = chooseServer(options, { environment, logins, quickstartUrl, projectServer });
   if (chosen === undefined) throw whichServer(logins());
   const { url } = chosen;
   const fallback = quickstartUrl === url ? quickstart : {};
@@ -55,19 +60,30 @@ export function findConnection(options: ConnectionOptions, place: CredentialsPla
     appId: value('TENON_APP_ID'),
     extensionPointId: value('TENON_EXTENSION_POINT_ID'),
     passedOver: chosen.by === 'current login' && quickstartUrl !== url ? quickstartUrl : undefined,
+    isTokenKept: chosen.by === 'tenon.toml' && !given && Boolean(environment.TENON_TOKEN),
   };
 }
 
-/** TENON_TOKEN, where it may go: beside TENON_URL it is that server's, and a profile that is named has a token of its own. */
+/**
+ * TENON_TOKEN, where it may go: beside TENON_URL it is that server's, and a profile that is named has a token of its own. A
+ * `tenon.toml` comes with a plugin's sources, which may be anybody's: it can't send the token to a server of its choice.
+ */
 function environmentToken({ url, by, login }: ServerChoice, environment: Environment): string | undefined {
-  if (by === 'option' && login !== undefined) return undefined;
+  if ((by === 'option' || by === 'tenon.toml') && login !== undefined) return undefined;
+  if (by === 'tenon.toml' && !environment.TENON_URL) return undefined;
   const isOtherServers = environment.TENON_URL && parseServerUrl(environment.TENON_URL) !== url;
   return isOtherServers ? undefined : environment.TENON_TOKEN;
 }
 
 /** @throws CliError that tells the ways to get a token, when there is none */
-export function demandToken({ token, url }: Pick<Connection, 'token' | 'url'>): string {
+export function demandToken({ token, url, isTokenKept }: Pick<Connection, 'token' | 'url' | 'isTokenKept'>): string {
   if (token !== undefined) return token;
+  if (isTokenKept) {
+    throw new CliError('missing_credentials', `There is no access token for ${url}, the server in tenon.toml.`, {
+      exitCode: exitCodes.denied,
+      hint: `TENON_TOKEN goes there once you say that it is for it: set TENON_URL=${url}`,
+    });
+  }
   throw new CliError('missing_credentials', `There is no access token for ${url}.`, {
     exitCode: exitCodes.denied,
     hint: [

@@ -28,11 +28,12 @@ export const environmentVariables: readonly (readonly [string, string])[] = [
 export const connectionRules = `The server is the first of these that is there:
 
 1. what options name: --server, --profile, or --data-dir with a quickstart.env in that folder;
-2. TENON_URL, TENON_PROFILE, or TENON_DATA_DIR with a quickstart.env in that folder;
-3. the current login: the last one that was made, or the one of "tenon profile use";
-4. ./tenon-data/quickstart.env, which a demo server in this folder has written.
+2. for commands about a plugin: the "server" of the tenon.toml here or in a folder above;
+3. TENON_URL, TENON_PROFILE, or TENON_DATA_DIR with a quickstart.env in that folder;
+4. the current login: the last one that was made, or the one of "tenon profile use";
+5. ./tenon-data/quickstart.env, which a demo server in this folder has written.
 
 The token is the first of these that is for that server: --token, TENON_TOKEN, a login there, its quickstart.env. Nothing that
 belongs to one server is sent to another. TENON_TOKEN without TENON_URL goes to whichever server is chosen, unless a login was
-named with --profile. Whoever is logged in elsewhere and stands in the folder of a demo server is told which of the two is meant.
+named with --profile, or tenon.toml alone names the server. Whoever is logged in elsewhere and stands in the folder of a demo server is told which of the two is meant.
 `;

@@ -20,10 +20,19 @@ export interface Io {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly randomBytes: (length: number) => Uint8Array;
   readonly platform: NodeJS.Platform;
+  /** Where the user stands. */
+  readonly workingFolder: string;
   /** What this machine calls itself. */
   readonly hostName: string;
   /** Shows a page in the user's browser. Rejects when that doesn't work. */
   readonly openBrowser: (url: string) => Promise<void>;
+  /**
+   * Has the system's shell run a line in a folder. What it writes goes to stderr, and the tokens of this environment are kept
+   * from it.
+   *
+   * @returns what it ends with; `null` when a signal ended it
+   */
+  readonly runShell: (line: string, folder: string, signal: AbortSignal) => Promise<number | null>;
   /** Runs work that is told, by the signal, when the user wants it ended: it then cleans up and rejects with the signal's reason. */
   readonly interruptible: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 }

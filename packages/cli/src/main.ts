@@ -10,6 +10,7 @@ import type { Io } from './io.ts';
 import { openBrowser } from './login/browser.ts';
 import { reportError } from './output.ts';
 import { run } from './run.ts';
+import { runShell } from './run-shell.ts';
 import { sleep } from './sleep.ts';
 
 /** Runs the process's own command line, and sets its exit code. */
@@ -26,8 +27,10 @@ export async function main(): Promise<void> {
     sleep,
     randomBytes,
     platform: process.platform,
+    workingFolder: process.cwd(),
     hostName: hostname(),
     openBrowser: (url) => openBrowser(url, environment, process.platform),
+    runShell: (line, folder, signal) => runShell(line, { folder, environment, signal }),
     interruptible,
   };
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -20,7 +20,7 @@ export interface ServerChoice {
   /** `{base_url}`, without a slash at the end. */
   readonly url: string;
   /** What named it. */
-  readonly by: 'option' | 'environment' | 'current login' | 'quickstart';
+  readonly by: 'option' | 'tenon.toml' | 'environment' | 'current login' | 'quickstart';
   /** The login, where it was named by one. */
   readonly login?: NamedProfile;
 }
@@ -28,6 +28,8 @@ export interface ServerChoice {
 /** Where a server can be named beside the command line. */
 export interface ServerSources {
   readonly environment: Environment;
+  /** What the plugin's `tenon.toml` says: a URL, or a profile's name. */
+  readonly projectServer?: string | undefined;
   /** Reads the logins. That is left until they are needed: with a URL and a token at hand they don't matter. */
   readonly logins: () => Credentials;
   /** The server whose data folder is named, or here. */
@@ -35,8 +37,8 @@ export interface ServerSources {
 }
 
 /**
- * Chooses the server: what the command line names, else the environment, else the current login, else `quickstart.env` in
- * `./tenon-data`. A data folder that is named, rather than found, names its server.
+ * Chooses the server: what the command line names, else the plugin's `tenon.toml`, else the environment, else the current
+ * login, else `quickstart.env` in `./tenon-data`. A data folder that is named, rather than found, names its server.
  *
  * @returns `undefined` when nothing names one
  * @throws CliError when what names it is wrong
@@ -45,6 +47,7 @@ export function chooseServer(options: ConnectionOptions, sources: ServerSources)
   const { environment, quickstartUrl } = sources;
   return (
     byOptions(options, sources) ??
+    byProject(sources) ??
     byEnvironment(sources) ??
     byCurrentLogin(sources) ??
     (quickstartUrl === undefined ? undefined : { url: quickstartUrl, by: 'quickstart' })
@@ -73,6 +76,12 @@ function byOptions(options: ConnectionOptions, { logins, quickstartUrl }: Server
   }
   if (byProfile !== undefined) return byProfile;
   return dataDir !== undefined && quickstartUrl !== undefined ? { url: quickstartUrl, by: 'option' } : undefined;
+}
+
+function byProject({ projectServer, logins }: ServerSources): ServerChoice | undefined {
+  if (projectServer === undefined) return undefined;
+  const read = readServerOption(projectServer);
+  return 'url' in read ? { ...read, by: 'tenon.toml' } : byName(logins(), read.name, 'tenon.toml');
 }
 
 /** What `--server` was given, or `--url`. @throws CliError when both were given something */

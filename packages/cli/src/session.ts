@@ -30,11 +30,25 @@ export function calling<Options, Args extends unknown[]>(
   io: Io,
   work: (session: Session, options: Options, ...args: Args) => Promise<void>,
 ): (...args: unknown[]) => Promise<void> {
+  return callingFrom(io, async () => ({}), work);
+}
+
+/**
+ * Like {@link calling}, for a command that looks around first.
+ *
+ * @param look what it finds goes into the session; it may name the server
+ */
+export function callingFrom<Found extends { readonly server?: string | undefined }, Options, Args extends unknown[]>(
+  io: Io,
+  look: (out: Reporter, options: Options) => Promise<Found>,
+  work: (session: Session & { readonly found: Found }, options: Options, ...args: Args) => Promise<void>,
+): (...args: unknown[]) => Promise<void> {
   return async (...all) => {
     const command = all.at(-1) as Command;
     const options = command.opts<CommonOptions>();
     const out = createReporter(io, options.json === true);
-    const connection = findConnection(options, { ...io, warn: out.warn });
+    const found = await look(out, options as Options);
+    const connection = findConnection(options, { ...io, warn: out.warn, projectServer: found.server });
     const token = demandToken(connection);
     if (connection.passedOver !== undefined) out.note(passedOverNote(connection));
     await io.interruptible((signal) => {
@@ -46,7 +60,7 @@ export function calling<Options, Args extends unknown[]>(
         timeoutMs: timeoutMs(options),
         signal,
       });
-      return work({ io, api, out, connection, signal }, options as Options, ...(command.processedArgs as Args));
+      return work({ io, api, out, connection, signal, found }, options as Options, ...(command.processedArgs as Args));
     });
   };
 }

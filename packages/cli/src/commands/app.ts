@@ -6,6 +6,7 @@ import { confirm } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
+import { addApprovalsCommand } from './plugin-control.ts';
 
 export function addAppCommands(program: Command, io: Io): void {
   const group = program.command('app').description('applications: they own extension points and invite guests');
@@ -46,6 +47,7 @@ export function addAppCommands(program: Command, io: Io): void {
     .addHelpText('after', examples('tenon app delete app_01j29hxk3mfpq8ad68ha6hbsex'))
     .action(calling(io, deleteApp));
 
+  addApprovalsCommand(group, io);
   addMemberCommands(group, io);
 }
 

@@ -4,6 +4,7 @@ import { Readable, Writable } from 'node:stream';
 import type { Environment } from '../../src/environment.ts';
 import type { Io } from '../../src/io.ts';
 import { run } from '../../src/run.ts';
+import { runShell } from '../../src/run-shell.ts';
 import { sleep } from '../../src/sleep.ts';
 
 /** A stream that keeps what is written to it. */
@@ -42,6 +43,7 @@ export interface Setting {
   /** What opens a page. By default there is no browser. */
   readonly openBrowser?: Io['openBrowser'];
   readonly sleep?: Io['sleep'];
+  readonly workingFolder?: string;
 }
 
 /** The outside world of one command, none of which is this process's. */
@@ -60,8 +62,11 @@ export function createIo(setting: Setting = {}) {
     sleep: setting.sleep ?? sleep,
     randomBytes,
     platform: setting.platform ?? process.platform,
+    workingFolder: setting.workingFolder ?? process.cwd(),
     hostName: 'test-machine',
     openBrowser: setting.openBrowser ?? (() => Promise.reject(new Error('no browser'))),
+    runShell: (line, folder, signal) =>
+      runShell(line, { folder, environment: { ...process.env, ...environment }, signal }),
     interruptible: (work) => work(signal ?? new AbortController().signal),
   };
   return { io, stdout, stderr };

@@ -1,0 +1,187 @@
+import {
+  type Approval,
+  approval as approvalSchema,
+  guestBinding as guestBindingSchema,
+  plugin as pluginSchema,
+  version as versionSchema,
+} from '@tenon/protocol';
+import type { Command } from 'commander';
+import { path } from '../api.ts';
+import { examples, withApp, withConfirmation, withServer } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { usageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { findPlugin, type PluginChoice, type PluginPlace } from '../project/plugin-reference.ts';
+import { callingForPlugin, type PluginSession } from '../project/plugin-session.ts';
+import { calling, demandApp, type Session } from '../session.ts';
+import { count, formatSize, formatTime, printable } from '../text.ts';
+import { aboutPlugin, withVersion } from './plugin-versions.ts';
+
+/** What the application's team decides about the plugins of others. */
+export function addControlCommands(group: Command, io: Io): void {
+  group.commandsGroup("For the application's team:");
+  aboutPlugin(withVersion(group.command('approve').description('let a version that awaits approval be bound')))
+    .addHelpText(
+      'after',
+      examples('tenon plugin approve 3 greet', 'tenon plugin approve 3 ext_01j29…/plugin/usr_01j29…/greet'),
+    )
+    .action(callingForPlugin(io, approve));
+
+  withConfirmation(
+    aboutPlugin(
+      withVersion(
+        group
+          .command('reject')
+          .requiredOption('--reason <text>', 'why; its publisher reads it')
+          .description('refuse a version that awaits approval, for good'),
+      ),
+    ),
+  )
+    .addHelpText(
+      'after',
+      examples('tenon plugin reject 3 greet --reason "Imports a clock, which our sheets have none of"'),
+    )
+    .action(callingForPlugin(io, reject));
+
+  addPinCommands(group, io);
+
+  aboutPlugin(
+    group
+      .command('block')
+      .requiredOption('--reason <text>', 'why; its publisher reads it')
+      .description('block a plugin: it is bound nowhere and takes no version'),
+  )
+    .addHelpText('after', examples('tenon plugin block greet --reason "Sends what it reads to a third party"'))
+    .action(callingForPlugin(io, block));
+
+  aboutPlugin(group.command('unblock').description('take a block back: what was bound before is bound again'))
+    .addHelpText('after', examples('tenon plugin unblock greet'))
+    .action(callingForPlugin(io, unblock));
+}
+
+function addPinCommands(group: Command, io: Io): void {
+  const withGuest = (command: Command) =>
+    command.option('--guest <guest>', 'under this guest alone, gst_… (default: all that it has its name under)');
+
+  withGuest(
+    aboutPlugin(
+      withVersion(
+        group.command('pin').description('hold what is bound at one version, whatever is published or rolled back'),
+      ),
+    ),
+  )
+    .addHelpText('after', examples('tenon plugin pin 2 greet', 'tenon plugin pin 2 greet --guest gst_01j29hyr4…'))
+    .action(callingForPlugin(io, pin));
+
+  withGuest(aboutPlugin(group.command('unpin').description('take a pin back: the publisher decides again')))
+    .addHelpText('after', examples('tenon plugin unpin greet'))
+    .action(callingForPlugin(io, unpin));
+}
+
+/** Adds `tenon app approvals`. */
+export function addApprovalsCommand(group: Command, io: Io): void {
+  withServer(withApp(group.command('approvals').description('list the versions that await approval, the oldest first')))
+    .addHelpText('after', examples('tenon app approvals', "tenon app approvals --json | jq -r '.[].pluginId'"))
+    .action(calling(io, listApprovals));
+}
+
+async function approve(session: PluginSession, options: PluginChoice, number: number, named?: string): Promise<void> {
+  const { api, out } = session;
+  const place = await findPlugin(session, options, named, 'team');
+  const version = await api.send('POST', `${place.path}/versions/${number}/approve`, undefined, versionSchema);
+  out.result(version, () =>
+    out.note(
+      `Approved version ${number} of ${place.name}. It is bound under ${count(version.boundGuestIds.length, 'guest')} now.`,
+    ),
+  );
+}
+
+async function reject(
+  session: PluginSession,
+  options: PluginChoice & { reason: string; yes?: boolean },
+  number: number,
+  named?: string,
+): Promise<void> {
+  const { api, io, out } = session;
+  const place = await findPlugin(session, options, named, 'team');
+  await confirm(io, `Version ${number} of ${place.name} will be rejected for good.`, options);
+  const body = { reason: options.reason };
+  const version = await api.send('POST', `${place.path}/versions/${number}/reject`, body, versionSchema);
+  out.result(version, () => out.note(`Rejected version ${number} of ${place.name}.`));
+}
+
+async function block(
+  session: PluginSession,
+  options: PluginChoice & { reason: string },
+  named?: string,
+): Promise<void> {
+  const { api, out } = session;
+  const place = await findPlugin(session, options, named, 'team');
+  const plugin = await api.send('PUT', `${place.path}/block`, { reason: options.reason }, pluginSchema);
+  out.result(plugin, () => out.note(`Blocked ${place.name}. ${printable(plugin.status.detail)}`));
+}
+
+async function unblock(session: PluginSession, options: PluginChoice, named?: string): Promise<void> {
+  const { api, out } = session;
+  const place = await findPlugin(session, options, named, 'team');
+  await api.remove(`${place.path}/block`);
+  const plugin = await api.get(place.path, pluginSchema);
+  out.result(plugin, () => out.note(`${place.name} is blocked no more. ${printable(plugin.status.detail)}`));
+}
+
+interface PinOptions extends PluginChoice {
+  readonly guest?: string;
+}
+
+async function pin(session: PluginSession, options: PinOptions, version: number, named?: string): Promise<void> {
+  const { api, out } = session;
+  const place = await findPlugin(session, options, named, 'team');
+  const pinned = [];
+  for (const guest of await guestsOf(session, place, options)) {
+    pinned.push(await api.send('PUT', pinPath(place, guest), { version }, guestBindingSchema));
+  }
+  out.result(pinned, () =>
+    out.note(`Pinned ${place.name} to version ${version} under ${count(pinned.length, 'guest')}.`),
+  );
+}
+
+async function unpin(session: PluginSession, options: PinOptions, named?: string): Promise<void> {
+  const { api, out } = session;
+  const place = await findPlugin(session, options, named, 'team');
+  for (const guest of await guestsOf(session, place, options)) await api.remove(pinPath(place, guest));
+  const plugin = await api.get(place.path, pluginSchema);
+  out.result(plugin, () => out.note(`${place.name} is pinned no more. ${printable(plugin.status.detail)}`));
+}
+
+async function guestsOf({ api }: Session, place: PluginPlace, { guest }: PinOptions): Promise<string[]> {
+  const { status } = await api.get(place.path, pluginSchema);
+  const guests = status.bindings.map(({ guestId }) => guestId as string);
+  if (guest === undefined) return guests;
+  if (guests.includes(guest)) return [guest];
+  throw usageError(`${place.name} is not published under ${guest}.`, `It is under ${guests.join(', ') || 'no guest'}.`);
+}
+
+function pinPath({ extensionPoint, name }: PluginPlace, guest: string): string {
+  return path`/api/v1/extension-points/${extensionPoint}/guests/${guest}/pins/${name}`;
+}
+
+async function listApprovals(session: Session, options: { app?: string }): Promise<void> {
+  const { api, out } = session;
+  const waiting = await api.list(path`/api/v1/apps/${demandApp(session, options)}/approvals`, approvalSchema);
+  out.result(waiting, () =>
+    out.table(
+      ['PLUGIN', 'VERSION', 'EXTENSION POINT', 'PUBLISHED BY', 'SIZE', 'PUBLISHED', 'ID', 'NOTE'],
+      waiting.map(({ name, version, extensionPoint, user, pluginId }: Approval) => [
+        printable(name),
+        `${version.number}${version.semver === null ? '' : ` (${printable(version.semver)})`}`,
+        printable(extensionPoint.name),
+        printable(user.name),
+        formatSize(version.size),
+        formatTime(version.createdAt),
+        printable(pluginId),
+        printable(version.note ?? ''),
+      ]),
+      'Nothing awaits approval.',
+    ),
+  );
+}

@@ -1,0 +1,261 @@
+import { lstatSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import {
+  type App,
+  app as appSchema,
+  type ExtensionPoint,
+  extensionPoint as extensionPointSchema,
+  isId,
+  isPluginName,
+  pluginNamePattern,
+} from '@tenon/protocol';
+import { type Command, Option } from 'commander';
+import { type Api, createApi, path } from '../api.ts';
+import { examples, withExtensionPoint, withServer } from '../command.ts';
+import { ask, canAsk } from '../confirm.ts';
+import { type Connection, findConnection } from '../connection.ts';
+import { CliError, usageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { fileError } from '../files.ts';
+import type { Io } from '../io.ts';
+import { createReporter, type Reporter } from '../output.ts';
+import { type CommonOptions, timeoutMs } from '../session.ts';
+import { readPluginInterface } from '../template/plugin-interface.ts';
+import { type PluginPlan, renderTemplate, type TemplateName, templateNames, templates } from '../template/template.ts';
+import { count, printable, shellWord } from '../text.ts';
+
+interface Options extends CommonOptions {
+  readonly template?: TemplateName;
+  readonly name?: string;
+  readonly extensionPoint?: string;
+  readonly yes?: boolean;
+}
+
+export function addInitCommand(group: Command, io: Io): void {
+  withServer(
+    withExtensionPoint(
+      group
+        .command('init')
+        .argument('[folder]', 'where to begin it; it is made when it is not there (default: here)')
+        .addOption(new Option('--template <template>', 'the language').choices(templateNames))
+        .option('--name <name>', "the plugin's name (default: the folder's)")
+        .option('-y, --yes', "don't ask; take what is usual")
+        .description('begin a plugin: sources that build, and a tenon.toml that publishes'),
+    ),
+  )
+    .addHelpText(
+      'after',
+      `${examples(
+        'tenon plugin init greeter',
+        'tenon plugin init greeter --template c --extension-point ext_01j29hxk3…',
+      )}
+With an extension point, the sources have a stub for each export of its schema; without, a sample. No file is overwritten.
+`,
+    )
+    .action(async (folder: string | undefined, options: Options) => {
+      await io.interruptible((signal) => initPlugin(io, options, folder, signal));
+    });
+}
+
+async function initPlugin(io: Io, options: Options, folder: string | undefined, signal: AbortSignal): Promise<void> {
+  const out = createReporter(io, options.json === true);
+  const target = resolve(io.workingFolder, folder ?? '.');
+  const isAsking = options.yes !== true && canAsk(io);
+  const ways = { io, out, options, signal, isAsking };
+  const name = await chooseName(ways, target);
+  const template = await chooseTemplate(ways);
+  const { extensionPoint, server, plugin } = await chooseExtensionPoint(ways);
+  const plan: PluginPlan = { template, name, extensionPoint, server, plugin };
+  const files = await renderTemplate(plan);
+  await writeNewFiles(target, files);
+  const shown = relative(io.workingFolder, target) || '.';
+  out.note(`Began the plugin ${name} in ${printable(shown)}, with ${count(files.size, 'file')}. Next:`);
+  if (shown !== '.') out.note(`  cd ${shellWord(shown)}`);
+  if (extensionPoint === undefined) out.note('  add extension-point = "ext_…" to tenon.toml');
+  out.note('  tenon plugin push --build');
+  const exports = (plugin?.exports ?? []).map((entry) => entry.name);
+  const result = {
+    folder: target,
+    name,
+    template,
+    extensionPoint: extensionPoint?.id ?? null,
+    server: server ?? null,
+    exports,
+    files: [...files.keys()],
+  };
+  out.result(result, () => out.write(`${printable(shown)}\n`));
+}
+
+/** What the questions are asked with. */
+interface Ways {
+  readonly io: Io;
+  readonly out: Reporter;
+  readonly options: Options;
+  readonly signal: AbortSignal;
+  readonly isAsking: boolean;
+}
+
+async function chooseName({ io, options, signal, isAsking }: Ways, folder: string): Promise<string> {
+  const usual =
+    basename(folder)
+      .replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9._-]+/g, '-')
+      .replace(/^-+|-+$/g, '')
+      .slice(0, 100) || 'plugin';
+  if (options.name === undefined && isAsking) {
+    for (;;) {
+      const answer = (await ask(io, `What is the plugin called? [${usual}] `, signal)).trim() || usual;
+      if (isPluginName(answer)) return answer;
+      io.stderr.write(`Letters, digits, dots, dashes and underscores, 100 at most; a letter or digit first.\n`);
+    }
+  }
+  const name = options.name ?? usual;
+  if (isPluginName(name)) return name;
+  throw usageError(`"${name}" can't name a plugin: names match ${pluginNamePattern}.`);
+}
+
+async function chooseTemplate({ io, options, signal, isAsking }: Ways): Promise<TemplateName> {
+  const [usual] = templateNames;
+  if (options.template !== undefined || !isAsking) return options.template ?? usual;
+  const list = templateNames.map((name, at) => `  ${at + 1}  ${name}: ${templates[name].summary}`);
+  const picked = await pick(io, signal, `Which language?\n${list.join('\n')}\n`, templateNames, usual);
+  return picked ?? usual;
+}
+
+/** Has one of several picked by its number or its name. @returns `undefined` where nothing is answered, and nothing is usual */
+async function pick<T extends string>(
+  io: Io,
+  signal: AbortSignal,
+  question: string,
+  choices: readonly T[],
+  usual: T | undefined,
+): Promise<T | undefined> {
+  io.stderr.write(question);
+  const bounds = choices.length === 1 ? '1' : `1 to ${choices.length}`;
+  for (;;) {
+    const answer = (
+      await ask(io, `${bounds}${usual === undefined ? ', or nothing' : ''} [${usual ?? 'none'}] `, signal)
+    ).trim();
+    if (answer === '') return usual;
+    const found = choices.find((choice, at) => answer === String(at + 1) || answer === choice);
+    if (found !== undefined) return found;
+  }
+}
+
+type Chosen = Pick<PluginPlan, 'extensionPoint' | 'server' | 'plugin'>;
+
+/** The extension point that is named, else the one that a person picks of those there are at the server, where it is known. */
+async function chooseExtensionPoint(ways: Ways): Promise<Chosen> {
+  const { out, options, isAsking } = ways;
+  const connection = connectionIfAny(ways);
+  const named = options.extensionPoint ?? (isAsking ? undefined : connection?.extensionPointId);
+  if (named !== undefined && !isId('extensionPoint', named)) {
+    throw usageError(
+      `"${named}" is no extension point's id.`,
+      'One looks like ext_…; to see those there are: tenon extension-point list',
+    );
+  }
+  const asked = named === undefined && isAsking && connection?.token !== undefined;
+  if (named === undefined && !asked) return { extensionPoint: undefined, server: undefined, plugin: undefined };
+  const server = connection?.url;
+  try {
+    const api = connectTo(ways, connection);
+    const found =
+      named === undefined ? await askForOne(ways, api, connection?.extensionPointId) : await readOne(api, named);
+    if (found === undefined) return { extensionPoint: undefined, server: undefined, plugin: undefined };
+    const plugin = readPluginInterface(found.schema);
+    if (plugin.exports.length === 0)
+      out.note(`The extension point "${printable(found.name)}" asks for no export: the sources are a sample.`);
+    return { extensionPoint: found, server, plugin };
+  } catch (error) {
+    const isOutOfReach =
+      error instanceof CliError && (error.exitCode === exitCodes.unavailable || error.code === 'no_connection');
+    if (!isOutOfReach) throw error;
+    out.warn(`${printable(error.message)} What the extension point asks for is not known: the sources are a sample.`);
+    return {
+      extensionPoint: named === undefined ? undefined : { id: named, name: undefined },
+      server,
+      plugin: undefined,
+    };
+  }
+}
+
+function connectionIfAny({ io, out, options }: Ways): Connection | undefined {
+  const hasNamedServer = [options.server, options.url, options.profile, options.dataDir].some(
+    (value) => value !== undefined,
+  );
+  try {
+    return findConnection(options, { ...io, warn: out.warn });
+  } catch (error) {
+    if (hasNamedServer || !(error instanceof CliError) || error.code !== 'usage') throw error;
+    return undefined;
+  }
+}
+
+function connectTo({ io, options, signal }: Ways, connection: Connection | undefined): Api {
+  if (connection === undefined) throw new CliError('no_connection', 'No server is named, and you are not logged in.');
+  const { url, token } = connection;
+  if (token === undefined) throw new CliError('no_connection', `There is no access token for ${url}.`);
+  return createApi({ url, token, fetch: io.fetch, timeoutMs: timeoutMs(options), signal });
+}
+
+function readOne(api: Api, id: string): Promise<ExtensionPoint> {
+  return api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
+}
+
+const maxListed = 50;
+
+async function askForOne(
+  { io, signal }: Ways,
+  api: Api,
+  usual: string | undefined,
+): Promise<ExtensionPoint | undefined> {
+  const apps: App[] = await api.list('/api/v1/apps', appSchema);
+  const found: { app: App; extensionPoint: ExtensionPoint }[] = [];
+  for (const app of apps.slice(0, maxListed)) {
+    const all: ExtensionPoint[] = await api.list(path`/api/v1/apps/${app.id}/extension-points`, extensionPointSchema);
+    found.push(...all.map((extensionPoint) => ({ app, extensionPoint })));
+  }
+  const listed = found.slice(0, maxListed);
+  if (listed.length === 0) return undefined;
+  const lines = listed.map(
+    ({ app, extensionPoint }, at) => `  ${at + 1}  ${printable(app.name)}: ${printable(extensionPoint.name)}`,
+  );
+  const ids: string[] = listed.map(({ extensionPoint }) => extensionPoint.id);
+  const id = await pick(
+    io,
+    signal,
+    `Which extension point is it for?\n${lines.join('\n')}\n`,
+    ids,
+    ids.find((id) => id === usual),
+  );
+  return listed.find(({ extensionPoint }) => extensionPoint.id === id)?.extensionPoint;
+}
+
+/**
+ * Writes files into a folder, all of them or none.
+ *
+ * @throws CliError where one of them is there already
+ */
+async function writeNewFiles(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
+  const present = [...files.keys()].filter((name) => lstatSync(join(folder, name), { throwIfNoEntry: false }));
+  if (present.length > 0) throw alreadyThere(folder, present);
+  const made: string[] = []; // what is taken away again when it can't be ended
+  try {
+    for (const [name, text] of files) {
+      const file = join(folder, name);
+      const firstFolder = await mkdir(dirname(file), { recursive: true });
+      if (firstFolder !== undefined) made.push(firstFolder);
+      await writeFile(file, text, { flag: 'wx' });
+      made.push(file);
+    }
+  } catch (cause) {
+    await Promise.all(made.map((path) => rm(path, { recursive: true, force: true })));
+    throw fileError(`Cannot begin a plugin in ${folder}`, cause);
+  }
+}
+
+function alreadyThere(folder: string, names: readonly string[]): CliError {
+  const message = `In ${folder} there ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')} already. Nothing was written.`;
+  return usageError(message, 'Name another folder: tenon plugin init <folder>');
+}

@@ -1,0 +1,180 @@
+import { basename, resolve } from 'node:path';
+import {
+  isPluginName,
+  me as meSchema,
+  type PublishedPlugin,
+  pluginNamePattern,
+  publishedPlugin,
+} from '@tenon/protocol';
+import type { Command } from 'commander';
+import { path } from '../api.ts';
+import { examples, withServer } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { CliError, usageError } from '../errors.ts';
+import { readInput, standardStream } from '../files.ts';
+import type { Io } from '../io.ts';
+import { createProgress } from '../progress.ts';
+import {
+  callingForPlugin,
+  demandPluginExtensionPoint,
+  type PluginSession,
+  withProject,
+} from '../project/plugin-session.ts';
+import { findModule, type Project } from '../project/project.ts';
+import { count, formatSize, printable } from '../text.ts';
+
+interface Options {
+  readonly extensionPoint?: string;
+  readonly name?: string;
+  readonly guest?: string;
+  readonly semver?: string;
+  readonly note?: string;
+  readonly build?: boolean | undefined;
+}
+
+export function addPushCommand(group: Command, io: Io): void {
+  withServer(
+    withProject(
+      group
+        .command('push')
+        .argument('[module]', 'the module; "-" reads stdin (default: that of tenon.toml)')
+        .option('--name <name>', "the plugin's name (default: tenon.toml's, else the file's, without .wasm)")
+        .option('--build', "run tenon.toml's build command first")
+        .option('--guest <guest>', 'bind it under this guest of yours alone (default: all that you hold there)')
+        .option('--semver <version>', 'the semantic version that you call it')
+        .option('--note <text>', 'what you say of it')
+        .description('publish a plugin, or its next version'),
+    ),
+  )
+    .addHelpText(
+      'after',
+      `${examples(
+        'tenon plugin push --build',
+        'tenon plugin push greet.wasm --extension-point ext_01j29hxk3…',
+        'tenon plugin push --semver 1.2.0 --note "Greets in Greek"',
+      )}
+The build command is run by the system's shell, in the folder of tenon.toml, as it stands there: with --build, or when you
+confirm it because the module is not there yet. TENON_TOKEN is kept from it.
+`,
+    )
+    .action(callingForPlugin(io, pushPlugin));
+}
+
+async function pushPlugin(session: PluginSession, options: Options, file: string | undefined): Promise<void> {
+  const { api, io, out, project } = session;
+  const extensionPoint = demandPluginExtensionPoint(session, options);
+  const name = options.name ?? project?.settings.name ?? nameOfFile(file);
+  if (!isPluginName(name)) {
+    throw usageError(`"${name}" can't name a plugin: names match ${pluginNamePattern}.`, 'Give it one with --name.');
+  }
+  const { id: user } = await api.get('/api/v1/me', meSchema);
+  const bytes = await readInput(io, await moduleFile(session, options, file), 'the module');
+  const target = path`/api/v1/artifacts/${extensionPoint}/plugin/${user}/${name}` + queryOf(options, project);
+  const progress = createProgress(io, !out.isJson, 'Uploading', bytes.length);
+  const upload = { bytes, contentType: 'application/wasm', onSent: progress.advance };
+  const published = await api.upload(target, upload, publishedPlugin).catch(listMismatches).finally(progress.end);
+  out.note(outcome(published));
+  out.result(published, () => out.write(`${published.contentAddress}\n`));
+}
+
+function nameOfFile(file: string | undefined): string {
+  if (file === standardStream) throw usageError('What is read from stdin has no name.', 'Give it one with --name.');
+  if (file === undefined) throw whichModule();
+  return basename(file).replace(/\.wasm$/i, '');
+}
+
+function whichModule(): CliError {
+  return usageError(
+    'Which module? None is named, and no tenon.toml here or above names one.',
+    'Name its file. To begin a plugin: tenon plugin init',
+  );
+}
+
+/** The file with the module, which is built before when that is asked for, or when it isn't there and the user says so. */
+async function moduleFile(session: PluginSession, options: Options, file: string | undefined): Promise<string> {
+  const { io, project } = session;
+  if (options.build) await build(session, demandBuild(project));
+  if (file !== undefined) return file === standardStream ? file : resolve(io.workingFolder, file);
+  const module = project?.settings.module;
+  if (project === undefined || module === undefined) throw whichModule();
+  const found = await findModule(project, module);
+  if (found.isThere) return found.path;
+  if (project.settings.build !== undefined && !options.build) {
+    const what = `There is no ${printable(module)} yet. In ${printable(project.folder)} this will be run:\n  ${printable(project.settings.build)}\n`;
+    await confirm(io, what, { hint: 'Add --build to have it run.' });
+    await build(session, demandBuild(project));
+    return moduleFile(session, { ...options, build: undefined }, file);
+  }
+  const hint = options.build ? "The build has ended well, and has not made it: see tenon.toml's module." : undefined;
+  throw new CliError('file', `Cannot read the module from ${found.path}: there is no such file.`, { hint });
+}
+
+function demandBuild(project: Project | undefined): Project {
+  if (project?.settings.build !== undefined) return project;
+  throw usageError(
+    project === undefined
+      ? 'There is no tenon.toml here or above that says how to build.'
+      : `${project.file} does not say how to build.`,
+    'It does so with a line such as build = "npm run build", below [plugin].',
+  );
+}
+
+async function build({ io, out, signal }: PluginSession, { folder, settings }: Project): Promise<void> {
+  const command = settings.build ?? '';
+  out.note(`$ ${printable(command)}`);
+  const startedMs = io.nowMs();
+  const code = await io.runShell(command, folder, signal);
+  if (code === 0) {
+    out.note(`Built in ${((io.nowMs() - startedMs) / 1000).toFixed(1)} s.`);
+    return;
+  }
+  const how = code === null ? 'was ended by a signal' : `ended with ${code}`;
+  throw new CliError('build_failed', `The build ${how}: ${command}`, {
+    hint: `It ran in ${folder}; its messages stand above. Nothing was published.`,
+  });
+}
+
+function queryOf(options: Options, project: Project | undefined): string {
+  const guest = options.guest ?? project?.settings.guest;
+  const note = options.note ?? project?.settings.note;
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries({ guest, semver: options.semver, note })) {
+    if (value !== undefined) query.set(key, value);
+  }
+  return query.size === 0 ? '' : `?${query}`;
+}
+
+/** Says what came of it, and what hosts load from now on. */
+function outcome({ name, version, size, status, guestIds, isNewVersion }: PublishedPlugin): string {
+  const what = `version ${version.number} (${formatSize(size)})`;
+  if (!isNewVersion) {
+    const standing =
+      version.state === 'published'
+        ? `It is bound under ${count(guestIds.length, 'guest')}.`
+        : printable(status.detail);
+    return `These bytes are ${name}'s ${what} already: no version was made. ${standing}`;
+  }
+  if (version.state === 'awaiting_approval') return `Received ${name}, ${what}. ${printable(status.detail)}`;
+  const pinned = status.bindings.filter(({ isPinned }) => isPinned);
+  const held = pinned.length === 0 ? '' : ` ${printable(status.detail)}`;
+  return `Published ${name}, ${what}, under ${count(guestIds.length, 'guest')}.${held}`;
+}
+
+/** A module that doesn't fit is refused with a list: here each entry has its line. */
+function listMismatches(error: unknown): never {
+  if (!(error instanceof CliError) || error.code !== 'interface_mismatch') throw error;
+  const faults = error.problem?.errors ?? [];
+  throw new CliError(
+    error.code,
+    [
+      'The module does not fit the extension point. Nothing was published.',
+      ...faults.map(({ detail }) => `  ${printable(detail)}`),
+    ].join('\n'),
+    {
+      exitCode: error.exitCode,
+      problem: error.problem,
+      hint: 'What it asks for: tenon extension-point show <extension-point>. To look without publishing: tenon extension-point check',
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,182 @@
+import { type Plugin, plugin as pluginSchema, type Version, version as versionSchema } from '@tenon/protocol';
+import { type Command, InvalidArgumentError } from 'commander';
+import { examples, withConfirmation, withServer } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import type { Io } from '../io.ts';
+import { findPlugin, type PluginChoice } from '../project/plugin-reference.ts';
+import { callingForPlugin, type PluginSession, withProject } from '../project/plugin-session.ts';
+import { stateInWords } from '../project/plugin-words.ts';
+import { count, formatSize, formatTime, printable } from '../text.ts';
+
+const pluginHelp = "its name, or its id ext_…/plugin/usr_…/<name> (default: tenon.toml's)";
+
+/** Adds what a command takes that is about one plugin. */
+export function aboutPlugin(command: Command): Command {
+  return withServer(withProject(command.argument('[plugin]', pluginHelp)));
+}
+
+export function withVersion(command: Command): Command {
+  return command.argument('<version>', "the version's number", parseVersion);
+}
+
+function parseVersion(text: string): number {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < 1 || number > 2 ** 31)
+    throw new InvalidArgumentError('It is a number: 1, 2, 3, …');
+  return number;
+}
+
+export function addVersionCommands(group: Command, io: Io): void {
+  aboutPlugin(
+    group.command('status').description('show where a plugin stands: its state, what is bound where, and why'),
+  )
+    .addHelpText('after', examples('tenon plugin status', 'tenon plugin status greet --json'))
+    .action(callingForPlugin(io, showStatus));
+
+  aboutPlugin(group.command('versions').description("list a plugin's versions, the newest first"))
+    .addHelpText('after', examples('tenon plugin versions', "tenon plugin versions greet --json | jq -r '.[0].number'"))
+    .action(callingForPlugin(io, listVersions));
+
+  aboutPlugin(withVersion(group.command('rollback').description('bind a version that is published already')))
+    .addHelpText(
+      'after',
+      `${examples('tenon plugin rollback 3', 'tenon plugin rollback 3 greet')}
+To the newest version, it ends a roll back; so does the next publish.
+`,
+    )
+    .action(callingForPlugin(io, rollBack));
+
+  aboutPlugin(
+    withVersion(
+      group
+        .command('yank')
+        .requiredOption('--reason <text>', 'why, for those who read its history')
+        .description('take a version back: it is bound nowhere, until it is restored'),
+    ),
+  )
+    .addHelpText('after', examples('tenon plugin yank 3 --reason "Divides by zero on empty ranges"'))
+    .action(callingForPlugin(io, yank));
+
+  aboutPlugin(withVersion(group.command('restore').description('take the yank of a version back')))
+    .addHelpText('after', examples('tenon plugin restore 3'))
+    .action(
+      callingForPlugin(io, (session: PluginSession, options: PluginChoice, version: number, plugin?: string) =>
+        decide(session, options, plugin, version, 'restore'),
+      ),
+    );
+
+  withConfirmation(aboutPlugin(group.command('delete').description('delete a plugin with its versions and bindings')))
+    .addHelpText('after', examples('tenon plugin delete greet'))
+    .action(callingForPlugin(io, deletePlugin));
+}
+
+async function showStatus(session: PluginSession, options: PluginChoice, named?: string): Promise<void> {
+  const { api, out } = session;
+  const place = await findPlugin(session, options, named, 'publisher');
+  const plugin = await api.get(place.path, pluginSchema);
+  out.result(plugin, () => showPlugin(session, plugin));
+}
+
+function showPlugin({ out }: PluginSession, plugin: Plugin): void {
+  const { version, status } = plugin;
+  out.fields([
+    ['plugin', printable(plugin.name)],
+    ['id', printable(plugin.id)],
+    ['state', stateInWords(status.state)],
+    ...(status.reason === null ? [] : [['reason', printable(status.reason)] as const]),
+    ['in words', printable(status.detail)],
+    ['newest', newestInWords(plugin)],
+    ...(version.note === null ? [] : [['note', printable(version.note)] as const]),
+    ['content address', plugin.contentAddress],
+    ['bound', status.bindings.map(bindingInWords).join('\n') || 'nowhere'],
+  ]);
+}
+
+function newestInWords({ version, size }: Plugin): string {
+  const semver = version.semver === null ? '' : ` (${printable(version.semver)})`;
+  return `version ${version.number}${semver}, ${stateInWords(version.state)}, ${formatSize(size)}, ${formatTime(version.createdAt)}`;
+}
+
+function bindingInWords({ guestId, version, isPinned, rolledBackTo }: Plugin['status']['bindings'][number]): string {
+  const why = isPinned ? ', pinned by the team' : rolledBackTo === null ? '' : ', rolled back';
+  return `${guestId}  ${version === null ? 'nothing' : `version ${version}`}${why}`;
+}
+
+async function listVersions(session: PluginSession, options: PluginChoice, named?: string): Promise<void> {
+  const { api, out } = session;
+  const place = await findPlugin(session, options, named, 'publisher');
+  const versions = await api.list(`${place.path}/versions`, versionSchema);
+  out.result(versions, () =>
+    out.table(
+      ['VERSION', 'SEMVER', 'STATE', 'BOUND', 'SIZE', 'PUBLISHED', 'CONTENT ADDRESS', 'NOTE'],
+      versions.map((version: Version) => [
+        String(version.number),
+        printable(version.semver ?? '-'),
+        stateInWords(version.state),
+        version.boundGuestIds.length === 0 ? '-' : count(version.boundGuestIds.length, 'guest'),
+        formatSize(version.size),
+        formatTime(version.createdAt),
+        version.contentAddress,
+        noteOf(version),
+      ]),
+      'It has no versions.',
+    ),
+  );
+}
+
+function noteOf({ note, state, stateReason }: Version): string {
+  const why = stateReason === null ? [] : [`${stateInWords(state)}: ${printable(stateReason)}`];
+  return [...(note === null ? [] : [printable(note)]), ...why].join(' · ');
+}
+
+async function rollBack(session: PluginSession, options: PluginChoice, version: number, named?: string): Promise<void> {
+  const { api, out } = session;
+  const place = await findPlugin(session, options, named, 'publisher');
+  const plugin = await api.send('POST', `${place.path}/rollback`, { version }, pluginSchema);
+  const isNewest = plugin.version.number === version;
+  const what = isNewest
+    ? `${place.name} follows its newest version again.`
+    : `Rolled ${place.name} back to version ${version}.`;
+  out.result(plugin, () => out.note(`${what} ${printable(plugin.status.detail)}`));
+}
+
+async function yank(
+  session: PluginSession,
+  options: PluginChoice & { reason: string },
+  version: number,
+  named?: string,
+): Promise<void> {
+  await decide(session, options, named, version, 'yank', options.reason);
+}
+
+/** Decides on a version as its publisher, or as the application's team. */
+async function decide(
+  session: PluginSession,
+  options: PluginChoice,
+  named: string | undefined,
+  number: number,
+  decision: 'yank' | 'restore',
+  reason?: string,
+): Promise<void> {
+  const { api, out } = session;
+  const place = await findPlugin(session, options, named, 'publisher');
+  const path = `${place.path}/versions/${number}/${decision}`;
+  const version = await api.send('POST', path, reason === undefined ? undefined : { reason }, versionSchema);
+  const { status } = await api.get(place.path, pluginSchema);
+  const what = decision === 'yank' ? 'Yanked' : 'Restored';
+  out.result(version, () => out.note(`${what} version ${number} of ${place.name}. ${printable(status.detail)}`));
+}
+
+async function deletePlugin(
+  session: PluginSession,
+  options: PluginChoice & { yes?: boolean },
+  named?: string,
+): Promise<void> {
+  const { api, io, out } = session;
+  const place = await findPlugin(session, options, named, 'publisher');
+  const { id, guestIds } = await api.get(place.path, pluginSchema);
+  const bound = guestIds.length === 0 ? '' : ` It is bound under ${count(guestIds.length, 'guest')}.`;
+  await confirm(io, `The plugin ${id} will be deleted with all of its versions.${bound}`, options);
+  await api.remove(place.path);
+  out.result({ deleted: id }, () => out.note(`Deleted ${id}.`));
+}

@@ -1,0 +1,84 @@
+import { isId, isPluginName, me as meSchema, type Plugin, plugin as pluginSchema } from '@tenon/protocol';
+import { path } from '../api.ts';
+import { CliError, usageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { demandPluginExtensionPoint, type PluginSession } from './plugin-session.ts';
+
+/** A plugin at the server. */
+export interface PluginPlace {
+  readonly extensionPoint: string;
+  readonly user: string;
+  readonly name: string;
+  /** The path of its routes. */
+  readonly path: string;
+}
+
+export interface PluginChoice {
+  readonly extensionPoint?: string | undefined;
+}
+
+/** Whose plugin a name means first: the user's own, or whichever of the extension point there is. */
+export type Side = 'publisher' | 'team';
+
+/**
+ * Finds the plugin that a command is about: `tenon.toml`'s when none is named. A name means the user's own plugin, or else the
+ * only one of the extension point that has it; to the application's team, the only one that has it.
+ *
+ * @param named a name, or a plugin's id: `ext_…/plugin/usr_…/<name>`
+ * @throws CliError `not_found`, or one that lists the plugins of that name
+ */
+export async function findPlugin(
+  session: PluginSession,
+  choice: PluginChoice,
+  named: string | undefined,
+  side: Side,
+): Promise<PluginPlace> {
+  const reference = named ?? session.project?.settings.name;
+  if (reference === undefined) {
+    throw usageError(
+      'Which plugin?',
+      'Name it, or run this where its tenon.toml is. To see those there are: tenon plugin list',
+    );
+  }
+  const whole = /^([^/]+)\/plugin\/([^/]+)\/([^/]+)$/.exec(reference);
+  if (whole !== null) return placeOf(whole[1] as string, whole[2] as string, whole[3] as string);
+  const extensionPoint = demandPluginExtensionPoint(session, choice);
+  if (!isPluginName(reference)) {
+    throw usageError(
+      `"${reference}" is neither a plugin's name nor its id.`,
+      'An id looks like ext_…/plugin/usr_…/greet.',
+    );
+  }
+  const all = await session.api.list(path`/api/v1/extension-points/${extensionPoint}/plugins`, pluginSchema);
+  const found = all.filter(({ name }) => name === reference);
+  const own = side === 'publisher' && found.length > 1 ? await ownOf(session, found) : undefined;
+  return only(own === undefined ? found : [own], extensionPoint, reference);
+}
+
+async function ownOf({ api }: PluginSession, found: readonly Plugin[]): Promise<Plugin | undefined> {
+  const { id } = await api.get('/api/v1/me', meSchema);
+  return found.find(({ userId }) => userId === id);
+}
+
+function only(found: readonly Plugin[], extensionPoint: string, name: string): PluginPlace {
+  const [first, second] = found;
+  if (first === undefined) {
+    throw new CliError('not_found', `There is no plugin "${name}" at ${extensionPoint}, or you may not see it.`, {
+      exitCode: exitCodes.notFound,
+      hint: 'To see those there are: tenon plugin list',
+    });
+  }
+  if (second === undefined) return placeOf(first.extensionPointId, first.userId, first.name);
+  const ids = found.map(({ id }) => `  ${id}`).join('\n');
+  throw usageError(`${found.length} users publish a plugin "${name}".`, `Name one by its id:\n${ids}`);
+}
+
+function placeOf(extensionPoint: string, user: string, name: string): PluginPlace {
+  if (!isId('extensionPoint', extensionPoint) || !isId('user', user)) {
+    throw usageError(
+      `"${extensionPoint}/plugin/${user}/${name}" is no plugin's id.`,
+      'One looks like ext_…/plugin/usr_…/greet.',
+    );
+  }
+  return { extensionPoint, user, name, path: path`/api/v1/artifacts/${extensionPoint}/plugin/${user}/${name}` };
+}

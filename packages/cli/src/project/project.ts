@@ -1,0 +1,118 @@
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { usageError } from '../errors.ts';
+import { fileError } from '../files.ts';
+import { maxTenonTomlBytes, parseTenonToml, type TenonToml, tenonTomlName } from './tenon-toml.ts';
+
+/** A plugin's folder: where its `tenon.toml` is. */
+export interface Project {
+  readonly folder: string;
+  /** The path of the `tenon.toml`. */
+  readonly file: string;
+  readonly settings: TenonToml;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Finds the `tenon.toml` of the folder or of the nearest one above it, and reads it.
+ *
+ * @returns `undefined` when there is none
+ * @throws CliError for one that can't be read or is wrong
+ */
+export async function findProject(from: string): Promise<Project | undefined> {
+  const start = resolve(from);
+  for (let folder = start; ; folder = dirname(folder)) {
+    const file = join(folder, tenonTomlName);
+    const text = await readIfThere(file, folder === start ? undefined : start);
+    if (text !== undefined) {
+      const path = relative(start, file) || tenonTomlName;
+      return { folder, file, ...withSettings(text, path) };
+    }
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+function withSettings(text: string, path: string): Pick<Project, 'settings' | 'warnings'> {
+  const { settings, warnings } = parseTenonToml(text, path);
+  return { settings, warnings };
+}
+
+/** @param below the folder from which it was searched, when the file lies further up */
+async function readIfThere(file: string, below: string | undefined): Promise<string | undefined> {
+  let handle: FileHandle;
+  try {
+    // What is no file, such as a pipe, must not be waited for.
+    if (!(await stat(file)).isFile()) throw usageError(`${file} is no file.`);
+    handle = await open(file, 'r');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (code === 'EACCES' && below !== undefined) return undefined; // others' folders are none of our business
+    throw code === undefined ? cause : fileError(`Cannot read ${file}`, cause);
+  }
+  try {
+    if (below !== undefined) await demandSameOwner(handle, file, below);
+    return await readText(handle, file);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A file that somebody else has put further up, say in /tmp, must not decide what is published or run here. */
+async function demandSameOwner(handle: FileHandle, file: string, below: string): Promise<void> {
+  const [{ uid }, own] = [await handle.stat(), await stat(below)];
+  if (uid === own.uid || uid === 0) return;
+  throw usageError(
+    `${file} belongs to another user than ${below}: it is not taken.`,
+    'If you trust it, name its folder with --project.',
+  );
+}
+
+async function readText(handle: FileHandle, file: string): Promise<string> {
+  const bytes = Buffer.alloc(maxTenonTomlBytes + 1);
+  let length = 0;
+  for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+    ({ bytesRead: read } = await handle.read(bytes, length, bytes.length - length));
+  }
+  if (length > maxTenonTomlBytes) {
+    throw usageError(`${file} is larger than the ${maxTenonTomlBytes / 1024} KiB that a tenon.toml may have.`);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
+  } catch {
+    throw usageError(`${file} is not UTF-8 text.`);
+  }
+}
+
+/**
+ * Where the module is that a `tenon.toml` names. The file may come with anybody's sources: it can't name what lies elsewhere,
+ * not through links either, which would be uploaded then.
+ *
+ * @returns its path; `isThere` says whether there is such a file
+ * @throws CliError for a path that leads out of the folder
+ */
+export async function findModule(
+  { folder }: Pick<Project, 'folder'>,
+  module: string,
+): Promise<{ readonly path: string; readonly isThere: boolean }> {
+  const path = resolve(folder, module);
+  const outside = () =>
+    usageError(
+      `The module that ${tenonTomlName} names leads out of its folder: ${module}`,
+      'To publish it nevertheless, name it: tenon plugin push <module>',
+    );
+  if (isAbsolute(module) || !isWithin(folder, path)) throw outside();
+  try {
+    if (!isWithin(await realpath(folder), await realpath(path))) throw outside();
+    return { path, isThere: true };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { path, isThere: false };
+    throw code === undefined ? error : fileError(`Cannot read the module from ${path}`, error);
+  }
+}
+
+function isWithin(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

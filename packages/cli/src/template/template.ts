@@ -1,0 +1,98 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { formatTenonToml, type TenonToml, tenonTomlName } from '../project/tenon-toml.ts';
+import { assemblyScriptFiles } from './assemblyscript.ts';
+import { cFiles } from './c.ts';
+import { type PluginInterface, sampleInterface } from './plugin-interface.ts';
+
+/** The languages that `tenon plugin init` knows. */
+export const templateNames = ['assemblyscript', 'c'] as const;
+export type TemplateName = (typeof templateNames)[number];
+
+interface Template {
+  /** What it takes, for people. */
+  readonly summary: string;
+  readonly build: string;
+  readonly hostFile: string;
+  readonly files: (plugin: PluginInterface) => Map<string, string>;
+}
+
+/** The module that every template builds, in the plugin's folder. */
+const module = 'plugin.wasm';
+
+export const templates: Readonly<Record<TemplateName, Template>> = {
+  assemblyscript: {
+    summary: 'like TypeScript; it takes Node.js and npm',
+    build: 'npm install --no-audit --no-fund && npm run build',
+    hostFile: 'assembly/host.ts',
+    files: assemblyScriptFiles,
+  },
+  c: {
+    summary: 'it takes clang and lld',
+    // The oldest WebAssembly, which every host and every extension point takes.
+    build: `clang --target=wasm32 -mcpu=mvp -std=c11 -O2 -Wall -Wextra -ffreestanding -nostdlib -Wl,--no-entry -o ${module} src/plugin.c`,
+    hostFile: 'src/host.h',
+    files: cFiles,
+  },
+};
+
+/** What is asked for. */
+export interface PluginPlan {
+  readonly template: TemplateName;
+  readonly name: string;
+  readonly extensionPoint: { readonly id: string; readonly name: string | undefined } | undefined;
+  readonly server: string | undefined;
+  /** `undefined` where it isn't known. */
+  readonly plugin: PluginInterface | undefined;
+}
+
+/**
+ * Puts a plugin's files together.
+ *
+ * @returns their texts by path, with `/`, from the plugin's folder on
+ */
+export async function renderTemplate(plan: PluginPlan): Promise<Map<string, string>> {
+  const { template, plugin = sampleInterface } = plan;
+  const { build, files } = templates[template];
+  const settings: TenonToml = {
+    name: plan.name,
+    ...(plan.extensionPoint === undefined ? {} : { extensionPoint: plan.extensionPoint.id }),
+    ...(plan.server === undefined ? {} : { server: plan.server }),
+    module,
+    build,
+  };
+  const isSample = plugin === sampleInterface || plugin.exports.length === 0;
+  const made = files(isSample ? { ...plugin, exports: [] } : plugin);
+  return new Map([[tenonTomlName, formatTenonToml(settings)], ...(await fixedFiles(plan, plugin)), ...made]);
+}
+
+/** The template's own files, in which `{{…}}` is filled in. */
+async function fixedFiles(plan: PluginPlan, plugin: PluginInterface): Promise<[string, string][]> {
+  const folder = fileURLToPath(new URL(`../../templates/${plan.template}/`, import.meta.url));
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const values = readmeValues(plan, plugin);
+  const fill = (text: string) => text.replace(/\{\{(\w+)\}\}/g, (_, key: keyof typeof values) => values[key]);
+  return Promise.all(
+    paths.sort().map(async (path): Promise<[string, string]> => {
+      const name = path.slice(folder.length).replaceAll(sep, '/');
+      const text = await readFile(path, 'utf8');
+      // npm leaves files called .gitignore out of packages.
+      return [
+        name === 'gitignore' ? '.gitignore' : name,
+        name === 'README.md' ? `${fill(text).replace(/ +$/gm, '').trimEnd()}\n` : text,
+      ];
+    }),
+  );
+}
+
+function readmeValues({ name, extensionPoint, template }: PluginPlan, { exports, imports }: PluginInterface) {
+  const names = (exports.length === 0 ? sampleInterface : { exports }).exports.map((entry) => `\`${entry.name}\``);
+  return {
+    name,
+    about: extensionPoint === undefined ? '' : `It is published against the extension point \`${extensionPoint.id}\`.`,
+    exports: names.join(', '),
+    host: imports.length === 0 ? '' : `| \`${templates[template].hostFile}\` | the functions that the host offers |`,
+  };
+}
