@@ -15,11 +15,13 @@ export function ConfirmDialog(props: {
   readonly isDangerous?: boolean;
   /** What has to be typed first, where a slip would cost much. */
   readonly typed?: string | undefined;
+  /** Whether what is filled in between is enough to go on. */
+  readonly isReady?: boolean;
   /** Errors that it throws are shown, and the dialog stays. */
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
 }) {
-  const { isDangerous = true, typed } = props;
+  const { isDangerous = true, isReady = true, typed } = props;
   const [text, setText] = useState('');
   const { submit, isBusy, error } = useSubmit(props.onConfirm);
   return (
@@ -45,7 +47,7 @@ export function ConfirmDialog(props: {
             type="submit"
             kind={isDangerous ? 'danger' : 'primary'}
             isBusy={isBusy}
-            isDisabled={typed !== undefined && oneSpaced(text) !== oneSpaced(typed)}
+            isDisabled={!isReady || (typed !== undefined && oneSpaced(text) !== oneSpaced(typed))}
           >
             {props.action}
           </Button>

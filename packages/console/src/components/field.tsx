@@ -139,6 +139,7 @@ export function TextAreaField(props: TextProps & { readonly rows?: number; reado
           required={props.isRequired ?? true}
           disabled={props.isDisabled}
           placeholder={props.placeholder}
+          maxLength={props.maxLength}
           {...(isCode ? { class: 'code-input', autocapitalize: 'none', spellcheck: false } : {})}
         />
       )}

@@ -30,4 +30,9 @@ export const guestRoutes: readonly PageRoute[] = [
     access: 'signedIn',
     load: async () => (await import('../pages/guest/extension-point.tsx')).PublishPage,
   },
+  {
+    path: '/apps/:appId/plugins/:extensionPointId/:name',
+    access: 'signedIn',
+    load: async () => (await import('../pages/plugin/guest-plugin.tsx')).GuestPluginPage,
+  },
 ];

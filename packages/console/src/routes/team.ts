@@ -28,6 +28,11 @@ export const teamRoutes: readonly PageRoute[] = [
     load: async () => (await import('../pages/team/extension-point-edit.tsx')).EditExtensionPointPage,
   },
   {
+    path: '/apps/:appId/extension-points/:extensionPointId/plugins/:userId/:name',
+    access: 'signedIn',
+    load: async () => (await import('../pages/plugin/team-plugin.tsx')).TeamPluginPage,
+  },
+  {
     path: '/apps/:appId/guests',
     access: 'signedIn',
     load: async () => (await import('../pages/team/guests.tsx')).GuestsPage,

@@ -1,0 +1,41 @@
+import { maxReasonLength } from '@tenon/protocol/light';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { ConfirmDialog } from './confirm-dialog.tsx';
+import { TextAreaField } from './field.tsx';
+
+/** Asks for the reason before something is done that somebody else will want explained. */
+export function ReasonDialog(props: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly action: string;
+  readonly isDangerous?: boolean;
+  /** Who reads the reason. */
+  readonly hint: string;
+  readonly initialReason?: string;
+  readonly onConfirm: (reason: string) => Promise<void>;
+  readonly onClose: () => void;
+}) {
+  const [reason, setReason] = useState(props.initialReason ?? '');
+  return (
+    <ConfirmDialog
+      title={props.title}
+      action={props.action}
+      isDangerous={props.isDangerous ?? true}
+      isReady={reason.trim() !== ''}
+      onConfirm={() => props.onConfirm(reason.trim())}
+      onClose={props.onClose}
+    >
+      {props.children}
+      <TextAreaField
+        label="Reason"
+        name="reason"
+        value={reason}
+        onInput={setReason}
+        rows={3}
+        maxLength={maxReasonLength}
+        hint={props.hint}
+      />
+    </ConfirmDialog>
+  );
+}

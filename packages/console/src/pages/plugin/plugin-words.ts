@@ -1,0 +1,58 @@
+import type { Plugin, Version, VersionState } from '@tenon/protocol';
+import { boundBy, type Claim, type Effect, type PluginModel } from './plugin-model.ts';
+
+/** A state in a word or two. */
+export const stateWords: Readonly<Record<Plugin['status']['state'], string>> = {
+  published: 'published',
+  awaiting_approval: 'awaiting approval',
+  rejected: 'rejected',
+  yanked: 'yanked',
+  blocked: 'blocked',
+};
+
+export const stateBadges = {
+  published: 'good',
+  awaiting_approval: 'waiting',
+  rejected: 'bad',
+  yanked: 'bad',
+  blocked: 'bad',
+} as const satisfies Readonly<Record<Plugin['status']['state'], string>>;
+
+/** What is bound by a claim: "version 2", "nothing". */
+export function boundWords(number: number | null): string {
+  return number === null ? 'nothing' : `version ${number}`;
+}
+
+/** Why a claim binds what it binds, in a few words. */
+export function whyBound(model: PluginModel, claim: Claim): string {
+  const bound = boundBy(model, claim);
+  const { pinnedTo, rolledBackTo } = claim;
+  const pinned = pinnedTo === null ? '' : `pinned to version ${pinnedTo}`;
+  if (model.isBlocked) return pinned === '' ? 'the plugin is blocked' : `the plugin is blocked, and ${pinned}`;
+  if (pinnedTo !== null)
+    return bound === null ? `${pinned}, which is ${stateOf(model, pinnedTo)}` : 'pinned by the team';
+  if (bound === null) return 'no version is published';
+  if (rolledBackTo === bound) return 'rolled back';
+  return model.versions.every(({ number }) => number <= bound) ? 'the newest' : 'the newest that is published here';
+}
+
+function stateOf({ versions }: PluginModel, wanted: number): string {
+  const found = versions.find(({ number }) => number === wanted);
+  return found === undefined ? 'gone' : stateWords[found.state];
+}
+
+/** Who brought a version into its state, and how: "Yanked by the team". Nothing of one that came there by itself. */
+export function decisionWords({ state, decidedBy }: Pick<Version, 'state' | 'decidedBy'>): string | undefined {
+  if (decidedBy === null || state === 'awaiting_approval') return undefined;
+  if (state !== 'published') return `${decisions[state]} by ${decidedBy === 'host' ? 'the team' : 'its publisher'}`;
+  // The team approves and restores, publishers restore alone.
+  return decidedBy === 'host' ? 'Cleared by the team' : 'Restored by its publisher';
+}
+
+const decisions = { rejected: 'Rejected', yanked: 'Yanked' } as const satisfies Partial<Record<VersionState, string>>;
+
+/** Effects to be told one by one, and how many guests see nothing of it. */
+export function sortEffects(effects: readonly Effect[]): { readonly changing: Effect[]; readonly staying: number } {
+  const changing = effects.filter(({ before, after }) => before !== after);
+  return { changing, staying: effects.length - changing.length };
+}

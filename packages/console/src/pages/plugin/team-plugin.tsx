@@ -1,0 +1,53 @@
+import type { ExtensionPoint } from '@tenon/protocol';
+import { useRoute } from 'preact-iso/router';
+import { useApi } from '../../state/services.ts';
+import { useKeptData } from '../../state/use-kept.ts';
+import { AppPartFrame } from '../team/app-frame.tsx';
+import { useApp } from '../team/use-app.ts';
+import { useExtensionPointPath } from '../team/use-extension-point.ts';
+import { PluginBody } from './plugin-body.tsx';
+import { pluginApiPath, type TeamPluginData, useTeamPlugin } from './use-plugin.ts';
+
+/** A plugin as the application's team sees it. */
+export function TeamPluginPage() {
+  const api = useApi();
+  const { appId, app } = useApp();
+  const { extensionPointId = '', userId = '', name = '' } = useRoute().params;
+  const { apiPath: pointPath, pagePath } = useExtensionPointPath();
+  const point = useKeptData(pointPath, (signal) => api.get<ExtensionPoint>(pointPath, { signal }));
+  const apiPath = pluginApiPath(extensionPointId, userId, name);
+  const plugin = useTeamPlugin(apiPath, appId);
+  return (
+    <AppPartFrame
+      app={app}
+      part={{ label: point.status === 'ready' ? point.data.name : 'Extension point', to: pagePath }}
+      kind="Plugin"
+      thing={plugin}
+      titleOf={(data) => data.plugin.name}
+    >
+      {(data, appData) => (
+        <PluginBody
+          app={appData}
+          data={data}
+          apiPath={apiPath}
+          guests={new Map(data.guests.map(({ id, guestKey }) => [id, guestKey]))}
+          guestPath={(guestId) => `/apps/${appId}/guests/${guestId}`}
+          publisher={<Publisher data={data} />}
+          listPath={pagePath}
+          onChanged={plugin.reload}
+        />
+      )}
+    </AppPartFrame>
+  );
+}
+
+function Publisher({ data: { plugin, guests } }: { readonly data: TeamPluginData }) {
+  const user = guests.flatMap(({ users }) => users).find(({ userId }) => userId === plugin.userId);
+  return user === undefined ? (
+    <>
+      <code class="small">{plugin.userId}</code> <span class="soft small">– holds no guest any more</span>
+    </>
+  ) : (
+    user.name
+  );
+}
