@@ -1,0 +1,609 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import {
+  type AuditAction,
+  auditActions,
+  cliClientId,
+  type DeviceAuthorization,
+  deviceCodeGrantType,
+  newId,
+  type UserId,
+} from '@tenon/protocol';
+import type { LightMyRequestResponse } from 'fastify';
+import { makePasswordLink } from '../src/domain/accounts.ts';
+import { type AuditEventRecord, auditCursor } from '../src/domain/audit/ports.ts';
+import { makeSetUpLink } from '../src/domain/one-time-links.ts';
+import { allRoutes } from '../src/http/routes/all.ts';
+import {
+  approve,
+  authorizationQuery,
+  encode,
+  exchangeOf,
+  openBrowser,
+  postForm,
+  rightPassword,
+} from './helpers/browser.ts';
+import { goodPassword, openJar, signIn, signUpPerson } from './helpers/jar.ts';
+import { openService, type TestService, type TestUser } from './helpers/service.ts';
+import {
+  formOf,
+  invite,
+  makeApp,
+  makeExtensionPoint,
+  makeGuest,
+  makeWorld,
+  ok,
+  publishAs,
+  tinyModule,
+  type World,
+} from './helpers/world.ts';
+
+/*
+ * What each route that changes something is told of in the audit trail. A route that is missing here fails, and so does one that
+ * leaves another row, or none.
+ */
+
+/** A change that waits to be made, by whom it will be, and what of it is no one's to read later. */
+interface Change {
+  readonly by?: UserId;
+  readonly secrets?: readonly string[];
+  readonly send: () => Promise<LightMyRequestResponse>;
+}
+
+interface Row {
+  readonly actions: readonly AuditAction[];
+  readonly prepare: (world: World) => Promise<Change>;
+}
+
+const api = '/api/v1';
+const artifact = `${api}/artifacts/:extensionPointId/plugin/:userId/:pluginName`;
+
+function calling(
+  { service }: World,
+  user: TestUser,
+  method: string,
+  path: string,
+  json?: unknown,
+  secrets: readonly string[] = [],
+): Change {
+  return { by: user.id, secrets, send: () => service.call(method, `${api}${path}`, { token: user.token, json }) };
+}
+
+/** A plugin of the guest's that nobody has changed yet: its path below the interface's. */
+async function freshPlugin({ service, guest, extensionPointId }: World, at = extensionPointId): Promise<string> {
+  return `/artifacts/${(await publishAs(service, guest, at, `p-${newId('version')}`, tinyModule(1))).id}`;
+}
+
+async function awaitingVersion(world: World): Promise<string> {
+  const { service, owner, appId } = world;
+  const at = await makeExtensionPoint(service, owner, appId);
+  await ok(service, 'PUT', `${api}/extension-points/${at}`, { token: owner.token, json: { requiresApproval: true } });
+  return `${await freshPlugin(world, at)}/versions/1`;
+}
+
+async function freshCode({ service, owner, appId }: World): Promise<string> {
+  return invite(service, owner, appId, newId('guest'));
+}
+
+async function personOf({ service }: World) {
+  const person = await signUpPerson(service);
+  return { ...person, user: { id: person.id, token: await person.jar.token() } };
+}
+
+async function deviceGrant({ service }: World): Promise<DeviceAuthorization> {
+  return (await postForm(service, '/oauth/device_authorization', { client_id: cliClientId })).json();
+}
+
+const yanked = async (world: World): Promise<string> => {
+  const version = `${await freshPlugin(world)}/versions/1`;
+  await ok(world.service, 'POST', `${api}${version}/yank`, { token: world.owner.token, json: { reason: 'why' } });
+  return version;
+};
+
+const rows: Readonly<Record<string, Row>> = {
+  'POST /api/v1/apps': {
+    actions: ['app.create'],
+    prepare: async (world) => calling(world, world.stranger, 'POST', '/apps', { name: 'New' }),
+  },
+  'PUT /api/v1/apps/:appId': {
+    actions: ['app.update'],
+    prepare: async (world) => calling(world, world.owner, 'PUT', `/apps/${world.appId}`, { name: 'Other' }),
+  },
+  'DELETE /api/v1/apps/:appId': {
+    actions: ['app.delete'],
+    prepare: async (world) =>
+      calling(world, world.owner, 'DELETE', `/apps/${await makeApp(world.service, world.owner)}`),
+  },
+  'PUT /api/v1/apps/:appId/members/:userId': {
+    actions: ['member.put'],
+    prepare: async (world) =>
+      calling(world, world.owner, 'PUT', `/apps/${world.appId}/members/${world.viewer.id}`, { role: 'admin' }),
+  },
+  'DELETE /api/v1/apps/:appId/members/:userId': {
+    actions: ['member.remove'],
+    prepare: async (world) => {
+      const { service, owner, appId } = world;
+      const { id } = await service.user();
+      await ok(service, 'PUT', `${api}/apps/${appId}/members/${id}`, { token: owner.token, json: { role: 'viewer' } });
+      return calling(world, owner, 'DELETE', `/apps/${appId}/members/${id}`);
+    },
+  },
+  'POST /api/v1/apps/:appId/extension-points': {
+    actions: ['extension_point.create'],
+    prepare: async (world) =>
+      calling(world, world.admin, 'POST', `/apps/${world.appId}/extension-points`, { name: 'New' }),
+  },
+  'PUT /api/v1/extension-points/:extensionPointId': {
+    actions: ['extension_point.update'],
+    prepare: async (world) =>
+      calling(world, world.admin, 'PUT', `/extension-points/${world.extensionPointId}`, { name: 'New' }),
+  },
+  'DELETE /api/v1/extension-points/:extensionPointId': {
+    actions: ['extension_point.delete'],
+    prepare: async (world) => {
+      const id = await makeExtensionPoint(world.service, world.owner, world.appId);
+      return calling(world, world.admin, 'DELETE', `/extension-points/${id}`);
+    },
+  },
+  ...Object.fromEntries(
+    ['guests', 'guests/invite'].map((end): [string, Row] => [
+      `POST /api/v1/apps/:appId/${end}`,
+      {
+        actions: ['guest.invite'],
+        prepare: async (world) => {
+          const json = { deliveryMethod: 'link', guestKey: 'a-private-key', email: 'g@example.org', name: 'Gloria' };
+          return calling(world, world.admin, 'POST', `/apps/${world.appId}/${end}`, json, ['g@example.org', 'Gloria']);
+        },
+      },
+    ]),
+  ),
+  'DELETE /api/v1/apps/:appId/guests/:guestId': {
+    actions: ['guest.remove'],
+    prepare: async (world) => {
+      const { service, owner, appId, stranger } = world;
+      const id = await makeGuest(service, owner, appId, 'another-private-key', stranger);
+      return calling(world, world.admin, 'DELETE', `/apps/${appId}/guests/${id}`);
+    },
+  },
+  'DELETE /api/v1/apps/:appId/guests/:guestId/users/:userId': {
+    actions: ['guest.remove_user'],
+    prepare: async (world) => {
+      const { service, owner, appId, stranger } = world;
+      const id = await makeGuest(service, owner, appId, 'another-private-key', stranger);
+      return calling(world, world.admin, 'DELETE', `/apps/${appId}/guests/${id}/users/${stranger.id}`);
+    },
+  },
+  'DELETE /api/v1/apps/:appId/invitations/:invitationId': {
+    actions: ['invitation.revoke'],
+    prepare: async (world) => {
+      const { service, owner } = world;
+      const appId = await makeApp(service, owner);
+      await invite(service, owner, appId, 'another-private-key');
+      const path = `/apps/${appId}/invitations`;
+      const { objects } = await ok<{ objects: { id: string }[] }>(service, 'GET', `${api}${path}`, owner);
+      return calling(world, owner, 'DELETE', `${path}/${objects[0]?.id}`);
+    },
+  },
+  'POST /api/v1/invitations/accept': {
+    actions: ['invitation.accept'],
+    prepare: async (world) => {
+      const code = await freshCode(world);
+      return calling(world, world.stranger, 'POST', '/invitations/accept', { code }, [code]);
+    },
+  },
+  'POST /api/v1/invitations/decline': {
+    actions: ['invitation.decline'],
+    prepare: async (world) => {
+      const code = await freshCode(world);
+      return calling(world, world.stranger, 'POST', '/invitations/decline', { code }, [code]);
+    },
+  },
+  [`PUT ${artifact}`]: {
+    actions: ['plugin.publish'],
+    prepare: async (world) => {
+      const { service, guest, extensionPointId } = world;
+      const path = `${api}/artifacts/${extensionPointId}/plugin/${guest.id}/fresh`;
+      const headers = { 'content-type': 'application/wasm' };
+      const send = () => service.call('PUT', path, { token: guest.token, body: tinyModule(9), headers });
+      return { by: guest.id, send };
+    },
+  },
+  [`DELETE ${artifact}`]: {
+    actions: ['plugin.delete'],
+    prepare: async (world) => calling(world, world.guest, 'DELETE', await freshPlugin(world)),
+  },
+  [`POST ${artifact}/versions/:number/yank`]: {
+    actions: ['version.yank'],
+    prepare: async (world) => {
+      const path = `${await freshPlugin(world)}/versions/1/yank`;
+      return calling(world, world.guest, 'POST', path, { reason: 'why' });
+    },
+  },
+  [`POST ${artifact}/versions/:number/restore`]: {
+    actions: ['version.restore'],
+    prepare: async (world) => calling(world, world.admin, 'POST', `${await yanked(world)}/restore`),
+  },
+  [`POST ${artifact}/versions/:number/approve`]: {
+    actions: ['version.approve'],
+    prepare: async (world) => calling(world, world.admin, 'POST', `${await awaitingVersion(world)}/approve`),
+  },
+  [`POST ${artifact}/versions/:number/reject`]: {
+    actions: ['version.reject'],
+    prepare: async (world) =>
+      calling(world, world.admin, 'POST', `${await awaitingVersion(world)}/reject`, { reason: 'why' }),
+  },
+  [`POST ${artifact}/rollback`]: {
+    actions: ['plugin.roll_back'],
+    prepare: async (world) =>
+      calling(world, world.guest, 'POST', `${await freshPlugin(world)}/rollback`, { version: 1 }),
+  },
+  [`PUT ${artifact}/block`]: {
+    actions: ['plugin.block'],
+    prepare: async (world) =>
+      calling(world, world.admin, 'PUT', `${await freshPlugin(world)}/block`, { reason: 'why' }),
+  },
+  [`DELETE ${artifact}/block`]: {
+    actions: ['plugin.unblock'],
+    prepare: async (world) => {
+      const path = `${await freshPlugin(world)}/block`;
+      await ok(world.service, 'PUT', `${api}${path}`, { token: world.owner.token, json: { reason: 'why' } });
+      return calling(world, world.admin, 'DELETE', path);
+    },
+  },
+  'PUT /api/v1/extension-points/:extensionPointId/guests/:guestId/pins/:pluginName': {
+    actions: ['binding.pin'],
+    prepare: async (world) => {
+      const path = `/extension-points/${world.extensionPointId}/guests/${world.guestId}/pins/median`;
+      return calling(world, world.admin, 'PUT', path, { version: 1 });
+    },
+  },
+  'DELETE /api/v1/extension-points/:extensionPointId/guests/:guestId/pins/:pluginName': {
+    actions: ['binding.unpin'],
+    prepare: async (world) => {
+      const path = `/extension-points/${world.extensionPointId}/guests/${world.guestId}/pins/median`;
+      await ok(world.service, 'PUT', `${api}${path}`, { token: world.owner.token, json: { version: 1 } });
+      return calling(world, world.admin, 'DELETE', path);
+    },
+  },
+  'PUT /api/v1/me': {
+    actions: ['account.update'],
+    prepare: async (world) => calling(world, (await personOf(world)).user, 'PUT', '/me', { name: 'Somebody else' }),
+  },
+  'PUT /api/v1/me/password': {
+    actions: ['account.password_change'],
+    prepare: async (world) => {
+      const { user, password } = await personOf(world);
+      const json = { currentPassword: password, newPassword: 'four candles and handles', revokeTokens: true };
+      return calling(world, user, 'PUT', '/me/password', json, [password, json.newPassword]);
+    },
+  },
+  'POST /api/v1/me/deletion': {
+    actions: ['account.delete'],
+    prepare: async (world) => {
+      const { user, password } = await personOf(world);
+      return calling(world, user, 'POST', '/me/deletion', { password }, [password]);
+    },
+  },
+  'DELETE /api/v1/sessions/:sessionId': {
+    actions: ['session.end'],
+    prepare: async (world) => {
+      const { user } = await personOf(world);
+      const { objects } = await ok<{ objects: { id: string }[] }>(world.service, 'GET', `${api}/sessions`, user);
+      return calling(world, user, 'DELETE', `/sessions/${objects[0]?.id}`);
+    },
+  },
+  'POST /api/v1/tokens': {
+    actions: ['token.create'],
+    prepare: async (world) => calling(world, world.guest, 'POST', '/tokens', { name: 'CI' }),
+  },
+  'DELETE /api/v1/tokens/:tokenId': {
+    actions: ['token.revoke'],
+    prepare: async (world) => {
+      const { service, guest } = world;
+      const { id } = await ok<{ id: string }>(service, 'POST', `${api}/tokens`, { ...guest, json: { name: 'CI' } });
+      return calling(world, guest, 'DELETE', `/tokens/${id}`);
+    },
+  },
+  'POST /api/v1/api-keys': {
+    actions: ['api_key.create'],
+    prepare: async (world) => calling(world, world.guest, 'POST', '/api-keys', { name: 'builder' }),
+  },
+  'DELETE /api/v1/api-keys/:apiKeyId': {
+    actions: ['api_key.revoke'],
+    prepare: async (world) => {
+      const { service, guest } = world;
+      const { id } = await ok<{ id: string }>(service, 'POST', `${api}/api-keys`, { ...guest, json: { name: 'b' } });
+      return calling(world, guest, 'DELETE', `/api-keys/${id}`);
+    },
+  },
+  'POST /session': {
+    actions: ['session.start'],
+    prepare: async (world) => {
+      const { id, email, password } = await signUpPerson(world.service);
+      const jar = openJar(world.service);
+      return { by: id, secrets: [password], send: () => jar.call('POST', '/session', { email, password }) };
+    },
+  },
+  'POST /session/sign-up': {
+    actions: ['account.create', 'session.start'],
+    prepare: async ({ service }) => {
+      const { code } = await makeSetUpLink(service.parts.context, false);
+      const json = { name: 'Ada', email: `${newId('user')}@example.org`, password: goodPassword, linkCode: code };
+      const send = () => openJar(service).call('POST', '/session/sign-up', json);
+      return { secrets: [code, json.password, json.email], send };
+    },
+  },
+  'POST /session/reset-password': {
+    actions: ['account.password_reset', 'session.start'],
+    prepare: async ({ service }) => {
+      const { id } = await signUpPerson(service);
+      const { code } = await makePasswordLink(service.parts.context, id);
+      const json = { code, password: 'four candles and handles' };
+      const send = () => openJar(service).call('POST', '/session/reset-password', json);
+      return { by: id, secrets: [code, json.password], send };
+    },
+  },
+  'DELETE /session': {
+    actions: ['session.end'],
+    prepare: async ({ service }) => {
+      const { id, jar } = await signUpPerson(service);
+      return { by: id, send: () => jar.call('DELETE', '/session') };
+    },
+  },
+  'POST /session/confirm': {
+    actions: ['session.confirm'],
+    prepare: async ({ service }) => {
+      const { id, jar, password } = await signUpPerson(service);
+      return { by: id, secrets: [password], send: () => jar.call('POST', '/session/confirm', { password }) };
+    },
+  },
+  'POST /session/authorization': {
+    actions: ['login.approve'],
+    prepare: async ({ service }) => {
+      const browser = await openBrowser(service);
+      const json = { request: authorizationQuery({ scope: 'manage' }), decision: 'approve', password: rightPassword };
+      return {
+        by: browser.userId,
+        secrets: [rightPassword],
+        send: () => browser.post('/session/authorization', json),
+      };
+    },
+  },
+  'POST /session/device': {
+    actions: ['login.approve'],
+    prepare: async (world) => {
+      const browser = await openBrowser(world.service);
+      const { user_code, device_code } = await deviceGrant(world);
+      return {
+        by: browser.userId,
+        secrets: [user_code, device_code],
+        send: () => browser.post('/session/device', { userCode: user_code, decision: 'approve' }),
+      };
+    },
+  },
+  'POST /oauth/token': {
+    actions: ['token.create'],
+    prepare: async ({ service }) => {
+      const browser = await openBrowser(service);
+      const fields = exchangeOf(await approve(browser));
+      return {
+        by: browser.userId,
+        secrets: [fields.code ?? '', fields.code_verifier ?? ''],
+        send: () => postForm(service, '/oauth/token', fields),
+      };
+    },
+  },
+  'POST /oauth/revoke': {
+    actions: ['token.revoke'],
+    prepare: async ({ service, stranger }) => {
+      const token = await service.token(stranger.id);
+      return { by: stranger.id, send: () => postForm(service, '/oauth/revoke', { token }) };
+    },
+  },
+};
+
+/** Routes that are no `GET` and change nothing that anybody sees, and how each is called. */
+const changeless: Readonly<Record<string, (world: World) => Promise<LightMyRequestResponse>>> = {
+  'POST /api/v1/invitations/preview': async (world) =>
+    world.service.call('POST', `${api}/invitations/preview`, { json: { code: await freshCode(world) } }),
+  'POST /api/v1/extension-points/:extensionPointId/schema/trial': ({ service, owner, extensionPointId }) =>
+    service.call('POST', `${api}/extension-points/${extensionPointId}/schema/trial`, {
+      token: owner.token,
+      json: { schema: { exports: ['evaluate'] } },
+    }),
+  'POST /session/link': async ({ service }) => {
+    const { code } = await makeSetUpLink(service.parts.context, false);
+    return openJar(service).call('POST', '/session/link', { code });
+  },
+  // The pages' own token is part of the session, whose start is told.
+  'POST /session/token': async ({ service }) => (await signUpPerson(service)).jar.call('POST', '/session/token', {}),
+  'POST /session/authorization/view': async ({ service }) =>
+    (await openBrowser(service)).post('/session/authorization/view', { request: authorizationQuery() }),
+  'POST /session/device/view': async (world) => {
+    const browser = await openBrowser(world.service);
+    return browser.post('/session/device/view', { userCode: (await deviceGrant(world)).user_code });
+  },
+  // Nobody stands behind it yet.
+  'POST /oauth/device_authorization': ({ service }) =>
+    postForm(service, '/oauth/device_authorization', { client_id: cliClientId }),
+  'POST /instrument': async ({ service, owner }) =>
+    service.call('POST', '/instrument', {
+      token: await service.apiKey(owner.id),
+      ...formOf([{ name: 'wasm', content: tinyModule(7) }]),
+    }),
+};
+
+/** What happens with no route of its own, or beside another change. */
+const others: Readonly<Record<string, Row>> = {
+  'denying a login that came with a redirect': {
+    actions: ['login.deny'],
+    prepare: async ({ service }) => {
+      const browser = await openBrowser(service);
+      const json = { request: authorizationQuery(), decision: 'deny' };
+      return { by: browser.userId, send: () => browser.post('/session/authorization', json) };
+    },
+  },
+  'denying a login that came with a code': {
+    actions: ['login.deny'],
+    prepare: async (world) => {
+      const browser = await openBrowser(world.service);
+      const { user_code } = await deviceGrant(world);
+      const json = { userCode: user_code, decision: 'deny' };
+      return { by: browser.userId, send: () => browser.post('/session/device', json) };
+    },
+  },
+  'a device that fetches its token': {
+    actions: ['token.create'],
+    prepare: async (world) => {
+      const browser = await openBrowser(world.service);
+      const { user_code, device_code } = await deviceGrant(world);
+      await browser.post('/session/device', { userCode: user_code, decision: 'approve' });
+      const fields = { grant_type: deviceCodeGrantType, client_id: cliClientId, device_code };
+      return {
+        by: browser.userId,
+        secrets: [user_code, device_code],
+        send: () => postForm(world.service, '/oauth/token', fields),
+      };
+    },
+  },
+  'an authorization code that comes a second time': {
+    actions: ['token.revoke'],
+    prepare: async ({ service }) => {
+      const fields = exchangeOf(await approve(await openBrowser(service)));
+      await postForm(service, '/oauth/token', fields);
+      return { send: () => postForm(service, '/oauth/token', encode(fields)) };
+    },
+  },
+  'signing in where somebody is signed in': {
+    actions: ['session.end', 'session.start'],
+    prepare: async ({ service }) => {
+      const person = await signUpPerson(service);
+      return {
+        by: person.id,
+        async send() {
+          await signIn(service, person, person.jar);
+          return person.jar.call('GET', '/session');
+        },
+      };
+    },
+  },
+  'deleting an account that is in an application': {
+    actions: ['account.delete', 'account.delete'],
+    prepare: async (world) => {
+      const { user, password } = await personOf(world);
+      await makeGuest(world.service, world.owner, world.appId, 'leaving', user);
+      return calling(world, user, 'POST', '/me/deletion', { password }, [password]);
+    },
+  },
+  'the operator’s links and accounts': {
+    actions: ['account.create', 'account.password_link', 'link.create', 'token.create'],
+    prepare: async ({ service }) => ({
+      async send() {
+        const { context } = service.parts;
+        const { id, token } = await service.user('Made by the operator');
+        await makePasswordLink(context, id, `${id}@example.org`);
+        await makeSetUpLink(context, false);
+        return service.call('GET', `${api}/me`, { token });
+      },
+    }),
+  },
+};
+
+describe('the audit trail', () => {
+  let service: TestService;
+  let world: World;
+  const seen = new Set<AuditAction>();
+  before(async () => {
+    service = await openService({
+      config: { codeTriesPerMinute: 1000, deviceLoginsPerMinute: 1000, accountTriesPerHour: 1000 },
+    });
+    world = await makeWorld(service);
+  });
+  after(() => service.close());
+
+  async function newRows(work: () => Promise<unknown>): Promise<AuditEventRecord[]> {
+    const all = async () => {
+      const events: AuditEventRecord[] = [];
+      for (let after: string | undefined; ; ) {
+        const page = await service.store.read.auditOfAll({}, { after, limit: 1000 });
+        events.push(...page);
+        const last = page.at(-1);
+        if (last === undefined) return events;
+        after = auditCursor(last);
+      }
+    };
+    const known = new Set((await all()).map(({ id }) => id));
+    await work();
+    return (await all()).filter(({ id }) => !known.has(id));
+  }
+
+  it('knows every route that is there to change something', () => {
+    const changing = allRoutes.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual([...Object.keys(rows), ...Object.keys(changeless)].sort(), changing.sort());
+  });
+
+  for (const [name, { actions, prepare }] of Object.entries({ ...rows, ...others })) {
+    it(`tells of ${name}: ${actions.join(', ')}`, async () => {
+      const { by, secrets = [], send } = await prepare(world);
+      let answer = '';
+      const told = await newRows(async () => {
+        const response = await send();
+        assert.ok(response.statusCode < 300 || name.startsWith('an authorization code'), response.payload);
+        answer = `${response.payload} ${JSON.stringify(response.headers)}`;
+      });
+      assert.deepEqual(told.map(({ action }) => action).sort(), [...actions].sort());
+      for (const event of told) {
+        seen.add(event.action);
+        if (by !== undefined) assert.equal(event.userId, by);
+        demandWhole(event);
+        demandDiscreet(event, [...secrets, ...secretsIn(answer)]);
+      }
+    });
+  }
+
+  for (const [name, call] of Object.entries(changeless)) {
+    it(`has nothing to tell of ${name}`, async () => {
+      const told = await newRows(async () => {
+        const response = await call(world);
+        assert.ok(response.statusCode < 300, response.payload);
+      });
+      // What is left is of those who were made to call it.
+      const ofCallers: readonly AuditAction[] = ['account.create', 'session.start', 'link.create', 'guest.invite'];
+      const rest = told.filter(({ action, by }) => !ofCallers.includes(action) && by !== 'operator');
+      assert.deepEqual(rest, []);
+    });
+  }
+
+  it('has no action that nothing leaves', () => {
+    assert.deepEqual([...seen].sort(), Object.keys(auditActions).sort());
+  });
+});
+
+/** Says who and what, with names, and no more than its action has. */
+function demandWhole(event: AuditEventRecord): void {
+  const { action, by, details, userId, userName, viaId, targetId, appId, accountId } = event;
+  const info = auditActions[action];
+  assert.equal(by === 'user', userId !== null && userName !== null && userName !== '');
+  if (by === 'user') assert.equal(accountId, userId, 'in the trail of whoever did it');
+  if (info.trail === 'app') assert.ok(appId !== null);
+  if (info.trail === 'account') assert.equal(appId, null);
+  assert.notEqual(targetId, '');
+  const names: readonly string[] = info.details;
+  for (const name of Object.keys(details)) assert.ok(names.includes(name) || name === 'guestIds', `${action}: ${name}`);
+  const comesFromNowhere = ['account.create', 'account.password_reset', 'account.delete', 'token.create'];
+  if (by === 'user' && viaId === null) assert.ok(comesFromNowhere.includes(action), `${action} says from where`);
+}
+
+/** Says nothing that opens anything, and guest keys where only owners read them. */
+function demandDiscreet({ guestKeys, ...event }: AuditEventRecord, secrets: readonly string[]): void {
+  const text = JSON.stringify(event);
+  assert.doesNotMatch(text, /tn[nk]_|argon2|password"/);
+  for (const secret of secrets) assert.ok(secret.length > 0 && !text.includes(secret), `${secret} in ${text}`);
+  for (const key of guestKeys.values()) assert.ok(!text.includes(key), `${key} in ${text}`);
+}
+
+/** What an answer hands out that is not to be kept: codes, cookies, tokens. */
+function secretsIn(answer: string): string[] {
+  const patterns = [/[?&#]code=([\w-]+)/g, /tenon-(?:session|browser)=([\w-]{20,})/g, /(tn[nk]_\w+)/g];
+  return patterns.flatMap((pattern) => [...answer.matchAll(pattern)].map(([, secret = '']) => secret));
+}
