@@ -271,6 +271,22 @@ describe('parseExtensionPointSchema()', () => {
     it(`refuses ${JSON.stringify(document)}`, () => assert.match(refusal(document), fault));
   }
 
+  it('says nothing of what follows from another fault', () => {
+    for (const type of ['{ type: strnig, format: byte, items: { type: string } }', '{ typ: string, nullable: true }']) {
+      assert.equal(faultsOf(`components: { schemas: { A: ${type} } }`).length, 1, type);
+    }
+  });
+
+  it('takes a content type however it is written', () => {
+    for (const contentType of ['Text/Plain;charset=UTF-8', 'text/plain ;  charset=utf-8', 'APPLICATION/JSON']) {
+      parseExtensionPointSchema({ exports: { a: { input: { type: 'string', contentType } } } });
+    }
+    assert.match(
+      refusal({ exports: { a: { input: { type: 'string', contentType: 'text/plain' } } } }),
+      /found "text\/plain"/,
+    );
+  });
+
   it('finds components that refer to each other and to nothing else, once for each circle', () => {
     const schemas = (entries: Record<string, string>) => ({
       components: {
