@@ -59,9 +59,9 @@ describe('pages of other sites, before somebody who is signed in', { skip: noBro
     ];
   });
   after(async () => {
+    await stage.close();
     otherSite.close();
     program.close();
-    await stage.close();
   });
 
   /** All that a forged request might change, as the server has it. */

@@ -1,0 +1,128 @@
+import type { Page } from 'playwright-core';
+import type { Acme } from './acme.ts';
+import { askByDevice, type Program } from './oauth.ts';
+import { dropFile } from './pages.ts';
+
+/** A page of the console, or something that opens on one. */
+export interface PageToSee {
+  /** Of a file, too: "guest-publishes". */
+  readonly name: string;
+  readonly as: 'owner' | 'guest' | 'newcomer' | 'nobody';
+  readonly path: string;
+  /** The heading that shows that it is there; a dialog's too. */
+  readonly heading?: string | RegExp;
+  /** What is done there first. */
+  readonly act?: (page: Page) => Promise<unknown>;
+}
+
+const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name, exact: true }).click();
+
+/**
+ * Every page, and the dialogs and states that look different from it.
+ *
+ * @param wasmFile a plugin that could be published, as a file of this machine
+ */
+export async function everyPage(
+  url: string,
+  acme: Acme,
+  program: Program,
+  wasmFile: string,
+): Promise<readonly PageToSee[]> {
+  const { app, extensionPoint, held, openLink, revokedLink } = acme;
+  const team = `/apps/${app.id}`;
+  const points = `${team}/extension-points`;
+  const guestPoint = `${team}/plugins/${extensionPoint.id}`;
+  const device = await askByDevice(url, 'build-box');
+  const open = openLink.slice(url.length);
+  const owner = (name: string, path: string, more: Partial<PageToSee> = {}): PageToSee => ({
+    name,
+    as: 'owner',
+    path,
+    ...more,
+  });
+  const nobody = (name: string, path: string, more: Partial<PageToSee> = {}): PageToSee => ({
+    name,
+    as: 'nobody',
+    path,
+    ...more,
+  });
+  return [
+    nobody('sign-in', '/'),
+    nobody('sign-in-refused', '/sign-in', {
+      async act(page) {
+        await page.getByLabel('E-mail address').fill('olivia@acme.example');
+        await page.getByLabel('Password', { exact: true }).fill('swordfish');
+        await press('Sign in')(page);
+        await page.getByRole('alert').waitFor();
+      },
+    }),
+    nobody('sign-up', '/sign-up'),
+    nobody('set-up-garbled', '/set-up'),
+    nobody('reset-password-garbled', '/reset-password'),
+    nobody('invitation', open, { heading: /invites you/ }),
+    nobody('invitation-revoked', revokedLink.slice(url.length), { heading: 'The invitation was taken back' }),
+    nobody('invitation-unknown', `/accept-invite?code=${'x'.repeat(43)}`, { heading: 'There is no such invitation' }),
+    nobody('approve-signed-out', program.page(), { heading: 'Sign in to see who asks' }),
+    { name: 'home-empty', as: 'newcomer', path: '/', heading: 'No applications yet' },
+    { name: 'home-guest', as: 'guest', path: '/', heading: 'As a guest' },
+    owner('home', '/', { heading: 'In the team' }),
+    owner('new-application', '/', { act: press('New application'), heading: 'New application' }),
+    owner('not-found', '/apps/none/of/these'),
+    owner('account', '/account', { heading: 'Your account' }),
+    owner('account-delete', '/account', { act: press(/^Delete my account/), heading: /Delete/ }),
+    owner('tokens', '/account/tokens', { heading: 'API keys' }),
+    owner('token-new', '/account/tokens', { act: press('New token'), heading: 'New access token' }),
+    owner('app', team),
+    owner('app-missing', '/apps/app_none', { heading: 'Application not found' }),
+    owner('extension-points', points),
+    owner('extension-point', `${points}/${extensionPoint.id}`),
+    owner('extension-point-edit', `${points}/${extensionPoint.id}/edit`, { heading: 'What guests read' }),
+    owner('extension-point-faults', `${points}/new`, {
+      async act(page) {
+        await page.getByRole('textbox', { name: 'Schema' }).click();
+        await page.keyboard.press('ControlOrMeta+a');
+        await page.keyboard.insertText('version: v1-draft\nexports:\n  evaluate:\n    input: { type: strng }\n');
+        await page.getByText('Line 4').waitFor();
+      },
+    }),
+    owner('guests', `${team}/guests`),
+    owner('guest', `${team}/guests/${held.id}`),
+    owner('invite', `${team}/guests`, { act: press('Invite a guest'), heading: 'Invite a guest' }),
+    owner('members', `${team}/members`),
+    owner('member-add', `${team}/members`, { act: press('Add a member'), heading: 'Add a member' }),
+    owner('approve', program.page({ scope: 'read publish manage', device_name: 'olivias-laptop' }), {
+      heading: 'Approve this login?',
+    }),
+    owner('approve-nothing', program.page({ redirect_uri: 'https://evil.example/' }), {
+      heading: 'This is no login to approve',
+    }),
+    owner('device', '/device'),
+    owner('device-decide', `/device?user_code=${device.user_code}`, {
+      act: press('Go on'),
+      heading: 'Approve this login?',
+    }),
+    owner('invitation-signed-in', open, { heading: /invites you/ }),
+    { name: 'guest-app', as: 'guest', path: `${team}/plugins` },
+    { name: 'guest-publish', as: 'guest', path: guestPoint, heading: 'Publish a plugin' },
+    {
+      name: 'guest-publish-file',
+      as: 'guest',
+      path: guestPoint,
+      heading: 'Publish a plugin',
+      async act(page) {
+        await dropFile(page, wasmFile);
+        await page.getByRole('button', { name: 'Publish', exact: true }).waitFor();
+      },
+    },
+  ];
+}
+
+/** Opens one and waits until it is all there. */
+export async function show(page: Page, url: string, { path, heading, act }: PageToSee): Promise<void> {
+  await page.goto(url + path);
+  await page.locator('h1').first().waitFor();
+  // Nothing is being loaded any more where an action or a heading has to be.
+  await page.waitForLoadState('networkidle');
+  await act?.(page);
+  if (heading !== undefined) await page.getByRole('heading', { name: heading }).first().waitFor();
+}
