@@ -20,10 +20,11 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true }));
 
-function find(options: ConnectionOptions, environment: Environment = {}) {
+function find(options: ConnectionOptions, environment: Environment = {}, projectServer?: string) {
   const warn = (text: string) => assert.fail(text);
   const elsewhere = { TENON_DATA_DIR: join(folder, 'none') }; // and not what is in the folder that the tests run in
-  return findConnection(options, { environment: { ...elsewhere, ...environment }, platform: 'linux', warn });
+  const all = { ...elsewhere, ...environment };
+  return findConnection(options, { environment: all, platform: 'linux', warn, projectServer });
 }
 
 function login(url: string, token: string): Profile {
@@ -191,5 +192,33 @@ describe('findConnection() with logins', () => {
     assert.throws(() => find({}, environment), { code: 'credentials_damaged' });
     const given = { ...environment, TENON_URL: work.url, TENON_TOKEN: 'tnn_environment' };
     assert.equal(find({}, given).token, 'tnn_environment');
+  });
+});
+
+describe('findConnection() with a tenon.toml', () => {
+  it('takes its server before the environment and the current login, and after options', async () => {
+    const environment = { ...(await having({ work, home }, 'work')), TENON_URL: 'https://elsewhere.example' };
+    assert.equal(find({}, environment, home.url).url, home.url);
+    assert.equal(find({}, environment, 'home').login?.name, 'home');
+    assert.equal(find({ server: work.url }, environment, home.url).url, work.url);
+    assert.throws(() => find({}, environment, 'nobody'), { code: 'usage', message: /no profile "nobody"/ });
+  });
+
+  it("gives its server the login's token there, or its quickstart.env's", async () => {
+    const environment = await having({ work, home }, 'work');
+    assert.equal(find({}, environment, home.url).token, 'tnn_home');
+    assert.equal(find({ dataDir }, environment, quickstartUrl).token, 'tnn_file');
+  });
+
+  it('gives its server TENON_TOKEN only where TENON_URL or an option says that it is for it', async () => {
+    const evil = 'https://evil.example';
+    const environment = { TENON_TOKEN: 'tnn_environment' };
+    const kept = find({}, environment, evil);
+    assert.deepEqual([kept.url, kept.token, kept.isTokenKept], [evil, undefined, true]);
+    assert.throws(() => demandToken(kept), { code: 'missing_credentials', hint: /set TENON_URL=https:\/\/evil/ });
+    assert.equal(find({}, { ...environment, TENON_URL: work.url }, evil).token, undefined);
+    assert.equal(find({}, { ...environment, TENON_URL: `${evil}/` }, evil).token, 'tnn_environment');
+    assert.equal(find({ server: evil }, environment, evil).token, 'tnn_environment');
+    assert.equal(find({}, { ...environment, ...(await having({ work }, 'work')) }, 'work').token, 'tnn_work');
   });
 });

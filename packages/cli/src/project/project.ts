@@ -1,6 +1,6 @@
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { usageError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import { fileError } from '../files.ts';
 import { maxTenonTomlBytes, parseTenonToml, type TenonToml, tenonTomlName } from './tenon-toml.ts';
 
@@ -45,10 +45,11 @@ async function readIfThere(file: string, below: string | undefined): Promise<str
     if (!(await stat(file)).isFile()) throw usageError(`${file} is no file.`);
     handle = await open(file, 'r');
   } catch (cause) {
+    if (cause instanceof CliError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     if (code === 'EACCES' && below !== undefined) return undefined; // others' folders are none of our business
-    throw code === undefined ? cause : fileError(`Cannot read ${file}`, cause);
+    throw fileError(`Cannot read ${file}`, cause);
   }
   try {
     if (below !== undefined) await demandSameOwner(handle, file, below);
@@ -106,9 +107,9 @@ export async function findModule(
     if (!isWithin(await realpath(folder), await realpath(path))) throw outside();
     return { path, isThere: true };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return { path, isThere: false };
-    throw code === undefined ? error : fileError(`Cannot read the module from ${path}`, error);
+    if (error instanceof CliError) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { path, isThere: false };
+    throw fileError(`Cannot read the module from ${path}`, error);
   }
 }
 
