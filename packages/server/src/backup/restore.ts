@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { openFolderBlobStore } from '../blobs/fs/folder-blob-store.ts';
-import { blobPath, shards } from '../blobs/fs/paths.ts';
+import { blobPath } from '../blobs/fs/paths.ts';
 import { makeDurableFolder, syncFolder } from '../durable-folder.ts';
 import { NewerSchemaError } from '../store/kysely/migrate.ts';
 import { DatabaseCopyError, inspectCopy, isInUse } from '../store/sqlite/database-copy.ts';
@@ -93,6 +93,7 @@ async function demandPlace({ dataDir, force = false }: RestoreOptions): Promise<
 async function unpack({ source, sourceBytes, progress, signal }: RestoreOptions, staging: string): Promise<Manifest> {
   const folder = join(staging, 'blobs');
   await (await openFolderBlobStore({ folder })).close();
+  const written = new Set<string>();
   const counted = async function* () {
     for await (const chunk of source) {
       signal?.throwIfAborted();
@@ -111,11 +112,12 @@ async function unpack({ source, sourceBytes, progress, signal }: RestoreOptions,
         const path = blobPath(address);
         if (path === undefined) throw damaged(`${address} is no content address`);
         await writeNew(join(folder, path), chunks);
+        written.add(dirname(join(folder, path)));
       },
     },
     sourceBytes,
   );
-  for (const shard of shards) await syncFolder(join(folder, shard));
+  for (const shard of written) await syncFolder(shard);
   return manifest;
 }
 

@@ -64,7 +64,8 @@ export async function inspectCopy(file: string): Promise<DatabaseCopy> {
     return describe(database);
   } catch (error) {
     if (error instanceof DatabaseCopyError || error instanceof NewerSchemaError) throw error;
-    throw new DatabaseCopyError('SQLite cannot read it', { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DatabaseCopyError(`SQLite cannot read it (${reason})`, { cause: error });
   } finally {
     database?.close();
   }
@@ -89,7 +90,7 @@ async function demandSchema(database: DatabaseSync): Promise<void> {
   if (version > migrations.length) throw new NewerSchemaError(version, migrations.length);
   const expected = new DatabaseSync(':memory:');
   try {
-    const db = new Kysely<unknown>({ dialect: writingDialect({ database: expected, waitMs: 0 }) });
+    const db = new Kysely<unknown>({ dialect: writingDialect({ database: expected, waitMs: 10_000 }) });
     await migrate(
       (work) => db.transaction().execute(work),
       migrations.slice(0, version),
