@@ -41,7 +41,7 @@ export const auditActions = {
   'app.create': { words: 'made the application', trail: 'app', target: 'app', details: ['name'] },
   'app.update': { words: 'changed the application', trail: 'app', target: 'app', details: ['name'] },
   'app.delete': { words: 'deleted the application', trail: 'app', target: 'app', details: [] },
-  'member.put': { words: 'put on the team, or gave another role to,', trail: 'app', target: 'user', details: ['role'] },
+  'member.put': { words: 'set the role of', trail: 'app', target: 'user', details: ['role'] },
   'member.remove': { words: 'took off the team', trail: 'app', target: 'user', details: ['role'] },
   'extension_point.create': {
     words: 'made the extension point',

@@ -57,6 +57,14 @@ export const accountAuditEntry = Type.Object({
 });
 export type AccountAuditEntry = Static<typeof accountAuditEntry>;
 
+/** An entry as the server's operator reads it, of whatever trail. */
+export const operatorAuditEntry = Type.Object({
+  ...appAuditEntry.properties,
+  ...accountAuditEntry.properties,
+  accountId: nullable(id('user', 'the account in whose trail it is')),
+});
+export type OperatorAuditEntry = Static<typeof operatorAuditEntry>;
+
 /** How many entries a page has when nothing is said: a trail never comes whole. */
 export const defaultAuditLimit = 100;
 

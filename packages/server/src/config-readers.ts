@@ -40,6 +40,17 @@ export const seconds: Reader<number> = (value) => {
   return ms;
 };
 
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Days, with a fraction if need be; kept as milliseconds. */
+export const days: Reader<number> = (value) => {
+  const ms = Math.round(Number(value) * dayMs);
+  if (!/^\d{1,6}(\.\d+)?$/.test(value) || ms < 1) {
+    throw new Error(`must be a number of days above 0, not ${JSON.stringify(value)}`);
+  }
+  return ms;
+};
+
 export function choice<const T extends string>(...values: readonly T[]): Reader<T> {
   return (value) => {
     const found = values.find((one) => one === value);

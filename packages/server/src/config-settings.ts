@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import {
   byteSize,
   choice,
+  days,
   httpUrl,
   list,
   port,
@@ -124,6 +125,12 @@ export const settings = {
     seconds,
     24 * 60 * 60 * second,
     'how long such content stays after it was first found',
+  ),
+  auditRetentionMs: setting<number | undefined>(
+    'TENON_AUDIT_RETENTION_DAYS',
+    days,
+    undefined,
+    'how long audit trails are kept; for good by default',
   ),
 
   signUp: setting(

@@ -5,6 +5,8 @@ export { type RestoreOptions, type RestoreSummary, restore } from './backup/rest
 export { type Config, ConfigError, type ConfigFlags, loadConfig } from './config.ts';
 export { type Setting, type Settings, settings } from './config-settings.ts';
 export { makePasswordLink } from './domain/accounts.ts';
+export type { AuditFilter } from './domain/audit/ports.ts';
+export { listAllAudit } from './domain/audit/read.ts';
 export type { Context } from './domain/context.ts';
 export { DomainError } from './domain/errors.ts';
 export { type Collected, type CollectOptions, collect } from './domain/housekeeping/collect.ts';
@@ -15,6 +17,7 @@ export type { ApiKeyRecord, TokenRecord, UserRecord } from './domain/records.ts'
 export { defaultTokenLifetimeDays, issueApiKey, issueToken, type TokenFields } from './domain/tokens.ts';
 export { createUser } from './domain/users.ts';
 export type { FirstStart, NoDemoReason } from './first-start.ts';
+export { toOperatorAuditEntry } from './http/audit-wire.ts';
 export { serveUntilStopped } from './main.ts';
 export { type DataParts, openData } from './open-parts.ts';
 export { buildOpenApi, type OpenApiOptions } from './openapi.ts';

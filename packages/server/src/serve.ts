@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import { startCollector } from './collector.ts';
 import type { Config } from './config.ts';
+import { trimAudit } from './domain/audit/read.ts';
 import { type FirstStart, firstStart } from './first-start.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { defaultBaseUrl } from './listen-address.ts';
@@ -27,7 +28,7 @@ export interface RunningServer {
 /** How often uses of tokens, keys and sessions are written. */
 const flushIntervalMs = 60_000;
 
-/** How often what has ended is cleared away: sessions, links, codes. */
+/** How often what has served its time is cleared away: sessions, links, codes, and what audit trails are to forget. */
 const clearIntervalMs = 60 * 60_000;
 
 /** How long it is kept before that, so that who opens an old link is told that it is old. */
@@ -46,7 +47,7 @@ export async function serve(config: Config, log: Logger = createLog(config.logLe
   const app = createApp(parts);
   const timers = [
     setInterval(() => void flushUses(parts), flushIntervalMs),
-    setInterval(() => void clearEnded(parts), clearIntervalMs),
+    setInterval(() => void clearAway(parts), clearIntervalMs),
   ];
   for (const timer of timers) timer.unref();
   const collector = startCollector(data.context, config, log);
@@ -74,7 +75,7 @@ export async function serve(config: Config, log: Logger = createLog(config.logLe
     const { dataDir, demo, host, only } = config;
     const url = parts.addresses.base();
     const start = await firstStart(data.context, { dataDir, demo, host, only, url });
-    await clearEnded(parts);
+    await clearAway(parts);
     log.info({ url, host, port: bound.port }, 'listening');
     return { url, port: bound.port, start, close };
   } catch (error) {
@@ -92,9 +93,25 @@ async function flushUses({ uses, log }: Parts): Promise<void> {
   await uses.flush().catch((error: unknown) => log.error({ err: error }, 'uses of tokens could not be written'));
 }
 
+/** Deletes what has served its time: what has ended, and what the audit trails are to forget. */
+async function clearAway(parts: Parts): Promise<void> {
+  await clearEnded(parts);
+  await clearAudit(parts);
+}
+
 async function clearEnded({ context, log }: Parts): Promise<void> {
   const beforeMs = context.clock() - keptWhenEndedMs;
   await context.store
     .write((tx) => tx.deleteEnded(beforeMs))
     .catch((error: unknown) => log.error({ err: error }, 'what has ended could not be cleared away'));
+}
+
+async function clearAudit({ context, settings, log }: Parts): Promise<void> {
+  if (settings.auditRetentionMs === undefined) return;
+  try {
+    const deleted = await trimAudit(context, settings.auditRetentionMs);
+    if (deleted > 0) log.info({ deleted }, 'forgot what audit trails are no longer to tell');
+  } catch (error) {
+    log.error({ err: error }, 'audit trails could not be shortened');
+  }
 }

@@ -20,6 +20,7 @@ import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
 import { parseScopes, tokenScopes } from '../scopes.ts';
 import { formatTime, printable } from '../text.ts';
+import { addAdminAuditCommand } from './admin-audit.ts';
 import { type AdminOptions, withData, withDataFolder } from './admin-data.ts';
 import { addHousekeepingCommands } from './admin-housekeeping.ts';
 
@@ -116,6 +117,7 @@ export function addAdminCommands(program: Command, io: Io): void {
     );
 
   addHousekeepingCommands(group, io);
+  addAdminAuditCommand(group, io);
 }
 
 function withLinkOptions(command: Command): Command {

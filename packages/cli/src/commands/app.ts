@@ -6,6 +6,7 @@ import { confirm } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
+import { addAuditCommand } from './app-audit.ts';
 import { addApprovalsCommand } from './plugin-control.ts';
 
 export function addAppCommands(program: Command, io: Io): void {
@@ -49,6 +50,7 @@ export function addAppCommands(program: Command, io: Io): void {
 
   addApprovalsCommand(group, io);
   addMemberCommands(group, io);
+  addAuditCommand(group, io);
 }
 
 function addMemberCommands(parent: Command, io: Io): void {

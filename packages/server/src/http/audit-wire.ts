@@ -1,4 +1,4 @@
-import { type AccountAuditEntry, type AppAuditEntry, auditActions } from '@tenon/protocol';
+import { type AccountAuditEntry, type AppAuditEntry, auditActions, type OperatorAuditEntry } from '@tenon/protocol';
 import type { AccountAuditEvent, AuditEventRecord } from '../domain/audit/ports.ts';
 
 /** An entry of an application's trail, as it goes over the wire to its owners. */
@@ -9,6 +9,11 @@ export function toAppAuditEntry(event: AuditEventRecord): AppAuditEntry {
 /** An entry of an account's own trail, as it goes over the wire: without guest keys, which the store didn't tell either. */
 export function toAccountAuditEntry(event: AccountAuditEvent): AccountAuditEntry {
   return { ...toEntry(event), appId: event.appId, address: event.address };
+}
+
+/** An entry of whatever trail, as the operator reads it. */
+export function toOperatorAuditEntry(event: AuditEventRecord): OperatorAuditEntry {
+  return { ...toAppAuditEntry(event), ...toAccountAuditEntry(event), accountId: event.accountId };
 }
 
 function toEntry(event: AccountAuditEvent) {

@@ -1,0 +1,70 @@
+import { type AuditAction, auditActions, type OperatorAuditEntry } from '@tenon/protocol';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Io } from './io.ts';
+import type { Reporter } from './output.ts';
+import { formatTime, printable } from './text.ts';
+
+/** Which entries of an audit trail a command is about. */
+export interface AuditOptions {
+  readonly action?: AuditAction;
+  readonly user?: string;
+  readonly target?: string;
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly limit: number;
+}
+
+const defaultLimit = 50;
+
+/** Adds the ways to say which entries, but for the action. */
+export function withAuditFilter(command: Command, { clockMs }: Pick<Io, 'clockMs'>): Command {
+  const parse = (text: string): Date => parseMoment(text, clockMs());
+  return command
+    .option('--user <user>', 'what one user did alone: an id, usr_…')
+    .option('--target <id>', 'what was done to one thing alone: its id')
+    .option('--since <time>', 'from then on: 2026-03-01, 2026-03-01T12:00Z, or how long ago: 90m, 12h, 7d', parse)
+    .option('--until <time>', 'before then', parse)
+    .option('--limit <number>', 'show so many at the most', parseLimit, defaultLimit);
+}
+
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A moment as people write it: a date (its start, in UTC), a time, or how long ago it was. */
+export function parseMoment(text: string, nowMs: number): Date {
+  const [, number, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const ago = unitMs[unit];
+  if (ago !== undefined) return new Date(nowMs - Number(number) * ago);
+  const isWhole = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  const moment = new Date(text);
+  if (isWhole && Number.isFinite(moment.getTime())) return moment;
+  throw new InvalidArgumentError('It is a date, a time with its zone, or how long ago: 2026-03-01, 12h, 7d.');
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text);
+  if (!/^\d{1,7}$/.test(text) || limit < 1) throw new InvalidArgumentError('It is a number above 0.');
+  return limit;
+}
+
+type ShownEntry = Pick<OperatorAuditEntry, 'at' | 'action' | 'by' | 'user' | 'via' | 'target' | 'guestKeys'>;
+
+/** Writes entries for people: when, who, what, and by means of what. */
+export function auditTable(out: Reporter, entries: readonly ShownEntry[]): void {
+  out.table(
+    ['WHEN', 'WHO', 'WHAT', 'TO WHAT', 'BY MEANS OF'],
+    entries.map((entry) => [
+      formatTime(entry.at),
+      printable(entry.user?.name ?? `the ${entry.by}`),
+      inWords(entry.action),
+      printable(entry.guestKeys[entry.target.id] ?? entry.target.name ?? entry.target.id),
+      printable(entry.via?.name ?? entry.via?.id ?? ''),
+    ]),
+    'There is nothing to tell.',
+  );
+}
+
+/** An action in words; a newer server's that this release has no words for by its name. */
+function inWords(action: string): string {
+  const words = (auditActions as Readonly<Record<string, { readonly words: string }>>)[action]?.words;
+  return words ?? printable(action);
+}

@@ -1,0 +1,47 @@
+import { auditActions, isId, type UserId } from '@tenon/protocol';
+import { listAllAudit, toOperatorAuditEntry } from '@tenon/server';
+import { type Command, Option } from 'commander';
+import { type AuditOptions, auditTable, withAuditFilter } from '../audit-options.ts';
+import { examples } from '../command.ts';
+import { usageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import type { Reporter } from '../output.ts';
+import { type AdminOptions, withDataFolder, withPresentData } from './admin-data.ts';
+
+type Context = Parameters<typeof listAllAudit>[0];
+
+export function addAdminAuditCommand(group: Command, io: Io): void {
+  withDataFolder(
+    withAuditFilter(
+      group
+        .command('audit')
+        .description('show who changed what on the server, the newest first; what the operator did is here alone')
+        .addOption(new Option('--action <action>', 'one action alone').choices(Object.keys(auditActions))),
+      io,
+    ),
+  )
+    .addHelpText('after', examples('tenon admin audit --since 7d', 'tenon admin audit --action link.create --json'))
+    .action((options: AdminOptions & AuditOptions) =>
+      withPresentData(io, options, (context, out) => showAudit(context, out, options)),
+    );
+}
+
+async function showAudit(context: Context, out: Reporter, options: AuditOptions): Promise<void> {
+  const { action, user, target, since, until, limit } = options;
+  const filter = {
+    action,
+    userId: user === undefined ? undefined : demandUserId(user),
+    targetId: target,
+    fromMs: since?.getTime(),
+    toMs: until?.getTime(),
+  };
+  const { items, next } = await listAllAudit(context, filter, { limit });
+  const entries = items.map(toOperatorAuditEntry);
+  out.result(entries, () => auditTable(out, entries));
+  if (next !== undefined) out.note(`There are more: these are the newest ${limit}. --limit shows as many as it says.`);
+}
+
+function demandUserId(text: string): UserId {
+  if (isId('user', text)) return text;
+  throw usageError(`"${text}" is no id of a user.`, 'It begins with usr_.');
+}

@@ -1,0 +1,91 @@
+import { type AppAuditEntry, appAuditEntry, auditActionsOf, listOf } from '@tenon/protocol';
+import { type Command, Option } from 'commander';
+import { path } from '../api.ts';
+import { type AuditOptions, auditTable, withAuditFilter } from '../audit-options.ts';
+import { examples, withApp, withServer } from '../command.ts';
+import { usageError } from '../errors.ts';
+import { standardStream, writeFileWhole } from '../files.ts';
+import type { Io } from '../io.ts';
+import { writeBytes } from '../output.ts';
+import { calling, demandApp, type Session } from '../session.ts';
+
+interface AppAuditOptions extends AuditOptions {
+  readonly app?: string;
+  readonly csv?: string;
+}
+
+export function addAuditCommand(group: Command, io: Io): void {
+  withServer(
+    withApp(
+      withAuditFilter(
+        group
+          .command('audit')
+          .description('show who changed what in an application, the newest first; for its owners')
+          .addOption(new Option('--action <action>', 'one action alone').choices(auditActionsOf('app'))),
+        io,
+      ).option('--csv <file>', 'write all that the other options let through as a table; "-" is stdout'),
+    ),
+  )
+    .addHelpText(
+      'after',
+      examples(
+        'tenon app audit --since 7d',
+        'tenon app audit --action version.yank --json',
+        'tenon app audit --since 2026-01-01 --until 2026-04-01 --csv first-quarter.csv',
+      ),
+    )
+    .action(calling(io, showAudit));
+}
+
+async function showAudit(session: Session, options: AppAuditOptions): Promise<void> {
+  const { out } = session;
+  const trail = path`/api/v1/apps/${demandApp(session, options)}/audit`;
+  if (options.csv !== undefined) return exportTable(session, trail, options, options.csv);
+  const { entries, isAll } = await readEntries(session, trail, options);
+  out.result(entries, () => auditTable(out, entries));
+  if (!isAll) out.note(`There are more: these are the newest ${entries.length}. --limit shows as many as it says.`);
+}
+
+const maxPage = 1000;
+
+async function readEntries(
+  { api }: Session,
+  trail: string,
+  options: AuditOptions,
+): Promise<{ readonly entries: readonly AppAuditEntry[]; readonly isAll: boolean }> {
+  const entries: AppAuditEntry[] = [];
+  for (let cursor = {}; ; ) {
+    const limit = String(Math.min(maxPage, options.limit - entries.length));
+    const query = new URLSearchParams({ ...queryOf(options), ...cursor, limit });
+    const { objects, nextCursor } = await api.get(`${trail}?${query}`, listOf(appAuditEntry));
+    entries.push(...objects);
+    if (nextCursor === undefined) return { entries, isAll: true };
+    if (entries.length >= options.limit) return { entries, isAll: false };
+    cursor = { cursor: nextCursor };
+  }
+}
+
+async function exportTable(
+  { api, io, out }: Session,
+  trail: string,
+  options: AppAuditOptions,
+  file: string,
+): Promise<void> {
+  if (out.isJson) throw usageError('It is either --json or --csv.');
+  const { chunks } = await api.download(`${trail}?${new URLSearchParams({ ...queryOf(options), format: 'csv' })}`);
+  if (file === standardStream) {
+    for await (const chunk of chunks) await writeBytes(io.stdout, chunk);
+    return;
+  }
+  await writeFileWhole(file, async (handle) => {
+    for await (const chunk of chunks) await handle.writeFile(chunk);
+  });
+  out.note(`Wrote ${file}.`);
+}
+
+function queryOf({ action, user, target, since, until }: AuditOptions): Record<string, string> {
+  const wanted = { action, user, target, from: since?.toISOString(), to: until?.toISOString() };
+  return Object.fromEntries(
+    Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
