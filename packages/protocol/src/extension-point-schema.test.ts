@@ -366,6 +366,27 @@ describe('parseExtensionPointSchema()', () => {
     assert.match(refusal('exports: {}\n---\nexports: {}\n'), /line 2, column \d+/);
   });
 
+  const places: readonly [text: string, line: number, column: number, detail: RegExp][] = [
+    ['\n\n- a', 3, 1, /mapping at the top/],
+    ['exports:\n  greet: [\n', 3, 1, /^Flow sequence .* end with a \]$/],
+    ['x-a: 1\n? [a]\n: 1\n? [b]\n: 2', 1, 1, /a key that is no text/],
+    ['exports:\n  a:\n    input:\n', 3, 5, /found nothing/],
+    ['exports:\n  a:\n    input: ~\n', 3, 12, /found nothing/],
+    ['exports:\n  a:\n    input: {description: }\n', 3, 12, /expected text, found nothing/],
+    ['exports:\r\n  a:\r\n    inputs: 1\r\n', 3, 5, /did you mean "input"/],
+    ['exports: {a: {input: {type: "🦀", nullable: 1}}}', 1, 29, /found "🦀"/],
+    ['exports: &e [a-b]\nimports: *e', 1, 14, /identifier/],
+    [`exports: &e [a]\nx-b: [${'*e,'.repeat(200)}]`, 2, 7, /too many aliases/],
+    [Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`).join('\n'), 8572, 6, /60000 tokens/],
+  ];
+  for (const [text, line, column, detail] of places) {
+    it(`finds line ${line}, column ${column} of ${JSON.stringify(text.slice(0, 50))}`, () => {
+      const error = refused(text);
+      assert.deepEqual(error.position, { line, column });
+      assert.match(error.detail, detail);
+    });
+  }
+
   it('gives the position of a fault as numbers too', () => {
     assert.deepEqual(refused('exports:\n  a: 1\n  a: 2\n').position, { line: 3, column: 3 });
   });

@@ -1,4 +1,4 @@
-/** A place in a text, both counted from 1. */
+/** A place in a text, both counted from 1; columns in UTF-16 code units, as editors count them. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
