@@ -15,7 +15,7 @@ export function addAdminAuditCommand(group: Command, io: Io): void {
     withAuditFilter(
       group
         .command('audit')
-        .description('show who changed what on the server, the newest first; what the operator did is here alone')
+        .description('show who changed what on the server, in whatever trail that is, the newest first')
         .addOption(new Option('--action <action>', 'one action alone').choices(Object.keys(auditActions))),
       io,
     ),
