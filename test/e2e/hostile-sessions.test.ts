@@ -84,7 +84,7 @@ describe('a session that has ended', { skip: noBrowser }, () => {
     const [key = '', value = ''] =
       loot.cookies
         .split('; ')
-        .find((pair) => pair.includes('tenon-session='))
+        .find((pair) => pair.startsWith('tenon-session'))
         ?.split('=') ?? [];
     await page.context().addCookies([{ name: key, value, url: stage.url }]);
     await visitor.open('/account');
@@ -142,10 +142,11 @@ describe('a session that has ended', { skip: noBrowser }, () => {
   it('is not begun by somebody else: a cookie that was planted is replaced, and stays what it was', async () => {
     const victim = await stage.visitor();
     const context = victim.page.context();
-    const sessionCookie = ({ name: key }: Cookie) => key.endsWith('tenon-session');
-    for (const planted of ['A'.repeat(43), loot.cookies.match(/tenon-session=([^;]+)/)?.[1] ?? '']) {
+    const cookieName = `tenon-session-${new URL(stage.url).port}`;
+    const sessionCookie = ({ name: key }: Cookie) => key.startsWith('tenon-session');
+    for (const planted of ['A'.repeat(43), loot.cookies.match(/tenon-session[^=]*=([^;]+)/)?.[1] ?? '']) {
       await context.clearCookies();
-      await context.addCookies([{ name: 'tenon-session', value: planted, url: stage.url }]);
+      await context.addCookies([{ name: cookieName, value: planted, url: stage.url }]);
       await victim.open('/sign-in');
       // Where the planted session is the attacker's own, the victim is shown whose it is, and signs out of it first.
       const signOut = victim.page.getByRole('button', { name: 'Sign out' });
@@ -162,7 +163,7 @@ describe('a session that has ended', { skip: noBrowser }, () => {
       }
       const now = (await context.cookies()).find(sessionCookie);
       assert.ok(now !== undefined && now.value !== planted && now.value.length === 43);
-      const asPlanted = await fetch(`${stage.url}/session`, { headers: { cookie: `tenon-session=${planted}` } });
+      const asPlanted = await fetch(`${stage.url}/session`, { headers: { cookie: `${cookieName}=${planted}` } });
       assert.equal(((await asPlanted.json()) as { account: unknown }).account, null);
     }
     await victim.close();
