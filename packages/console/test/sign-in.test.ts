@@ -87,7 +87,7 @@ describe('signing in', { skip: noBrowser }, () => {
     await page.getByRole('heading', { name: 'In the team' }).waitFor();
     const seen = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie);
     assert.doesNotMatch(seen, /tnn_|session/);
-    const [cookie] = (await page.context().cookies()).filter(({ name }) => name.endsWith('tenon-session'));
+    const [cookie] = (await page.context().cookies()).filter(({ name }) => name.startsWith('tenon-session'));
     assert.deepEqual(
       { httpOnly: cookie?.httpOnly, sameSite: cookie?.sameSite, path: cookie?.path },
       { httpOnly: true, sameSite: 'Lax', path: '/' },

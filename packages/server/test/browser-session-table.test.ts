@@ -35,7 +35,7 @@ type Headers = Readonly<Record<string, string>>;
 
 async function liveCookie(): Promise<string> {
   const { cookies } = await signIn(service, person);
-  return `tenon-session=${cookies.get('tenon-session')}`;
+  return `tenon-session-8366=${cookies.get('tenon-session-8366')}`;
 }
 
 function send(route: Route, headers: Headers): Promise<LightMyRequestResponse> {
@@ -103,14 +103,14 @@ describe('routes of the session', () => {
       await service.call('DELETE', '/session', { headers: { cookie: ended } });
       const callers: Readonly<Record<string, Headers>> = {
         'no cookie': {},
-        'an empty one': { cookie: 'tenon-session=' },
-        'one that nobody has': { cookie: `tenon-session=${'A'.repeat(43)}` },
-        'one of another form': { cookie: `tenon-session=${'A'.repeat(5000)}` },
+        'an empty one': { cookie: 'tenon-session-8366=' },
+        'one that nobody has': { cookie: `tenon-session-8366=${'A'.repeat(43)}` },
+        'one of another form': { cookie: `tenon-session-8366=${'A'.repeat(5000)}` },
         "an ended session's": { cookie: ended },
-        "the known browser's": { cookie: `tenon-session=${person.jar.cookies.get('tenon-browser')}` },
-        'a token in it': { cookie: `tenon-session=${await person.jar.token()}` },
-        'the live one, and another of its name': { cookie: `${live}; tenon-session=x` },
-        'the name that it has over https': { cookie: live.replace('tenon-session', '__Host-tenon-session') },
+        "the known browser's": { cookie: `tenon-session-8366=${person.jar.cookies.get('tenon-browser-8366')}` },
+        'a token in it': { cookie: `tenon-session-8366=${await person.jar.token()}` },
+        'the live one, and another of its name': { cookie: `${live}; tenon-session-8366=x` },
+        'the name that it has over https': { cookie: live.replace('tenon-session-8366', '__Host-tenon-session') },
         'a token in its place': { authorization: `Bearer ${await person.jar.token()}` },
       };
       for (const [caller, headers] of Object.entries(callers)) {

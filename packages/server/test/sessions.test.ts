@@ -32,9 +32,9 @@ describe('signing in', () => {
     const [session, browser] = [response.headers['set-cookie']].flat();
     assert.match(
       session ?? '',
-      /^tenon-session=[\w-]{43}; Path=\/; Max-Age=(2592000|25919\d\d); HttpOnly; SameSite=Lax$/,
+      /^tenon-session-8366=[\w-]{43}; Path=\/; Max-Age=(2592000|25919\d\d); HttpOnly; SameSite=Lax$/,
     );
-    assert.match(browser ?? '', /^tenon-browser=[\w-]{43}; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax$/);
+    assert.match(browser ?? '', /^tenon-browser-8366=[\w-]{43}; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax$/);
     assert.deepEqual((await jar.call('GET', '/session')).json<SessionState>().account, account);
   });
 
@@ -51,12 +51,12 @@ describe('signing in', () => {
 
   it('makes a new session with a new secret, and ends the one that the browser had', async () => {
     const { jar, ...person } = await signUpPerson(service);
-    const before = jar.cookies.get('tenon-session');
+    const before = jar.cookies.get('tenon-session-8366');
     const token = await jar.token();
     await signIn(service, { jar, ...person }, jar);
-    assert.notEqual(jar.cookies.get('tenon-session'), before);
+    assert.notEqual(jar.cookies.get('tenon-session-8366'), before);
     const old = openJar(service);
-    old.cookies.set('tenon-session', before ?? '');
+    old.cookies.set('tenon-session-8366', before ?? '');
     assert.equal((await old.call('GET', '/session')).json<SessionState>().account, null);
     assertProblem(await service.call('GET', `${api}/me`, { token }), 401, 'invalid_token');
     assert.equal((await sessionsOf(await jar.token())).length, 1);
@@ -65,10 +65,10 @@ describe('signing in', () => {
   it('keeps no secret that a browser brings along', async () => {
     const person = await signUpPerson(service);
     const jar = openJar(service);
-    jar.cookies.set('tenon-session', 'A'.repeat(43)).set('tenon-browser', 'B'.repeat(43));
+    jar.cookies.set('tenon-session-8366', 'A'.repeat(43)).set('tenon-browser-8366', 'B'.repeat(43));
     await signIn(service, person, jar);
-    assert.notEqual(jar.cookies.get('tenon-session'), 'A'.repeat(43));
-    assert.notEqual(jar.cookies.get('tenon-browser'), 'B'.repeat(43));
+    assert.notEqual(jar.cookies.get('tenon-session-8366'), 'A'.repeat(43));
+    assert.notEqual(jar.cookies.get('tenon-browser-8366'), 'B'.repeat(43));
   });
 
   it('keeps a hundred sessions of an account, and ends the oldest beyond that', async () => {
@@ -84,13 +84,13 @@ describe('signing in', () => {
 describe('signing out', () => {
   it('ends the session, its cookie and the tokens of its pages', async () => {
     const { jar } = await signUpPerson(service);
-    const cookie = jar.cookies.get('tenon-session') ?? '';
+    const cookie = jar.cookies.get('tenon-session-8366') ?? '';
     const token = await jar.token();
     const response = await jar.call('DELETE', '/session');
     assert.equal(response.statusCode, 204);
-    assert.match(String(response.headers['set-cookie']), /^tenon-session=; Path=\/; Max-Age=0;/);
-    assert.ok(!jar.cookies.has('tenon-session') && jar.cookies.has('tenon-browser'));
-    jar.cookies.set('tenon-session', cookie);
+    assert.match(String(response.headers['set-cookie']), /^tenon-session-8366=; Path=\/; Max-Age=0;/);
+    assert.ok(!jar.cookies.has('tenon-session-8366') && jar.cookies.has('tenon-browser-8366'));
+    jar.cookies.set('tenon-session-8366', cookie);
     assertProblem(await jar.call('DELETE', '/session'), 401, 'not_signed_in');
     assertProblem(await service.call('GET', `${api}/me`, { token }), 401, 'invalid_token');
   });

@@ -287,7 +287,7 @@ describe('bodies that nobody means', () => {
     it(`are refused: ${what}`, async () => {
       const { jar } = await signUpPerson(service);
       for (const path of ['', '/sign-up', '/link', '/reset-password', '/confirm']) {
-        const cookie = `tenon-session=${jar.cookies.get('tenon-session')}`;
+        const cookie = `tenon-session-8366=${jar.cookies.get('tenon-session-8366')}`;
         const headers = { cookie, 'content-type': 'application/json' };
         const answer = await service.call('POST', `/session${path}`, { body, headers });
         const { detail } = assertProblem(answer, status, code);

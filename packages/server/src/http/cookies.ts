@@ -12,9 +12,15 @@ import type { Parts } from './parts.ts';
 
 type CookieKind = 'session' | 'browser';
 
-/** The cookie's name: `__Host-tenon-session`, or `tenon-session` where there is no TLS; `tenon-browser` alike. */
+/**
+ * The cookie's name: `__Host-tenon-session`, or `tenon-session-8366` where there is no TLS, with the port of the base URL if it
+ * names one; `tenon-browser` alike. Cookies of one host are shared by all of its ports (RFC 6265 §8.5), and several servers on one machine
+ * would otherwise sign each other's people out.
+ */
 export function cookieName(kind: CookieKind, baseUrl: string): string {
-  return `${isSecure(baseUrl) ? '__Host-' : ''}tenon-${kind}`;
+  if (isSecure(baseUrl)) return `__Host-tenon-${kind}`;
+  const { port } = new URL(baseUrl);
+  return port === '' ? `tenon-${kind}` : `tenon-${kind}-${port}`;
 }
 
 function isSecure(baseUrl: string): boolean {
