@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Account, Member, Session, SessionState } from '@tenon/protocol';
 import { makePasswordLink } from '../src/domain/accounts.ts';
+import { createApp } from '../src/domain/apps.ts';
 import { type AuthenticatedActor, authenticateToken } from '../src/domain/authenticate.ts';
 import type { Context } from '../src/domain/context.ts';
+import { acceptInvitation } from '../src/domain/invitations.ts';
 import type { Store } from '../src/domain/ports.ts';
 import type { SessionRecord } from '../src/domain/records.ts';
 import { hashSecret } from '../src/domain/secrets.ts';
@@ -11,7 +13,16 @@ import { issueSessionToken } from '../src/domain/sessions.ts';
 import { createApiKey, createToken } from '../src/domain/tokens.ts';
 import { goodPassword, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
-import { type List, makeApp, makeExtensionPoint, makeGuest, ok, publishAs, tinyModule } from './helpers/world.ts';
+import {
+  invite,
+  type List,
+  makeApp,
+  makeExtensionPoint,
+  makeGuest,
+  ok,
+  publishAs,
+  tinyModule,
+} from './helpers/world.ts';
 
 const api = '/api/v1';
 const day = 24 * 3_600_000;
@@ -97,7 +108,7 @@ describe('changing a password', () => {
   it('forgets the browsers that the account knew', async () => {
     const person = await signUpPerson(service);
     const { store } = service.parts.context;
-    const known = hashSecret(person.jar.cookies.get('tenon-browser') ?? '');
+    const known = hashSecret(person.jar.cookies.get('tenon-browser-8366') ?? '');
     assert.equal((await store.read.knownBrowserByHash(known))?.userId, person.id);
     await put(person, '/me/password', { currentPassword: person.password, newPassword });
     assert.equal(await store.read.knownBrowserByHash(known), undefined);
@@ -228,15 +239,20 @@ describe('deleting an account', () => {
     assert.equal((await deletion(person)).statusCode, 204);
   });
 
-  it('leaves no token and no key that was asked for just before', async () => {
+  it('leaves nothing that was asked for just before', async () => {
     const { context } = service.parts;
     const { store } = context;
+    const owner = await withToken(await signUpPerson(service));
+    const appId = await makeApp(service, owner);
+    const code = await invite(service, owner, appId, 'a-key');
     const attempts: readonly [
       (racing: Context, actor: AuthenticatedActor, session: SessionRecord) => Promise<unknown>,
       string,
     ][] = [
       [(racing, actor) => createToken(racing, actor, { name: 'a' }), 'invalid_token'],
       [(racing, actor) => createApiKey(racing, actor, 'a'), 'invalid_token'],
+      [(racing, actor) => createApp(racing, actor, 'a'), 'invalid_token'],
+      [(racing, actor) => acceptInvitation(racing, actor, code), 'invalid_token'],
       [(racing, _, session) => issueSessionToken(racing, session), 'not_signed_in'],
     ];
     for (const [attempt, code] of attempts) {
@@ -252,6 +268,7 @@ describe('deleting an account', () => {
       await assert.rejects(attempt({ ...context, store: { ...store, write } }, actor, session), { code });
       assert.deepEqual(await store.read.tokens(person.id, undefined, {}), []);
       assert.deepEqual(await store.read.apiKeys(person.id, {}), []);
+      assert.deepEqual(await store.read.appsOf(person.id, undefined, {}), []);
     }
   });
 

@@ -130,7 +130,7 @@ describe('guessing passwords', () => {
 
   it('does not lock out the browsers in which the owner has signed in before', async () => {
     const known = openJar(service); // signed out, and known
-    known.cookies.set('tenon-browser', owner.jar.cookies.get('tenon-browser') ?? '');
+    known.cookies.set('tenon-browser-8366', owner.jar.cookies.get('tenon-browser-8366') ?? '');
     assert.equal((await attempt(owner.email, goodPassword, '198.51.100.99', known)).statusCode, 200);
   });
 
@@ -217,5 +217,16 @@ describe('guessing passwords', () => {
       assertProblem(await service.call(method, path, { token, json }), 429, 'rate_limited');
     }
     assert.equal((await confirm(other, goodPassword)).statusCode, 204);
+  });
+
+  it('is slowed for all tokens of an account in common, of which a program can make itself others', async () => {
+    const person = await signUpPerson(service);
+    const enter = async (currentPassword: string) => {
+      const json = { currentPassword, newPassword: 'four candles and handles' };
+      return service.call('PUT', '/api/v1/me/password', { token: await service.token(person.id), json });
+    };
+    for (let at = 0; at < 10; at++) assertProblem(await enter(`guess ${at}`), 401, 'invalid_credentials');
+    assertProblem(await enter(goodPassword), 429, 'rate_limited');
+    assert.equal((await person.jar.call('POST', '/session/confirm', { password: goodPassword })).statusCode, 204);
   });
 });

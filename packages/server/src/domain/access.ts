@@ -10,6 +10,7 @@ import {
 } from '@tenon/protocol';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
+import type { Queries } from './ports.ts';
 import type { AppRecord, ExtensionPointRecord, GuestRecord, Side } from './records.ts';
 import { memoryKey } from './snapshots.ts';
 
@@ -134,6 +135,18 @@ export function demandScope(actor: Actor, scope: TokenScope): void {
 export function demandUserLevel(actor: Actor): void {
   if (actor.appId === null) return;
   throw new DomainError('forbidden', 'The token is restricted to one application, and this reaches beyond it.');
+}
+
+/**
+ * Demands that a token has not been revoked since it was looked at, or its account deleted: what is made by means of it would
+ * outlast that. To be asked in the transaction that makes it.
+ *
+ * @throws DomainError `invalid_token`
+ */
+export async function demandStanding(tx: Queries, { tokenId }: Actor): Promise<void> {
+  if ((await tx.token(tokenId)) === undefined) {
+    throw new DomainError('invalid_token', 'The token was revoked meanwhile.');
+  }
 }
 
 /**

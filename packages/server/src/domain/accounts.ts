@@ -60,8 +60,8 @@ export async function changePassword(
     readonly revokeTokens?: boolean | undefined;
   },
 ): Promise<void> {
-  const { userId, sessionId, tokenId } = actor;
-  const identity = await demandPassword(context, { userId, by: sessionId ?? tokenId }, change.currentPassword);
+  const { userId, sessionId } = actor;
+  const identity = await demandPassword(context, actor, change.currentPassword);
   const { user } = await readAccount(context, userId);
   const owner = { name: user.name, email: identity.subject };
   const secret = await hashNewPassword(context, change.newPassword, owner, 'newPassword');
@@ -169,11 +169,11 @@ const nameOfDeleted = 'Deleted user';
  *   `rate_limited` for an account with a password
  */
 export async function deleteAccount(context: Context, actor: Actor, password: string | undefined): Promise<void> {
-  const { userId, sessionId, tokenId } = actor;
+  const { userId } = actor;
   await demandDispensable(context.store.read, userId);
   if ((await passwordIdentity(context.store.read, userId)) !== undefined) {
     if (password === undefined) throw new DomainError('password_required', 'To delete an account takes its password.');
-    await demandPassword(context, { userId, by: sessionId ?? tokenId }, password);
+    await demandPassword(context, actor, password);
   }
   await context.store.write(async (tx) => {
     await demandDispensable(tx, userId);

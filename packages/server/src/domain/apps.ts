@@ -1,5 +1,5 @@
 import { type AppId, isId, type MemberRole, newId } from '@tenon/protocol';
-import type { Actor, AppAccess } from './access.ts';
+import { type Actor, type AppAccess, demandStanding } from './access.ts';
 import { changedFields, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
@@ -12,6 +12,7 @@ export async function createApp(context: Context, actor: Actor, name: string): P
   const createdAtMs = context.clock();
   const app: AppRecord = { id: newId('app'), name, createdAtMs, updatedAtMs: createdAtMs };
   await context.store.write(async (tx) => {
+    await demandStanding(tx, actor);
     await tx.insertApp(app);
     await tx.putMember({ appId: app.id, userId: actor.userId, role: 'owner', createdAtMs });
     await record(context, tx, actor, { action: 'app.create', appId: app.id, target: app, details: { name } });

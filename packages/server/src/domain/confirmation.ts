@@ -1,10 +1,10 @@
 import type { SessionId } from '@tenon/protocol';
+import { bySession, sessionTarget } from './audit/by-session.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import { demandPassword } from './passwords.ts';
 import type { SessionRecord } from './records.ts';
-import { bySession, sessionTarget } from './sessions.ts';
 
 /** For how long entering the password lets a session do what reaches far. */
 const confirmationLifetimeMs = 15 * 60 * 1000;
@@ -15,7 +15,7 @@ const confirmationLifetimeMs = 15 * 60 * 1000;
  * @throws what {@link demandPassword} throws
  */
 export async function confirmSession(context: Context, session: SessionRecord, password: string): Promise<void> {
-  await demandPassword(context, { userId: session.userId, by: session.id }, password);
+  await demandPassword(context, bySession(session), password);
   await context.store.write(async (tx) => {
     await tx.confirmSession(session.id, context.clock());
     await record(context, tx, bySession(session), { action: 'session.confirm', target: sessionTarget(session) });

@@ -15,7 +15,7 @@ export interface GuessLimits {
   readonly byAccount: RateLimiter;
   /** From a browser that the account knows. */
   readonly byKnownBrowser: RateLimiter;
-  /** Where somebody who is signed in enters the password again, by session or token. */
+  /** Where somebody who is signed in enters the password again, by session, or by account for the tokens of programs. */
   readonly byAsker: RateLimiter;
 }
 

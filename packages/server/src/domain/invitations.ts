@@ -1,5 +1,5 @@
 import { type AppId, type InvitationStatus, isId } from '@tenon/protocol';
-import type { Actor, AppAccess } from './access.ts';
+import { type Actor, type AppAccess, demandStanding } from './access.ts';
 import { type AuditBy, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
@@ -64,6 +64,7 @@ export function acceptInvitation(
 ): Promise<{ readonly app: AppRecord; readonly guest: GuestRecord }> {
   const nowMs = context.clock();
   return context.store.write(async (tx) => {
+    await demandStanding(tx, actor);
     const { invitation, app } = await findPendingInvitation(tx, code, nowMs, actor.appId);
     const guest = await tx.guest(invitation.guestId);
     if (guest === undefined) throw notFound('invitation');

@@ -1,4 +1,4 @@
-import type { SessionId, TokenId, UserId } from '@tenon/protocol';
+import type { SessionId, UserId } from '@tenon/protocol';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import { guess } from './guesses.ts';
@@ -16,28 +16,29 @@ export async function passwordIdentity(queries: Queries, userId: UserId): Promis
   return identities.find(({ kind }) => kind === 'password');
 }
 
-/** Somebody who is signed in, and by what: guesses are counted for each of these. */
+/** Somebody who is signed in: in a browser, or by a program's token. */
 export interface PasswordAsker {
   readonly userId: UserId;
-  readonly by: SessionId | TokenId;
+  readonly sessionId: SessionId | null;
 }
 
 /**
- * Demands the password of an account of somebody who is signed in already.
+ * Demands the password of an account of somebody who is signed in already. Guesses are counted for each session, and in common for
+ * all tokens: a program that has one can make itself others.
  *
  * @throws DomainError `invalid_credentials`, `rate_limited` after too many wrong ones, `conflict` for an account without one
  * @throws UnavailableError when too many passwords wait to be looked at
  */
 export async function demandPassword(
   context: Context,
-  { userId, by }: PasswordAsker,
+  { userId, sessionId }: PasswordAsker,
   password: string,
 ): Promise<IdentityRecord> {
   const identity = await passwordIdentity(context.store.read, userId);
   if (identity === undefined) {
     throw new DomainError('conflict', 'This account has no password. The operator can make a link that sets one.');
   }
-  const counts = [{ limiter: context.guesses.byAsker, key: by }];
+  const counts = [{ limiter: context.guesses.byAsker, key: sessionId ?? userId }];
   const isRight = await guess(counts, () => context.passwords.verify(preparePassword(password), identity.secret));
   if (!isRight) throw new DomainError('invalid_credentials', 'The password is not that of this account.');
   return identity;

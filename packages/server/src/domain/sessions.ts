@@ -1,5 +1,6 @@
-import { isId, newId, type SessionId, type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
+import { isId, newId, type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
 import type { Actor } from './access.ts';
+import { bySession, sessionTarget } from './audit/by-session.ts';
 import { type AuditUser, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
@@ -144,18 +145,6 @@ async function deleteSession(
   const target = sessionTarget(session);
   await record(context, tx, by, { action: 'session.end', accountId: session.userId, target, details: { cause } });
   await tx.deleteSession(session.id);
-}
-
-/** Who acts in a browser, as the audit trail names them. */
-export function bySession({ userId, id }: Pick<SessionRecord, 'userId' | 'id'>): AuditUser {
-  return { userId, sessionId: id };
-}
-
-export function sessionTarget({ id, userAgent }: SessionRecord): {
-  readonly id: SessionId;
-  readonly name: string | null;
-} {
-  return { id, name: userAgent };
 }
 
 /** The sessions of the actor that have not ended. */

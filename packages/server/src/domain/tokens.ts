@@ -9,13 +9,13 @@ import {
   type TokenScope,
   type UserId,
 } from '@tenon/protocol';
-import { type Actor, demandUserLevel } from './access.ts';
+import { type Actor, demandStanding, demandUserLevel } from './access.ts';
 import { type AuditBy, record } from './audit/record.ts';
 import { demandConfirmation } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
-import type { Page, Queries, Transaction } from './ports.ts';
+import type { Page, Transaction } from './ports.ts';
 import type { ApiKeyRecord, TokenRecord } from './records.ts';
 import { hashSecret } from './secrets.ts';
 
@@ -117,17 +117,6 @@ export async function createToken(
     await storeToken(context, tx, actor, token.record, 'token');
   });
   return token;
-}
-
-/**
- * Demands that a token has not been revoked since it was looked at, or its account deleted: what is made by means of it would
- * outlast that.
- *
- * @throws DomainError `invalid_token`
- */
-async function demandStanding(tx: Queries, { tokenId }: Actor): Promise<void> {
-  if ((await tx.token(tokenId)) === undefined)
-    throw new DomainError('invalid_token', 'The token was revoked meanwhile.');
 }
 
 function expiryOf(wish: TokenWish, actor: Actor, nowMs: number): number {

@@ -40,7 +40,7 @@ export function demandSamePerson(approver: Approver, { userId = approver.userId 
  */
 export async function demandApproval(
   context: Context,
-  { userId, sessionId }: Approver,
+  approver: Approver,
   { scopes, password }: Decision,
   asked: readonly TokenScope[],
 ): Promise<readonly TokenScope[]> {
@@ -49,7 +49,7 @@ export async function demandApproval(
   if (password === undefined) {
     throw new DomainError('password_required', 'To let a program manage applications takes your password again.');
   }
-  await demandPassword(context, { userId, by: sessionId }, password);
+  await demandPassword(context, approver, password);
   return granted;
 }
 
