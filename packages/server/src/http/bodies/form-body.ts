@@ -1,5 +1,5 @@
 import { HttpError } from '../http-error.ts';
-import type { BodyReader, BodySource } from './body-reader.ts';
+import type { BodySource } from './body-reader.ts';
 import { readBytes } from './read-bytes.ts';
 
 const maxFormBytes = 16 * 1024;
@@ -13,13 +13,3 @@ export async function readForm(source: BodySource): Promise<URLSearchParams> {
   }
   return new URLSearchParams((await readBytes(source, maxFormBytes, 'The form')).toString('utf8'));
 }
-
-/** A page's form as browsers send it: the first value of each field. */
-export const formBody: BodyReader<URLSearchParams> = {
-  read: readForm,
-  doc: {
-    required: true,
-    content: { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } },
-    errors: ['payload_too_large', 'request_timeout', 'unsupported_media_type'],
-  },
-};
