@@ -8,6 +8,7 @@ import { cascadesContract } from './store/cascades.ts';
 import { concurrencyContract } from './store/concurrency.ts';
 import { endedContract } from './store/ended.ts';
 import { erasureContract } from './store/erasure.ts';
+import { housekeepingContract } from './store/housekeeping.ts';
 import { pluginsContract } from './store/plugins.ts';
 import { recordsContract } from './store/records.ts';
 import { revisionContract } from './store/revision.ts';
@@ -27,6 +28,7 @@ export function storeContract(name: string, backend: Backend): void {
     erasureContract(backend);
     endedContract(backend);
     auditContract(backend);
+    housekeepingContract(backend);
     transactionsContract(backend);
     revisionContract(backend);
     concurrencyContract(backend);

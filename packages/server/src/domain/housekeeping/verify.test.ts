@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { open, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { ContentAddress } from '@tenon/protocol';
+import { addressOfBytes, bytesOf } from '../../../test/helpers/bytes.ts';
+import { type House, openHouse } from '../../../test/helpers/housekeeping.ts';
+import { createRecords, versionRecord } from '../../../test/helpers/records.ts';
+import { blobPath } from '../../blobs/fs/paths.ts';
+import type { BlobStore } from '../ports.ts';
+import { collect } from './collect.ts';
+import { verify } from './verify.ts';
+import { storeBlob, writeWithBlob } from './with-blob.ts';
+
+const bytes = bytesOf(1, 300_000);
+const address = addressOfBytes(bytes);
+
+describe('verify()', () => {
+  let house: House;
+  beforeEach(async () => {
+    house = await openHouse();
+  });
+  afterEach(() => house.close());
+
+  const pathOf = (of: ContentAddress) => join(house.dataDir, 'blobs', blobPath(of) ?? '');
+
+  async function publish(content = bytes, parts: Pick<House, 'store' | 'blobs' | 'clock' | 'random'> = house) {
+    const stage = await createRecords(house.store).stage();
+    const contentAddress = addressOfBytes(content);
+    const version = versionRecord(stage.key('plugin'), { contentAddress, size: content.length });
+    await writeWithBlob(parts, contentAddress, content, (tx) => tx.insertVersion(version));
+    return { stage, version };
+  }
+
+  const faults = async () => (await verify(house)).faults.map(({ subject, detail }) => `${subject}: ${detail}`);
+
+  /** Changes the database behind the store's back. */
+  function tamper(sql: string): void {
+    const database = new DatabaseSync(join(house.dataDir, 'tenon.db'), { enableForeignKeyConstraints: false });
+    database.exec(sql);
+    database.close();
+  }
+
+  it('finds nothing wrong where all is whole, and tells what it has looked at', async () => {
+    await publish();
+    await publish();
+    await publish(bytesOf(2, 0));
+    let [total, done] = [0, 0];
+    const onProgress = {
+      total: (sum: number) => {
+        total = sum;
+      },
+      advance: (more: number) => {
+        done += more;
+      },
+    };
+    const found = await verify(house, { onProgress });
+    const counts = { blobs: 2, blobBytes: 300_000, namedContents: 2, versions: 3 };
+    assert.deepEqual(found, { ...counts, faults: [], notes: [] });
+    assert.deepEqual([total, done], [300_000, 300_000]);
+  });
+
+  it('finds a file that is gone', async () => {
+    await publish();
+    await house.blobs.delete(address);
+    assert.deepEqual(await faults(), [`content ${address}: its file is missing; 1 version names it`]);
+  });
+
+  it('finds a file with other bytes, and one that was cut short', async () => {
+    await publish();
+    await writeFile(pathOf(address), bytesOf(2, bytes.length));
+    assert.deepEqual(await faults(), [`content ${address}: its file has other bytes`]);
+    await truncate(pathOf(address), 1000);
+    assert.deepEqual(await faults(), [
+      `content ${address}: its file has 1000 bytes, and not 300000; 1 version names it`,
+      `content ${address}: its file has other bytes`,
+    ]);
+  });
+
+  it('finds a version without a row for its bytes, or whose row says that they go', async () => {
+    await publish();
+    tamper("update blobs set state = 'deleting'");
+    assert.deepEqual(await faults(), [`content ${address}: its row says that it is deleting; 1 version names it`]);
+    tamper('delete from blobs');
+    assert.deepEqual(await faults(), [`content ${address}: it has no row among the blobs; 1 version names it`]);
+  });
+
+  it('finds a row without its file, also where nothing names it', async () => {
+    const { stage } = await publish();
+    await house.store.write((tx) => tx.deletePlugin(stage.key('plugin')));
+    await house.blobs.delete(address);
+    assert.deepEqual(await faults(), [`content ${address}: its file is missing; no version names it`]);
+  });
+
+  it('notes a file that nothing knows of, which is no fault', async () => {
+    await house.putUnknown(bytes);
+    const found = await verify(house);
+    assert.deepEqual(found.faults, []);
+    assert.deepEqual(
+      found.notes.map(({ subject }) => subject),
+      [`content ${address}`],
+    );
+    await house.collect(1000);
+    assert.deepEqual((await verify(house)).notes, []);
+  });
+
+  it('takes what is being stored, and what is being deleted, for what it is', async () => {
+    await house.store.write((tx) => tx.holdBlob({ address, size: 1, epoch: 'a', leaseUntilMs: house.clock() + 1 }));
+    assert.deepEqual(await faults(), []);
+    await storeBlob(house, address, bytes);
+    assert.deepEqual(await faults(), []);
+    await house.blobs.delete(address);
+    tamper("update blobs set state = 'deleting'");
+    assert.deepEqual(await faults(), []);
+  });
+
+  it('finds what refers to nothing', async () => {
+    const { stage } = await publish();
+    tamper(`delete from apps where id = '${stage.app.id}'`);
+    const found = await faults();
+    assert.ok(found.length > 0);
+    for (const fault of found) assert.match(fault, /^database: row .* refers to a row of apps that is not there$/);
+  });
+
+  it('finds a binding to another plugin, and one to a version that is not published', async () => {
+    const { stage, version } = await publish();
+    await createRecords(house.store).binding(version, stage.guest.id);
+    const other = await createRecords(house.store).version(stage.key('other'), {
+      contentAddress: address,
+      size: 300_000,
+    });
+    tamper(`update bindings set version_id = '${other.id}'`);
+    assert.deepEqual(await faults(), [
+      `binding plugin of ${stage.guest.id}: names ${other.id}, which is another plugin's`,
+    ]);
+    tamper(`update bindings set version_id = '${version.id}'; update versions set state = 'yanked'`);
+    assert.deepEqual(await faults(), [`binding plugin of ${stage.guest.id}: binds ${version.id}, which is yanked`]);
+  });
+
+  it('finds a plugin without its newest version', async () => {
+    const { stage } = await publish();
+    tamper('update plugins set last_number = 2');
+    const { extensionPointId, userId } = stage.key('plugin');
+    assert.deepEqual(await faults(), [
+      `plugin ${extensionPointId}/plugin/${userId}/plugin: has no version 2, which is its newest`,
+    ]);
+  });
+
+  it('finds a damaged page of the database', async () => {
+    const dataDir = join(house.dataDir, 'damaged');
+    const file = join(dataDir, 'tenon.db');
+    await (await openHouse(dataDir)).close();
+    const database = new DatabaseSync(file);
+    const index = database
+      .prepare("select rootpage as page from sqlite_schema where name = 'invitations_by_guest'")
+      .get();
+    const { page_size: pageBytes } = database.prepare('pragma page_size').get() ?? {};
+    database.close();
+    const handle = await open(file, 'r+');
+    await handle.write(Buffer.alloc(100, 0xff), 0, 100, (Number(index?.page) - 1) * Number(pageBytes));
+    await handle.close();
+    const damaged = await openHouse(dataDir);
+    const { faults } = await verify(damaged);
+    assert.ok(faults.length > 0);
+    for (const { subject } of faults) assert.equal(subject, 'database');
+    await damaged.close();
+  });
+
+  it('raises no false alarm while others publish, delete and collect', async () => {
+    const other = await house.again();
+    other.advance(60 * 60_000); // its collector takes every publish's lease for ended
+    const contents = Array.from({ length: 3 }, (_, at) => bytesOf(at, 50_000));
+    let isOver = false;
+    let rounds = 0;
+    const working = (async () => {
+      while (!isOver) {
+        const { stage } = await publish(contents[rounds % 3] as Uint8Array, other);
+        await other.store.write((tx) => tx.deletePlugin(stage.key('plugin')));
+        if (rounds % 2 === 0) await collect(other, { graceMs: 0 });
+        rounds++;
+      }
+    })();
+    for (let looks = 0; looks < 20 || rounds < 20; looks++) assert.deepEqual(await faults(), []);
+    isOver = true;
+    await working;
+  });
+
+  it('raises none for what is deleted between two of its looks', async () => {
+    const { stage } = await publish();
+    let isGone = false;
+    const blobs: BlobStore = {
+      ...house.blobs,
+      async size(of) {
+        if (!isGone) {
+          isGone = true;
+          await house.store.write((tx) => tx.deletePlugin(stage.key('plugin')));
+          house.advance(60 * 60_000);
+          assert.equal((await house.collect())?.deleted, 1);
+        }
+        return house.blobs.size(of);
+      },
+    };
+    assert.deepEqual((await verify({ ...house, blobs })).faults, []);
+  });
+
+  it('ends when it is told to', async () => {
+    await publish();
+    await assert.rejects(verify(house, { signal: AbortSignal.abort(new Error('enough')) }), /enough/);
+  });
+});
