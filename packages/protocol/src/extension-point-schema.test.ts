@@ -372,7 +372,7 @@ describe('parseExtensionPointSchema()', () => {
     ['x-a: 1\n? [a]\n: 1\n? [b]\n: 2', 1, 1, /a key that is no text/],
     ['exports:\n  a:\n    input:\n', 3, 5, /found nothing/],
     ['exports:\n  a:\n    input: ~\n', 3, 12, /found nothing/],
-    ['exports:\n  a:\n    input: {description: }\n', 3, 12, /expected text, found nothing/],
+    ['exports:\n  a:\n    input: {type: string, description: }\n', 3, 27, /expected text, found nothing/],
     ['exports:\r\n  a:\r\n    inputs: 1\r\n', 3, 5, /did you mean "input"/],
     ['exports: {a: {input: {type: "🦀", nullable: 1}}}', 1, 29, /found "🦀"/],
     ['exports: &e [a-b]\nimports: *e', 1, 14, /identifier/],

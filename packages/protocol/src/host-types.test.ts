@@ -249,6 +249,13 @@ export const contentTypes = {
     assert.deepEqual(await complaints(texts), []);
   });
 
+  it('makes unknown what it can not read', () => {
+    const text = hostTypes({
+      components: { schemas: { A: { enum: [1, 'a'] }, B: { enum: [] }, C: null, D: { type: 3 } } },
+    });
+    for (const name of 'ABCD') assert.ok(text.includes(`export type ${name} = unknown;\n`), text);
+  });
+
   it('makes types by which an application can be checked', async () => {
     const use = `
       import { contentTypes, type Fruit, type HostImports, type PluginExports, type Report } from ${reportFile};
