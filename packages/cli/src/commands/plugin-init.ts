@@ -117,28 +117,35 @@ async function chooseName({ io, options, signal, isAsking }: Ways, folder: strin
 async function chooseTemplate({ io, options, signal, isAsking }: Ways): Promise<TemplateName> {
   const [usual] = templateNames;
   if (options.template !== undefined || !isAsking) return options.template ?? usual;
-  const list = templateNames.map((name, at) => `  ${at + 1}  ${name}: ${templates[name].summary}`);
-  const picked = await pick(io, signal, `Which language?\n${list.join('\n')}\n`, templateNames, usual);
-  return picked ?? usual;
+  const choices = templateNames.map((name) => ({ name, label: `${name}: ${templates[name].summary}` }));
+  return (await pick(io, signal, 'Which language?', choices, usual)) ?? usual;
 }
 
-/** Has one of several picked by its number or its name. @returns `undefined` where nothing is answered, and nothing is usual */
+interface Choice<T extends string> {
+  readonly name: T;
+  readonly label: string;
+}
+
+/**
+ * Has one of several picked by its number or its name.
+ *
+ * @param usual what is picked by nothing but Enter. Without one that is nothing, as is 0
+ */
 async function pick<T extends string>(
   io: Io,
   signal: AbortSignal,
   question: string,
-  choices: readonly T[],
+  choices: readonly Choice<T>[],
   usual: T | undefined,
 ): Promise<T | undefined> {
-  io.stderr.write(question);
-  const bounds = choices.length === 1 ? '1' : `1 to ${choices.length}`;
+  const lines = choices.map(({ label }, at) => `  ${at + 1}  ${label}\n`);
+  io.stderr.write(`${question}\n${lines.join('')}`);
+  const usualNumber = choices.findIndex(({ name }) => name === usual) + 1;
   for (;;) {
-    const answer = (
-      await ask(io, `${bounds}${usual === undefined ? ', or nothing' : ''} [${usual ?? 'none'}] `, signal)
-    ).trim();
-    if (answer === '') return usual;
-    const found = choices.find((choice, at) => answer === String(at + 1) || answer === choice);
-    if (found !== undefined) return found;
+    const answer = (await ask(io, `A number [${usualNumber}] `, signal)).trim() || String(usualNumber);
+    if (answer === '0') return undefined;
+    const found = choices.find(({ name }, at) => answer === String(at + 1) || answer === name);
+    if (found !== undefined) return found.name;
   }
 }
 
@@ -218,17 +225,10 @@ async function askForOne(
   }
   const listed = found.slice(0, maxListed);
   if (listed.length === 0) return undefined;
-  const lines = listed.map(
-    ({ app, extensionPoint }, at) => `  ${at + 1}  ${printable(app.name)}: ${printable(extensionPoint.name)}`,
-  );
-  const ids: string[] = listed.map(({ extensionPoint }) => extensionPoint.id);
-  const id = await pick(
-    io,
-    signal,
-    `Which extension point is it for?\n${lines.join('\n')}\n`,
-    ids,
-    ids.find((id) => id === usual),
-  );
+  const choices = listed.map(({ app, extensionPoint }): Choice<string> => {
+    return { name: extensionPoint.id, label: `${printable(app.name)}: ${printable(extensionPoint.name)}` };
+  });
+  const id = await pick(io, signal, 'Which extension point is it for? (0: none)', choices, usual);
   return listed.find(({ extensionPoint }) => extensionPoint.id === id)?.extensionPoint;
 }
 

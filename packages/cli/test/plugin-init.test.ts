@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { makeFolder, startServer, type TestServer } from './helpers/server.ts';
+import { tenon as runTenon, type Setting } from './helpers/streams.ts';
+import { hasScript, inTerminal } from './helpers/terminal.ts';
+
+let server: TestServer;
+let folder: Awaited<ReturnType<typeof makeFolder>>;
+let extensionPoint: string;
+
+const schema = {
+  version: 'v1-draft',
+  exports: {
+    sum: {
+      description: 'Adds a row up.',
+      input: { contentType: 'application/json', type: 'array', items: { type: 'number' } },
+      output: { contentType: 'text/plain; charset=utf-8', type: 'string', description: 'the total' },
+    },
+    draw: { output: { contentType: 'application/x-binary', type: 'buffer' } },
+  },
+  imports: { notify: { input: { contentType: 'text/plain; charset=utf-8', type: 'string' } } },
+};
+
+before(async () => {
+  server = await startServer();
+  folder = await makeFolder();
+  const setting = { stdin: JSON.stringify(schema), environment: { TENON_DATA_DIR: server.dataDir } };
+  extensionPoint = (await runTenon(['ext', 'create', 'Sheets', '--schema', '-'], setting)).stdout.trim();
+});
+
+after(async () => {
+  await server.stop();
+  await folder.remove();
+});
+
+/** Runs a command for somebody who is not logged in anywhere, unless another environment is given. */
+function tenon(args: readonly string[], setting: Setting = {}) {
+  const environment = { TENON_CONFIG_DIR: folder.path, TENON_DATA_DIR: join(folder.path, 'none') };
+  return runTenon(args, { environment, workingFolder: folder.path, ...setting });
+}
+
+async function filesBelow(name: string): Promise<string[]> {
+  const entries = await readdir(join(folder.path, name), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => !entry.isDirectory());
+  return files.map((entry) => join(entry.parentPath, entry.name).slice(join(folder.path, name).length + 1)).sort();
+}
+
+const read = (...names: string[]) => readFile(join(folder.path, ...names), 'utf8');
+
+describe('tenon plugin init', () => {
+  it('begins a sample in AssemblyScript without a server, and says what is next', async () => {
+    const { exitCode, stdout, stderr } = await tenon(['plugin', 'init', 'greeter']);
+    assert.deepEqual([exitCode, stdout], [0, 'greeter\n']);
+    assert.match(
+      stderr,
+      /^Began the plugin greeter in greeter, with 8 files\. Next:\n {2}cd greeter\n[\s\S]*tenon plugin push --build\n$/,
+    );
+    assert.deepEqual(await filesBelow('greeter'), [
+      '.gitignore',
+      'README.md',
+      'asconfig.json',
+      'assembly/extism.ts',
+      'assembly/index.ts',
+      'assembly/tsconfig.json',
+      'package.json',
+      'tenon.toml',
+    ]);
+    assert.match(await read('greeter', 'assembly', 'index.ts'), /^export function greet\(\): i32 \{/m);
+    assert.doesNotMatch(await read('greeter', 'README.md'), /\{\{|undefined| $/m);
+  });
+
+  it('begins one in C, told by flags, and answers JSON', async () => {
+    const { json } = await tenon(['plugin', 'init', 'in/c', '--template', 'c', '--name', 'sums', '--json']);
+    assert.deepEqual(json(), {
+      folder: join(folder.path, 'in', 'c'),
+      name: 'sums',
+      template: 'c',
+      extensionPoint: null,
+      server: null,
+      exports: [],
+      files: ['tenon.toml', 'README.md', '.gitignore', 'src/extism.h', 'src/plugin.c'],
+    });
+    assert.match(
+      await read('in', 'c', 'tenon.toml'),
+      /^\[plugin\]\nname = "sums"\nmodule = "plugin\.wasm"\nbuild = "clang /,
+    );
+  });
+
+  it("makes a stub for each export of the extension point's schema, and the host's functions", async () => {
+    const environment = { TENON_DATA_DIR: server.dataDir };
+    for (const template of ['assemblyscript', 'c'] as const) {
+      const args = ['plugin', 'init', `sheets-${template}`, '--template', template, '-e', extensionPoint, '--json'];
+      const made = (await tenon(args, { environment })).json();
+      assert.deepEqual([made.extensionPoint, made.server, made.exports], [extensionPoint, server.url, ['sum', 'draw']]);
+    }
+    const script = await read('sheets-assemblyscript', 'assembly', 'index.ts');
+    assert.ok(
+      script.includes(`/**
+ * Adds a row up.
+ *
+ * Takes application/json, array
+ * Answers text/plain; charset=utf-8: the total
+ */
+export function sum(): i32 {
+  const input = inputText();`),
+      script,
+    );
+    assert.match(
+      await read('sheets-assemblyscript', 'assembly', 'host.ts'),
+      /@external\("extism:host\/user", "notify"\)/,
+    );
+    assert.match(await read('sheets-c', 'src', 'plugin.c'), /^EXPORT\("draw"\) int32_t plugin_draw\(void\) \{$/m);
+    assert.match(
+      await read('sheets-c', 'src', 'host.h'),
+      /^HOST_IMPORT\("notify"\) void host_notify\(uint64_t input\);$/m,
+    );
+    assert.match(await read('sheets-c', 'README.md'), /exports: `sum`, `draw`/);
+  });
+
+  it('takes the extension point of the environment', async () => {
+    const environment = { ...server.environment };
+    const made = (await tenon(['plugin', 'init', 'from-environment', '--json'], { environment })).json();
+    assert.deepEqual([made.extensionPoint, made.exports], [server.environment.TENON_EXTENSION_POINT_ID, ['greet']]);
+  });
+
+  it('makes a sample, and says so, where the server does not answer or there is none', async () => {
+    const away = await tenon([
+      'plugin',
+      'init',
+      'away',
+      '-e',
+      extensionPoint,
+      '--server',
+      'http://127.0.0.1:9',
+      '--token',
+      'tnn_x',
+    ]);
+    assert.equal(away.exitCode, 0, away.stderr);
+    assert.match(away.stderr, /^warning: No answer from http:\/\/127\.0\.0\.1:9.*the sources are a sample/m);
+    const toml = await read('away', 'tenon.toml');
+    assert.ok(toml.includes(extensionPoint) && toml.includes('http://127.0.0.1:9'), toml);
+    const none = await tenon(['plugin', 'init', 'none', '-e', extensionPoint]);
+    assert.match(none.stderr, /^warning: No server is named.*the sources are a sample/m);
+  });
+
+  it('begins nothing for an extension point that there is not', async () => {
+    const environment = { TENON_DATA_DIR: server.dataDir };
+    const unknown = extensionPoint.replace(/.{5}$/, '00000');
+    assert.equal((await tenon(['plugin', 'init', 'never', '-e', unknown], { environment })).exitCode, 4);
+    assert.equal((await tenon(['plugin', 'init', 'never', '-e', 'ext_1'], { environment })).exitCode, 2);
+    assert.equal((await tenon(['plugin', 'init', 'never', '--template', 'cobol'])).exitCode, 2);
+    assert.equal((await tenon(['plugin', 'init', 'never', '--name', 'a b'])).exitCode, 2);
+    await assert.rejects(readdir(join(folder.path, 'never')), { code: 'ENOENT' });
+  });
+
+  it('overwrites nothing, and writes all or nothing', async () => {
+    const target = join(folder.path, 'taken');
+    await mkdir(target);
+    await writeFile(join(target, 'README.md'), 'mine');
+    await symlink(join(folder.path, 'not-there'), join(target, 'package.json'));
+    const { exitCode, stderr } = await tenon(['plugin', 'init', 'taken']);
+    assert.equal(exitCode, 2);
+    assert.match(stderr, /there are README\.md, package\.json already\. Nothing was written/);
+    assert.deepEqual(
+      [await filesBelow('taken'), await read('taken', 'README.md')],
+      [['README.md', 'package.json'], 'mine'],
+    );
+
+    await mkdir(join(folder.path, 'odd'));
+    await writeFile(join(folder.path, 'odd', 'assembly'), 'a file in the place of the folder');
+    assert.equal((await tenon(['plugin', 'init', 'odd'])).exitCode, 1);
+    assert.deepEqual(await filesBelow('odd'), ['assembly']);
+  });
+
+  it('begins beside what is there already', async () => {
+    await mkdir(join(folder.path, 'repository'));
+    await writeFile(join(folder.path, 'repository', 'LICENSE'), 'mine');
+    const setting = { workingFolder: join(folder.path, 'repository') };
+    assert.equal((await tenon(['plugin', 'init', '--template', 'c'], setting)).stdout, '.\n');
+    assert.match(await read('repository', 'tenon.toml'), /^name = "repository"$/m);
+  });
+});
+
+describe('tenon plugin init in a real terminal', { skip: !hasScript() }, () => {
+  it('asks for what is not said: name, language, extension point', async () => {
+    const target = join(folder.path, 'asked');
+    const { ended } = inTerminal(['plugin', 'init', target], {
+      environment: { TENON_DATA_DIR: server.dataDir },
+      replies: [
+        [/What is the plugin called\? \[asked\] /, 'no good name\r'],
+        [/a letter or digit first\.\r?\n[\s\S]*called\? \[asked\] /, 'sums\r'],
+        [/1 {2}assemblyscript[\s\S]*2 {2}c: [\s\S]*A number \[1\] /, 'c\r'],
+        [/Which extension point[\s\S]*2 {2}[^\n]*: Sheets[\s\S]*A number \[1\] /, '2\r'],
+      ],
+    });
+    const { exitCode, screen } = await ended;
+    assert.equal(exitCode, 0, screen);
+    const toml = await read('asked', 'tenon.toml');
+    assert.match(toml, /^name = "sums"$/m);
+    assert.ok(toml.includes(extensionPoint), toml);
+    assert.match(await read('asked', 'src', 'plugin.c'), /EXPORT\("sum"\)/);
+  });
+
+  it('asks nothing with --yes', async () => {
+    const target = join(folder.path, 'unasked');
+    const { exitCode, screen } = await inTerminal(['plugin', 'init', target, '--yes'], {
+      environment: { TENON_DATA_DIR: join(folder.path, 'none'), TENON_CONFIG_DIR: folder.path },
+    }).ended;
+    assert.equal(exitCode, 0, screen);
+    assert.doesNotMatch(screen, /\?/);
+  });
+
+  it('writes nothing after Ctrl-C', async () => {
+    const target = join(folder.path, 'cancelled');
+    const { exitCode } = await inTerminal(['plugin', 'init', target], {
+      environment: { TENON_DATA_DIR: server.dataDir },
+      replies: [[/called\? \[cancelled\] /, '\u0003']],
+    }).ended;
+    assert.equal(exitCode, 130);
+    await assert.rejects(readdir(target), { code: 'ENOENT' });
+  });
+});

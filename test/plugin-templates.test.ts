@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import process from 'node:process';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { type RunningServer, startServer, tenon, withoutTenon } from './helpers/server.ts';
+
+const run = promisify(execFile);
+const { createPlugin } = createRequire(import.meta.url)('@extism/extism') as typeof import('@extism/extism');
+
+/** Names that are words of both languages, or those of what the templates bring; and the host's functions. */
+const schema = {
+  version: 'v1-draft',
+  exports: {
+    sum: {
+      description: 'Adds up.',
+      input: { contentType: 'application/json', type: 'array', items: { type: 'number' } },
+    },
+    draw: { output: { contentType: 'application/x-binary', type: 'buffer' } },
+    delete: {},
+    int: {},
+    i32: {},
+    fail: {},
+    input: {},
+    store: {},
+    a$b: {},
+    a_b: {},
+    __proto: {},
+  },
+  imports: {
+    notify: {
+      input: { contentType: 'text/plain; charset=utf-8', type: 'string' },
+      output: { contentType: 'text/plain; charset=utf-8', type: 'string' },
+    },
+    draw: { input: { contentType: 'application/x-binary', type: 'buffer' } },
+    default: { output: { contentType: 'application/json', type: 'number' } },
+  },
+};
+
+interface Language {
+  readonly template: string;
+  /** Why it can't be built here; nothing when it can. */
+  readonly skip: string | false;
+  readonly source: string;
+  /** What to write instead of the source, to call the host from `sum`. */
+  readonly callingHost: (source: string) => string;
+}
+
+const languages: readonly Language[] = [
+  {
+    template: 'assemblyscript',
+    skip: false, // npm and the package registry are what brought these tests
+    source: 'assembly/index.ts',
+    callingHost: (source) =>
+      `import { outputText } from "./extism";\nimport { notify } from "./host";\n${source.replace(
+        'return fail("sum() is not written yet.");',
+        'return outputText("host: " + notify(input));',
+      )}`,
+  },
+  {
+    template: 'c',
+    skip: missing(['clang', 'wasm-ld']),
+    source: 'src/plugin.c',
+    callingHost: (source) =>
+      source.replace(
+        'return fail("sum() is not written yet.");',
+        'return output(join(text("host: "), load(host_notify(store(given)))));',
+      ),
+  },
+];
+
+/** CI, which installs the compilers, sets the variable: there none may be missing. */
+function missing(programs: readonly string[]): string | false {
+  const absent = programs.filter((program) => spawnSync(program, ['--version']).error !== undefined);
+  if (absent.length === 0) return false;
+  assert.ok(!process.env.COMPILERS_REQUIRED, `${absent.join(' and ')} should be installed`);
+  return `${absent.join(' and ')} are not installed here`;
+}
+
+let server: RunningServer;
+let folder: string; // not the server's, whose extension point a plugin that is begun there would be for
+
+before(async () => {
+  server = await startServer();
+  folder = join(server.folder, 'work');
+  await mkdir(folder);
+});
+
+after(() => server.stop());
+
+/** Runs a command as the demo's owner, who holds its guest. */
+async function command(args: readonly string[], cwd = folder): Promise<string> {
+  const { TENON_URL, TENON_TOKEN, TENON_APP_ID } = server.quickstart;
+  const env = { ...withoutTenon(process.env), TENON_URL, TENON_TOKEN, TENON_APP_ID };
+  const { stdout } = await run(process.execPath, [tenon, ...args], { cwd, env });
+  return stdout.trim();
+}
+
+/** Loads what is bound under the demo's guest, as a host does. */
+async function load(extensionPoint: string, name: string, functions = {}) {
+  const list = await command(['bindings', extensionPoint, server.quickstart.TENON_GUEST_KEY ?? '', '--json']);
+  const file = join(folder, `${name}.fetched.wasm`);
+  await command(['fetch', JSON.parse(list)[name].contentAddress, '-o', file]);
+  return createPlugin({ wasm: [{ data: await readFile(file) }] }, { functions: { 'extism:host/user': functions } });
+}
+
+for (const { template, skip, source, callingHost } of languages) {
+  describe(`the template for ${template}`, { skip }, () => {
+    it('builds and publishes with one command, and greets in Extism', async () => {
+      const extensionPoint = server.quickstart.TENON_EXTENSION_POINT_ID ?? '';
+      await command(['plugin', 'init', template, '--template', template]);
+      const toml = join(folder, template, 'tenon.toml');
+      const settings = (await readFile(toml, 'utf8')).replace(
+        'module =',
+        `extension-point = "${extensionPoint}"\nmodule =`,
+      );
+      await writeFile(toml, settings);
+      await command(['plugin', 'push', '--build'], join(folder, template));
+      const plugin = await load(extensionPoint, template);
+      try {
+        const long = 'Ω'.repeat(100_000); // more than the memory that a module begins with
+        for (const name of ['Ada', '', 'Grüße, 世界 👋', '1234567', '12345678', long]) {
+          assert.equal((await plugin.call('greet', name))?.text(), `Hello, ${name}!`);
+        }
+      } finally {
+        await plugin.close();
+      }
+    });
+
+    it("has every export of an extension point's schema, and calls the host's functions", async () => {
+      const name = `${template}-sheets`;
+      const file = join(folder, `${name}.json`);
+      await writeFile(file, JSON.stringify(schema));
+      const extensionPoint = await command(['extension-point', 'create', name, '--schema', file]);
+      await command(['plugin', 'init', name, '--template', template, '-e', extensionPoint]);
+      await command(['plugin', 'push', '--build'], join(folder, name)); // which looks for every export
+      const stubs = await load(extensionPoint, name);
+      for (const exported of Object.keys(schema.exports)) {
+        await assert.rejects(
+          stubs.call(exported, '[1]'),
+          new RegExp(`${RegExp.escape(exported)}\\(\\) is not written yet`),
+        );
+      }
+      await stubs.close();
+
+      const path = join(folder, name, source);
+      await writeFile(path, callingHost(await readFile(path, 'utf8')));
+      await command(['plugin', 'push', '--build'], join(folder, name));
+      const heard: string[] = [];
+      const plugin = await load(extensionPoint, name, {
+        notify(call: { read(block: bigint): { text(): string }; store(text: string): bigint }, block: bigint) {
+          heard.push(call.read(block).text());
+          return call.store('välkommen');
+        },
+      });
+      assert.equal((await plugin.call('sum', '[1, 2, "ö"]'))?.text(), 'host: välkommen');
+      assert.deepEqual(heard, ['[1, 2, "ö"]']);
+      await plugin.close();
+    });
+  });
+}
