@@ -44,7 +44,7 @@ export async function createExtensionPoint(page: Page, name: string, schema: str
   await page.getByLabel('Name', { exact: true }).fill(name);
   await typeSchema(page, schema);
   await page.getByText('The schema is sound.').waitFor();
-  await page.getByRole('button', { name: 'Make the extension point' }).click();
+  await page.getByRole('button', { name: 'Create extension point' }).click();
   await page.getByRole('heading', { name, level: 1 }).waitFor();
   return idIn(page, /\/extension-points\/(ext_\w+)$/);
 }
@@ -60,7 +60,7 @@ export async function typeSchema(page: Page, schema: string): Promise<void> {
 export async function invite(page: Page, guestKey: string): Promise<string> {
   await page.getByRole('button', { name: 'Invite a guest' }).click();
   await page.getByLabel('Guest key').fill(guestKey);
-  await page.getByRole('button', { name: 'Make the link' }).click();
+  await page.getByRole('button', { name: 'Create link' }).click();
   return takeSecret(page, 'The invitation’s link');
 }
 
@@ -68,7 +68,7 @@ export async function invite(page: Page, guestKey: string): Promise<string> {
 export async function createToken(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'New token' }).click();
   await page.getByLabel('Name', { exact: true }).fill(name);
-  await page.getByRole('button', { name: 'Make the token' }).click();
+  await page.getByRole('button', { name: 'Create token' }).click();
   return takeSecret(page, `Token “${name}”`);
 }
 
