@@ -52,8 +52,10 @@ export function createRandom(seed: number): { below(limit: number): number; pick
 
 export type Random = ReturnType<typeof createRandom>;
 
-/** How often each kind of operation is drawn. */
-const weights: Readonly<Record<Operation['kind'], number>> = {
+/** How often kinds of operations are drawn; those that are left out, never. */
+type Weights = Readonly<Partial<Record<Operation['kind'], number>>>;
+
+const everything: Weights = {
   publish: 26,
   decide: 36,
   rollBack: 16,
@@ -68,9 +70,33 @@ const weights: Readonly<Record<Operation['kind'], number>> = {
   settings: 3,
   schema: 1,
 };
-const drawn = Object.entries(weights).flatMap(([kind, weight]) =>
-  Array.from({ length: weight }, () => kind as Operation['kind']),
-);
+const approvals: Weights = { publish: 32, decide: 26, rollBack: 26, settings: 14, pin: 1, unpin: 1 };
+const comingsAndGoings: Weights = { publish: 30, decide: 25, rollBack: 10, removeUser: 9, removeGuest: 3, join: 12 };
+
+/** What a sequence is mostly about: everybody's plugins, or one that much happens to. */
+export interface Scene {
+  readonly publishers: readonly Person[];
+  readonly names: readonly Name[];
+  readonly kinds: readonly Operation['kind'][];
+  readonly maxLength: number;
+}
+
+const scenes: readonly Scene[] = [
+  { publishers: ['ann', 'ann', 'bob', 'olga'], names, kinds: drawn(everything), maxLength: 7 },
+  { publishers: ['ann', 'ann', 'ann', 'ann', 'bob'], names: ['10'], kinds: drawn(everything), maxLength: 10 },
+  { publishers: ['ann'], names: ['constructor'], kinds: drawn(approvals), maxLength: 13 },
+  { publishers: ['ann', 'ann', 'ann', 'olga'], names: ['10'], kinds: drawn(comingsAndGoings), maxLength: 9 },
+];
+
+function drawn(weights: Weights): Operation['kind'][] {
+  return Object.entries(weights).flatMap(([kind, weight]) =>
+    Array.from({ length: weight }, () => kind as Operation['kind']),
+  );
+}
+
+export function drawScene(random: Random): Scene {
+  return random.pick(scenes);
+}
 
 /** How far the clock goes on before an operation, in milliseconds. Clocks are set back, too. */
 export function drawDelayMs(random: Random): number {
@@ -78,22 +104,8 @@ export function drawDelayMs(random: Random): number {
 }
 
 /** A kind of operation for the step of that number: something has to be there before anything can happen to it. */
-export function drawKind(random: Random, step: number): Operation['kind'] {
-  return step === 0 ? random.pick(['publish', 'publish', 'publish', 'settings']) : random.pick(drawn);
-}
-
-/** What a sequence is mostly about: everybody's plugins, or one that much happens to. */
-export interface Scene {
-  readonly publishers: readonly Person[];
-  readonly names: readonly Name[];
-}
-
-export function drawScene(random: Random): Scene {
-  return random.pick([
-    { publishers: ['ann', 'ann', 'bob', 'olga'], names },
-    { publishers: ['ann', 'ann', 'ann', 'ann', 'ann', 'bob'], names: ['10'] },
-    { publishers: ['ann'], names: ['constructor'] },
-  ]);
+export function drawKind(random: Random, { kinds }: Scene, step: number): Operation['kind'] {
+  return step === 0 ? random.pick(['publish', 'publish', 'publish', 'settings']) : random.pick(kinds);
 }
 
 /**
@@ -135,7 +147,7 @@ export function drawOperation(
       return { kind, guest };
     case 'removeUser':
     case 'join':
-      return { kind, guest, user: random.pick(people) };
+      return { kind, guest, user: random.pick(scene.publishers) };
     case 'settings':
       return { kind, requiresApproval: random.below(3) > 0 };
     case 'schema':

@@ -39,7 +39,7 @@ export async function runSequence(stage: Stage, seed: number, tally: Tally): Pro
   const told: string[] = [];
   let nowMs = Date.UTC(2026, 4, 1) + random.below(1000);
   try {
-    const length = 1 + random.below(random.pick(maxLengths));
+    const length = 1 + random.below(scene.maxLength);
     for (let step = 0; step < length; step++) {
       nowMs += drawDelayMs(random);
       const { operation, prediction } = drawStep(random, scene, history, step);
@@ -58,9 +58,6 @@ export async function runSequence(stage: Stage, seed: number, tally: Tally): Pro
   }
 }
 
-/** The most steps of a sequence: few for most of them, since new things show early, and many for some. */
-const maxLengths = [4, 5, 7, 14] as const;
-
 /**
  * Most of what is drawn at random is about things that are not there. So for most steps something is looked for that can be
  * done, and for some what is refused for a better reason.
@@ -73,7 +70,7 @@ function drawStep(random: Random, scene: Scene, history: History, step: number) 
     ...Array.from({ length: 6 }, () => (prediction: Prediction) => 'event' in prediction),
   ]);
   for (let draws = 40; ; ) {
-    const kind = drawKind(random, step);
+    const kind = drawKind(random, scene, step);
     for (let ofKind = 0; ofKind < 8; ofKind++) {
       const operation = drawOperation(random, scene, kind, newestOf);
       const prediction = predict(history, operation);

@@ -31,8 +31,9 @@ import {
 import { acceptInvitation } from '../../src/domain/invitations.ts';
 import type { BlobStore, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
-import { noLimits } from '../../src/domain/records.ts';
+import { noLimits, type TokenRecord } from '../../src/domain/records.ts';
 import { createSnapshots } from '../../src/domain/snapshots.ts';
+import { makeToken } from '../../src/domain/tokens.ts';
 import { decideVersion } from '../../src/domain/versions.ts';
 import { accountParts } from '../helpers/account-parts.ts';
 import { anyModule } from '../helpers/any-module.ts';
@@ -91,8 +92,8 @@ export function openStage(store: Store): Stage {
   return {
     async begin() {
       const place = ++sequences;
-      const { appId, extensionPointId, guestIds, userIds } = await setUp(store);
-      const actor = (person: Person): Actor => actorOf(userIds.get(person) as UserId);
+      const { appId, extensionPointId, guestIds, actors } = await setUp(context);
+      const actor = (person: Person): Actor => actors.get(person) as Actor;
       const app = await authorizeApp(context, actor('olga'), 'changeGuests', appId);
       const join = async (guest: GuestKey, person: Person): Promise<void> => {
         const invitation = { guestKey: guest, deliveryMethod: 'link' };
@@ -132,25 +133,38 @@ export function openStage(store: Store): Stage {
 }
 
 /** People, and an application of Olga's with all that a sequence begins with, in one transaction. */
-async function setUp(store: Store) {
+async function setUp(context: Context) {
   const [appId, extensionPointId] = [newId('app'), newId('extensionPoint')];
-  const userIds = new Map(people.map((person) => [person, newId('user')]));
+  const tokens = new Map(people.map((person) => [person, makeToken(context, newId('user'), tokenFields).record]));
+  const idOf = (person: Person): UserId => (tokens.get(person) as TokenRecord).userId;
   const guestIds = new Map(guestKeys.map((key) => [key, newId('guest')]));
   const made = { createdAtMs: 0, updatedAtMs: 0 };
-  await store.write(async (tx) => {
-    for (const [name, id] of userIds) await tx.insertUser({ id, name, email: null, createdAtMs: 0, deletedAtMs: null });
+  await context.store.write(async (tx) => {
+    for (const [name, token] of tokens) {
+      await tx.insertUser({ id: token.userId, name, email: null, createdAtMs: 0, deletedAtMs: null });
+      await tx.insertToken(token);
+    }
     await tx.insertApp({ id: appId, name: 'App', ...made });
-    await tx.putMember({ appId, userId: userIds.get('olga') as UserId, role: 'owner', createdAtMs: 0 });
+    await tx.putMember({ appId, userId: idOf('olga'), role: 'owner', createdAtMs: 0 });
     const settings = { schemaJson: '{"exports":{}}', requiresApproval: false, limits: noLimits };
     await tx.insertExtensionPoint({ id: extensionPointId, appId, name: 'Point', ...settings, ...made });
     for (const [guestKey, id] of guestIds) await tx.insertGuest({ id, appId, guestKey, createdAtMs: 0 });
     for (const [key, person] of firstHolders) {
-      const [guestId, userId] = [guestIds.get(key) as GuestId, userIds.get(person) as UserId];
-      await tx.putGuestUser({ guestId, userId, acceptedAtMs: 0 });
+      await tx.putGuestUser({ guestId: guestIds.get(key) as GuestId, userId: idOf(person), acceptedAtMs: 0 });
     }
   });
-  return { appId, extensionPointId, guestIds, userIds };
+  const actors = new Map(
+    [...tokens].map(([person, token]): [Person, Actor] => [person, { ...token, tokenId: token.id }]),
+  );
+  return { appId, extensionPointId, guestIds, actors };
 }
+
+const tokenFields = {
+  name: 'test',
+  scopes: ['read', 'publish', 'manage'],
+  appId: null,
+  expiresAtMs: Number.MAX_SAFE_INTEGER,
+} as const;
 
 interface Parts {
   readonly context: Context;
@@ -224,17 +238,6 @@ async function performOn(
       );
     }
   }
-}
-
-function actorOf(userId: UserId): Actor {
-  return {
-    userId,
-    tokenId: newId('token'),
-    scopes: ['read', 'publish', 'manage'],
-    appId: null,
-    sessionId: null,
-    expiresAtMs: Number.POSITIVE_INFINITY,
-  };
 }
 
 function addressOf(bytes: Uint8Array): ContentAddress {
