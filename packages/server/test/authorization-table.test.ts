@@ -477,6 +477,7 @@ const rows: Readonly<Record<string, Row>> = {
     '/reset-password',
     '/account',
     '/account/tokens',
+    '/account/activity',
     '/oauth/authorize',
     '/device',
   ),

@@ -1,4 +1,4 @@
-import { ApiError } from '../api/api-error.ts';
+import { ApiError, type FieldFault } from '../api/api-error.ts';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
 
@@ -11,11 +11,11 @@ export function ErrorView({
   readonly onRetry?: (() => void) | undefined;
 }) {
   if (error === undefined || error === null) return null;
-  const { title, detail, requestId } = describe(error);
-  const faults = error instanceof ApiError ? error.errors.filter((fault) => !detail.includes(fault.detail)) : [];
+  const { title, requestId, ...words } = describe(error);
+  const { detail, faults } = withoutRepeats(words.detail, error instanceof ApiError ? error.errors : []);
   return (
     <Notice kind="failed" title={title}>
-      <p>{detail}</p>
+      {detail === '' ? null : <p>{detail}</p>}
       {faults.length === 0 ? null : (
         <ul>
           {faults.map((fault) => (
@@ -35,6 +35,19 @@ export function ErrorView({
       )}
     </Notice>
   );
+}
+
+/** A detail that does no more than tell the first few faults is left out where there is a list of all of them. */
+function withoutRepeats(
+  detail: string,
+  faults: readonly FieldFault[],
+): { detail: string; faults: readonly FieldFault[] } {
+  const isTold = (fault: FieldFault): boolean => detail.includes(fault.detail);
+  if (faults.length > 1 && faults.some(isTold)) {
+    const rest = faults.reduce((text, fault) => text.replace(fault.detail, ''), detail);
+    if (/^\s*(?:And \d+ more\.)?\s*$/.test(rest)) return { detail: '', faults };
+  }
+  return { detail, faults: faults.filter((fault) => !isTold(fault)) };
 }
 
 interface Description {

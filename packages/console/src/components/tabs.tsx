@@ -4,6 +4,8 @@ import { basePath, href } from '../base-path.ts';
 export interface Tab {
   readonly label: string;
   readonly to: string;
+  /** How many wait there for somebody to do something. */
+  readonly count?: string | undefined;
 }
 
 /** The parts of something, a page each: links, so that each has an address and the browser's own keys work. */
@@ -17,6 +19,12 @@ export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: r
           <li key={tab.to}>
             <a href={href(tab.to)} aria-current={here === tab.to ? 'page' : undefined}>
               {tab.label}
+              {tab.count === undefined ? null : (
+                <span class="tab-count">
+                  {tab.count}
+                  <span class="visually-hidden"> waiting</span>
+                </span>
+              )}
             </a>
           </li>
         ))}

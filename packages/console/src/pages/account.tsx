@@ -21,6 +21,11 @@ export function AccountPage() {
           Tokens and API keys
         </LinkButton>
       </Section>
+      <Section isBeside title="Activity" intro="Sign-ins, tokens, and all else that you did.">
+        <LinkButton kind="quiet" to="/account/activity">
+          Look at it
+        </LinkButton>
+      </Section>
       <PasswordSection />
       <SessionsSection />
       <DeleteAccountSection />

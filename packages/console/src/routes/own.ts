@@ -5,6 +5,11 @@ export const ownRoutes: readonly PageRoute[] = [
   { path: '/', access: 'signedIn', load: async () => (await import('../pages/home.tsx')).HomePage },
   { path: '/account', access: 'signedIn', load: async () => (await import('../pages/account.tsx')).AccountPage },
   {
+    path: '/account/activity',
+    access: 'signedIn',
+    load: async () => (await import('../pages/account-activity.tsx')).AccountActivityPage,
+  },
+  {
     path: '/sign-in',
     access: 'anyone',
     isBare: true,

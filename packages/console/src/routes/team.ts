@@ -28,6 +28,11 @@ export const teamRoutes: readonly PageRoute[] = [
     load: async () => (await import('../pages/team/extension-point-edit.tsx')).EditExtensionPointPage,
   },
   {
+    path: '/apps/:appId/extension-points/:extensionPointId/rules',
+    access: 'signedIn',
+    load: async () => (await import('../pages/team/extension-point-rules.tsx')).ExtensionPointRulesPage,
+  },
+  {
     path: '/apps/:appId/extension-points/:extensionPointId/plugins/:userId/:name',
     access: 'signedIn',
     load: async () => (await import('../pages/plugin/team-plugin.tsx')).TeamPluginPage,
@@ -41,6 +46,16 @@ export const teamRoutes: readonly PageRoute[] = [
     path: '/apps/:appId/guests/:guestId',
     access: 'signedIn',
     load: async () => (await import('../pages/team/guest.tsx')).GuestPage,
+  },
+  {
+    path: '/apps/:appId/approvals',
+    access: 'signedIn',
+    load: async () => (await import('../pages/team/approvals.tsx')).ApprovalsPage,
+  },
+  {
+    path: '/apps/:appId/audit',
+    access: 'signedIn',
+    load: async () => (await import('../pages/team/audit.tsx')).AuditPage,
   },
   {
     path: '/apps/:appId/members',

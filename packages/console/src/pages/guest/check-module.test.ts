@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { describeModule } from '@tenon/instrument';
+import { describeModule, listProposals } from '@tenon/instrument';
 import { isPluginName } from '@tenon/protocol';
 import { checkModule, type ModuleReaders, pluginNameOf, preambleFault } from './check-module.ts';
 
-const readers: ModuleReaders = { describeModule, validate: (bytes) => WebAssembly.validate(bytes) };
+const readers: ModuleReaders = { describeModule, listProposals, validate: (bytes) => WebAssembly.validate(bytes) };
 const greet = new Uint8Array(readFileSync(new URL('../../../../server/sample/greet.wasm', import.meta.url)));
 const preamble = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 
@@ -33,6 +33,8 @@ describe('checkModule()', () => {
     assert.deepEqual(check.exports.toSorted(), ['count_vowels', 'greet']);
     assert.deepEqual([...check.imports.keys()], ['extism:host/env']);
     assert.equal(check.fault, undefined);
+    assert.equal(check.module?.sizeBytes, greet.length);
+    assert.ok(check.module?.exports.some(({ name, kind }) => name === 'greet' && kind === 'function'));
   });
 
   it('says what is wrong with one that is broken, and leaves it to the server', () => {

@@ -1,3 +1,5 @@
+import { type DescribedModule, type ModuleInterface, moduleInterface } from '@tenon/protocol/interface-check';
+
 /*
  * What this page says of a file before it is sent. The first bytes decide whether it can be a core module at all; everything else
  * is a hint, since the server looks itself.
@@ -14,16 +16,16 @@ export type ModuleCheck =
       readonly exports: readonly string[];
       /** What it imports, by the module that it imports from. */
       readonly imports: ReadonlyMap<string, readonly string[]>;
+      /** All that extension points make demands on; nothing of one whose structure could not be read. */
+      readonly module: ModuleInterface | undefined;
       /** What is wrong with its structure, where it could not be read. */
       readonly fault: string | undefined;
     };
 
 /** The parts of `@tenon/instrument`, and of the engine, that look at modules. */
 export interface ModuleReaders {
-  describeModule(bytes: Uint8Array): {
-    readonly exports: readonly { readonly name: string; readonly kind: string }[];
-    readonly imports: readonly { readonly module: string; readonly name: string }[];
-  };
+  describeModule(bytes: Uint8Array): DescribedModule;
+  listProposals(bytes: Uint8Array): readonly string[];
   validate(bytes: Uint8Array<ArrayBuffer>): boolean;
 }
 
@@ -48,12 +50,14 @@ export function checkModule(bytes: Uint8Array<ArrayBuffer>, readers: ModuleReade
   if (reason !== undefined) return { kind: 'refused', reason };
   const isValid = readers.validate(bytes);
   try {
-    const { exports, imports } = readers.describeModule(bytes);
-    const functions = exports.filter(({ kind }) => kind === 'function').map(({ name }) => name);
-    return { kind: 'module', isValid, exports: functions, imports: groupImports(imports), fault: undefined };
+    const description = readers.describeModule(bytes);
+    const functions = description.exports.filter(({ kind }) => kind === 'function').map(({ name }) => name);
+    const module = moduleInterface(description, readers.listProposals(bytes), bytes.length);
+    const imports = groupImports(description.imports);
+    return { kind: 'module', isValid, exports: functions, imports, module, fault: undefined };
   } catch (error) {
     const fault = error instanceof Error ? error.message : 'its structure could not be read';
-    return { kind: 'module', isValid, exports: [], imports: new Map(), fault };
+    return { kind: 'module', isValid, exports: [], imports: new Map(), module: undefined, fault };
   }
 }
 

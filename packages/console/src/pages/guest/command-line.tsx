@@ -15,6 +15,8 @@ export function CommandLine(props: {
     `--extension-point ${extensionPointId}`,
     ...(name === '' || name === pluginNameOf(fileName) ? [] : [`--name ${quoted(name)}`]),
     ...(target === undefined || target.guestId === '' ? [] : [`--guest ${target.guestId}`]),
+    ...(target === undefined || target.semver.trim() === '' ? [] : [`--semver ${quoted(target.semver.trim())}`]),
+    ...(target === undefined || target.note.trim() === '' ? [] : [`--note ${quoted(target.note.trim())}`]),
   ];
   return (
     <div class="publish-aside stack">

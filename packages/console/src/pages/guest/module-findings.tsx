@@ -1,16 +1,25 @@
+import type { ExtensionPoint } from '@tenon/protocol';
+import { checkInterface, functionNames } from '@tenon/protocol/interface-check';
+import { useMemo } from 'preact/hooks';
 import { Notice } from '../../components/notice.tsx';
 import type { ModuleCheck } from './check-module.ts';
 
-/** What was found in a module before it is sent, against what the extension point's schema names. Hints: the server decides. */
+/**
+ * What was found in a module before it is sent, by the same check that the server makes. It is still the server that decides: the
+ * extension point may have changed since this page was loaded.
+ */
 export function ModuleFindings({
   check,
-  expected,
+  extensionPoint: { schema, limits },
 }: {
   readonly check: Extract<ModuleCheck, { kind: 'module' }>;
-  /** The exports that the schema names. */
-  readonly expected: readonly string[];
+  readonly extensionPoint: ExtensionPoint;
 }) {
-  const { isValid, exports, imports, fault } = check;
+  const { isValid, exports, imports, module, fault } = check;
+  const mismatches = useMemo(
+    () => (module === undefined ? [] : checkInterface(module, schema, limits)),
+    [module, schema, limits],
+  );
   if (fault !== undefined || !isValid) {
     return (
       <Notice kind="warning" title="This does not look like a sound module">
@@ -22,6 +31,7 @@ export function ModuleFindings({
       </Notice>
     );
   }
+  const expected = functionNames(schema, 'exports');
   const missing = expected.filter((name) => !exports.includes(name));
   return (
     <div class="findings">
@@ -35,17 +45,21 @@ export function ModuleFindings({
           ))}
         </ul>
       )}
-      {missing.length === 0 ? null : (
-        <p class="small">
-          The application calls what its extension point names, so the server will most likely refuse a plugin without.
-        </p>
+      {mismatches.length === 0 ? null : (
+        <Notice kind="warning" title="It does not fit: the server will refuse it">
+          <ul class="mismatches">
+            {mismatches.map(({ pointer, detail }) => (
+              <li key={pointer + detail}>{detail}</li>
+            ))}
+          </ul>
+        </Notice>
       )}
       <p class="soft small">
         {imports.size === 0 ? 'It imports nothing' : 'It imports from '}
-        {[...imports].map(([module, names], at) => (
-          <span key={module} title={names.join(', ')}>
+        {[...imports].map(([from, names], at) => (
+          <span key={from} title={names.join(', ')}>
             {at === 0 ? '' : ', '}
-            <code>{module}</code> ({names.length})
+            <code>{from}</code> ({names.length})
           </span>
         ))}
         {exports.length === 0 ? ', and exports no function.' : '.'}

@@ -1,13 +1,11 @@
 import type { App, Plugin } from '@tenon/protocol';
-import { downloadContent } from '../../api/download.ts';
 import { Badge } from '../../components/badge.tsx';
-import { Button } from '../../components/button.tsx';
 import { byteSize } from '../../components/byte-size.ts';
 import { ContentAddressView } from '../../components/content-address.tsx';
+import { DownloadButton } from '../../components/download-button.tsx';
+import { Link } from '../../components/link.tsx';
 import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
-import { useApi, useToast } from '../../state/services.ts';
-import { useSubmit } from '../../state/use-submit.ts';
 import { guestNames } from './guest-names.ts';
 
 /** One's own plugins at an extension point. */
@@ -22,13 +20,32 @@ export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugi
       rows={plugins}
       rowKey={({ id }) => id}
       columns={[
-        { header: 'Plugin', cell: ({ name }) => <code>{name}</code> },
-        { header: 'Version', cell: ({ version }) => version.number },
+        {
+          header: 'Plugin',
+          cell: ({ name, extensionPointId }) => (
+            <Link to={`/apps/${app.id}/plugins/${extensionPointId}/${name}`}>
+              <code>{name}</code>
+            </Link>
+          ),
+        },
+        {
+          header: 'Version',
+          cell: ({ version: { number, semver } }) => (
+            <>
+              {number}
+              {semver === null ? null : <span class="soft small"> · {semver}</span>}
+            </>
+          ),
+        },
         { header: 'Size', cell: ({ size }) => byteSize(size) },
         { header: 'Published', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
         { header: 'Content', cell: ({ contentAddress }) => <ContentAddressView address={contentAddress} /> },
         { header: 'Bound', cell: (plugin) => <Standing plugin={plugin} guests={guests} /> },
-        { header: 'Actions', isActions: true, cell: (plugin) => <Download plugin={plugin} /> },
+        {
+          header: 'Actions',
+          isActions: true,
+          cell: ({ name, contentAddress }) => <DownloadButton name={name} contentAddress={contentAddress} />,
+        },
       ]}
     />
   );
@@ -76,18 +93,3 @@ const badges = {
   yanked: 'bad',
   blocked: 'bad',
 } as const;
-
-function Download({ plugin }: { readonly plugin: Plugin }) {
-  const api = useApi();
-  const toast = useToast();
-  const { submit, isBusy } = useSubmit(() =>
-    downloadContent(api, plugin.contentAddress, `${plugin.name}.wasm`).catch((error: Error) =>
-      toast(error.message, 'failed'),
-    ),
-  );
-  return (
-    <Button kind="quiet" isSmall isBusy={isBusy} onClick={submit} label={`Download ${plugin.name}`}>
-      Download
-    </Button>
-  );
-}

@@ -1,5 +1,5 @@
 import type { ExtensionPoint, Plugin, PublishedPlugin } from '@tenon/protocol';
-import { isPluginName } from '@tenon/protocol/light';
+import { isPluginName, isSemver, maxReasonLength, maxSemverLength } from '@tenon/protocol/light';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { hasCode } from '../../api/api-error.ts';
 import { upload } from '../../api/upload.ts';
@@ -7,9 +7,10 @@ import { href } from '../../base-path.ts';
 import { Button } from '../../components/button.tsx';
 import { byteSize } from '../../components/byte-size.ts';
 import { ErrorView } from '../../components/error-view.tsx';
-import { SelectField, TextField } from '../../components/field.tsx';
+import { SelectField, TextAreaField, TextField } from '../../components/field.tsx';
 import { useAccount, useApi } from '../../state/services.ts';
 import { useSubmit } from '../../state/use-submit.ts';
+import { pluginApiPath } from '../plugin/plugin-path.ts';
 import type { ModuleCheck } from './check-module.ts';
 import { ModuleFindings } from './module-findings.tsx';
 import { publishAdvice } from './publish-advice.ts';
@@ -26,6 +27,9 @@ export interface Target {
   readonly name: string;
   /** One of one's guests alone; `''` for all of them. */
   readonly guestId: string;
+  /** What its publisher calls the version, and says of it; `''` for nothing. */
+  readonly semver: string;
+  readonly note: string;
 }
 
 /** A module before it is sent, and while it is. */
@@ -43,7 +47,7 @@ export function PublishForm(props: {
   readonly onCancel: () => void;
 }) {
   const { draft, target, onTarget, extensionPoint, own, guests, onPublished, onStopped, onCancel } = props;
-  const { name, guestId } = target;
+  const { name, guestId, semver, note } = target;
   const api = useApi();
   const { id: userId } = useAccount();
   const [sentBytes, setSentBytes] = useState<number>();
@@ -52,14 +56,16 @@ export function PublishForm(props: {
   useEffect(() => () => sending.current?.abort(), []);
 
   const isNameFine = isPluginName(name);
+  const isSemverFine = semver.trim() === '' || isSemver(semver.trim());
   const { submit, isBusy, error, reset } = useSubmit(async () => {
     setTried(true);
-    if (!isNameFine) return;
+    if (!isNameFine || !isSemverFine) return;
     const controller = new AbortController();
     sending.current = controller;
     setSentBytes(0);
-    const guest = guestId === '' ? '' : `?guest=${encodeURIComponent(guestId)}`;
-    const path = `/api/v1/artifacts/${extensionPoint.id}/plugin/${userId}/${encodeURIComponent(name)}${guest}`;
+    const about = Object.entries({ guest: guestId, semver: semver.trim(), note: note.trim() });
+    const query = new URLSearchParams(about.filter(([, value]) => value !== '')).toString();
+    const path = `${pluginApiPath(extensionPoint.id, userId, name)}${query === '' ? '' : `?${query}`}`;
     try {
       const published = await upload<PublishedPlugin>(api, {
         url: href(path),
@@ -89,7 +95,7 @@ export function PublishForm(props: {
       <p class="publish-file">
         <strong>{draft.fileName}</strong> <span class="soft">{byteSize(draft.bytes.length)}</span>
       </p>
-      <ModuleFindings check={draft.check} expected={Object.keys(extensionPoint.schema.exports)} />
+      <ModuleFindings check={draft.check} extensionPoint={extensionPoint} />
       <TextField
         label="Name of the plugin"
         name="name"
@@ -108,6 +114,32 @@ export function PublishForm(props: {
             : `You have it already: this makes version ${present.version.number + 1}.`
         }
       />
+      <div class="field-pair">
+        <TextField
+          label="Semantic version"
+          name="semver"
+          value={semver}
+          onInput={(value) => onTarget({ ...target, semver: value })}
+          maxLength={maxSemverLength}
+          placeholder={present?.version.semver ?? '1.0.0'}
+          isCode
+          isRequired={false}
+          isDisabled={isBusy}
+          error={isSemverFine || !(hasTried || /^\d+\.\d+\.\d+/.test(semver)) ? undefined : semverFault}
+          hint="What you call it. It is numbered anyway."
+        />
+        <TextAreaField
+          label="Note"
+          name="note"
+          value={note}
+          onInput={(value) => onTarget({ ...target, note: value })}
+          maxLength={maxReasonLength}
+          rows={1}
+          isRequired={false}
+          isDisabled={isBusy}
+          hint="What is new in it. It stands in the history."
+        />
+      </div>
       {guests.size < 2 ? null : (
         <SelectField
           label="Under"
@@ -146,6 +178,8 @@ export function PublishForm(props: {
     </form>
   );
 }
+
+const semverFault = 'Three numbers, as in 1.4.0 or 2.0.0-beta.1: see semver.org.';
 
 function Progress({ sent, total }: { readonly sent: number; readonly total: number }) {
   const isSent = sent >= total;

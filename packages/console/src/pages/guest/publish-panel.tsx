@@ -1,5 +1,6 @@
 import type { App, ExtensionPoint, Plugin, PublishedPlugin } from '@tenon/protocol';
 import { useRef, useState } from 'preact/hooks';
+import { Link } from '../../components/link.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Spinner } from '../../components/spinner.tsx';
 import { checkModule, type ModuleCheck, pluginNameOf, preambleFault } from './check-module.ts';
@@ -25,7 +26,7 @@ export function PublishPanel(props: {
   const { app, extensionPoint, own, onPublished, onUnsure } = props;
   const guests = guestNames(app);
   const [state, setState] = useState<State>({ name: 'empty' });
-  const [target, setTarget] = useState<Target>({ name: '', guestId: '' });
+  const [target, setTarget] = useState<Target>({ name: '', guestId: '', semver: '', note: '' });
   const latest = useRef(0);
 
   const take = async (files: readonly File[]): Promise<void> => {
@@ -40,7 +41,7 @@ export function PublishPanel(props: {
     show({ name: 'looking' });
     const found = await look(file);
     if (typeof found === 'string') return show({ name: 'empty', fault: found });
-    setTarget((now) => ({ ...now, name: pluginNameOf(file.name) }));
+    setTarget((now) => ({ ...now, name: pluginNameOf(file.name), semver: '', note: '' }));
     show({ name: 'draft', draft: found });
   };
 
@@ -102,8 +103,12 @@ async function look(file: File): Promise<Draft | string> {
     const fault = preambleFault(new Uint8Array(await file.slice(0, 8).arrayBuffer()));
     if (fault !== undefined) return fault;
     const bytes = new Uint8Array(await file.arrayBuffer());
-    const { describeModule } = await import('@tenon/instrument');
-    const check: ModuleCheck = checkModule(bytes, { describeModule, validate: (all) => WebAssembly.validate(all) });
+    const { describeModule, listProposals } = await import('@tenon/instrument');
+    const check: ModuleCheck = checkModule(bytes, {
+      describeModule,
+      listProposals,
+      validate: (all) => WebAssembly.validate(all),
+    });
     return check.kind === 'refused' ? check.reason : { fileName: file.name, bytes, check };
   } catch (error) {
     return error instanceof DOMException
@@ -121,7 +126,7 @@ function Done({
   readonly app: App;
   readonly guests: ReadonlyMap<string, string>;
 }) {
-  const { status, isNewVersion } = plugin;
+  const { status, version, isNewVersion } = plugin;
   const bound = plugin.guestIds.map((id) => guests.get(id) ?? id);
   const isServed = status.state === 'published' && bound.length > 0;
   return (
@@ -132,6 +137,13 @@ function Done({
               guests.size < 2 ? '' : ` under ${new Intl.ListFormat('en').format(bound)}`
             }.`
           : status.detail}
+      </p>
+      {version.state === 'awaiting_approval' ? (
+        <p>You need to do nothing more. It is used as soon as they approve it, and you read here what they decided.</p>
+      ) : null}
+      <p>
+        <Link to={`/apps/${app.id}/plugins/${plugin.extensionPointId}/${plugin.name}`}>Its page</Link> has the history,
+        and the ways to roll back and to yank.
       </p>
     </Notice>
   );

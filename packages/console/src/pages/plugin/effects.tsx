@@ -1,5 +1,6 @@
 import { type Change, effectOf, type PluginModel } from './plugin-model.ts';
 import { boundWords, sortEffects } from './plugin-words.ts';
+import './effects.css';
 
 /** So many guests are told one by one. */
 const shownEffects = 8;

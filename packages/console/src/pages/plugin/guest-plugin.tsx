@@ -12,7 +12,8 @@ import { ForGuest, GuestPageFailed } from '../guest/guest-frame.tsx';
 import { guestNames } from '../guest/guest-names.ts';
 import { useApp } from '../team/use-app.ts';
 import { PluginBody } from './plugin-body.tsx';
-import { pluginApiPath, usePlugin } from './use-plugin.ts';
+import { pluginApiPath } from './plugin-path.ts';
+import { usePlugin } from './use-plugin.ts';
 
 /** One's own plugin, as its publisher sees it: no guest key stands anywhere. */
 export function GuestPluginPage() {

@@ -6,7 +6,8 @@ import { AppPartFrame } from '../team/app-frame.tsx';
 import { useApp } from '../team/use-app.ts';
 import { useExtensionPointPath } from '../team/use-extension-point.ts';
 import { PluginBody } from './plugin-body.tsx';
-import { pluginApiPath, type TeamPluginData, useTeamPlugin } from './use-plugin.ts';
+import { pluginApiPath } from './plugin-path.ts';
+import { type TeamPluginData, useTeamPlugin } from './use-plugin.ts';
 
 /** A plugin as the application's team sees it. */
 export function TeamPluginPage() {

@@ -14,17 +14,6 @@ export interface TeamPluginData extends PluginData {
   readonly guests: readonly Guest[];
 }
 
-/** Where a plugin is in the API. */
-export function pluginApiPath(extensionPointId: string, userId: string, name: string): string {
-  return `/api/v1/artifacts/${[extensionPointId, 'plugin', userId, name].map(encodeURIComponent).join('/')}`;
-}
-
-/** Where the team sees a plugin, by its id `<extension_point_id>/plugin/<user_id>/<plugin_name>`. */
-export function teamPluginPath(appId: string, pluginId: string): string {
-  const [extensionPointId, , userId, name] = pluginId.split('/');
-  return `/apps/${appId}/extension-points/${extensionPointId}/plugins/${userId}/${name}`;
-}
-
 export function usePlugin(apiPath: string): Data<PluginData> {
   const api = useApi();
   return useKeptData(apiPath, (signal) => fetchPlugin(api, apiPath, signal));
@@ -33,16 +22,23 @@ export function usePlugin(apiPath: string): Data<PluginData> {
 /** A plugin as the team sees it: with the guests under which it is published. */
 export function useTeamPlugin(apiPath: string, appId: string): Data<TeamPluginData> {
   const api = useApi();
-  return useKeptData(`team ${apiPath}`, async (signal) => {
-    const [data, guests] = await Promise.all([
-      fetchPlugin(api, apiPath, signal),
-      api.list<Guest>(`/api/v1/apps/${encodeURIComponent(appId)}/guests`, { signal }),
-    ]);
-    return { ...data, guests };
-  });
+  return useKeptData(`team ${apiPath}`, (signal) => fetchTeamPlugin(api, apiPath, appId, signal));
 }
 
-async function fetchPlugin(api: ApiClient, path: string, signal: AbortSignal): Promise<PluginData> {
+export async function fetchTeamPlugin(
+  api: ApiClient,
+  apiPath: string,
+  appId: string,
+  signal?: AbortSignal,
+): Promise<TeamPluginData> {
+  const [data, guests] = await Promise.all([
+    fetchPlugin(api, apiPath, signal),
+    api.list<Guest>(`/api/v1/apps/${encodeURIComponent(appId)}/guests`, { signal }),
+  ]);
+  return { ...data, guests };
+}
+
+async function fetchPlugin(api: ApiClient, path: string, signal?: AbortSignal): Promise<PluginData> {
   const [plugin, versions] = await Promise.all([
     api.get<Plugin>(path, { signal }),
     api.list<Version>(`${path}/versions`, { signal }),

@@ -18,11 +18,14 @@ const home: Crumb = { label: 'Applications', to: '/' };
 export function AppFrame({
   app,
   part,
+  approvals,
   children,
 }: {
   readonly app: Data<App>;
   /** Which part, for the window's title: "Guests". */
   readonly part: string;
+  /** How many versions wait for the team, on the page that knows it. */
+  readonly approvals?: number | undefined;
   readonly children: (app: App) => ComponentChildren;
 }) {
   if (app.status === 'failed') return <AppMissing error={app.error} onRetry={app.reload} />;
@@ -31,7 +34,7 @@ export function AppFrame({
     <Page title={name} windowTitle={`${part} · ${name}`} crumbs={[home]}>
       {app.status === 'ready' ? (
         <>
-          <AppTabs app={app.data} />
+          <AppTabs app={app.data} approvals={approvals} />
           <ForTeam app={app.data}>{children(app.data)}</ForTeam>
         </>
       ) : (

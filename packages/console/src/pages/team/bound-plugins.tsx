@@ -1,5 +1,6 @@
-import type { Binding, BindingList, ExtensionPoint } from '@tenon/protocol';
+import type { ExtensionPoint, GuestBinding } from '@tenon/protocol';
 import type { ApiClient } from '../../api/client.ts';
+import { Badge } from '../../components/badge.tsx';
 import { ContentAddressView } from '../../components/content-address.tsx';
 import { DownloadButton } from '../../components/download-button.tsx';
 import { Link } from '../../components/link.tsx';
@@ -9,13 +10,13 @@ import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useApi } from '../../state/services.ts';
 import { useKeptData } from '../../state/use-kept.ts';
+import { teamPluginPath } from '../plugin/plugin-path.ts';
 import { compareText, type InvitedGuest } from './guest-data.ts';
 
-/** What hosts get for the guest's key, at each extension point. */
+/** What hosts get for the guest's key, at each extension point, and what is held back from them. */
 export function BoundPlugins({ appId, guest }: { readonly appId: string; readonly guest: InvitedGuest }) {
   const api = useApi();
-  const bound = useKeptData(`bound ${guest.id}`, (signal) => fetchBound(api, appId, guest.guestKey, signal));
-  const nameOf = new Map(guest.users.map(({ userId, name }) => [userId, name]));
+  const bound = useKeptData(`bound ${guest.id}`, (signal) => fetchBound(api, appId, guest.id, signal));
   return (
     <Section title="Plugins" intro="What your program gets when it asks for the plugins of this guest key.">
       <Loaded of={bound}>
@@ -34,27 +35,7 @@ export function BoundPlugins({ appId, guest }: { readonly appId: string; readonl
                   <h3>
                     At <Link to={`/apps/${appId}/extension-points/${extensionPoint.id}`}>{extensionPoint.name}</Link>
                   </h3>
-                  <Table
-                    caption={`Plugins at ${extensionPoint.name}`}
-                    rows={plugins}
-                    rowKey={({ name }) => name}
-                    columns={[
-                      { header: 'Plugin', cell: ({ name }) => <code>{name}</code> },
-                      { header: 'Published by', cell: ({ userId }) => nameOf.get(userId) ?? <code>{userId}</code> },
-                      {
-                        header: 'Content address',
-                        cell: ({ contentAddress }) => <ContentAddressView address={contentAddress} />,
-                      },
-                      { header: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-                      {
-                        header: 'Actions',
-                        isActions: true,
-                        cell: ({ name, contentAddress }) => (
-                          <DownloadButton name={name} contentAddress={contentAddress} />
-                        ),
-                      },
-                    ]}
-                  />
+                  <BindingTable appId={appId} extensionPoint={extensionPoint} plugins={plugins} />
                 </div>
               ))
           )
@@ -64,14 +45,65 @@ export function BoundPlugins({ appId, guest }: { readonly appId: string; readonl
   );
 }
 
-interface BoundPlugin extends Binding {
-  readonly name: string;
-  readonly userId: string;
+function BindingTable(props: {
+  readonly appId: string;
+  readonly extensionPoint: ExtensionPoint;
+  readonly plugins: readonly GuestBinding[];
+}) {
+  return (
+    <Table
+      caption={`Plugins at ${props.extensionPoint.name}`}
+      rows={props.plugins}
+      rowKey={({ name }) => name}
+      columns={[
+        {
+          header: 'Plugin',
+          cell: ({ pluginId, name }) => (
+            <Link to={teamPluginPath(props.appId, pluginId)}>
+              <code>{name}</code>
+            </Link>
+          ),
+        },
+        { header: 'Published by', cell: ({ user }) => user.name },
+        { header: 'Version', cell: (binding) => <BoundVersion binding={binding} /> },
+        {
+          header: 'Content address',
+          cell: ({ contentAddress }) =>
+            contentAddress === null ? <span class="soft">none</span> : <ContentAddressView address={contentAddress} />,
+        },
+        { header: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+        {
+          header: 'Actions',
+          isActions: true,
+          cell: ({ name, contentAddress }) =>
+            contentAddress === null ? null : <DownloadButton name={name} contentAddress={contentAddress} />,
+        },
+      ]}
+    />
+  );
+}
+
+function BoundVersion({ binding }: { readonly binding: GuestBinding }) {
+  const { version, pinnedVersion, rolledBackTo, isBlocked, blockReason } = binding;
+  return (
+    <span class="badges">
+      {version === null ? <span class="soft">nothing</span> : version}
+      {isBlocked ? (
+        <span title={blockReason ?? undefined}>
+          <Badge kind="bad">blocked</Badge>
+        </span>
+      ) : null}
+      {pinnedVersion === null ? null : (
+        <Badge kind="waiting">{pinnedVersion === version ? 'pinned' : `pinned to ${pinnedVersion}`}</Badge>
+      )}
+      {rolledBackTo !== null && rolledBackTo === version && pinnedVersion === null ? <Badge>rolled back</Badge> : null}
+    </span>
+  );
 }
 
 interface BoundAtPoint {
   readonly extensionPoint: ExtensionPoint;
-  readonly plugins: readonly BoundPlugin[];
+  readonly plugins: readonly GuestBinding[];
 }
 
 /** So many lists are asked for at the same time. */
@@ -80,23 +112,18 @@ const atOnce = 6;
 async function fetchBound(
   api: ApiClient,
   appId: string,
-  guestKey: string,
+  guestId: string,
   signal: AbortSignal,
 ): Promise<BoundAtPoint[]> {
   const points = await api.list<ExtensionPoint>(`/api/v1/apps/${appId}/extension-points`, { signal });
   const bound: BoundAtPoint[] = [];
   for (let at = 0; at < points.length; at += atOnce) {
     const some = points.slice(at, at + atOnce).map(async (extensionPoint) => {
-      const path = `/api/v1/extension-points/${extensionPoint.id}/bindings/${encodeURIComponent(guestKey)}`;
-      return { extensionPoint, plugins: pluginsOf(await api.get<BindingList>(path, { signal })) };
+      const path = `/api/v1/extension-points/${extensionPoint.id}/guests/${guestId}/bindings`;
+      const plugins = await api.list<GuestBinding>(path, { signal });
+      return { extensionPoint, plugins: plugins.toSorted((a, b) => compareText(a.name, b.name)) };
     });
     bound.push(...(await Promise.all(some)));
   }
   return bound;
-}
-
-function pluginsOf(list: BindingList): BoundPlugin[] {
-  return Object.entries(list)
-    .map(([name, binding]) => ({ ...binding, name, userId: binding.id.split('/')[2] ?? '' }))
-    .sort((a, b) => compareText(a.name, b.name));
 }

@@ -12,6 +12,7 @@ import { useServices } from '../../state/services.ts';
 import { useKeptData } from '../../state/use-kept.ts';
 import { AppPartFrame } from './app-frame.tsx';
 import { PublishedPlugins } from './published-plugins.tsx';
+import { rulesInWords } from './rules.ts';
 import { mayManage, useApp } from './use-app.ts';
 import { useExtensionPointPath } from './use-extension-point.ts';
 
@@ -54,6 +55,23 @@ export function ExtensionPointPage() {
           </dl>
           <Section title="Schema">
             <SchemaView schema={data.schema} />
+          </Section>
+          <Section
+            title="Rules"
+            intro="What modules are held to when they are published, beside the schema."
+            actions={
+              mayManage(role) ? (
+                <LinkButton kind="quiet" isSmall to={`${pagePath}/rules`}>
+                  Change the rules
+                </LinkButton>
+              ) : undefined
+            }
+          >
+            <ul class="rules">
+              {rulesInWords(data).map((rule) => (
+                <li key={rule}>{rule}</li>
+              ))}
+            </ul>
           </Section>
           <PublishedPlugins extensionPoint={data} />
           {mayManage(role) ? <Delete extensionPoint={data} apiPath={apiPath} listPath={listPath} /> : null}

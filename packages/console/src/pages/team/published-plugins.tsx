@@ -1,4 +1,5 @@
 import type { ExtensionPoint, Guest, Plugin } from '@tenon/protocol';
+import { Badge } from '../../components/badge.tsx';
 import { byteSize } from '../../components/byte-size.ts';
 import { ContentAddressView } from '../../components/content-address.tsx';
 import { DataTable } from '../../components/data-table.tsx';
@@ -9,6 +10,8 @@ import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useApi } from '../../state/services.ts';
 import { useKeptData } from '../../state/use-kept.ts';
+import { teamPluginPath } from '../plugin/plugin-path.ts';
+import { stateBadges, stateWords } from '../plugin/plugin-words.ts';
 
 /** Every plugin that guests have published against an extension point. */
 export function PublishedPlugins({ extensionPoint: { id, appId } }: { readonly extensionPoint: ExtensionPoint }) {
@@ -53,18 +56,26 @@ function PluginTable(props: {
       keptAs={props.keptAs}
       rows={plugins}
       rowKey={({ id }) => id}
-      searchHint="Name, publisher, guest key or address"
+      searchHint="Name, publisher, guest key, state or address"
       searchText={(plugin) =>
         [
           plugin.name,
           plugin.userId,
           nameOf.get(plugin.userId) ?? '',
           plugin.contentAddress,
+          stateWords[plugin.status.state],
           ...keysOf(plugin).map(({ guestKey }) => guestKey),
         ].join('\n')
       }
       columns={[
-        { header: 'Plugin', cell: ({ name }) => <code>{name}</code> },
+        {
+          header: 'Plugin',
+          cell: ({ id, name }) => (
+            <Link to={teamPluginPath(appId, id)}>
+              <code>{name}</code>
+            </Link>
+          ),
+        },
         { header: 'Published by', cell: ({ userId }) => nameOf.get(userId) ?? <code class="small">{userId}</code> },
         { header: 'Bound to', cell: (plugin) => <GuestKeys appId={appId} guests={keysOf(plugin)} /> },
         {
@@ -73,6 +84,14 @@ function PluginTable(props: {
             <>
               {version.number} <span class="soft small">· {byteSize(size)}</span>
             </>
+          ),
+        },
+        {
+          header: 'State',
+          cell: ({ status: { state, detail } }) => (
+            <span title={detail}>
+              <Badge kind={stateBadges[state]}>{stateWords[state]}</Badge>
+            </span>
           ),
         },
         { header: 'Content address', cell: ({ contentAddress }) => <ContentAddressView address={contentAddress} /> },

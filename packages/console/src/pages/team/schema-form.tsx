@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -21,6 +22,8 @@ export function SchemaForm(props: {
   readonly action: string;
   readonly cancelTo: string;
   readonly onSave: (name: string, schemaText: string) => Promise<void>;
+  /** Tries the schema, where there may be plugins already, and draws what came of it. */
+  readonly onTry?: (schemaText: string) => Promise<ComponentChildren>;
 }) {
   const [name, setName] = useDraft(`name ${props.cancelTo}`, props.initialName);
   const [text, setText] = useDraft(`schema ${props.cancelTo}`, props.initialText);
@@ -42,6 +45,10 @@ export function SchemaForm(props: {
     await props.onSave(name, text);
     setSaved(true);
   }, ['name', 'schema']);
+  const [tried, setTried] = useState<{ readonly text: string; readonly outcome: ComponentChildren }>();
+  const trying = useSubmit(async () => {
+    setTried({ text, outcome: await props.onTry?.(text) });
+  });
 
   return (
     <div class="schema-form">
@@ -67,10 +74,17 @@ export function SchemaForm(props: {
           <Button type="submit" isBusy={isBusy} isDisabled={!checked.isSound}>
             {props.action}
           </Button>
+          {props.onTry === undefined ? null : (
+            <Button kind="quiet" isBusy={trying.isBusy} isDisabled={!checked.isSound} onClick={trying.submit}>
+              Try it first
+            </Button>
+          )}
           <LinkButton kind="quiet" to={props.cancelTo}>
             Cancel
           </LinkButton>
         </div>
+        <ErrorView error={trying.error} />
+        <div role="status">{tried?.text === text ? tried.outcome : null}</div>
       </form>
       <section class="schema-preview" aria-labelledby="schema-preview">
         <h2 id="schema-preview">What guests read</h2>

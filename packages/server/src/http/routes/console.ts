@@ -21,6 +21,7 @@ const pages: readonly (readonly [path: string, id: string, summary: string])[] =
   ['/set-up', 'showSetUp', "The page behind an operator's link to make an account"],
   ['/reset-password', 'showResetPassword', "The page behind an operator's link to set a password anew"],
   ['/account', 'showAccount', "The page of one's own account"],
+  ['/account/activity', 'showActivity', "The page of what one did, and of what was done to one's account"],
   ['/account/tokens', 'showTokens', 'The page of access tokens and API keys'],
   ['/oauth/authorize', 'showAuthorization', "The page to approve a program's login (RFC 6749 §3.1)"],
   ['/device', 'showDevice', "The page to approve a login by a device's code (RFC 8628 §3.3)"],

@@ -1,0 +1,31 @@
+import { auditActionsOf } from '@tenon/protocol/light';
+import { Page, Section } from '../components/page.tsx';
+import { filterSearch } from './audit/filter.ts';
+import { Filters } from './audit/filters.tsx';
+import { Trail } from './audit/trail.tsx';
+import { useFilter } from './audit/use-filter.ts';
+
+/** What one did, and what was done to one's account. */
+export function AccountActivityPage() {
+  const { filter, change, linkTo } = useFilter('/account/activity');
+  const actions = [...new Set([...auditActionsOf('account'), ...auditActionsOf('app')])];
+  return (
+    <Page
+      title="Activity"
+      windowTitle="Activity of your account"
+      crumbs={[{ label: 'Your account', to: '/account' }]}
+      intro="What you did, in whatever application, and what was done to your account. If you do not know something of it, change your password."
+    >
+      <Section title="The newest first">
+        <Filters filter={filter} actions={actions} onChange={change} />
+        <Trail
+          key={filterSearch(filter)}
+          apiPath="/api/v1/me/audit"
+          filter={filter}
+          linkTo={linkTo}
+          nothing="Nothing that fits has happened."
+        />
+      </Section>
+    </Page>
+  );
+}

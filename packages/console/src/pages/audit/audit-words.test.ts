@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { AppAuditEntry } from '@tenon/protocol';
+import { type AuditAction, auditActions, auditActionsOf } from '@tenon/protocol/light';
+import { type AuditEntry, detailName, detailText, isChange, sentenceOf } from './audit-words.ts';
+
+function entry(action: string, rest: Partial<AppAuditEntry> & { kind?: string } = {}): AuditEntry {
+  const { kind = auditActions[action as AuditAction]?.target ?? 'app', ...fields } = rest;
+  return {
+    id: 'evt_1',
+    at: '2026-03-01T12:00:00.000Z',
+    action,
+    by: 'user',
+    user: { id: 'usr_1', name: 'Ada' },
+    via: null,
+    target: { kind, id: 'x_1', name: 'median' },
+    details: {},
+    guestKeys: {},
+    ...fields,
+  } as AuditEntry;
+}
+
+function text(of: AuditEntry, appId: string | undefined = 'app_1'): string {
+  const { verb, thing, rest } = sentenceOf(of, appId);
+  return [verb, thing?.text, rest].filter((part) => part !== undefined).join(' ');
+}
+
+const plugin = { kind: 'plugin', id: 'ext_1/plugin/usr_1/median', name: 'median' };
+
+describe('sentenceOf()', () => {
+  it('says which version of which plugin, and links to it', () => {
+    const yank = entry('version.yank', { target: plugin, details: { version: 3 } });
+    assert.equal(text(yank), 'yanked version 3 of median');
+    assert.equal(sentenceOf(yank, 'app_1').thing?.to, '/apps/app_1/extension-points/ext_1/plugins/usr_1/median');
+    assert.equal(sentenceOf(yank).thing?.to, undefined);
+    assert.equal(
+      text(entry('plugin.publish', { target: plugin, details: { version: 1, state: 'awaiting_approval' } })),
+      'published version 1 of median which awaits approval',
+    );
+    assert.equal(
+      text(entry('plugin.roll_back', { target: plugin, details: { version: 2 } })),
+      'rolled median back to version 2',
+    );
+  });
+
+  it('names guests by their keys where they are told', () => {
+    const guestKeys = { gst_1: 'customers/globex' };
+    const details = { guestIds: ['gst_1'], version: 2 };
+    assert.equal(
+      text(entry('binding.pin', { target: plugin, details, guestKeys } as never)),
+      'pinned version 2 of median for customers/globex',
+    );
+    const guest = { kind: 'guest', id: 'gst_1', name: null };
+    assert.equal(
+      text(entry('guest.remove', { target: guest, guestKeys } as never)),
+      'removed the guest customers/globex',
+    );
+    assert.equal(
+      text(entry('binding.unpin', { target: plugin, details: { guestIds: ['a', 'b'] } })),
+      'unpinned median for 2 guests',
+    );
+    const invitation = entry('invitation.accept', {
+      target: { kind: 'invitation', id: 'inv_1', name: null },
+      details,
+      guestKeys,
+    } as never);
+    assert.equal(text(invitation), 'accepted the invitation to be customers/globex');
+    assert.equal(sentenceOf(invitation, 'app_1').thing?.to, '/apps/app_1/guests/gst_1');
+  });
+
+  it('says what became of a role', () => {
+    const user = { kind: 'user', id: 'usr_2', name: 'Grace' };
+    const put = (before: unknown, after: string) =>
+      text(entry('member.put', { target: user, details: { role: { before, after } } }));
+    assert.equal(put(null, 'viewer'), 'took Grace into the team as a viewer');
+    assert.equal(put('viewer', 'owner'), 'made Grace an owner, who was a viewer');
+  });
+
+  it('has words for every action, and for those that it does not know', () => {
+    for (const action of [...auditActionsOf('app'), ...auditActionsOf('account')]) {
+      assert.match(text(entry(action)), /^\p{L}/u, action);
+      assert.doesNotMatch(text(entry(action)), /undefined|null/, action);
+    }
+    assert.equal(text(entry('plugin.juggle', { target: plugin })), 'did “plugin.juggle” to median');
+  });
+
+  it('does not lead to what was deleted', () => {
+    assert.equal(sentenceOf(entry('plugin.delete', { target: plugin }), 'app_1').thing?.to, undefined);
+  });
+});
+
+describe('detailText()', () => {
+  it('is plain where the value is', () => {
+    assert.equal(detailText(true), 'yes');
+    assert.equal(detailText(null), '–');
+    assert.equal(detailText(['read', 'publish']), 'read, publish');
+    assert.equal(detailText([]), 'none');
+    assert.equal(detailText({ a: 1 }), '{\n  "a": 1\n}');
+  });
+});
+
+describe('detailName()', () => {
+  it('is words', () => {
+    assert.equal(detailName('requiresApproval'), 'requires approval');
+    assert.equal(detailName('versionId'), 'version id');
+  });
+});
+
+describe('isChange()', () => {
+  it('knows what has a before and an after', () => {
+    assert.ok(isChange({ before: 1, after: null }));
+    for (const value of [null, 1, { before: 1 }, { before: 1, after: 2, more: 3 }]) assert.ok(!isChange(value));
+  });
+});

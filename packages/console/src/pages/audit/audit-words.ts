@@ -1,0 +1,141 @@
+import type { AccountAuditEntry, AppAuditEntry } from '@tenon/protocol';
+import { auditActions, isAuditAction } from '@tenon/protocol/light';
+import { teamPluginPath } from '../plugin/plugin-path.ts';
+
+/** An entry of an application's trail, or of one's own. */
+export type AuditEntry = AppAuditEntry | AccountAuditEntry;
+
+/** What was done, in parts: "yanked version 3 of", `median`, nothing more. They follow the name of who did it. */
+export interface Sentence {
+  readonly verb: string;
+  readonly thing?: { readonly text: string /** Its page in the console. */; readonly to?: string | undefined };
+  readonly rest?: string;
+}
+
+/** @param appId the application whose trail it is; things have no links in one's own */
+export function sentenceOf(entry: AuditEntry, appId?: string): Sentence {
+  const { action, target } = entry;
+  const thing = { text: nameOf(entry), to: appId === undefined ? undefined : pageOf(entry, appId) };
+  const number = entry.details.version;
+  const version = typeof number === 'number' ? `version ${number}` : 'a version';
+  switch (action) {
+    case 'app.create':
+    case 'app.update':
+    case 'app.delete':
+      return appId === undefined ? { verb: wordsOf(action), thing } : { verb: wordsOf(action) };
+    case 'member.put':
+      return memberSentence(entry, thing);
+    case 'member.remove':
+      return { verb: 'took', thing, rest: 'off the team' };
+    case 'guest.remove_user':
+      return { verb: `took ${guestsOf(entry)} from`, thing };
+    case 'invitation.accept':
+    case 'invitation.decline':
+    case 'invitation.revoke':
+      return { verb: `${wordsOf(action)} to be`, thing: { ...thing, text: guestsOf(entry) } };
+    case 'plugin.publish':
+      return {
+        verb: `published ${version} of`,
+        thing,
+        ...(entry.details.state === 'awaiting_approval' ? { rest: 'which awaits approval' } : {}),
+      };
+    case 'plugin.roll_back':
+      return { verb: 'rolled', thing, rest: `back to ${version}` };
+    case 'version.approve':
+    case 'version.reject':
+    case 'version.yank':
+    case 'version.restore':
+      return { verb: `${versionVerbs[action]} ${version} of`, thing };
+    case 'binding.pin':
+      return { verb: `pinned ${version} of`, thing, rest: `for ${guestsOf(entry)}` };
+    case 'binding.unpin':
+      return { verb: 'unpinned', thing, rest: `for ${guestsOf(entry)}` };
+    default:
+      return target.kind === 'session' || target.kind === 'link'
+        ? { verb: wordsOf(action) }
+        : { verb: wordsOf(action), thing };
+  }
+}
+
+const versionVerbs = {
+  'version.approve': 'approved',
+  'version.reject': 'rejected',
+  'version.yank': 'yanked',
+  'version.restore': 'restored',
+} as const;
+
+/** An action that this page knows no words for, such as one of a newer server, is told as it is. */
+export function wordsOf(action: string): string {
+  return isAuditAction(action) ? auditActions[action].words : `did “${action}” to`;
+}
+
+function memberSentence({ details: { role } }: AuditEntry, thing: Sentence['thing'] & {}): Sentence {
+  if (!isChange(role)) return { verb: wordsOf('member.put'), thing };
+  const { before, after } = role;
+  const article = after === 'viewer' ? 'a' : 'an';
+  return typeof before === 'string'
+    ? { verb: 'made', thing, rest: `${article} ${after}, who was ${before === 'viewer' ? 'a' : 'an'} ${before}` }
+    : { verb: 'took', thing, rest: `into the team as ${article} ${after}` };
+}
+
+/** A detail that tells what was before and after. */
+export interface ValueChange {
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+export function isChange(value: unknown): value is ValueChange {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.keys(value).length === 2 && 'before' in value && 'after' in value;
+}
+
+/** The guests that an entry is about: by their keys where they are told, else how many. */
+function guestsOf(entry: AuditEntry): string {
+  const keys = 'guestKeys' in entry ? Object.values(entry.guestKeys) : [];
+  if (keys.length > 0 && keys.length <= 3) return new Intl.ListFormat('en').format(keys);
+  const ids = entry.details.guestIds;
+  const count = Math.max(keys.length, Array.isArray(ids) ? ids.length : 0);
+  return count < 2 ? 'a guest' : `${count} guests`;
+}
+
+function nameOf(entry: AuditEntry): string {
+  const { kind, id, name } = entry.target;
+  if (kind === 'guest' && 'guestKeys' in entry) return entry.guestKeys[id] ?? id;
+  return name ?? id;
+}
+
+/** Where the thing can be looked at, as far as there is a page for it and the action has left one. */
+function pageOf({ action, target: { kind, id }, details }: AuditEntry, appId: string): string | undefined {
+  if (action.endsWith('.delete') || action === 'guest.remove') return undefined;
+  switch (kind) {
+    case 'extension_point':
+      return `/apps/${appId}/extension-points/${id}`;
+    case 'guest':
+      return `/apps/${appId}/guests/${id}`;
+    case 'plugin':
+      return teamPluginPath(appId, id);
+    case 'invitation': {
+      const [guestId] = Array.isArray(details.guestIds) ? details.guestIds : [];
+      return typeof guestId === 'string' ? `/apps/${appId}/guests/${guestId}` : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The name of a detail for people: `requiresApproval` is "requires approval". */
+export function detailName(name: string): string {
+  return name
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replace(/\bIds?\b/, (word) => word.toLowerCase())
+    .toLowerCase();
+}
+
+/** A detail's value as text, for people who look closely. */
+export function detailText(value: unknown): string {
+  if (value === null || value === undefined) return '–';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ') || 'none';
+  return JSON.stringify(value, undefined, 2);
+}

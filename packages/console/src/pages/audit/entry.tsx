@@ -1,0 +1,132 @@
+import type { ComponentChildren } from 'preact';
+import { Link } from '../../components/link.tsx';
+import { useAccount } from '../../state/services.ts';
+import { browserName } from '../account/browser-name.ts';
+import { type AuditEntry, detailName, detailText, isChange, sentenceOf, type ValueChange } from './audit-words.ts';
+import type { AuditFilter } from './filter.ts';
+
+const timeFormat = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const exactFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' });
+
+interface EntryProps {
+  readonly entry: AuditEntry;
+  readonly appId: string | undefined;
+  readonly linkTo: (change: Partial<AuditFilter>) => string;
+}
+
+/** An entry in a sentence, with all that it holds below for who wants to know. */
+export function EntryView({ entry, appId, linkTo }: EntryProps) {
+  const at = new Date(entry.at);
+  const { verb, thing, rest } = sentenceOf(entry, appId);
+  return (
+    <li class="audit-entry">
+      <time dateTime={entry.at} title={exactFormat.format(at)}>
+        {timeFormat.format(at)}
+      </time>
+      <div>
+        <p>
+          <Author entry={entry} isOwn={appId === undefined} /> {verb}
+          {thing === undefined ? null : ' '}
+          {thing === undefined ? null : thing.to === undefined ? (
+            <b>{thing.text}</b>
+          ) : (
+            <Link to={thing.to}>{thing.text}</Link>
+          )}
+          {rest === undefined ? null : ` ${rest}`}
+          {typeof entry.details.reason === 'string' ? <q class="audit-reason">{entry.details.reason}</q> : null}
+        </p>
+        <details>
+          <summary>
+            <span class="visually-hidden">
+              Details of what was done at {timeFormat.format(at)}: {verb} {thing?.text}{' '}
+            </span>
+            <span aria-hidden="true">Details</span>
+            <Means entry={entry} />
+          </summary>
+          <Details entry={entry} appId={appId} linkTo={linkTo} />
+        </details>
+      </div>
+    </li>
+  );
+}
+
+function Author({ entry: { by, user }, isOwn }: { readonly entry: AuditEntry; readonly isOwn: boolean }) {
+  const { id } = useAccount();
+  if (by === 'operator') return <strong>The server’s operator</strong>;
+  if (user === null) return <strong>The server</strong>;
+  if (isOwn && user.id === id) return <strong>You</strong>;
+  return <strong>{user.name === '' ? user.id : user.name}</strong>;
+}
+
+/** By what means, in a few words: the token's name, or the browser. */
+function Means({ entry: { via } }: { readonly entry: AuditEntry }) {
+  if (via === null) return null;
+  const words = via.id.startsWith('ses_') ? `in ${browserName(via.name)}` : `with the token ${via.name ?? via.id}`;
+  return <span class="audit-means"> · {words}</span>;
+}
+
+function Details({ entry, appId, linkTo }: EntryProps) {
+  const { details, target, via, user } = entry;
+  const guestKeys = 'guestKeys' in entry ? Object.values(entry.guestKeys) : [];
+  return (
+    <div class="audit-details">
+      <dl>
+        {Object.entries(details).map(([name, value]) => (
+          <Fact key={name} name={detailName(name)}>
+            {isChange(value) ? <ChangeView change={value} /> : <Value value={value} />}
+          </Fact>
+        ))}
+        {guestKeys.length === 0 ? null : (
+          <Fact name={guestKeys.length === 1 ? 'guest key' : 'guest keys'}>{guestKeys.join(', ')}</Fact>
+        )}
+        {'address' in entry && entry.address !== null ? <Fact name="from">{entry.address}</Fact> : null}
+        <Fact name="action">{entry.action}</Fact>
+        <Fact name={detailName(target.kind.replaceAll('_', ' '))}>{target.id}</Fact>
+        {user === null ? null : <Fact name="user">{user.id}</Fact>}
+        {via === null ? null : <Fact name={via.id.startsWith('ses_') ? 'session' : 'token'}>{via.id}</Fact>}
+        <Fact name="entry">{entry.id}</Fact>
+        <Fact name="at">{entry.at}</Fact>
+      </dl>
+      <p class="audit-links">
+        <Link to={linkTo({ target: target.id })}>All about this {target.kind.replaceAll('_', ' ')}</Link>
+        {user === null || appId === undefined ? null : (
+          <Link to={linkTo({ user: user.id })}>All that {user.name === '' ? 'they' : user.name} did</Link>
+        )}
+        {'appId' in entry && entry.appId !== null ? <Link to={`/apps/${entry.appId}`}>The application</Link> : null}
+      </p>
+    </div>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function ChangeView({ change: { before, after } }: { readonly change: ValueChange }) {
+  return (
+    <div class="audit-change">
+      <div>
+        <span class="soft small">before</span>
+        <Value value={before} />
+      </div>
+      <div>
+        <span class="soft small">after</span>
+        <Value value={after} />
+      </div>
+    </div>
+  );
+}
+
+function Value({ value }: { readonly value: unknown }) {
+  const text = detailText(value);
+  if (!text.includes('\n')) return <span>{text}</span>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+    <pre tabIndex={0}>{text}</pre>
+  );
+}

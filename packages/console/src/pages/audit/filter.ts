@@ -1,0 +1,38 @@
+/** Which entries of a trail are shown, as it stands in the page's address. `''` for no filter. */
+export interface AuditFilter {
+  readonly action: string;
+  readonly user: string;
+  readonly target: string;
+  /** Days as `2026-03-01`, by the reader's own calendar; both are included. */
+  readonly from: string;
+  readonly to: string;
+}
+
+const names = ['action', 'user', 'target', 'from', 'to'] as const satisfies readonly (keyof AuditFilter)[];
+
+export const noFilter: AuditFilter = { action: '', user: '', target: '', from: '', to: '' };
+
+export function readFilter(query: Readonly<Record<string, string>>): AuditFilter {
+  return { ...noFilter, ...Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : []))) };
+}
+
+/** As a page's address has it, with its question mark; `''` without a filter. */
+export function filterSearch(filter: AuditFilter): string {
+  const set = names.filter((name) => filter[name] !== '').map((name) => [name, filter[name]]);
+  return set.length === 0 ? '' : `?${new URLSearchParams(set)}`;
+}
+
+/** As the API has it: days become moments. */
+export function filterQuery({ from, to, ...rest }: AuditFilter): Record<string, string | undefined> {
+  const asked: Record<string, string | undefined> = { from: dayBegin(from, 0), to: dayBegin(to, 1) };
+  for (const [name, value] of Object.entries(rest)) asked[name] = value === '' ? undefined : value;
+  return asked;
+}
+
+/** The moment at which a day begins here, or one some days later; nothing for what is no day. */
+function dayBegin(day: string, daysLater: number): string | undefined {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? [];
+  if (year === undefined) return undefined;
+  const moment = new Date(Number(year), Number(month) - 1, Number(date) + daysLater);
+  return Number.isNaN(moment.getTime()) ? undefined : moment.toISOString();
+}

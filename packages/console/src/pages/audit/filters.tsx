@@ -1,0 +1,82 @@
+import { Button } from '../../components/button.tsx';
+import { type Option, SelectField, TextField } from '../../components/field.tsx';
+import { wordsOf } from './audit-words.ts';
+import { type AuditFilter, noFilter } from './filter.ts';
+
+/** Which entries are shown: each change is made at once. */
+export function Filters(props: {
+  readonly filter: AuditFilter;
+  /** The actions that the trail can have. */
+  readonly actions: readonly string[];
+  /** Whom one can choose; nobody in one's own trail. */
+  readonly people?: readonly Option[];
+  readonly onChange: (change: Partial<AuditFilter>) => void;
+}) {
+  const { filter, actions, people, onChange } = props;
+  const isFiltered = Object.values(filter).some((value) => value !== '');
+  return (
+    <search class="stack">
+      <div class="audit-filters">
+        <SelectField
+          label="What was done"
+          name="action"
+          value={filter.action}
+          onChange={(action) => onChange({ action })}
+          options={[
+            { value: '', label: 'anything' },
+            ...withPresent(
+              actions.map((action) => ({ value: action, label: wordsOf(action) })),
+              filter.action,
+            ),
+          ]}
+        />
+        {people === undefined ? null : (
+          <SelectField
+            label="By"
+            name="user"
+            value={filter.user}
+            onChange={(user) => onChange({ user })}
+            options={[{ value: '', label: 'anybody' }, ...withPresent(people, filter.user)]}
+          />
+        )}
+        <TextField
+          label="From"
+          name="from"
+          type="date"
+          value={filter.from}
+          onInput={(from) => onChange({ from })}
+          isRequired={false}
+        />
+        <TextField
+          label="To, that day included"
+          name="to"
+          type="date"
+          value={filter.to}
+          onInput={(to) => onChange({ to })}
+          isRequired={false}
+        />
+      </div>
+      {filter.target === '' ? null : (
+        <p class="audit-only">
+          <span>
+            About <code>{filter.target}</code> alone
+          </span>
+          <Button kind="quiet" isSmall onClick={() => onChange({ target: '' })}>
+            About anything
+          </Button>
+        </p>
+      )}
+      {isFiltered ? (
+        <Button kind="quiet" isSmall onClick={() => onChange(noFilter)}>
+          Show everything
+        </Button>
+      ) : null}
+    </search>
+  );
+}
+
+/** What is filtered by is always among the options, whoever it is. */
+function withPresent(options: readonly Option[], present: string): readonly Option[] {
+  const isThere = present === '' || options.some(({ value }) => value === present);
+  return isThere ? options : [...options, { value: present, label: present }];
+}

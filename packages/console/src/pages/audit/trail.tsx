@@ -1,0 +1,77 @@
+import { useState } from 'preact/hooks';
+import { Button } from '../../components/button.tsx';
+import { ErrorView } from '../../components/error-view.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { useApi } from '../../state/services.ts';
+import { useData } from '../../state/use-data.ts';
+import { useSubmit } from '../../state/use-submit.ts';
+import type { AuditEntry } from './audit-words.ts';
+import { EntryView } from './entry.tsx';
+import { type AuditFilter, filterQuery } from './filter.ts';
+import './audit.css';
+
+interface TrailPage {
+  readonly objects: readonly AuditEntry[];
+  readonly nextCursor?: string;
+}
+
+/** So many entries come at once. */
+const pageSize = 50;
+
+/** A trail, the newest entry first, day by day. Draw it anew (`key`) for another filter. */
+export function Trail(props: {
+  /** Where the trail is in the API. */
+  readonly apiPath: string;
+  readonly filter: AuditFilter;
+  /** The application whose trail it is; nothing for one's own. */
+  readonly appId?: string;
+  /** Words for where nothing is found. */
+  readonly nothing: string;
+  /** Where a filter like the present one leads, with some of it changed. */
+  readonly linkTo: (change: Partial<AuditFilter>) => string;
+}) {
+  const { apiPath, filter } = props;
+  const api = useApi();
+  const fetchPage = (signal?: AbortSignal, cursor?: string) =>
+    api.get<TrailPage>(apiPath, { query: { ...filterQuery(filter), limit: pageSize, cursor }, signal });
+  const first = useData((signal) => fetchPage(signal), []);
+  const [more, setMore] = useState<readonly TrailPage[]>([]);
+  const pages = first.status === 'ready' ? [first.data, ...more] : [];
+  const cursor = pages.at(-1)?.nextCursor;
+  const older = useSubmit(async () => {
+    const page = await fetchPage(undefined, cursor);
+    setMore((pagesNow) => [...pagesNow, page]);
+  });
+  return (
+    <Loaded of={first} lines={6}>
+      {() => {
+        const entries = pages.flatMap(({ objects }) => objects);
+        if (entries.length === 0) return <p class="soft">{props.nothing}</p>;
+        return (
+          <div class="audit">
+            {[...Map.groupBy(entries, ({ at }) => dayFormat.format(new Date(at)))].map(([day, ofDay]) => (
+              <section key={day} aria-label={day}>
+                <h3>{day}</h3>
+                <ul>
+                  {ofDay.map((entry) => (
+                    <EntryView key={entry.id} entry={entry} appId={props.appId} linkTo={props.linkTo} />
+                  ))}
+                </ul>
+              </section>
+            ))}
+            <ErrorView error={older.error} />
+            {cursor === undefined ? (
+              <p class="soft small">That is all.</p>
+            ) : (
+              <Button kind="quiet" isSmall isBusy={older.isBusy} onClick={older.submit}>
+                Older entries
+              </Button>
+            )}
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+const dayFormat = new Intl.DateTimeFormat('en', { dateStyle: 'full' });

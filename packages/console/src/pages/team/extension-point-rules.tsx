@@ -1,0 +1,172 @@
+import type { ExtensionPoint } from '@tenon/protocol';
+import { wasmProposals } from '@tenon/protocol/interface-check';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { href } from '../../base-path.ts';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { RadioGroup } from '../../components/choices.tsx';
+import { ErrorView } from '../../components/error-view.tsx';
+import { CheckboxField, TextField } from '../../components/field.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { Section } from '../../components/page.tsx';
+import { useServices } from '../../state/services.ts';
+import { useData } from '../../state/use-data.ts';
+import { useSubmit } from '../../state/use-submit.ts';
+import { AppPartFrame } from './app-frame.tsx';
+import { draftOf, limitsOf, numberFault, proposalWords, type RulesDraft, sizeHint } from './rules.ts';
+import { mayManage, useApp } from './use-app.ts';
+import { useExtensionPointPath } from './use-extension-point.ts';
+import { useTrial } from './use-trial.tsx';
+import './extension-point-rules.css';
+
+/** Changes what a module may need at an extension point, and whether the team approves versions. */
+export function ExtensionPointRulesPage() {
+  const { session } = useServices();
+  const { app } = useApp();
+  const { apiPath, listPath } = useExtensionPointPath();
+  // Not what was kept: what is changed is what is there now.
+  const point = useData((signal) => session.api.get<ExtensionPoint>(apiPath, { signal }), [apiPath]);
+  return (
+    <AppPartFrame
+      app={app}
+      thing={point}
+      part={{ label: 'Extension points', to: listPath }}
+      kind="Extension point"
+      titleOf={({ name }) => `Rules of ${name}`}
+    >
+      {(data, { role }) =>
+        mayManage(role) ? (
+          <RulesForm point={data} />
+        ) : (
+          <Notice kind="warning" title="Owners and admins change extension points" />
+        )
+      }
+    </AppPartFrame>
+  );
+}
+
+const minModuleBytes = 8;
+const pageBytes = 65_536;
+
+function RulesForm({ point }: { readonly point: ExtensionPoint }) {
+  const { session, toasts } = useServices();
+  const { route } = useLocation();
+  const { apiPath, pagePath } = useExtensionPointPath();
+  const trial = useTrial(point.appId, apiPath);
+  const [draft, setDraft] = useState(() => draftOf(point));
+  const change = (part: Partial<RulesDraft>): void => setDraft((now) => ({ ...now, ...part }));
+  const sizeFault = numberFault(draft.maxModuleBytes, minModuleBytes);
+  const memoryFault = numberFault(draft.maxInitialMemoryPages, 0);
+  const { submit, isBusy, error } = useSubmit(async () => {
+    const limits = limitsOf(draft);
+    await trial.confirm({ limits });
+    await session.api.put<ExtensionPoint>(apiPath, { requiresApproval: draft.requiresApproval, limits });
+    toasts.show('Saved. It holds for every version from now on.');
+    route(href(pagePath), true);
+  });
+  return (
+    <>
+      <form onSubmit={submit} noValidate>
+        <Section isBeside title="Approval" intro="Whether somebody of the team looks at versions first.">
+          <CheckboxField
+            label="Each new version waits for the team’s approval"
+            name="requiresApproval"
+            isChecked={draft.requiresApproval}
+            onChange={(requiresApproval) => change({ requiresApproval })}
+            hint="Programs keep the version before until then. What waits stands under Approvals. Versions that are published already stay so."
+          />
+        </Section>
+        <Section isBeside title="Size" intro="What a module may take. Nothing means: as much as the server allows.">
+          <TextField
+            label="Largest module, in bytes"
+            name="maxModuleBytes"
+            type="number"
+            min={minModuleBytes}
+            value={draft.maxModuleBytes}
+            onInput={(maxModuleBytes) => change({ maxModuleBytes })}
+            isRequired={false}
+            error={sizeFault}
+            hint={sizeHint(draft.maxModuleBytes, 1) ?? 'No limit of its own.'}
+          />
+          <TextField
+            label="Largest memory at the start, in pages of 64 KiB"
+            name="maxInitialMemoryPages"
+            type="number"
+            min={0}
+            value={draft.maxInitialMemoryPages}
+            onInput={(maxInitialMemoryPages) => change({ maxInitialMemoryPages })}
+            isRequired={false}
+            error={memoryFault}
+            hint={sizeHint(draft.maxInitialMemoryPages, pageBytes) ?? 'No limit.'}
+          />
+        </Section>
+        <Section isBeside title="WASI" intro="Clocks, random numbers, files: what operating systems give.">
+          <CheckboxField
+            label="Modules may import WASI preview 1"
+            name="allowWasi"
+            isChecked={draft.allowWasi}
+            onChange={(allowWasi) => change({ allowWasi })}
+            hint="Most languages other than AssemblyScript, C and Rust without its standard library need some of it."
+          />
+        </Section>
+        <Section
+          isBeside
+          title="Proposals"
+          intro="Features of WebAssembly beyond its first version, as your host has them."
+        >
+          <ProposalChoice draft={draft} onChange={change} />
+        </Section>
+        <div class="rules-end">
+          <ErrorView error={error} />
+          <div class="actions">
+            <Button type="submit" isBusy={isBusy} isDisabled={sizeFault !== undefined || memoryFault !== undefined}>
+              Save
+            </Button>
+            <LinkButton kind="quiet" to={pagePath}>
+              Cancel
+            </LinkButton>
+          </div>
+        </div>
+      </form>
+      {trial.dialog}
+    </>
+  );
+}
+
+function ProposalChoice(props: { readonly draft: RulesDraft; readonly onChange: (part: Partial<RulesDraft>) => void }) {
+  const { draft, onChange } = props;
+  const ticked = new Set(draft.proposals);
+  return (
+    <div class="stack">
+      <RadioGroup
+        legend="Modules may use"
+        name="allowsAllProposals"
+        value={draft.allowsAllProposals ? 'all' : 'some'}
+        onChange={(value) => onChange({ allowsAllProposals: value === 'all' })}
+        options={[
+          { value: 'all', label: 'every proposal that the server knows' },
+          { value: 'some', label: 'only those that are ticked' },
+        ]}
+      />
+      {draft.allowsAllProposals ? null : (
+        <fieldset class="proposals">
+          <legend class="visually-hidden">Proposals that modules may use</legend>
+          {wasmProposals.map((proposal) => (
+            <CheckboxField
+              key={proposal}
+              label={<code>{proposal}</code>}
+              name={proposal}
+              isChecked={ticked.has(proposal)}
+              onChange={(isTicked) =>
+                onChange({
+                  proposals: wasmProposals.filter((each) => (each === proposal ? isTicked : ticked.has(each))),
+                })
+              }
+              hint={proposalWords[proposal]}
+            />
+          ))}
+        </fieldset>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ExtensionPoint } from '@tenon/protocol';
+import { wasmProposals } from '@tenon/protocol/interface-check';
+import { draftOf, limitsOf, numberFault, proposalWords, rulesInWords, sizeHint } from './rules.ts';
+
+const point = (requiresApproval: boolean, limits: ExtensionPoint['limits']) =>
+  ({ requiresApproval, limits }) as ExtensionPoint;
+
+const none = { maxModuleBytes: null, maxInitialMemoryPages: null, proposals: null, allowWasi: true };
+const some = { maxModuleBytes: 2_000_000, maxInitialMemoryPages: 32, proposals: ['simd' as const], allowWasi: false };
+
+describe('limitsOf()', () => {
+  it('gives back what a draft was made of', () => {
+    for (const limits of [none, some, { ...some, maxInitialMemoryPages: 0, proposals: [] }]) {
+      assert.deepEqual(limitsOf(draftOf(point(true, limits))), limits);
+    }
+  });
+
+  it('leaves no proposal out while all are allowed', () => {
+    const draft = { ...draftOf(point(false, some)), allowsAllProposals: true };
+    assert.equal(limitsOf(draft).proposals, null);
+  });
+});
+
+describe('numberFault()', () => {
+  it('takes whole numbers from the minimum on, and nothing', () => {
+    for (const text of ['', '  ', '8', '400000']) assert.equal(numberFault(text, 8), undefined, text);
+    for (const text of ['7', '-1', '1.5', 'x', '1e400']) assert.notEqual(numberFault(text, 8), undefined, text);
+  });
+});
+
+describe('sizeHint()', () => {
+  it('tells how much it is', () => {
+    assert.equal(sizeHint('32', 65_536), '2.10 MB');
+    assert.equal(sizeHint('', 1), undefined);
+    assert.equal(sizeHint('many', 1), undefined);
+  });
+});
+
+describe('rulesInWords()', () => {
+  it('says each limit, and what there is no limit of', () => {
+    assert.deepEqual(rulesInWords(point(true, some)), [
+      'The team approves each new version before programs get it.',
+      'Modules may have 2.00 MB (2,000,000 bytes) at the most.',
+      'Their memory may begin with 2.10 MB at the most (32 pages).',
+      'They may not import WASI.',
+      'Of WebAssembly proposals they may use simd.',
+    ]);
+    assert.equal(rulesInWords(point(false, none)).length, 5);
+  });
+});
+
+describe('proposalWords', () => {
+  it('stand in the order in which proposals are listed elsewhere', () => {
+    assert.deepEqual(Object.keys(proposalWords), [...wasmProposals]);
+  });
+});
