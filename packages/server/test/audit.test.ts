@@ -216,6 +216,10 @@ describe("an application's trail as a file", () => {
     assertProblem(await exported('ndjson', world.appId, '&limit=1'), 400, 'invalid_request');
     const none = await exported('csv', world.appId, '&to=2020-01-01T00:00:00Z');
     assert.equal(none.payload.split('\r\n').length, 2, 'the heading alone');
+    const path = `${api}/apps/${world.appId}/audit?format=csv`;
+    const head = await service.call('HEAD', path, { token: world.owner.token });
+    assert.deepEqual([head.statusCode, head.payload], [200, '']);
+    assert.equal(head.headers['content-disposition'], none.headers['content-disposition']);
   });
 
   it('is read as it is taken', async () => {

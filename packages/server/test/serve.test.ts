@@ -8,9 +8,9 @@ import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
-import type { UserId } from '@tenon/protocol';
+import { newId, type UserId } from '@tenon/protocol';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
-import { createRecords } from './helpers/records.ts';
+import { auditEvent, createRecords } from './helpers/records.ts';
 import { connectTo, readAnswer, requestOf } from './helpers/wire.ts';
 import { sampleModule } from './helpers/world.ts';
 
@@ -92,6 +92,23 @@ describe('serve()', () => {
     await stop(await start(), 'SIGTERM');
     assert.equal(await store.read.session(old.id), undefined);
     assert.deepEqual(await store.read.session(recent.id), recent);
+    await store.close();
+  });
+
+  it('forgets what is older than audit trails are to tell', async () => {
+    const file = join(dataDir, 'tenon.db');
+    const store = await openSqliteStore({ file });
+    const [appId, dayMs] = [newId('app'), 24 * 3_600_000];
+    const [old, recent] = [8, 6].map((days) => auditEvent({ appId, atMs: Date.now() - days * dayMs }));
+    assert.ok(old && recent);
+    await store.write(async (tx) => {
+      for (const event of [old, recent]) await tx.insertAuditEvent(event);
+    });
+    const left = async () => (await store.read.auditOfApp(appId, {}, { limit: 9 })).map(({ id }) => id);
+    await stop(await start(), 'SIGTERM');
+    assert.deepEqual(await left(), [recent.id, old.id], 'for good, when nothing is said');
+    await stop(await start({ TENON_AUDIT_RETENTION_DAYS: '7' }), 'SIGTERM');
+    assert.deepEqual(await left(), [recent.id]);
     await store.close();
   });
 

@@ -29,9 +29,9 @@ export function rollBack(
     actor,
     access,
     target,
-    async ({ tx, plugin, record }) => {
+    async ({ tx, plugin, tell }) => {
       const { version, guestIds } = await selectEverywhere(tx, plugin, number);
-      await record('plugin.roll_back', { details: { version: number, versionId: version.id, guestIds } });
+      await tell('plugin.roll_back', { details: { version: number, versionId: version.id, guestIds } });
     },
     withBindings,
   );
@@ -72,9 +72,9 @@ export function blockPlugin(
     actor,
     access,
     target,
-    async ({ tx, plugin, nowMs, record }) => {
+    async ({ tx, plugin, nowMs, tell }) => {
       await tx.blockPlugin(plugin, { atMs: nowMs, reason });
-      await record('plugin.block', { details: { reason } });
+      await tell('plugin.block', { details: { reason } });
     },
     withBindings,
   );
@@ -92,10 +92,10 @@ export async function unblockPlugin(
     actor,
     access,
     target,
-    async ({ tx, plugin, record }) => {
+    async ({ tx, plugin, tell }) => {
       if (plugin.block === null) throw notFound('block');
       await tx.blockPlugin(plugin, null);
-      await record('plugin.unblock');
+      await tell('plugin.unblock');
     },
     async () => {},
   );
@@ -118,11 +118,11 @@ export async function deletePlugin(
     actor,
     access,
     target,
-    async ({ tx, plugin, sides, record }) => {
+    async ({ tx, plugin, sides, tell }) => {
       if (!sides.includes('host')) await demandUndecided(tx, plugin);
       const guestIds = (await tx.bindingsOfPlugins([plugin])).map(({ guestId }) => guestId);
       await tx.deletePlugin(plugin);
-      await record('plugin.delete', { details: { guestIds, versions: plugin.newest.number } });
+      await tell('plugin.delete', { details: { guestIds, versions: plugin.newest.number } });
     },
     async () => {},
   );

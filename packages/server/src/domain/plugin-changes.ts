@@ -14,8 +14,8 @@ export interface PluginChange {
   /** On which sides the actor may act: one of them, or both. */
   readonly sides: readonly Side[];
   readonly nowMs: number;
-  /** Leaves the row that the audit trail has of it. */
-  readonly record: <A extends PluginAction>(action: A, rest?: AboutPlugin<A>) => Promise<void>;
+  /** Has the audit trail tell of it. */
+  readonly tell: <A extends PluginAction>(action: A, rest?: AboutPlugin<A>) => Promise<void>;
 }
 
 /** What is done to a plugin and its versions. */
@@ -58,7 +58,7 @@ export function changePlugin<T>(
       plugin,
       sides: demandSides(actor, access, plugin),
       nowMs,
-      record: (action, rest) => record(context, tx, actor, auditOfPlugin(access.app.id, plugin, action, rest)),
+      tell: (action, rest) => record(context, tx, actor, auditOfPlugin(access.app.id, plugin, action, rest)),
     });
     await rebind(tx, plugin, nowMs);
     return answer(tx, plugin);

@@ -81,7 +81,7 @@ export function decideVersion(
     actor,
     access,
     target,
-    async ({ tx, plugin, sides, nowMs, record }) => {
+    async ({ tx, plugin, sides, nowMs, tell }) => {
       const version = await findVersion(tx, plugin, number);
       const { state, side } = demandTransition(version, action, sides);
       await tx.decideVersion(version.id, {
@@ -92,7 +92,7 @@ export function decideVersion(
       });
       await endRollBacks(tx, version, action);
       const told = { version: version.number, versionId: version.id, reason: reason ?? null };
-      await record(`version.${action}`, { details: told });
+      await tell(`version.${action}`, { details: told });
     },
     async (tx, key) => withGuestsOf(tx, await findVersion(tx, key, number)),
   );

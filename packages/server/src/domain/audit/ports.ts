@@ -8,7 +8,6 @@ import type {
   TokenId,
   UserId,
 } from '@tenon/protocol';
-import type { Page } from '../ports.ts';
 
 /** Where it was done from: an access token, or the session of a browser. */
 export type AuditMeans = TokenId | SessionId;
@@ -51,7 +50,10 @@ export interface AuditFilter {
 }
 
 /** A stretch of a trail, from the newest to the oldest; `after` is {@link auditCursor} of the last one that was shown. */
-export type AuditPage = Page & { readonly limit: number };
+export interface AuditPage {
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
 
 /** Where an event stands in every trail. */
 export function auditCursor({ atMs, id }: Pick<AuditEventRecord, 'atMs' | 'id'>): string {
