@@ -29,6 +29,8 @@ describe('pages with shell lines, against a server on its first start', () => {
   it('do what they say in docs/reference/extension-point-schema.md', () =>
     followPage('docs/reference/extension-point-schema.md', 4, 2, server.quickstart));
 
+  it('do what they say in docs/how-to/publish-a-plugin.md', () => followPage('docs/how-to/publish-a-plugin.md', 7, 3));
+
   it('do what they say in docs/how-to/', async () => {
     for (const name of ['app.wasm', 'plugin.wasm']) {
       cpSync(join(root, 'packages', 'server', 'sample', 'greet.wasm'), join(server.folder, name));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
-import { formatTenonToml, parseTenonToml, type TenonToml } from './tenon-toml.ts';
+import { formatTenonToml, parseTenonToml, type TenonToml, tenonTomlKeys } from './tenon-toml.ts';
 
 const extensionPoint = newId('extensionPoint');
 const guest = newId('guest');
@@ -101,5 +102,16 @@ describe('formatTenonToml()', () => {
     assert.deepEqual(parseTenonToml(formatTenonToml(settings), 'tenon.toml').settings, settings);
     const odd = { build: 'echo "a\\b" \'c\' é 😀 \u00a0', note: 'one\ntwo\t\u007f' };
     assert.deepEqual(parseTenonToml(formatTenonToml(odd), 'tenon.toml').settings, odd);
+  });
+});
+
+describe('docs/reference/tenon-toml.md', () => {
+  it('has a row for each key, and an example that is right', async () => {
+    const page = await readFile(new URL('../../../../docs/reference/tenon-toml.md', import.meta.url), 'utf8');
+    const rows = [...page.matchAll(/^\| `(plugin\.[^`]+)` \|/gm)].map(([, key]) => key);
+    assert.deepEqual(rows, tenonTomlKeys);
+    const example = /```toml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+    const { settings: read, warnings } = parseTenonToml(example, 'tenon.toml');
+    assert.deepEqual([read.name, warnings], ['greeter', []]);
   });
 });

@@ -42,6 +42,9 @@ const known: ReadonlyMap<string, Setting> = new Map<string, Setting>([
   ['plugin.publish.note', { key: 'note', fault: unless(isNote, `a note of 1 to ${maxReasonLength} characters`) }],
 ]);
 
+/** The keys that mean something. */
+export const tenonTomlKeys: readonly string[] = [...known.keys()];
+
 const tables = ['plugin', 'plugin.publish'];
 
 /**
