@@ -5,33 +5,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { openStage, type Visitor } from '../../packages/console/test/helpers/stage.ts';
-import { furnish, moduleThatSays, type Names, password } from './helpers/acme.ts';
+import { furnish, moduleThatSays, password } from './helpers/acme.ts';
+import { acmeNames } from './helpers/acme-names.ts';
 import { everyPage, show } from './helpers/every-page.ts';
 import { startProgram } from './helpers/oauth.ts';
 import { signUp } from './helpers/person.ts';
-
-const names: Names = {
-  owner: 'Olivia Chen',
-  admin: 'Marcus Weber',
-  viewer: 'Priya Raman',
-  guest: 'Gustav Lindqvist',
-  otherOwner: 'Noor Haddad',
-  app: 'Acme Spreadsheet',
-  otherApps: ['Acme Mail', 'Acme Forms (beta)'],
-  foreignApp: 'Northwind CRM',
-  extensionPoint: 'Cell functions',
-  otherExtensionPoints: ['Importers'],
-  description: "Computes a cell's value from the arguments in its formula.",
-  property: 'arguments',
-  propertyDescription: 'In the order in which they stand in the formula. A range comes row by row.',
-  guestKey: 'customers/globex',
-  otherGuestKeys: ['customers/initech', 'customers/umbrella', 'customers/hooli'],
-  noteName: 'Hank Scorpio',
-  noteEmail: 'hank@globex.example',
-  token: 'spreadsheet host',
-  otherToken: 'build server',
-  apiKey: 'release build',
-};
 
 const looks = [
   { look: 'light', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
@@ -44,7 +22,7 @@ if (folder === undefined) throw new Error('Say where the pictures go.');
 await mkdir(folder, { recursive: true });
 const stage = await openStage({ args: ['--no-demo'], settings: { TENON_SIGN_UP: 'open' } });
 try {
-  const acme = await furnish(stage.url, names);
+  const acme = await furnish(stage.url, acmeNames);
   const newcomer = await signUp(stage.url, 'Nell Newcomer', 'nell@acme.example', password);
   const program = await startProgram();
   const wasmFile = join(stage.server.folder, 'amortization.wasm');
@@ -62,7 +40,10 @@ try {
       await visitor.page.emulateMedia({ colorScheme });
       await visitor.page.setViewportSize(viewport);
       await show(visitor.page, stage.url, page);
-      await visitor.page.screenshot({ path: join(folder, `${page.name}.${look}.png`), fullPage: true });
+      await visitor.page.screenshot({
+        path: join(folder, `${page.name}.${look}.png`),
+        fullPage: !(await visitor.page.locator('dialog[open]').isVisible()),
+      });
     }
     console.log(page.name);
   }

@@ -59,6 +59,7 @@ export function createCodeEditor(parts: CodeEditorParts): CodeEditor {
           'aria-label': label,
           'aria-describedby': about.id,
           'aria-multiline': 'true',
+          tabindex: '0', // what can be edited has the focus anyway; not all tools know that
           spellcheck: 'false',
           autocapitalize: 'none',
         }),

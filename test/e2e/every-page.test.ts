@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import {
+  accessibilityFaults,
+  noBrowser,
+  openStage,
+  type Stage,
+  type Visitor,
+} from '../../packages/console/test/helpers/stage.ts';
+import { type Acme, furnish, moduleThatSays, password } from './helpers/acme.ts';
+import { acmeNames } from './helpers/acme-names.ts';
+import { everyPage, type PageToSee, show } from './helpers/every-page.ts';
+import { type Program, startProgram } from './helpers/oauth.ts';
+import { type Person, signUp } from './helpers/person.ts';
+
+const looks = [
+  { look: 'light, on a desk', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
+  { look: 'dark, on a phone', colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+] as const;
+
+describe('every page of the console', { skip: noBrowser }, () => {
+  let stage: Stage;
+  let acme: Acme;
+  let newcomer: Person;
+  let program: Program;
+  let pages: readonly PageToSee[];
+  before(async () => {
+    stage = await openStage({ args: ['--no-demo'], settings: { TENON_SIGN_UP: 'open' } });
+    acme = await furnish(stage.url, acmeNames);
+    newcomer = await signUp(stage.url, 'Nell Newcomer', 'nell@acme.example', password);
+    program = await startProgram();
+    const wasmFile = join(stage.server.folder, 'amortization.wasm');
+    await writeFile(wasmFile, await moduleThatSays('amortization'));
+    pages = await everyPage(stage.url, acme, program, wasmFile);
+  });
+  after(async () => {
+    await stage.close(); // fails on errors in scripts, breaches of the policy, and requests to other hosts
+    program.close();
+  });
+
+  async function visitorAs(as: PageToSee['as']): Promise<Visitor> {
+    const visitor = await stage.visitor();
+    if (as === 'nobody') return visitor;
+    await visitor.open('/');
+    await visitor.signIn({ owner: acme.owner, guest: acme.guest, newcomer }[as].email, password);
+    return visitor;
+  }
+
+  for (const as of ['nobody', 'newcomer', 'guest', 'owner'] as const) {
+    it(`is for all who use it, as ${as} sees it: no fault that axe-core finds, nothing cut off or wider than the screen`, async () => {
+      const visitor = await visitorAs(as);
+      const seen = pages.filter((page) => page.as === as);
+      assert.ok(seen.length > 0);
+      for (const page of seen) {
+        await show(visitor.page, stage.url, page);
+        for (const { look, colorScheme, viewport } of looks) {
+          await visitor.page.emulateMedia({ colorScheme });
+          await visitor.page.setViewportSize(viewport);
+          assert.deepEqual(await accessibilityFaults(visitor.page), [], `${page.name}, ${look}`);
+          const scrolled = await visitor.page.evaluate(() => document.documentElement.scrollWidth);
+          assert.ok(scrolled <= viewport.width, `${page.name}, ${look}, is ${scrolled} wide`);
+        }
+        await visitor.page.setViewportSize(looks[0].viewport);
+      }
+      await visitor.close();
+    });
+  }
+
+  it('has a title of its own and one first heading', async () => {
+    const visitor = await visitorAs('owner');
+    const titles = new Map<string, string>();
+    for (const page of pages.filter(({ as, act }) => as === 'owner' && act === undefined)) {
+      await show(visitor.page, stage.url, page);
+      const title = await visitor.page.title();
+      assert.match(title, /. · Tenon$/, page.name);
+      const pathname = new URL(visitor.page.url()).pathname;
+      assert.equal(titles.get(title) ?? pathname, pathname, `${page.name} has the title of another page, ${title}`);
+      titles.set(title, pathname);
+      assert.equal(await visitor.page.locator('h1').count(), 1, page.name);
+    }
+    await visitor.close();
+  });
+
+  it('is used without a mouse, from signing in to an invitation', async () => {
+    const { page } = await stage.visitor();
+    await page.goto(`${stage.url}/`);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await tabTo(page, 'E-mail address');
+    await page.keyboard.type(newcomer.email);
+    await tabTo(page, 'Password');
+    await page.keyboard.type(password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'No applications yet' }).waitFor();
+    await tabTo(page, 'New application');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('Typed alone'); // the dialog has put the focus there
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Typed alone', level: 1 }).waitFor();
+    await tabTo(page, 'Guests');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'No guests yet' }).waitFor();
+    await tabTo(page, 'Invite a guest');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await tabTo(page, 'Guest key');
+    await page.keyboard.type('customers/keys');
+    await page.keyboard.press('Enter');
+    await page.getByText('shown this once').waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.keyboard.press('Enter'); // the button to copy has the focus
+    await page.waitForFunction(() => document.activeElement?.textContent === 'Copied');
+    assert.ok(
+      (await page.evaluate(() => navigator.clipboard.readText())).startsWith(`${stage.url}/accept-invite?code=`),
+    );
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'customers/keys' }).waitFor();
+  });
+});
+
+/** Presses Tab until the focus is on what has the name; fails when it comes round without. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    const focused = await page.evaluate(() => {
+      const element = document.activeElement as HTMLInputElement | null;
+      const label = element?.labels?.[0]?.textContent ?? element?.getAttribute('aria-label') ?? element?.textContent;
+      const isSeen = element !== null && element !== document.body && element.matches(':focus-visible');
+      return { label, isSeen };
+    });
+    if (focused.isSeen && focused.label?.trim() === name) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.fail(`Tab does not lead to ${name}`);
+}
