@@ -107,8 +107,10 @@ function whichServer({ profiles }: Credentials): CliError {
 }
 
 const waysToConnect = [
-  'Log in with `tenon login --server <url>`. Or name the server with --server or TENON_URL, or with --data-dir the data',
-  'folder of one on this machine. To start a server here: tenon serve',
+  'Log in:                     tenon login --server <url>',
+  'Or name the server:         --server <url>, or TENON_URL',
+  'One on this machine:        --data-dir <its data folder>',
+  'To start a server here:     tenon serve',
 ].join('\n');
 
 /** What the data folder's `quickstart.env` says, as far as it can be read. */
