@@ -5,7 +5,6 @@ export { type RestoreOptions, type RestoreSummary, restore } from './backup/rest
 export { type Config, ConfigError, type ConfigFlags, loadConfig } from './config.ts';
 export { type Setting, type Settings, settings } from './config-settings.ts';
 export { makePasswordLink } from './domain/accounts.ts';
-export type { AuditFilter } from './domain/audit/ports.ts';
 export { listAllAudit } from './domain/audit/read.ts';
 export type { Context } from './domain/context.ts';
 export { DomainError } from './domain/errors.ts';

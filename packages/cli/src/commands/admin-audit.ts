@@ -1,5 +1,5 @@
 import { auditActions, isId, type UserId } from '@tenon/protocol';
-import { listAllAudit, toOperatorAuditEntry } from '@tenon/server';
+import { type Context, listAllAudit, toOperatorAuditEntry } from '@tenon/server';
 import { type Command, Option } from 'commander';
 import { type AuditOptions, auditTable, withAuditFilter } from '../audit-options.ts';
 import { examples } from '../command.ts';
@@ -7,8 +7,6 @@ import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
 import { type AdminOptions, withDataFolder, withPresentData } from './admin-data.ts';
-
-type Context = Parameters<typeof listAllAudit>[0];
 
 export function addAdminAuditCommand(group: Command, io: Io): void {
   withDataFolder(
