@@ -99,6 +99,16 @@ async function command(args: readonly string[], cwd = folder): Promise<string> {
   return stdout.trim();
 }
 
+async function limit(extensionPoint: string, limits: object): Promise<void> {
+  const { TENON_URL, TENON_TOKEN } = server.quickstart;
+  const response = await fetch(`${TENON_URL}/api/v1/extension-points/${extensionPoint}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${TENON_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ limits }),
+  });
+  assert.equal(response.status, 200, await response.text());
+}
+
 /** Loads what is bound under the demo's guest, as a host does. */
 async function load(extensionPoint: string, name: string, functions = {}) {
   const list = await command(['bindings', extensionPoint, server.quickstart.TENON_GUEST_KEY ?? '', '--json']);
@@ -130,11 +140,12 @@ for (const { template, skip, source, callingHost } of languages) {
       }
     });
 
-    it("has every export of an extension point's schema, and calls the host's functions", async () => {
+    it("fits an extension point that allows nothing new, has every export, and calls the host's functions", async () => {
       const name = `${template}-sheets`;
       const file = join(folder, `${name}.json`);
       await writeFile(file, JSON.stringify(schema));
       const extensionPoint = await command(['extension-point', 'create', name, '--schema', file]);
+      await limit(extensionPoint, { proposals: [], allowWasi: false });
       await command(['plugin', 'init', name, '--template', template, '-e', extensionPoint]);
       await command(['plugin', 'push', '--build'], join(folder, name)); // which looks for every export
       const stubs = await load(extensionPoint, name);

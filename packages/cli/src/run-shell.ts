@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import process from 'node:process';
 import type { Environment } from './environment.ts';
 
@@ -8,20 +8,28 @@ const secrets = ['TENON_TOKEN', 'TENON_API_KEY'];
 export interface ShellSetting {
   readonly folder: string;
   readonly environment: Environment;
+  /** Ends it, with all that it has started. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Has the system's shell run a line, `/bin/sh` or on Windows `cmd.exe`, as it is. What it writes goes to stderr.
+ * Has the system's shell run a line, `/bin/sh` or on Windows `cmd.exe`, as it is. What it writes goes to stderr; it has no stdin.
  *
  * @returns what it ends with; `null` when a signal ended it
  */
 export function runShell(line: string, { folder, environment, signal }: ShellSetting): Promise<number | null> {
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !secrets.includes(name)));
   return new Promise((resolve, reject) => {
-    const child = spawn(line, { shell: true, cwd: folder, env, stdio: ['inherit', process.stderr, process.stderr] });
-    const stop = () => void child.kill('SIGTERM');
+    const child = spawn(line, {
+      shell: true,
+      cwd: folder,
+      env,
+      stdio: ['ignore', process.stderr, process.stderr],
+      detached: hasGroups, // as the leader of a group of its own
+    });
+    const stop = () => stopGroup(child);
     signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
     child.on('error', reject);
     child.on('close', (code) => {
       signal.removeEventListener('abort', stop);
@@ -29,4 +37,16 @@ export function runShell(line: string, { folder, environment, signal }: ShellSet
       else resolve(code);
     });
   });
+}
+
+const hasGroups = process.platform !== 'win32';
+
+/** A shell that is ended leaves what it runs behind; its group is the shell and all of that. */
+function stopGroup(child: ChildProcess): void {
+  try {
+    if (hasGroups && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+    else child.kill('SIGTERM');
+  } catch {
+    // It has ended meanwhile.
+  }
 }

@@ -170,7 +170,7 @@ async function chooseExtensionPoint(ways: Ways): Promise<Chosen> {
     const found =
       named === undefined ? await askForOne(ways, api, connection?.extensionPointId) : await readOne(api, named);
     if (found === undefined) return { extensionPoint: undefined, server: undefined, plugin: undefined };
-    const plugin = readPluginInterface(found.schema);
+    const plugin = readPluginInterface(found.schema, found.limits.proposals);
     if (plugin.exports.length === 0)
       out.note(`The extension point "${printable(found.name)}" asks for no export: the sources are a sample.`);
     return { extensionPoint: found, server, plugin };

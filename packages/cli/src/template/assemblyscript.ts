@@ -9,9 +9,34 @@ import {
 
 /** The AssemblyScript that is made for an extension point: a stub for each export, and the host's functions. */
 export function assemblyScriptFiles(plugin: PluginInterface): Map<string, string> {
-  const files = new Map([['assembly/index.ts', indexText(plugin)]]);
+  const files = new Map([
+    ['asconfig.json', configText(plugin)],
+    ['assembly/index.ts', indexText(plugin)],
+  ]);
   if (plugin.imports.length > 0) files.set('assembly/host.ts', hostText(plugin.imports));
   return files;
+}
+
+/** What the compiler calls the proposals that it uses, beside the names that extension points have for them. */
+const features: readonly (readonly [proposal: string, feature: string])[] = [
+  ['mutable-global', 'mutable-globals'],
+  ['sign-extension', 'sign-extension'],
+  ['saturating-float-to-int', 'nontrapping-f2i'],
+  ['bulk-memory', 'bulk-memory'],
+];
+
+/** https://www.assemblyscript.org/compiler.html#compiler-options */
+function configText({ proposals }: PluginInterface): string {
+  const disable = features.flatMap(([proposal, feature]) => (proposals?.includes(proposal) === false ? [feature] : []));
+  const options = {
+    outFile: 'plugin.wasm',
+    optimizeLevel: 3,
+    shrinkLevel: 1,
+    debug: true, // keeps the functions' names, by which they are traced
+    use: ['abort=assembly/extism/abort'],
+    ...(disable.length === 0 ? {} : { disable }),
+  };
+  return `${JSON.stringify({ entries: ['assembly/index.ts'], options }, null, 2)}\n`;
 }
 
 /** Names that mean something else in the file: the language's, and those that are imported. */

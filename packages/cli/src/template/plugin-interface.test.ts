@@ -39,7 +39,7 @@ describe('readPluginInterface()', () => {
 
   it('reads nothing of what is no schema', () => {
     for (const schema of [undefined, null, 3, [], { exports: 3 }, { exports: null, imports: 'x' }]) {
-      assert.deepEqual(readPluginInterface(schema), { exports: [], imports: [] });
+      assert.deepEqual(readPluginInterface(schema), { exports: [], imports: [], proposals: undefined });
     }
   });
 
@@ -97,5 +97,14 @@ describe('assemblyScriptFiles()', () => {
     assert.match(index, /^export function plain\(\): i32/m);
     assert.match(index, /^export function delete_\(\): i32/m);
     assert.match(index, /^export \{ delete__2 as delete, i32_ as i32, fail_ as fail \};$/m);
+  });
+});
+
+describe('the configuration of asc', () => {
+  it('leaves out the proposals that the extension point does not allow', () => {
+    const disabled = (proposals?: readonly string[] | null) =>
+      JSON.parse(assemblyScriptFiles(readPluginInterface({}, proposals)).get('asconfig.json') ?? '').options.disable;
+    assert.deepEqual([disabled(), disabled(null)], [undefined, undefined]);
+    assert.deepEqual(disabled(['bulk-memory', 'simd']), ['mutable-globals', 'sign-extension', 'nontrapping-f2i']);
   });
 });

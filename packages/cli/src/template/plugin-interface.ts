@@ -22,6 +22,8 @@ export interface TemplateFunction {
 export interface PluginInterface {
   readonly exports: readonly TemplateFunction[];
   readonly imports: readonly TemplateFunction[];
+  /** The WebAssembly proposals that it may use; nothing for all. */
+  readonly proposals?: readonly string[] | undefined;
 }
 
 /** What a plugin that is bound to no extension point begins with. */
@@ -41,12 +43,12 @@ const maxFunctions = 1000;
 const maxNameLength = 200;
 
 /**
- * Reads what a template needs of a schema. Names that are no identifiers, which only schemas of long ago have, are left out:
+ * Reads what a template needs of an extension point. Names that are no identifiers, which only schemas of long ago have, are left out:
  * what comes from a server must not become code.
  */
-export function readPluginInterface(schema: unknown): PluginInterface {
+export function readPluginInterface(schema: unknown, proposals?: readonly string[] | null): PluginInterface {
   const { exports, imports } = asRecord(schema);
-  return { exports: functionsOf(exports), imports: functionsOf(imports) };
+  return { exports: functionsOf(exports), imports: functionsOf(imports), proposals: proposals ?? undefined };
 }
 
 function functionsOf(functions: unknown): TemplateFunction[] {
