@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createPluginWorld, moduleOf, type PluginWorld } from './helpers/plugin-world.ts';
+
+let world: PluginWorld;
+const tenon: PluginWorld['tenon'] = (...args) => world.tenon(...args);
+const demand: PluginWorld['demand'] = (...args) => world.demand(...args);
+const makeGuest: PluginWorld['makeGuest'] = (...args) => world.makeGuest(...args);
+
+before(async () => {
+  world = await createPluginWorld();
+});
+
+after(() => world.stop());
+
+describe("the team's commands", () => {
+  it('approve and reject what awaits it', async () => {
+    const guest = await makeGuest('exports: [run]', { requiresApproval: true });
+    const first = await guest.push(1, '--note', 'please');
+    const waiting = (await demand(['app', 'approvals', '--json'])).json();
+    const own = waiting.filter((entry: { pluginId: string }) => entry.pluginId === guest.id);
+    assert.deepEqual(
+      own.map((entry: { version: { number: number } }) => entry.version.number),
+      [1],
+    );
+    assert.match(
+      (await demand(['app', 'approvals'])).stdout,
+      new RegExp(`sums +1 +${guest.guestName} .*${guest.id} +please`),
+    );
+    assert.equal((await tenon(['plugin', 'approve', '1'], guest.setting)).exitCode, 3, 'not by its publisher');
+    assert.match((await demand(['plugin', 'approve', '1', guest.id])).stderr, /It is bound under 1 guest now/);
+    assert.equal(await guest.bound(), first.stdout.trim());
+
+    await guest.push(2);
+    assert.equal((await tenon(['plugin', 'reject', '2', guest.id, '--reason', 'No.'])).exitCode, 2);
+    await demand(['plugin', 'reject', '2', guest.id, '--reason', 'Imports a clock.', '--yes']);
+    const { stdout } = await guest.plugin('status');
+    assert.match(stdout, /state +rejected\nreason +Imports a clock\.\n/);
+    assert.match(stdout, /bound +gst_\w+ {2}version 1\n/);
+    assert.equal((await tenon(['plugin', 'approve', '2', guest.id])).exitCode, 5);
+  });
+
+  it('pin and unpin', async () => {
+    const guest = await makeGuest();
+    const first = (await guest.push(1)).stdout.trim();
+    await demand(['plugin', 'pin', '1', guest.id]);
+    const pushed = await guest.push(2);
+    assert.match(pushed.stderr, /team holds it at version 1/);
+    assert.equal(await guest.bound(), first);
+    assert.match((await guest.plugin('status')).stdout, /version 1, pinned by the team/);
+    assert.equal((await tenon(['plugin', 'pin', '1', guest.id, '--guest', 'gst_other'])).exitCode, 2);
+    const [{ guestId }] = (await guest.plugin('status', '--json')).json().status.bindings;
+    await demand(['plugin', 'unpin', guest.id, '--guest', guestId]);
+    assert.equal(await guest.bound(), pushed.stdout.trim());
+  });
+
+  it('block and unblock', async () => {
+    const guest = await makeGuest();
+    const first = (await guest.push(1)).stdout.trim();
+    assert.match(
+      (await demand(['plugin', 'block', guest.id, '--reason', 'Leaks.'])).stderr,
+      /^Blocked sums\. .*“Leaks\.”/,
+    );
+    assert.equal(await guest.bound(), undefined);
+    assert.match((await guest.plugin('status')).stdout, /state +blocked\nreason +Leaks\.\n/);
+    await guest.write(moduleOf(2));
+    const refused = await tenon(['plugin', 'push', '--json'], guest.setting);
+    assert.deepEqual([refused.exitCode, JSON.parse(refused.stderr).error.code], [3, 'plugin_blocked']);
+    assert.match((await demand(['plugin', 'unblock', guest.id])).stderr, /is blocked no more/);
+    assert.equal(await guest.bound(), first);
+  });
+});
