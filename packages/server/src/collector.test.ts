@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ContentAddress } from '@tenon/protocol';
+import { type Level, type Logger, pino } from 'pino';
+import { bytesOf } from '../test/helpers/bytes.ts';
+import { closeContext, openContext } from '../test/helpers/first-start-parts.ts';
+import { type House, openHouse } from '../test/helpers/housekeeping.ts';
+import { startCollector } from './collector.ts';
+import type { Context } from './domain/context.ts';
+
+const anHour = { collectIntervalMs: 3_600_000, collectGraceMs: 1 };
+const often = { collectIntervalMs: 5, collectGraceMs: 1 };
+
+interface Line {
+  readonly level: number;
+  readonly msg: string;
+  readonly deleted?: number;
+}
+
+describe('startCollector()', () => {
+  let house: House;
+  let context: Context;
+  let lines: Line[];
+  let log: Logger<never>;
+  beforeEach(async () => {
+    house = await openHouse();
+    context = await openContext(house.dataDir);
+    lines = [];
+    const level: Level = 'info';
+    log = pino({ level }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
+  });
+  afterEach(async () => {
+    await closeContext(context);
+    await house.close();
+  });
+
+  async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+    for (const endMs = performance.now() + 20_000; !(await isSo()); await sleep(5)) {
+      assert.ok(performance.now() < endMs, 'in time');
+    }
+  }
+
+  it('collects again and again, and logs what it has done and nothing else', async () => {
+    const collector = startCollector(context, often, log);
+    for (const seed of [1, 2]) {
+      const address = await house.putUnknown(bytesOf(seed, 1000));
+      await until(async () => (await house.blobs.size(address)) === undefined);
+    }
+    const done = lines.length;
+    await sleep(50);
+    assert.equal(lines.length, done, 'nothing was done since');
+    assert.equal(
+      lines.reduce((sum, { deleted = 0 }) => sum + deleted, 0),
+      2,
+    );
+    await collector.stop();
+  });
+
+  it('goes on after a run that failed, and logs why', async () => {
+    let fails = 0;
+    const blobs = {
+      ...context.blobs,
+      delete(address: ContentAddress) {
+        if (fails++ === 0) throw new Error('the disk is gone');
+        return context.blobs.delete(address);
+      },
+    };
+    const collector = startCollector({ ...context, blobs }, often, log);
+    const address = await house.putUnknown(bytesOf(1, 1000));
+    await until(async () => (await house.blobs.size(address)) === undefined);
+    const failures = lines.filter(({ level }) => level === 50);
+    assert.deepEqual(
+      failures.map(({ msg }) => msg),
+      ['what no version names could not be collected'],
+    );
+    assert.match(JSON.stringify(failures), /the disk is gone/);
+    await collector.stop();
+  });
+
+  it('stops at once while it waits, and in the middle of a run', async () => {
+    const idle = startCollector(context, anHour, log);
+    await idle.stop();
+    await idle.stop();
+    for (let seed = 0; seed < 40; seed++) await house.putUnknown(bytesOf(seed, 10));
+    const reached = Promise.withResolvers<void>();
+    const blobs = {
+      ...context.blobs,
+      async delete(address: ContentAddress) {
+        reached.resolve();
+        await sleep(1);
+        return context.blobs.delete(address);
+      },
+    };
+    const busy = startCollector({ ...context, blobs }, often, log);
+    await reached.promise;
+    await busy.stop();
+    const left = (await Array.fromAsync(house.blobs.list())).length;
+    assert.ok(left > 0 && left < 40, `${left} are left`);
+    await sleep(30);
+    assert.equal((await Array.fromAsync(house.blobs.list())).length, left, 'nothing goes on');
+    assert.equal((await context.store.read.leaseHolders('collect', 0)).length, 0);
+    assert.deepEqual(
+      lines.filter(({ level }) => level >= 50),
+      [],
+    );
+  });
+});
