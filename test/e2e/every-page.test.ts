@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { pagePaths } from '../../packages/console/test/helpers/page-paths.ts';
 import {
   accessibilityFaults,
   noBrowser,
@@ -68,6 +69,17 @@ describe('every page of the console', { skip: noBrowser }, () => {
       await visitor.close();
     });
   }
+
+  it('is among those that are looked at here', () => {
+    const isSeen = (pattern: string): boolean => {
+      const segments = pattern.split('/').map((segment) => (segment.startsWith(':') ? '[^/?]+' : segment));
+      return pages.some(({ path }) => new RegExp(`^${segments.join('/')}(\\?|$)`).test(path));
+    };
+    assert.deepEqual(
+      pagePaths.filter((pattern) => !isSeen(pattern)),
+      [],
+    );
+  });
 
   it('has a title of its own and one first heading', async () => {
     const visitor = await visitorAs('owner');

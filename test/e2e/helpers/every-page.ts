@@ -72,6 +72,7 @@ export async function everyPage(
     owner('account-delete', '/account', { act: press(/^Delete my account/), heading: /Delete/ }),
     owner('tokens', '/account/tokens', { heading: 'API keys' }),
     owner('token-new', '/account/tokens', { act: press('New token'), heading: 'New access token' }),
+    owner('activity', '/account/activity'),
     owner('app', team),
     owner('app-missing', '/apps/app_none', { heading: 'Application not found' }),
     owner('extension-points', points),
@@ -85,6 +86,10 @@ export async function everyPage(
         await page.getByText('Line 4').waitFor();
       },
     }),
+    owner('extension-point-rules', `${points}/${extensionPoint.id}/rules`),
+    owner('plugin', `${points}/${extensionPoint.id}/plugins/${acme.guest.userId}/mortgage`),
+    owner('approvals', `${team}/approvals`),
+    owner('audit', `${team}/audit`),
     owner('guests', `${team}/guests`),
     owner('guest', `${team}/guests/${held.id}`),
     owner('invite', `${team}/guests`, { act: press('Invite a guest'), heading: 'Invite a guest' }),
@@ -103,6 +108,7 @@ export async function everyPage(
     }),
     owner('invitation-signed-in', open, { heading: /invites you/ }),
     { name: 'guest-app', as: 'guest', path: `${team}/plugins` },
+    { name: 'guest-plugin', as: 'guest', path: `${guestPoint}/mortgage` },
     { name: 'guest-publish', as: 'guest', path: guestPoint, heading: 'Publish a plugin' },
     {
       name: 'guest-publish-file',
