@@ -183,6 +183,8 @@ describe('tenon admin', () => {
     const full = await into(archive, server.dataDir);
     assert.deepEqual([full.exitCode, /not empty/.test(full.stderr)], [5, true], full.stderr);
     assert.equal((await into(inFolder('missing.tar'), inFolder('a'))).exitCode, 1);
+    assert.match((await into(folder.path, inFolder('a'))).stderr, /Cannot read the backup .*: it is a folder/);
+    await assert.rejects(stat(inFolder('a')), { code: 'ENOENT' });
     const bytes = await readFile(archive);
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
     await writeFile(inFolder('damaged.tar'), bytes);

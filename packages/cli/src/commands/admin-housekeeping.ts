@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import {
@@ -9,6 +8,7 @@ import {
   type Context,
   collect,
   type Progress as ProgressListener,
+  type RestoreOptions,
   type RestoreSummary,
   restore,
   type Verified,
@@ -171,19 +171,12 @@ async function runRestore(io: Io, file: string, options: AdminOptions & { force?
   const out = createReporter(io, options.json === true);
   const config = readConfig(io, options);
   const { dataDir } = config;
-  const [source, sourceBytes] = await openSource(io, file);
+  const { force = false } = options;
+  const archive = await openArchive(io, file);
   await translating(config, async () => {
     const summary = await withProgress(io, out, 'Restoring', (progress) =>
       io.interruptible((signal) =>
-        restore({
-          source,
-          sourceBytes,
-          dataDir,
-          force: options.force === true,
-          nowMs: io.clockMs(),
-          progress,
-          signal,
-        }),
+        restore({ ...archive, dataDir, force, nowMs: io.clockMs(), progress, signal }).finally(archive.close),
       ),
     );
     out.result({ dataDir, ...summary, replacedFolder: summary.replacedFolder ?? null }, () =>
@@ -200,15 +193,27 @@ function showRestored(out: Reporter, dataDir: string, summary: RestoreSummary): 
   if (replacedFolder !== undefined) out.note(`What was there before is in ${replacedFolder}.`);
 }
 
-async function openSource(io: Io, file: string): Promise<[AsyncIterable<Uint8Array>, number | undefined]> {
+/** How much of an archive is read in one go. */
+const chunkBytes = 256 * 1024;
+
+interface Archive extends Pick<RestoreOptions, 'source' | 'sourceBytes'> {
+  readonly close: () => Promise<void>;
+}
+
+async function openArchive(io: Io, file: string): Promise<Archive> {
   if (file === standardStream) {
     if (io.stdin.isTTY) throw usageError('"-" reads the backup from stdin, which is a terminal. Pipe it in.');
-    return [io.stdin, undefined];
+    return { source: io.stdin, async close() {} };
   }
   try {
     const found = await stat(file);
     if (found.isDirectory()) throw new Error('it is a folder');
-    return [createReadStream(file, { highWaterMark: 256 * 1024 }), found.isFile() ? found.size : undefined];
+    const handle = await open(file, 'r');
+    return {
+      source: handle.createReadStream({ highWaterMark: chunkBytes, autoClose: false }),
+      sourceBytes: found.isFile() ? found.size : undefined,
+      close: () => handle.close(),
+    };
   } catch (cause) {
     throw fileError(`Cannot read the backup ${file}`, cause);
   }

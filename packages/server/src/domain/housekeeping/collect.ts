@@ -1,3 +1,4 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { ContentAddress } from '@tenon/protocol';
 import type { Context } from '../context.ts';
 import { takeLease } from './leases.ts';
@@ -59,6 +60,7 @@ export async function collect(context: Parts, options: CollectOptions): Promise<
   if (lease === undefined) return undefined;
   try {
     const goOn = async (): Promise<void> => {
+      await turnOfTheLoop();
       options.signal?.throwIfAborted();
       await lease.renew();
     };
@@ -67,13 +69,14 @@ export async function collect(context: Parts, options: CollectOptions): Promise<
     const isHeldByBackup = !(await condemn(context, options.graceMs, goOn));
     const { deleted, deletedBytes } = await deleteCondemned(context, goOn);
     const unfinished = await context.blobs.deleteUnfinished(context.clock() - unfinishedAfterMs);
-    const { waiting, waitingBytes } = await countUnused(context, () => false);
+    const { waiting, waitingBytes } = await countUnused(context, () => false, goOn);
     return { adopted, newlyUnused, deleted, deletedBytes, waiting, waitingBytes, unfinished, isHeldByBackup };
   } finally {
     await lease.release();
   }
 }
 
+/** To be called between any two pieces of work: lets requests have their turn, and throws when the work is to end. */
 type GoOn = () => Promise<void>;
 
 /** Makes rows for files that have none. A publish makes its row before its file, so these belong to none that is under way. */
@@ -164,13 +167,17 @@ function deleteBatch({ store, blobs }: Parts, batch: readonly BlobRecord[]): Pro
 /** What a run would do. Files without a row count as unused since now. */
 async function lookAround(context: Parts, { graceMs, signal }: CollectOptions): Promise<Collected> {
   const endMs = context.clock() - graceMs;
+  const goOn = async (): Promise<void> => {
+    await turnOfTheLoop();
+    signal?.throwIfAborted();
+  };
   let adopted = 0;
   for await (const addresses of batches(context.blobs.list())) {
-    signal?.throwIfAborted();
+    await goOn();
     adopted += (await unknownOf(context, addresses)).length;
   }
   const isDue = ({ unusedSinceMs }: BlobRecord) => unusedSinceMs !== null && unusedSinceMs <= endMs;
-  const counts = await countUnused(context, isDue);
+  const counts = await countUnused(context, isDue, goOn);
   const isHeldByBackup = (await context.store.read.leaseHolders('backup', context.clock())).length > 0;
   return { adopted, ...counts, unfinished: 0, isHeldByBackup };
 }
@@ -178,10 +185,12 @@ async function lookAround(context: Parts, { graceMs, signal }: CollectOptions): 
 async function countUnused(
   context: Parts,
   isDue: (blob: BlobRecord) => boolean,
+  goOn: GoOn,
 ): Promise<Pick<Collected, 'newlyUnused' | 'deleted' | 'deletedBytes' | 'waiting' | 'waitingBytes'>> {
   const counts = { newlyUnused: 0, deleted: 0, deletedBytes: 0, waiting: 0, waitingBytes: 0 };
   const nowMs = context.clock();
   for await (const rows of pagesOfBlobs(context)) {
+    await goOn();
     for (const blob of rows) {
       if (blob.isNamed || blob.leaseUntilMs > nowMs) continue;
       if (blob.unusedSinceMs === null) counts.newlyUnused++;
