@@ -70,3 +70,44 @@ describe("the team's commands", () => {
     assert.equal(await guest.bound(), first);
   });
 });
+
+describe('tenon extension-point update', () => {
+  it('changes what is taken, and keeps what is not said', async () => {
+    const { extensionPoint } = await makeGuest();
+    const update = (...args: string[]) => demand(['ext', 'update', extensionPoint, ...args, '--json']);
+    const args = [
+      '--max-module-size',
+      '2MiB',
+      '--max-memory-pages',
+      '32',
+      '--proposals',
+      'simd, bulk-memory',
+      '--no-wasi',
+    ];
+    const { limits, requiresApproval } = (await update(...args, '--requires-approval')).json();
+    assert.deepEqual(limits, {
+      maxModuleBytes: 2 * 1024 * 1024,
+      maxInitialMemoryPages: 32,
+      proposals: ['simd', 'bulk-memory'],
+      allowWasi: false,
+    });
+    assert.equal(requiresApproval, true);
+    const { stdout } = await demand(['ext', 'show', extensionPoint]);
+    assert.match(stdout, /new versions +wait for the team's approval\nmodule size +at most 2\.0 MiB\n/);
+    assert.match(stdout, /memory +at most 32 pages at the start\nproposals +simd, bulk-memory\nWASI +not allowed\n/);
+
+    assert.deepEqual((await update('--max-module-size', 'any', '--proposals', 'none')).json().limits, {
+      maxModuleBytes: null,
+      maxInitialMemoryPages: 32,
+      proposals: [],
+      allowWasi: false,
+    });
+    const open = (
+      await update('--no-requires-approval', '--wasi', '--proposals', 'all', '--max-memory-pages', 'any')
+    ).json();
+    assert.deepEqual([open.requiresApproval, Object.values(open.limits)], [false, [null, null, null, true]]);
+    for (const wrong of [['--proposals', 'smid'], ['--max-module-size', '2GB'], ['--max-memory-pages', '-1'], []]) {
+      assert.equal((await tenon(['ext', 'update', extensionPoint, ...wrong])).exitCode, 2, wrong.join(' '));
+    }
+  });
+});

@@ -4,6 +4,7 @@ import { path } from '../api.ts';
 import { examples, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { usageError } from '../errors.ts';
+import { type SettingFlags, settingFields, shownSettings, withSettings } from '../extension-point-settings.ts';
 import type { Io } from '../io.ts';
 import { readSchemaText, schemaHelp } from '../schema-file.ts';
 import { calling, demandApp, type Session } from '../session.ts';
@@ -12,7 +13,7 @@ import { addCheckCommand } from './extension-point-check.ts';
 import { addTrialCommand } from './extension-point-trial.ts';
 import { addTypesCommand } from './extension-point-types.ts';
 
-interface Fields {
+interface Fields extends SettingFlags {
   readonly name?: string | undefined;
   readonly schema?: string | undefined;
 }
@@ -32,11 +33,9 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
 
   withServer(
     withApp(
-      group
-        .command('create')
-        .argument('<name>')
-        .option('--schema <file>', schemaHelp)
-        .description('make an extension point in an application'),
+      withSettings(group.command('create').argument('<name>').option('--schema <file>', schemaHelp)).description(
+        'make an extension point in an application',
+      ),
     ),
   )
     .addHelpText(
@@ -57,14 +56,21 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
     );
 
   withServer(
-    group
-      .command('update')
-      .argument('<extension-point>')
-      .option('--name <name>', 'another name')
-      .option('--schema <file>', schemaHelp)
-      .description('change its name or its schema; what is not given stays'),
+    withSettings(
+      group
+        .command('update')
+        .argument('<extension-point>')
+        .option('--name <name>', 'another name')
+        .option('--schema <file>', schemaHelp),
+    ).description('change its name, its schema, or what it takes; what is not given stays'),
   )
-    .addHelpText('after', examples('tenon extension-point update ext_01j29hxk3… --schema schema.yaml'))
+    .addHelpText(
+      'after',
+      examples(
+        'tenon extension-point update ext_01j29hxk3… --schema schema.yaml',
+        'tenon extension-point update ext_01j29hxk3… --requires-approval --max-module-size 2MiB --no-wasi',
+      ),
+    )
     .action(calling(io, updateExtensionPoint));
 
   addTrialCommand(group, io);
@@ -104,7 +110,7 @@ async function listExtensionPoints(session: Session, options: { app?: string }):
 async function createExtensionPoint(session: Session, options: Fields & { app?: string }, name: string): Promise<void> {
   const { api, out } = session;
   const app = demandApp(session, options);
-  const body = { name, ...(await readSchema(session, options)) };
+  const body = { name, ...settingFields(options), ...(await readSchema(session, options)) };
   const made = await api.send('POST', path`/api/v1/apps/${app}/extension-points`, body, extensionPointSchema);
   out.note(`Created the extension point "${printable(made.name)}". Its id:`);
   out.result(made, () => out.write(`${made.id}\n`));
@@ -112,10 +118,11 @@ async function createExtensionPoint(session: Session, options: Fields & { app?: 
 
 async function updateExtensionPoint(session: Session, options: Fields, id: string): Promise<void> {
   const { api, out } = session;
-  if (options.name === undefined && options.schema === undefined) {
-    throw usageError('There is nothing to change.', 'Give it another --name or --schema.');
+  const settings = settingFields(options);
+  if (options.name === undefined && options.schema === undefined && Object.keys(settings).length === 0) {
+    throw usageError('There is nothing to change.', 'Give it another --name or --schema, or other settings.');
   }
-  const body = { name: options.name, ...(await readSchema(session, options)) };
+  const body = { name: options.name, ...settings, ...(await readSchema(session, options)) };
   const changed = await api.send('PUT', path`/api/v1/extension-points/${id}`, body, extensionPointSchema);
   out.result(changed, () => out.note(`Updated the extension point "${printable(changed.name)}".`));
 }
@@ -140,6 +147,7 @@ function showExtensionPoint(out: Session['out'], extensionPoint: ExtensionPoint)
       ['application', extensionPoint.appId],
       ['created', formatTime(extensionPoint.createdAt)],
       ['updated', formatTime(extensionPoint.updatedAt)],
+      ...shownSettings(extensionPoint),
       ['schema', printableLines(JSON.stringify(extensionPoint.schema, null, 2))],
     ]),
   );

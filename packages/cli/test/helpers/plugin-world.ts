@@ -43,15 +43,8 @@ export async function createPluginWorld() {
     const guestName = `guest-${nextName++}`;
     const user = await line(['admin', 'create-user', guestName]);
     const token = await line(['admin', 'create-token', user]);
-    const extensionPoint = await line(['ext', 'create', guestName, '--schema', '-'], { stdin: schema });
-    if (requiresApproval) {
-      const response = await fetch(`${server.url}/api/v1/extension-points/${extensionPoint}`, {
-        method: 'PUT',
-        headers: { authorization: `Bearer ${server.environment.TENON_TOKEN}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ requiresApproval }),
-      });
-      assert.equal(response.status, 200);
-    }
+    const settings = requiresApproval ? ['--requires-approval'] : [];
+    const extensionPoint = await line(['ext', 'create', guestName, '--schema', '-', ...settings], { stdin: schema });
     const environment = { TENON_URL: server.url, TENON_TOKEN: token };
     await demand(['invitation', 'accept', await line(['guest', 'invite', guestName])], { environment });
     const path = join(folder.path, guestName);

@@ -1,0 +1,92 @@
+import type { ExtensionPoint, ExtensionPointLimits } from '@tenon/protocol';
+import { wasmProposals } from '@tenon/protocol/interface-check';
+import { type Command, InvalidArgumentError } from 'commander';
+import { formatNumber, formatSize } from './text.ts';
+
+/** No limit. Commander takes `null` for no value. */
+const any = 'any';
+
+/** What the command line says of an extension point beside its name and its schema. */
+export interface SettingFlags {
+  readonly requiresApproval?: boolean;
+  readonly maxModuleSize?: number | typeof any;
+  readonly maxMemoryPages?: number | typeof any;
+  readonly proposals?: readonly string[] | typeof any;
+  readonly wasi?: boolean;
+}
+
+/** Adds the options for what an extension point takes, and whether the team looks first. */
+export function withSettings(command: Command): Command {
+  return command
+    .option('--requires-approval', 'a new version is bound once the team approves it')
+    .option('--no-requires-approval', 'a new version is bound at once')
+    .option('--max-module-size <size>', 'the most bytes of a module: 500000, 512KiB, 2MiB, any', parseSize)
+    .option('--max-memory-pages <pages>', 'the most pages of 64 KiB that its memories begin with, or any', parsePages)
+    .option(
+      '--proposals <names>',
+      'the WebAssembly proposals that it may use, between commas; all or none',
+      parseProposals,
+    )
+    .option('--wasi', 'it may import WASI preview 1')
+    .option('--no-wasi', 'it may not');
+}
+
+/** The fields of a request that the options stand for: those that are not given stay as they are. */
+export function settingFields(flags: SettingFlags): {
+  readonly requiresApproval?: boolean;
+  readonly limits?: Partial<ExtensionPointLimits>;
+} {
+  const { requiresApproval, maxModuleSize, maxMemoryPages, proposals, wasi } = flags;
+  const limits = {
+    ...(maxModuleSize === undefined ? {} : { maxModuleBytes: bound(maxModuleSize) }),
+    ...(maxMemoryPages === undefined ? {} : { maxInitialMemoryPages: bound(maxMemoryPages) }),
+    ...(proposals === undefined ? {} : { proposals: bound(proposals) as ExtensionPointLimits['proposals'] }),
+    ...(wasi === undefined ? {} : { allowWasi: wasi }),
+  };
+  return {
+    ...(requiresApproval === undefined ? {} : { requiresApproval }),
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+  };
+}
+
+function bound<T>(value: T | typeof any): T | null {
+  return value === any ? null : value;
+}
+
+/** The settings as named values, for people. */
+export function shownSettings({ requiresApproval, limits }: ExtensionPoint): (readonly [string, string])[] {
+  const { maxModuleBytes, maxInitialMemoryPages, proposals, allowWasi } = limits;
+  return [
+    ['new versions', requiresApproval ? "wait for the team's approval" : 'are bound at once'],
+    ['module size', maxModuleBytes === null ? 'any that the server takes' : `at most ${formatSize(maxModuleBytes)}`],
+    [
+      'memory',
+      maxInitialMemoryPages === null ? 'any' : `at most ${formatNumber(maxInitialMemoryPages)} pages at the start`,
+    ],
+    ['proposals', proposals === null ? 'all' : proposals.join(', ') || 'none'],
+    ['WASI', allowWasi ? 'allowed' : 'not allowed'],
+  ];
+}
+
+function parseSize(text: string): number | typeof any {
+  if (text === any) return any;
+  const [, digits, unit = ''] = /^(\d{1,15})(KiB|MiB)?$/.exec(text) ?? [];
+  const bytes = Number(digits) * (unit === 'KiB' ? 1024 : unit === 'MiB' ? 1024 * 1024 : 1);
+  if (digits === undefined || bytes < 8) throw new InvalidArgumentError('It takes bytes, such as 512KiB, or "any".');
+  return bytes;
+}
+
+function parsePages(text: string): number | typeof any {
+  if (text === any) return any;
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It takes a number of pages, or "any".');
+  return Number(text);
+}
+
+function parseProposals(text: string): readonly string[] | typeof any {
+  if (text === 'all') return any;
+  if (text === 'none') return [];
+  const names = [...new Set(text.split(',').map((name) => name.trim()))];
+  const unknown = names.find((name) => !(wasmProposals as readonly string[]).includes(name));
+  if (unknown === undefined) return names;
+  throw new InvalidArgumentError(`There is no proposal "${unknown}"; there are ${wasmProposals.join(', ')}.`);
+}
