@@ -27,8 +27,8 @@ export function addControlCommands(group: Command, io: Io): void {
     )
     .action(callingForPlugin(io, approve));
 
-  withConfirmation(
-    aboutPlugin(
+  aboutPlugin(
+    withConfirmation(
       withVersion(
         group
           .command('reject')
@@ -63,8 +63,8 @@ function addPinCommands(group: Command, io: Io): void {
   const withGuest = (command: Command) =>
     command.option('--guest <guest>', 'under this guest alone, gst_… (default: all that it has its name under)');
 
-  withGuest(
-    aboutPlugin(
+  aboutPlugin(
+    withGuest(
       withVersion(
         group.command('pin').description('hold what is bound at one version, whatever is published or rolled back'),
       ),
@@ -73,7 +73,7 @@ function addPinCommands(group: Command, io: Io): void {
     .addHelpText('after', examples('tenon plugin pin 2 greet', 'tenon plugin pin 2 greet --guest gst_01j29hyr4…'))
     .action(callingForPlugin(io, pin));
 
-  withGuest(aboutPlugin(group.command('unpin').description('take a pin back: the publisher decides again')))
+  aboutPlugin(withGuest(group.command('unpin').description('take a pin back: the publisher decides again')))
     .addHelpText('after', examples('tenon plugin unpin greet'))
     .action(callingForPlugin(io, unpin));
 }

@@ -65,7 +65,7 @@ To the newest version, it ends a roll back; so does the next publish.
       ),
     );
 
-  withConfirmation(aboutPlugin(group.command('delete').description('delete a plugin with its versions and bindings')))
+  aboutPlugin(withConfirmation(group.command('delete').description('delete a plugin with its versions and bindings')))
     .addHelpText('after', examples('tenon plugin delete greet'))
     .action(callingForPlugin(io, deletePlugin));
 }
