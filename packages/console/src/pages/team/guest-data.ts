@@ -18,9 +18,9 @@ export async function fetchGuests(api: ApiClient, appId: string, signal: AbortSi
     .sort((a, b) => compareText(a.guestKey, b.guestKey));
 }
 
-/** Ids sort by the time they were made. */
-function newestFirst(invitations: readonly Invitation[]): Invitation[] {
-  return invitations.toSorted((a, b) => compareText(b.id, a.id));
+/** Ids sort by the time they were made: letter by letter, not as people sort. */
+export function newestFirst<Made extends { readonly id: string }>(made: readonly Made[]): Made[] {
+  return made.toSorted((a, b) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0));
 }
 
 const collator = new Intl.Collator('en', { numeric: true });
