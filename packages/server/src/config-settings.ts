@@ -257,6 +257,12 @@ export const settings = {
     30,
     "wrong passwords an hour for one account: from all browsers together that it doesn't know, and from each that it knows",
   ),
+  signInsPerMinute: setting(
+    'TENON_SIGN_INS_PER_MINUTE',
+    positiveInteger,
+    20,
+    'right passwords a minute for one account; looking at them costs more than anything else here',
+  ),
   signUpsPerHour: setting(
     'TENON_SIGN_UPS_PER_HOUR',
     positiveInteger,

@@ -81,15 +81,17 @@ const hourSeconds = 60 * 60;
 const accountTriesAtOnce = 10;
 
 export function createGuessLimits(
-  { signInTriesPerMinute, accountTriesPerHour }: Pick<Config, 'signInTriesPerMinute' | 'accountTriesPerHour'>,
+  config: Pick<Config, 'signInTriesPerMinute' | 'accountTriesPerHour' | 'signInsPerMinute'>,
   clock: Clock,
 ): GuessLimits {
+  const { signInTriesPerMinute, accountTriesPerHour, signInsPerMinute } = config;
   const ofAccount = () => createRateLimiter(accountTriesPerHour / hourSeconds, accountTriesAtOnce, clock);
   return {
     byAddress: createRateLimiter(signInTriesPerMinute / 60, signInTriesPerMinute, clock),
     byAccount: ofAccount(),
     byKnownBrowser: ofAccount(),
     byAsker: ofAccount(),
+    ofRight: createRateLimiter(signInsPerMinute / 60, signInsPerMinute, clock),
   };
 }
 

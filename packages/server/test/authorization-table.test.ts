@@ -559,6 +559,7 @@ describe('authorization', () => {
         codeTriesPerMinute: 1000,
         deviceLoginsPerMinute: 1000,
         signInTriesPerMinute: 1000,
+        signInsPerMinute: 1000,
         accountTriesPerHour: 1000,
       },
     });

@@ -14,7 +14,9 @@ import { assertProblem, openService, type TestService } from './helpers/service.
 let service: TestService;
 let person: Person;
 before(async () => {
-  service = await openService({ config: { codeTriesPerMinute: 10_000, signInTriesPerMinute: 10_000 } });
+  service = await openService({
+    config: { codeTriesPerMinute: 10_000, signInTriesPerMinute: 10_000, signInsPerMinute: 10_000 },
+  });
   person = await signUpPerson(service);
 });
 after(() => service.close());

@@ -27,7 +27,9 @@ describe('login with a loopback redirect', () => {
   let service: TestService;
   let ada: TestBrowser;
   before(async () => {
-    service = await openService({ config: { codeTriesPerMinute: 1000, accountTriesPerHour: 1000 } });
+    service = await openService({
+      config: { codeTriesPerMinute: 1000, accountTriesPerHour: 1000, signInsPerMinute: 1000 },
+    });
   });
   beforeEach(async () => {
     ada = await openBrowser(service);

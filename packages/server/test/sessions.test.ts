@@ -11,7 +11,7 @@ const day = 24 * hour;
 
 let service: TestService;
 before(async () => {
-  service = await openService();
+  service = await openService({ config: { signInsPerMinute: 1000 } });
 });
 after(() => service.close());
 

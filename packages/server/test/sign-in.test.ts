@@ -197,8 +197,26 @@ describe('guessing passwords', () => {
 
   it('does not count what was right', async () => {
     const person = await signUpPerson(service);
-    for (let at = 0; at < 30; at++) await attempt(person.email, goodPassword, '192.0.2.60');
+    for (let at = 0; at < 15; at++) await attempt(person.email, goodPassword, '192.0.2.60');
     assert.equal((await attempt(person.email, goodPassword, '192.0.2.60')).statusCode, 200);
+  });
+
+  it('leaves nobody waiting because somebody enters a right password without end', async () => {
+    const service = await openService({ config: { signInsPerMinute: 3 } });
+    try {
+      const [person, other] = [await signUpPerson(service), await signUpPerson(service)];
+      const { email } = person;
+      const enter = (jar: Jar) => jar.call('POST', '/session', { email, password: goodPassword });
+      const statuses = await Promise.all([1, 2, 3, 4, 5].map(async () => (await enter(openJar(service))).statusCode));
+      assert.deepEqual(statuses.sort(), [200, 200, 200, 429, 429]);
+      const refused = await enter(person.jar); // nor from a browser that the account knows
+      assertProblem(refused, 429, 'rate_limited');
+      assert.equal(Number(refused.headers['retry-after']), 20);
+      assertProblem(await person.jar.call('POST', '/session/confirm', { password: goodPassword }), 429, 'rate_limited');
+      await signIn(service, other);
+    } finally {
+      await service.close();
+    }
   });
 
   it('is slowed for who is signed in and enters the password again, in each session apart', async () => {

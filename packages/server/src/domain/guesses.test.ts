@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createRateLimiter } from '../http/rate-limiter.ts';
-import { guess, TooManyGuessesError } from './guesses.ts';
+import { type GuessCount, guess, TooManyGuessesError } from './guesses.ts';
 
 describe('guess()', () => {
   const limiter = (burst: number) => createRateLimiter(1 / 60, burst, () => 0);
@@ -28,6 +28,14 @@ describe('guess()', () => {
       );
     }
     assert.equal(await guess(counts, wrong), false);
+  });
+
+  it('counts what is right where that is wished, however many come at the same time, and nothing else', async () => {
+    const count: GuessCount = { limiter: limiter(3), key: 'a', counts: 'right' };
+    for (let round = 0; round < 5; round++) assert.equal(await guess([count], wrong), false);
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => guess([count], async () => true)));
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 3);
+    await assert.rejects(guess([count], wrong), TooManyGuessesError);
   });
 
   it('counts those that are carried out at the same time', async () => {

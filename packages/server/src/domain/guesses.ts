@@ -7,7 +7,7 @@ import type { RateLimiter } from './ports.ts';
  * is nothing to it. https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
  */
 
-/** What is counted of wrong passwords, each by a key of its own. */
+/** What is counted of passwords, each by a key of its own. */
 export interface GuessLimits {
   /** From a client address, whatever the account. */
   readonly byAddress: RateLimiter;
@@ -17,12 +17,16 @@ export interface GuessLimits {
   readonly byKnownBrowser: RateLimiter;
   /** Where somebody who is signed in enters the password again, by session, or by account for the tokens of programs. */
   readonly byAsker: RateLimiter;
+  /** Right ones, by account: whoever has one could enter it without end, and keep the passwords of everybody else waiting. */
+  readonly ofRight: RateLimiter;
 }
 
 /** One thing that a guess is counted against. */
 export interface GuessCount {
   readonly limiter: RateLimiter;
   readonly key: string;
+  /** Which guesses stay counted. Default: those that were wrong. */
+  readonly counts?: 'right' | 'wrong';
 }
 
 /** Too many wrong guesses: the next one may come after so many seconds. */
@@ -38,29 +42,30 @@ export class TooManyGuessesError extends DomainError {
 
 /**
  * Carries out a guess. It is counted before it is carried out, so that many at the same time are counted too, and taken back
- * unless it was wrong.
+ * where it was not what is counted.
  *
  * @throws TooManyGuessesError before anything is carried out
  */
 export async function guess(counts: readonly GuessCount[], isRight: () => Promise<boolean>): Promise<boolean> {
   const taken: GuessCount[] = [];
-  const takeBack = (): void => {
-    for (const { limiter, key } of taken) limiter.give(key);
+  const settle = (outcome?: 'right' | 'wrong'): void => {
+    for (const { limiter, key, counts: counted = 'wrong' } of taken) if (counted !== outcome) limiter.give(key);
   };
   for (const count of counts) {
     const seconds = count.limiter.take(count.key);
     if (seconds > 0) {
-      takeBack();
-      throw new TooManyGuessesError('Too many wrong passwords.', seconds);
+      settle();
+      const what = count.counts === 'right' ? 'This password is entered too often.' : 'Too many wrong passwords.';
+      throw new TooManyGuessesError(what, seconds);
     }
     taken.push(count);
   }
   try {
     const wasRight = await isRight();
-    if (wasRight) takeBack();
+    settle(wasRight ? 'right' : 'wrong');
     return wasRight;
   } catch (error) {
-    takeBack();
+    settle();
     throw error;
   }
 }

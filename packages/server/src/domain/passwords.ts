@@ -1,7 +1,7 @@
 import type { SessionId, UserId } from '@tenon/protocol';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
-import { guess } from './guesses.ts';
+import { type GuessCount, guess } from './guesses.ts';
 import type { Queries } from './ports.ts';
 import type { IdentityRecord } from './records.ts';
 
@@ -38,7 +38,11 @@ export async function demandPassword(
   if (identity === undefined) {
     throw new DomainError('conflict', 'This account has no password. The operator can make a link that sets one.');
   }
-  const counts = [{ limiter: context.guesses.byAsker, key: sessionId ?? userId }];
+  const { byAsker, ofRight } = context.guesses;
+  const counts: GuessCount[] = [
+    { limiter: byAsker, key: sessionId ?? userId },
+    { limiter: ofRight, key: userId, counts: 'right' },
+  ];
   const isRight = await guess(counts, () => context.passwords.verify(preparePassword(password), identity.secret));
   if (!isRight) throw new DomainError('invalid_credentials', 'The password is not that of this account.');
   return identity;

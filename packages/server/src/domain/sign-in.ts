@@ -45,15 +45,14 @@ async function countsOf(
 ): Promise<GuessCount[]> {
   const { guesses } = context;
   const { browserSecret, network } = browser;
+  const ofRight: GuessCount[] =
+    identity === undefined ? [] : [{ limiter: guesses.ofRight, key: identity.userId, counts: 'right' }];
   if (browserSecret !== undefined && (await isKnownBrowser(context, identity?.userId, browserSecret))) {
-    return [{ limiter: guesses.byKnownBrowser, key: browserSecret }];
+    return [{ limiter: guesses.byKnownBrowser, key: browserSecret }, ...ofRight];
   }
   // As a hash: what people take for their address may be long, and need not be kept.
   const account = hash('sha256', subject, 'base64url');
-  return [
-    { limiter: guesses.byAddress, key: network },
-    { limiter: guesses.byAccount, key: account },
-  ];
+  return [{ limiter: guesses.byAddress, key: network }, { limiter: guesses.byAccount, key: account }, ...ofRight];
 }
 
 function invalidCredentials(): DomainError {

@@ -22,7 +22,7 @@ export function accountParts(): Pick<Context, 'passwords' | 'commonPasswords' | 
   return {
     passwords: plainHasher,
     commonPasswords: createCommonPasswords(),
-    guesses: createGuessLimits({ signInTriesPerMinute: 20, accountTriesPerHour: 30 }, Date.now),
+    guesses: createGuessLimits({ signInTriesPerMinute: 20, accountTriesPerHour: 30, signInsPerMinute: 20 }, Date.now),
     limits: {
       invitationLifetimeMs: 7 * 24 * 60 * 60 * 1000,
       maxPluginsPerGuest: 1000,
