@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { pagePaths } from '../../packages/console/test/helpers/page-paths.ts';
-import {
-  accessibilityFaults,
-  noBrowser,
-  openStage,
-  type Stage,
-  type Visitor,
-} from '../../packages/console/test/helpers/stage.ts';
-import { type Acme, furnish, moduleThatSays, password } from './helpers/acme.ts';
-import { acmeNames } from './helpers/acme-names.ts';
-import { everyPage, type PageToSee, show } from './helpers/every-page.ts';
-import { type Program, startProgram } from './helpers/oauth.ts';
-import { type Person, signUp } from './helpers/person.ts';
+import { accessibilityFaults, noBrowser } from '../../packages/console/test/helpers/stage.ts';
+import { password } from './helpers/acme.ts';
+import { show } from './helpers/every-page.ts';
+import { type Gallery, openGallery } from './helpers/gallery.ts';
 
 const looks = [
   { look: 'light, on a desk', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
@@ -23,40 +13,19 @@ const looks = [
 ] as const;
 
 describe('every page of the console', { skip: noBrowser }, () => {
-  let stage: Stage;
-  let acme: Acme;
-  let newcomer: Person;
-  let program: Program;
-  let pages: readonly PageToSee[];
+  let gallery: Gallery;
   before(async () => {
-    stage = await openStage({ args: ['--no-demo'], settings: { TENON_SIGN_UP: 'open' } });
-    acme = await furnish(stage.url, acmeNames);
-    newcomer = await signUp(stage.url, 'Nell Newcomer', 'nell@acme.example', password);
-    program = await startProgram();
-    const wasmFile = join(stage.server.folder, 'amortization.wasm');
-    await writeFile(wasmFile, await moduleThatSays('amortization'));
-    pages = await everyPage(stage.url, acme, program, wasmFile);
+    gallery = await openGallery();
   });
-  after(async () => {
-    await stage.close(); // fails on errors in scripts, breaches of the policy, and requests to other hosts
-    program.close();
-  });
-
-  async function visitorAs(as: PageToSee['as']): Promise<Visitor> {
-    const visitor = await stage.visitor();
-    if (as === 'nobody') return visitor;
-    await visitor.open('/');
-    await visitor.signIn({ owner: acme.owner, guest: acme.guest, newcomer }[as].email, password);
-    return visitor;
-  }
+  after(() => gallery.close()); // fails on errors in scripts, breaches of the policy, and requests to other hosts
 
   for (const as of ['nobody', 'newcomer', 'guest', 'owner'] as const) {
     it(`is for all who use it, as ${as} sees it: no fault that axe-core finds, nothing cut off or wider than the screen`, async () => {
-      const visitor = await visitorAs(as);
-      const seen = pages.filter((page) => page.as === as);
+      const seen = gallery.pages.filter((page) => page.as === as);
       assert.ok(seen.length > 0);
       for (const page of seen) {
-        await show(visitor.page, stage.url, page);
+        const visitor = await gallery.visitorFor(page);
+        await show(visitor.page, gallery.url, page);
         for (const { look, colorScheme, viewport } of looks) {
           await visitor.page.emulateMedia({ colorScheme });
           await visitor.page.setViewportSize(viewport);
@@ -66,14 +35,13 @@ describe('every page of the console', { skip: noBrowser }, () => {
         }
         await visitor.page.setViewportSize(looks[0].viewport);
       }
-      await visitor.close();
     });
   }
 
   it('is among those that are looked at here', () => {
     const isSeen = (pattern: string): boolean => {
       const segments = pattern.split('/').map((segment) => (segment.startsWith(':') ? '[^/?]+' : segment));
-      return pages.some(({ path }) => new RegExp(`^${segments.join('/')}(\\?|$)`).test(path));
+      return gallery.pages.some(({ path }) => new RegExp(`^${segments.join('/')}(\\?|$)`).test(path));
     };
     assert.deepEqual(
       pagePaths.filter((pattern) => !isSeen(pattern)),
@@ -82,10 +50,10 @@ describe('every page of the console', { skip: noBrowser }, () => {
   });
 
   it('has a title of its own and one first heading', async () => {
-    const visitor = await visitorAs('owner');
     const titles = new Map<string, string>();
-    for (const page of pages.filter(({ as, act }) => as === 'owner' && act === undefined)) {
-      await show(visitor.page, stage.url, page);
+    for (const page of gallery.pages.filter(({ as, act }) => as === 'owner' && act === undefined)) {
+      const visitor = await gallery.visitorFor(page);
+      await show(visitor.page, gallery.url, page);
       const title = await visitor.page.title();
       assert.match(title, /. · Tenon$/, page.name);
       const pathname = new URL(visitor.page.url()).pathname;
@@ -93,15 +61,14 @@ describe('every page of the console', { skip: noBrowser }, () => {
       titles.set(title, pathname);
       assert.equal(await visitor.page.locator('h1').count(), 1, page.name);
     }
-    await visitor.close();
   });
 
   it('is used without a mouse, from signing in to an invitation', async () => {
-    const { page } = await stage.visitor();
-    await page.goto(`${stage.url}/`);
+    const { page } = await gallery.newVisitor();
+    await page.goto(`${gallery.url}/`);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await tabTo(page, 'E-mail address');
-    await page.keyboard.type(newcomer.email);
+    await page.keyboard.type('nell@acme.example');
     await tabTo(page, 'Password');
     await page.keyboard.type(password);
     await page.keyboard.press('Enter');
@@ -126,7 +93,7 @@ describe('every page of the console', { skip: noBrowser }, () => {
     await page.keyboard.press('Enter'); // the button to copy has the focus
     await page.waitForFunction(() => document.activeElement?.textContent === 'Copied');
     assert.ok(
-      (await page.evaluate(() => navigator.clipboard.readText())).startsWith(`${stage.url}/accept-invite?code=`),
+      (await page.evaluate(() => navigator.clipboard.readText())).startsWith(`${gallery.url}/accept-invite?code=`),
     );
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -60,7 +60,7 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   members: [names.owner, names.admin, names.viewer],
   approve: [deviceName('laptop')],
   'device-decide': [deviceName('box')],
-  'invitation-signed-in': [names.app, names.owner],
+  'invitation-signed-in': [names.app, names.guest],
   'guest-app': [names.app, names.extensionPoint],
   'guest-publish': [names.extensionPoint, names.description, names.property, names.propertyDescription],
 };

@@ -113,7 +113,7 @@ function schemaWith({ description, property, propertyDescription }: Names) {
           type: 'object',
           properties: {
             [property]: { type: 'array', items: { type: 'number' }, description: propertyDescription },
-            locale: { type: 'string', description: 'The language of the sheet: `en`, `de-CH`.' },
+            locale: { type: 'string', description: 'The language of the sheet, such as en or de-CH.' },
           },
           required: [property],
         },

@@ -106,7 +106,7 @@ export async function everyPage(
       act: press('Go on'),
       heading: 'Approve this login?',
     }),
-    owner('invitation-signed-in', open, { heading: /invites you/ }),
+    { name: 'invitation-signed-in', as: 'guest', path: open, heading: /invites you/ },
     { name: 'guest-app', as: 'guest', path: `${team}/plugins` },
     { name: 'guest-plugin', as: 'guest', path: `${guestPoint}/mortgage` },
     { name: 'guest-publish', as: 'guest', path: guestPoint, heading: 'Publish a plugin' },

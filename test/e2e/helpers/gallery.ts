@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BrowserContextOptions } from 'playwright-core';
+import { openStage, type Stage, type Visitor } from '../../../packages/console/test/helpers/stage.ts';
+import { furnish, moduleThatSays, password } from './acme.ts';
+import { acmeNames } from './acme-names.ts';
+import { everyPage, type PageToSee } from './every-page.ts';
+import { startProgram } from './oauth.ts';
+import { signUp } from './person.ts';
+
+/** A server with data as a team would have it, and everybody who looks at its pages. */
+export interface Gallery {
+  readonly url: string;
+  readonly pages: readonly PageToSee[];
+  /** The browser of whom a page is for, who is signed in; the same one each time. */
+  visitorFor(page: PageToSee): Promise<Visitor>;
+  /** Somebody whom the server doesn't know yet. */
+  newVisitor(): Promise<Visitor>;
+  close(): Promise<void>;
+}
+
+export async function openGallery(options: BrowserContextOptions = {}): Promise<Gallery> {
+  const stage = await openStage({ args: ['--no-demo'], settings: { TENON_SIGN_UP: 'open' } });
+  try {
+    return await furnished(stage, options);
+  } catch (error) {
+    await stage.close();
+    throw error;
+  }
+}
+
+async function furnished(stage: Stage, options: BrowserContextOptions): Promise<Gallery> {
+  const acme = await furnish(stage.url, acmeNames);
+  const newcomer = await signUp(stage.url, 'Nell Newcomer', 'nell@acme.example', password);
+  const program = await startProgram();
+  const wasmFile = join(stage.server.folder, 'amortization.wasm');
+  await writeFile(wasmFile, await moduleThatSays('amortization'));
+  const visitors = new Map<PageToSee['as'], Visitor>();
+  return {
+    url: stage.url,
+    pages: await everyPage(stage.url, acme, program, wasmFile),
+    async visitorFor({ as }) {
+      const known = visitors.get(as);
+      if (known !== undefined) return known;
+      const visitor = await stage.visitor(options);
+      visitors.set(as, visitor);
+      if (as === 'nobody') return visitor;
+      await visitor.open('/');
+      await visitor.signIn({ owner: acme.owner, guest: acme.guest, newcomer }[as].email, password);
+      return visitor;
+    },
+    newVisitor: () => stage.visitor(options),
+    async close() {
+      await stage.close();
+      program.close();
+    },
+  };
+}
