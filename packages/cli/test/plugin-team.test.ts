@@ -49,6 +49,8 @@ describe("the team's commands", () => {
     assert.equal(await guest.bound(), first);
     assert.match((await guest.plugin('status')).stdout, /version 1, pinned by the team/);
     assert.equal((await tenon(['plugin', 'pin', '1', guest.id, '--guest', 'gst_other'])).exitCode, 2);
+    await guest.plugin('yank', '1', '--reason', 'Off by one.');
+    assert.match((await guest.plugin('status')).stdout, /nothing, pinned to version 1 by the team/);
     const [{ guestId }] = (await guest.plugin('status', '--json')).json().status.bindings;
     await demand(['plugin', 'unpin', guest.id, '--guest', guestId]);
     assert.equal(await guest.bound(), pushed.stdout.trim());

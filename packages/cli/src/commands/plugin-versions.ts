@@ -97,9 +97,10 @@ function newestInWords({ version, size }: Plugin): string {
   return `version ${version.number}${semver}, ${stateInWords(version.state)}, ${formatSize(size)}, ${formatTime(version.createdAt)}`;
 }
 
-function bindingInWords({ guestId, version, isPinned, rolledBackTo }: Plugin['status']['bindings'][number]): string {
-  const why = isPinned ? ', pinned by the team' : rolledBackTo === null ? '' : ', rolled back';
-  return `${guestId}  ${version === null ? 'nothing' : `version ${version}`}${why}`;
+function bindingInWords({ guestId, version, pinnedTo, rolledBackTo }: Plugin['status']['bindings'][number]): string {
+  const bound = version === null ? 'nothing' : `version ${version}`;
+  if (pinnedTo === null) return `${guestId}  ${bound}${rolledBackTo === null ? '' : ', rolled back'}`;
+  return `${guestId}  ${bound}, pinned ${pinnedTo === version ? '' : `to version ${pinnedTo} `}by the team`;
 }
 
 async function listVersions(session: PluginSession, options: PluginChoice, named?: string): Promise<void> {
