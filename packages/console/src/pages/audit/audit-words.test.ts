@@ -22,7 +22,10 @@ function entry(action: string, rest: Partial<AppAuditEntry> & { kind?: string } 
 
 function text(of: AuditEntry, appId: string | undefined = 'app_1'): string {
   const { verb, thing, rest } = sentenceOf(of, appId);
-  return [verb, thing?.text, rest].filter((part) => part !== undefined).join(' ');
+  return [verb, thing?.text, rest]
+    .filter((part) => part !== undefined)
+    .join(' ')
+    .replace(' ,', ',');
 }
 
 const plugin = { kind: 'plugin', id: 'ext_1/plugin/usr_1/median', name: 'median' };
@@ -35,7 +38,7 @@ describe('sentenceOf()', () => {
     assert.equal(sentenceOf(yank).thing?.to, undefined);
     assert.equal(
       text(entry('plugin.publish', { target: plugin, details: { version: 1, state: 'awaiting_approval' } })),
-      'published version 1 of median which awaits approval',
+      'published version 1 of median, which awaits approval',
     );
     assert.equal(
       text(entry('plugin.roll_back', { target: plugin, details: { version: 2 } })),
@@ -66,6 +69,12 @@ describe('sentenceOf()', () => {
     } as never);
     assert.equal(text(invitation), 'accepted the invitation to be customers/globex');
     assert.equal(sentenceOf(invitation, 'app_1').thing?.to, '/apps/app_1/guests/gst_1');
+  });
+
+  it('tells of a guest without a key where none is told, as in one’s own trail', () => {
+    const own = entry('guest.invite', { target: { kind: 'guest', id: 'gst_1', name: null } });
+    const { guestKeys: _, ...withoutKeys } = own as AppAuditEntry;
+    assert.equal(text({ ...withoutKeys, appId: 'app_1', address: null } as AuditEntry, undefined), 'invited a guest');
   });
 
   it('says what became of a role', () => {

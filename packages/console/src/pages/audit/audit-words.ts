@@ -5,7 +5,10 @@ import { teamPluginPath } from '../plugin/plugin-path.ts';
 /** An entry of an application's trail, or of one's own. */
 export type AuditEntry = AppAuditEntry | AccountAuditEntry;
 
-/** What was done, in parts: "yanked version 3 of", `median`, nothing more. They follow the name of who did it. */
+/**
+ * What was done, in parts: "yanked version 3 of", `median`, nothing more. They follow the name of who did it, with spaces
+ * between them, save before a comma.
+ */
 export interface Sentence {
   readonly verb: string;
   readonly thing?: { readonly text: string /** Its page in the console. */; readonly to?: string | undefined };
@@ -27,6 +30,10 @@ export function sentenceOf(entry: AuditEntry, appId?: string): Sentence {
       return memberSentence(entry, thing);
     case 'member.remove':
       return { verb: 'took', thing, rest: 'off the team' };
+    case 'guest.invite':
+    case 'guest.remove':
+      // In one's own trail no guest is told by its key.
+      return 'guestKeys' in entry ? { verb: wordsOf(action), thing } : { verb: ownGuestVerbs[action] };
     case 'guest.remove_user':
       return { verb: `took ${guestsOf(entry)} from`, thing };
     case 'invitation.accept':
@@ -37,7 +44,7 @@ export function sentenceOf(entry: AuditEntry, appId?: string): Sentence {
       return {
         verb: `published ${version} of`,
         thing,
-        ...(entry.details.state === 'awaiting_approval' ? { rest: 'which awaits approval' } : {}),
+        ...(entry.details.state === 'awaiting_approval' ? { rest: ', which awaits approval' } : {}),
       };
     case 'plugin.roll_back':
       return { verb: 'rolled', thing, rest: `back to ${version}` };
@@ -56,6 +63,8 @@ export function sentenceOf(entry: AuditEntry, appId?: string): Sentence {
         : { verb: wordsOf(action), thing };
   }
 }
+
+const ownGuestVerbs = { 'guest.invite': 'invited a guest', 'guest.remove': 'removed a guest' } as const;
 
 const versionVerbs = {
   'version.approve': 'approved',

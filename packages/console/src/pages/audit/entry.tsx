@@ -32,7 +32,7 @@ export function EntryView({ entry, appId, linkTo }: EntryProps) {
           ) : (
             <Link to={thing.to}>{thing.text}</Link>
           )}
-          {rest === undefined ? null : ` ${rest}`}
+          {rest === undefined ? null : rest.startsWith(',') ? rest : ` ${rest}`}
           {typeof entry.details.reason === 'string' ? <q class="audit-reason">{entry.details.reason}</q> : null}
         </p>
         <details>
@@ -81,7 +81,7 @@ function Details({ entry, appId, linkTo }: EntryProps) {
         )}
         {'address' in entry && entry.address !== null ? <Fact name="from">{entry.address}</Fact> : null}
         <Fact name="action">{entry.action}</Fact>
-        <Fact name={detailName(target.kind.replaceAll('_', ' '))}>{target.id}</Fact>
+        {target.id === via?.id ? null : <Fact name={target.kind.replaceAll('_', ' ')}>{target.id}</Fact>}
         {user === null ? null : <Fact name="user">{user.id}</Fact>}
         {via === null ? null : <Fact name={via.id.startsWith('ses_') ? 'session' : 'token'}>{via.id}</Fact>}
         <Fact name="entry">{entry.id}</Fact>

@@ -1,5 +1,5 @@
 import { Button } from '../../components/button.tsx';
-import { type Option, SelectField, TextField } from '../../components/field.tsx';
+import { Field, type Option, SelectField } from '../../components/field.tsx';
 import { wordsOf } from './audit-words.ts';
 import { type AuditFilter, noFilter } from './filter.ts';
 
@@ -39,22 +39,8 @@ export function Filters(props: {
             options={[{ value: '', label: 'anybody' }, ...withPresent(people, filter.user)]}
           />
         )}
-        <TextField
-          label="From"
-          name="from"
-          type="date"
-          value={filter.from}
-          onInput={(from) => onChange({ from })}
-          isRequired={false}
-        />
-        <TextField
-          label="To, that day included"
-          name="to"
-          type="date"
-          value={filter.to}
-          onInput={(to) => onChange({ to })}
-          isRequired={false}
-        />
+        <DayField label="From" name="from" value={filter.from} onChange={(from) => onChange({ from })} />
+        <DayField label="To" name="to" value={filter.to} onChange={(to) => onChange({ to })} />
       </div>
       {filter.target === '' ? null : (
         <p class="audit-only">
@@ -72,6 +58,28 @@ export function Filters(props: {
         </Button>
       ) : null}
     </search>
+  );
+}
+
+function DayField(props: {
+  readonly label: string;
+  readonly name: string;
+  readonly value: string;
+  readonly onChange: (day: string) => void;
+}) {
+  return (
+    <Field
+      label={props.label}
+      control={(control) => (
+        <input
+          {...control}
+          type="date"
+          name={props.name}
+          value={props.value}
+          onChange={(event) => props.onChange(event.currentTarget.value)}
+        />
+      )}
+    />
   );
 }
 

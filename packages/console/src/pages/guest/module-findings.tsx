@@ -11,9 +11,12 @@ import type { ModuleCheck } from './check-module.ts';
 export function ModuleFindings({
   check,
   extensionPoint: { schema, limits },
+  isRefused,
 }: {
   readonly check: Extract<ModuleCheck, { kind: 'module' }>;
   readonly extensionPoint: ExtensionPoint;
+  /** The server has told the same by now. */
+  readonly isRefused: boolean;
 }) {
   const { isValid, exports, imports, module, fault } = check;
   const mismatches = useMemo(
@@ -45,7 +48,7 @@ export function ModuleFindings({
           ))}
         </ul>
       )}
-      {mismatches.length === 0 ? null : (
+      {mismatches.length === 0 || isRefused ? null : (
         <Notice kind="warning" title="It does not fit: the server will refuse it">
           <ul class="mismatches">
             {mismatches.map(({ pointer, detail }) => (

@@ -95,7 +95,11 @@ export function PublishForm(props: {
       <p class="publish-file">
         <strong>{draft.fileName}</strong> <span class="soft">{byteSize(draft.bytes.length)}</span>
       </p>
-      <ModuleFindings check={draft.check} extensionPoint={extensionPoint} />
+      <ModuleFindings
+        check={draft.check}
+        extensionPoint={extensionPoint}
+        isRefused={hasCode(error, 'interface_mismatch')}
+      />
       <TextField
         label="Name of the plugin"
         name="name"
@@ -114,32 +118,30 @@ export function PublishForm(props: {
             : `You have it already: this makes version ${present.version.number + 1}.`
         }
       />
-      <div class="field-pair">
-        <TextField
-          label="Semantic version"
-          name="semver"
-          value={semver}
-          onInput={(value) => onTarget({ ...target, semver: value })}
-          maxLength={maxSemverLength}
-          placeholder={present?.version.semver ?? '1.0.0'}
-          isCode
-          isRequired={false}
-          isDisabled={isBusy}
-          error={isSemverFine || !(hasTried || /^\d+\.\d+\.\d+/.test(semver)) ? undefined : semverFault}
-          hint="What you call it. It is numbered anyway."
-        />
-        <TextAreaField
-          label="Note"
-          name="note"
-          value={note}
-          onInput={(value) => onTarget({ ...target, note: value })}
-          maxLength={maxReasonLength}
-          rows={1}
-          isRequired={false}
-          isDisabled={isBusy}
-          hint="What is new in it. It stands in the history."
-        />
-      </div>
+      <TextField
+        label="Semantic version"
+        name="semver"
+        value={semver}
+        onInput={(value) => onTarget({ ...target, semver: value })}
+        maxLength={maxSemverLength}
+        placeholder={present?.version.semver ?? '1.0.0'}
+        isCode
+        isRequired={false}
+        isDisabled={isBusy}
+        error={isSemverFine || !(hasTried || /^\d+\.\d+\.\d+/.test(semver)) ? undefined : semverFault}
+        hint="What you call it. It is numbered anyway."
+      />
+      <TextAreaField
+        label="Note"
+        name="note"
+        value={note}
+        onInput={(value) => onTarget({ ...target, note: value })}
+        maxLength={maxReasonLength}
+        rows={2}
+        isRequired={false}
+        isDisabled={isBusy}
+        hint="What is new in it. It stands in the history."
+      />
       {guests.size < 2 ? null : (
         <SelectField
           label="Under"

@@ -54,7 +54,12 @@ export function BoundTable(props: {
                 cell: (claim: Claim) => (
                   <span class="row-actions">
                     {hasPublished ? (
-                      <Button kind="quiet" isSmall label={`Pin for ${nameOf(claim)}`} onClick={() => onPin(claim)}>
+                      <Button
+                        kind="quiet"
+                        isSmall
+                        label={`${claim.pinnedTo === null ? 'Pin' : 'Change pin'} for ${nameOf(claim)}`}
+                        onClick={() => onPin(claim)}
+                      >
                         {claim.pinnedTo === null ? 'Pin …' : 'Change pin …'}
                       </Button>
                     ) : null}

@@ -68,11 +68,11 @@ function HistoryEntry({ name, model, version, guests, sides, onAction }: EntryPr
         <ContentAddressView address={contentAddress} />
         <UnderSome version={version} model={model} guests={guests} />
       </p>
-      <div class="actions">
+      <div class="actions history-actions">
         {versionActions(model, version, sides).map((action) => (
           <Button
             key={action}
-            kind={action === 'approve' ? 'primary' : 'quiet'}
+            kind="quiet"
             isSmall
             label={actionLabel(action, number, model)}
             onClick={() => onAction(action, version)}
@@ -128,7 +128,7 @@ function namesOf(ids: readonly string[], guests: ReadonlyMap<string, string>): s
 function actionWords(action: VersionAction, number: number, model: PluginModel): string {
   switch (action) {
     case 'rollBack':
-      return isReturnToNewest(model, number) ? 'Go back to this …' : 'Roll back to this …';
+      return isReturnToNewest(model, number) ? 'Go back …' : 'Roll back …';
     case 'approve':
       return 'Approve …';
     case 'reject':
@@ -143,5 +143,5 @@ function actionWords(action: VersionAction, number: number, model: PluginModel):
 /** Many buttons say the same; to who hears them, they say of which version. */
 function actionLabel(action: VersionAction, number: number, model: PluginModel): string {
   const words = actionWords(action, number, model).replace(/ …$/, '');
-  return words.endsWith('this') ? words.replace(/this$/, `version ${number}`) : `${words} version ${number}`;
+  return `${words}${action === 'rollBack' ? ' to' : ''} version ${number}`;
 }

@@ -7,13 +7,14 @@ import { Notice } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useAccount } from '../../state/services.ts';
+import { useFocusKept } from '../../state/use-focus-kept.ts';
 import { BlockSection } from './block-section.tsx';
 import { BoundTable } from './bound-table.tsx';
 import { DeletePlugin } from './delete-plugin.tsx';
 import { History } from './history.tsx';
 import { PinDialog, UnpinDialog } from './pin-dialog.tsx';
 import { type Claim, modelOf, sidesOf, type VersionAction } from './plugin-model.ts';
-import { stateBadges, stateWords } from './plugin-words.ts';
+import { decisionWords, stateBadges, stateWords } from './plugin-words.ts';
 import type { PluginData } from './use-plugin.ts';
 import { VersionDialog } from './version-dialog.tsx';
 import './plugin.css';
@@ -39,17 +40,22 @@ export function PluginBody(props: {
   readonly listPath: string;
   readonly onChanged: () => void;
 }) {
-  const { app, data, apiPath, guests, guestPath, publisher, onChanged } = props;
+  const { app, data, apiPath, guests, guestPath, publisher } = props;
   const { plugin, versions } = data;
   const account = useAccount();
   const [asked, setAsked] = useState<Asked>();
   const close = (): void => setAsked(undefined);
+  const keepFocus = useFocusKept();
+  const onDone = (): void => {
+    keepFocus();
+    props.onChanged();
+  };
   const model = modelOf(plugin, versions);
   const sides = sidesOf(app, plugin, account.id);
   const pinPath = ({ guestId }: Claim) =>
     `/api/v1/extension-points/${plugin.extensionPointId}/guests/${guestId}/pins/${plugin.name}`;
   const waiting = versions.filter(({ state }) => state === 'awaiting_approval');
-  const shared = { model, guests, onDone: onChanged, onClose: close };
+  const shared = { model, guests, onDone, onClose: close };
   return (
     <>
       <dl class="facts">
@@ -142,23 +148,27 @@ export function PluginBody(props: {
   );
 }
 
-/** Where the plugin stands, in the server's words, wherever that is not what anybody expects. */
+/** What one has to know before all else: that it is stopped, that something waits, or what became of the newest version. */
 function StandingNotice(props: {
   readonly data: PluginData;
   readonly isHost: boolean;
   readonly children: ComponentChildren;
 }) {
   const { status, version } = props.data.plugin;
-  const isServed =
-    status.state === 'published' && status.bindings.every((binding) => binding.version === version.number);
-  if (isServed) return null;
-  const isBad = status.state !== 'published' && status.state !== 'awaiting_approval';
+  const newest = props.data.versions[0];
+  if (status.state === 'published') return null;
+  const isWaiting = status.state === 'awaiting_approval';
+  const title = isWaiting
+    ? `Version ${version.number} waits for ${props.isHost ? 'your approval' : 'the team’s approval'}`
+    : status.state === 'blocked'
+      ? 'The team has blocked this plugin'
+      : `Version ${version.number}: ${newest === undefined ? '' : (decisionWords(newest)?.toLowerCase() ?? '')}`;
   return (
     <div class="standing-notice">
-      <Notice kind={isBad ? 'warning' : 'info'}>
-        <p>{status.detail}</p>
-        {status.state === 'awaiting_approval' && !props.isHost ? (
-          <p class="soft small">You need to do nothing: the team looks at it, and you read here what they decided.</p>
+      <Notice kind={isWaiting && !props.isHost ? 'info' : 'warning'} title={title}>
+        {status.reason === null ? null : <blockquote>{status.reason}</blockquote>}
+        {isWaiting && !props.isHost ? (
+          <p>You need to do nothing: somebody of the team looks at it, and you read here what they decided.</p>
         ) : null}
         {props.children}
       </Notice>

@@ -11,6 +11,7 @@ import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useApi, useToast } from '../../state/services.ts';
 import type { Data } from '../../state/use-data.ts';
+import { useFocusKept } from '../../state/use-focus-kept.ts';
 import { useKeptData } from '../../state/use-kept.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { modelOf } from '../plugin/plugin-model.ts';
@@ -46,6 +47,7 @@ interface Asked {
 function Approvals({ app, approvals }: { readonly app: App; readonly approvals: Data<Approval[]> }) {
   const [shown, setShown] = useState(pageSize);
   const [asked, setAsked] = useState<Asked>();
+  const keepFocus = useFocusKept();
   return (
     <Section
       title="Approvals"
@@ -86,6 +88,7 @@ function Approvals({ app, approvals }: { readonly app: App; readonly approvals: 
           isHost
           onDone={() => {
             const { id } = asked.approval.version;
+            keepFocus();
             approvals.update((list) => list.filter(({ version }) => version.id !== id));
           }}
           onClose={() => setAsked(undefined)}

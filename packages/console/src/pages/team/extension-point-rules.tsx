@@ -7,10 +7,12 @@ import { Button, LinkButton } from '../../components/button.tsx';
 import { RadioGroup } from '../../components/choices.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
 import { CheckboxField, TextField } from '../../components/field.tsx';
+import { LeaveDialog } from '../../components/leave-dialog.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { useServices } from '../../state/services.ts';
 import { useData } from '../../state/use-data.ts';
+import { useLeaveQuestion } from '../../state/use-leave-question.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { AppPartFrame } from './app-frame.tsx';
 import { draftOf, limitsOf, numberFault, proposalWords, type RulesDraft, sizeHint } from './rules.ts';
@@ -53,7 +55,9 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
   const { route } = useLocation();
   const { apiPath, pagePath } = useExtensionPointPath();
   const trial = useTrial(point.appId, apiPath);
-  const [draft, setDraft] = useState(() => draftOf(point));
+  const [first] = useState(() => draftOf(point));
+  const [draft, setDraft] = useState(first);
+  const leaving = useLeaveQuestion(JSON.stringify(draft) !== JSON.stringify(first));
   const change = (part: Partial<RulesDraft>): void => setDraft((now) => ({ ...now, ...part }));
   const sizeFault = numberFault(draft.maxModuleBytes, minModuleBytes);
   const memoryFault = numberFault(draft.maxInitialMemoryPages, 0);
@@ -66,7 +70,7 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
   });
   return (
     <>
-      <form onSubmit={submit} noValidate>
+      <form class="rules-form" onSubmit={submit} noValidate>
         <Section isBeside title="Approval" intro="Whether somebody of the team looks at versions first.">
           <CheckboxField
             label="Each new version waits for the team’s approval"
@@ -129,6 +133,7 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
         </div>
       </form>
       {trial.dialog}
+      <LeaveDialog question={leaving} />
     </>
   );
 }

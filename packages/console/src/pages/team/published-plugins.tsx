@@ -1,7 +1,6 @@
 import type { ExtensionPoint, Guest, Plugin } from '@tenon/protocol';
 import { Badge } from '../../components/badge.tsx';
 import { byteSize } from '../../components/byte-size.ts';
-import { ContentAddressView } from '../../components/content-address.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { DownloadButton } from '../../components/download-button.tsx';
 import { Link } from '../../components/link.tsx';
@@ -94,7 +93,6 @@ function PluginTable(props: {
             </span>
           ),
         },
-        { header: 'Content address', cell: ({ contentAddress }) => <ContentAddressView address={contentAddress} /> },
         { header: 'Published', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
         {
           header: 'Actions',

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Button, LinkButton } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
 import { TextField } from '../../components/field.tsx';
+import { LeaveDialog } from '../../components/leave-dialog.tsx';
 import { checkSchema } from '../../components/schema-editor/check-schema.ts';
 import { SchemaEditor } from '../../components/schema-editor/schema-editor.tsx';
 import { SchemaView } from '../../components/schema-view.tsx';
@@ -91,21 +91,7 @@ export function SchemaForm(props: {
         {checked.isSound ? null : <p class="soft small">As it was before the faults.</p>}
         <SchemaView schema={schema} />
       </section>
-      {leaving.isAsking ? (
-        <Dialog title="Leave without saving?" onClose={leaving.stay}>
-          <div class="stack">
-            <p>What you have changed here is not saved.</p>
-            <div class="actions actions-end">
-              <Button kind="quiet" onClick={leaving.stay}>
-                Stay
-              </Button>
-              <Button kind="danger" onClick={leaving.leave}>
-                Leave
-              </Button>
-            </div>
-          </div>
-        </Dialog>
-      ) : null}
+      <LeaveDialog question={leaving} />
     </div>
   );
 }

@@ -8,15 +8,14 @@ import './trial-view.css';
 /** What a trial came to, in a sentence. */
 export function trialWords({ checked, breaking }: SchemaTrial): string {
   if (checked === 0) return 'No plugin is bound here yet: nothing can break.';
-  if (breaking === 0) return checked === 1 ? 'The bound plugin fits.' : `All ${checked} bound plugins fit.`;
-  const what = breaking === 1 ? '1 bound plugin' : `${breaking} bound plugins`;
-  return `${what} of ${checked} would not fit.`;
+  if (breaking === 0) return checked === 1 ? 'The one bound version fits.' : `All ${checked} bound versions fit.`;
+  return `${breaking} of ${checked === 1 ? '1 bound version' : `${checked} bound versions`} would not fit.`;
 }
 
-/** Plugins that fit now, and would not any more: those that somebody has to be asked about. */
-export function newlyBreaking({ objects, breaking }: SchemaTrial): number {
-  const alreadyBroken = objects.filter(({ isBrokenAlready }) => isBrokenAlready).length;
-  return breaking - alreadyBroken;
+/** How many plugins fit now and would not any more: those that somebody has to be asked about. */
+export function newlyBreaking({ objects }: SchemaTrial): number {
+  const breaking = objects.filter(({ isBrokenAlready }) => !isBrokenAlready);
+  return new Set(breaking.map(({ pluginId }) => pluginId)).size;
 }
 
 /** So many plugins are listed with all that speaks against each. */

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { BindingList, Version } from '@tenon/protocol';
+import { greetThatSays, openPublisher, type Publisher } from './helpers/publishing.ts';
+import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
+import { faultsInBothColours, openWorkshop, type Workshop } from './helpers/workshop.ts';
+
+describe('versions that wait for the team', { skip: noBrowser }, () => {
+  let stage: Stage;
+  let workshop: Workshop;
+  let owner: Visitor;
+  let ada: Publisher;
+  before(async () => {
+    stage = await openStage({ settings: { TENON_WRITES_PER_SECOND: '10000' } });
+    workshop = await openWorkshop(stage, 'Acme Spreadsheet');
+    ada = await openPublisher(stage, workshop, 'customers/globex', 'Ada Lovelace');
+    await ada.publish(workshop.point.id, 'median', greetThatSays('1'));
+    owner = await stage.visitor();
+    await owner.open('/');
+    const { TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart;
+    await owner.signIn(email, password);
+  });
+  after(() => stage.close());
+
+  const approvals = () => `/apps/${workshop.app.id}/approvals`;
+  const bound = async () =>
+    Object.keys(
+      await workshop.call<BindingList>(
+        'GET',
+        `/api/v1/extension-points/${workshop.point.id}/bindings/customers%2Fglobex`,
+      ),
+    );
+
+  it('are none before a rule says so, which one sets on the page of rules', async () => {
+    const { page } = owner;
+    await owner.open(approvals());
+    await page.getByRole('heading', { name: 'Nothing waits' }).waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await owner.open(`/apps/${workshop.app.id}/extension-points/${workshop.point.id}`);
+    await page.getByText('A new version is used as soon as it is published.').waitFor();
+    await page.getByRole('link', { name: 'Change the rules' }).click();
+    await page.getByLabel('Each new version waits for the team’s approval').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The team approves each new version before programs get it.').waitFor();
+    assert.deepEqual(await bound(), ['median'], 'what is published stays so');
+  });
+
+  it('are told to their publisher as waiting, with what comes next', async () => {
+    const { page } = ada.visitor;
+    await ada.visitor.open(`/apps/${workshop.app.id}/plugins/${workshop.point.id}`);
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'median.wasm',
+      mimeType: 'application/wasm',
+      buffer: greetThatSays('2'),
+    });
+    await page.getByLabel('Semantic version').fill('1.2');
+    await page.getByLabel('Note').fill('Faster <b>by half</b>');
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByText('Three numbers, as in 1.4.0').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.getByLabel('Semantic version').fill('1.2.0');
+    await page.getByText(/--semver 1\.2\.0\s+\\\s+--note 'Faster <b>by half<\/b>'/).waitFor();
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByText('median is sent: version 2 waits for the team').waitFor();
+    await page.getByText('It is used as soon as they approve it').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.getByRole('link', { name: 'Its page' }).click();
+    await page.getByText('Version 2 waits for the team’s approval').waitFor();
+    await page.getByText('Faster <b>by half</b>').waitFor();
+    assert.equal(await page.getByRole('button', { name: /Approve|Reject/ }).count(), 0);
+    assert.deepEqual(await faultsInBothColours(page), []);
+  });
+
+  it('are counted on the tab, and approved or rejected with a reason', async () => {
+    await ada.publish(workshop.point.id, 'mode', greetThatSays('m'));
+    const { page } = owner;
+    await owner.open(`/apps/${workshop.app.id}`);
+    await page.getByRole('link', { name: 'Approvals 2 waiting' }).click();
+    await page.getByText('Faster <b>by half</b>').waitFor();
+    assert.deepEqual(await page.locator('.approval h3').allInnerTexts(), [
+      'median version 2 · 1.2.0',
+      'mode version 1',
+    ]);
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.setViewportSize({ width: 360, height: 740 });
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.setViewportSize({ width: 1280, height: 720 });
+
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Reject version 1 of mode' }).click();
+    await dialog.getByLabel('Reason').fill('We have one already.');
+    await dialog.getByRole('button', { name: 'Reject the version' }).click();
+    await page.getByRole('link', { name: 'Approvals 1 waiting' }).waitFor();
+    await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
+    await page.getByRole('button', { name: 'Approve version 2 of median' }).click();
+    await dialog.getByText('version 1 →').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await dialog.getByRole('button', { name: 'Approve the version' }).click();
+    await page.getByRole('heading', { name: 'Nothing waits' }).waitFor();
+    await page.getByRole('link', { name: 'Approvals', exact: true }).waitFor();
+
+    const path = `/api/v1/artifacts/${workshop.point.id}/plugin/${ada.userId}`;
+    const stateOf = async (name: string, number: number) =>
+      (await ada.call<Version>('GET', `${path}/${name}/versions/${number}`)).state;
+    assert.deepEqual([await stateOf('median', 2), await stateOf('mode', 1)], ['published', 'rejected']);
+    const { page: theirs } = ada.visitor;
+    await ada.visitor.open(`/apps/${workshop.app.id}/plugins/${workshop.point.id}/mode`);
+    await theirs.getByText('Version 1: rejected by the team').waitFor();
+    await theirs.getByText('We have one already.').first().waitFor();
+    assert.deepEqual(await faultsInBothColours(theirs), []);
+  });
+
+  it('are decided on the plugin’s own page as well', async () => {
+    await ada.publish(workshop.point.id, 'range', greetThatSays('r'));
+    const { page } = owner;
+    await owner.open(approvals());
+    await page.getByRole('link', { name: 'range' }).click();
+    await page.getByText('Version 1 waits for your approval').waitFor();
+    await page.getByRole('button', { name: 'Approve version 1 …' }).click();
+    await page.getByRole('dialog').getByText('nothing →').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve the version' }).click();
+    await page.getByText('Cleared by the team').waitFor();
+    assert.deepEqual((await bound()).sort(), ['median', 'range']);
+  });
+
+  it('are only to be looked at by a viewer', async () => {
+    await ada.publish(workshop.point.id, 'sum', greetThatSays('s'));
+    const vera = await openPublisher(stage, workshop, 'customers/viewer', 'Vera Viewer');
+    await workshop.call('PUT', `/api/v1/apps/${workshop.app.id}/members/${vera.userId}`, { role: 'viewer' });
+    const { page } = vera.visitor;
+    await vera.visitor.open(approvals());
+    await page.getByRole('button', { name: 'Download version 1 of sum' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: /Approve|Reject/ }).count(), 0);
+    assert.equal(await page.getByRole('link', { name: 'Audit trail' }).count(), 0);
+    await vera.visitor.close();
+  });
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ExtensionPoint } from '@tenon/protocol';
+import { greetThatSays, openPublisher, type Publisher } from './helpers/publishing.ts';
+import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
+import { faultsInBothColours, openWorkshop, type Workshop } from './helpers/workshop.ts';
+
+describe('what modules are held to', { skip: noBrowser }, () => {
+  let stage: Stage;
+  let workshop: Workshop;
+  let owner: Visitor;
+  let ada: Publisher;
+  before(async () => {
+    stage = await openStage({ settings: { TENON_WRITES_PER_SECOND: '10000' } });
+    workshop = await openWorkshop(stage, 'Acme Spreadsheet');
+    ada = await openPublisher(stage, workshop, 'customers/globex', 'Ada Lovelace');
+    await ada.publish(workshop.point.id, 'median', greetThatSays('1'));
+    owner = await stage.visitor();
+    await owner.open('/');
+    const { TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart;
+    await owner.signIn(email, password);
+  });
+  after(() => stage.close());
+
+  const pointPath = () => `/apps/${workshop.app.id}/extension-points/${workshop.point.id}`;
+  const point = () => workshop.call<ExtensionPoint>('GET', `/api/v1/extension-points/${workshop.point.id}`);
+
+  it('is set as limits and ticks, and what is typed is checked', async () => {
+    const { page } = owner;
+    await owner.open(pointPath());
+    await page.getByRole('link', { name: 'Change the rules' }).click();
+    const save = page.getByRole('button', { name: 'Save' });
+    const size = page.getByLabel('Largest module, in bytes');
+    await size.fill('7');
+    await page.getByText('8 at the least, or nothing.').waitFor();
+    assert.ok(await save.isDisabled());
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await size.fill('2000000');
+    await page.getByText('2.00 MB').waitFor();
+    await page.getByLabel('Largest memory at the start').fill('32');
+    await page.getByText('2.10 MB').waitFor();
+    await page.getByLabel('only those that are ticked').check();
+    await page.getByLabel('simd', { exact: true }).check();
+    await page.getByLabel('threads').check();
+    await page.getByLabel('threads').uncheck();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.setViewportSize({ width: 360, height: 740 });
+    assert.deepEqual(await faultsInBothColours(page), []);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360);
+    await page.setViewportSize({ width: 1280, height: 720 });
+
+    await page.getByRole('link', { name: 'Applications' }).first().click();
+    await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click();
+    await save.click();
+    await page.getByText('Of WebAssembly proposals they may use simd.').waitFor();
+    const { limits, requiresApproval } = await point();
+    assert.deepEqual(limits, {
+      maxModuleBytes: 2_000_000,
+      maxInitialMemoryPages: 32,
+      proposals: ['simd'],
+      allowWasi: true,
+    });
+    assert.equal(requiresApproval, false);
+    assert.deepEqual(await faultsInBothColours(page), []);
+  });
+
+  it('is not changed to what bound plugins would not fit before somebody has read which and why', async () => {
+    const { page } = owner;
+    await owner.open(`${pointPath()}/rules`);
+    await page.getByLabel('Largest module, in bytes').fill('100');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const question = page.getByRole('dialog', { name: '1 bound plugin would break' });
+    await question.getByText('the extension point takes 100 at the most').waitFor();
+    await question.getByText('version 1 of Ada Lovelace').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await question.getByRole('button', { name: 'Go on editing' }).click();
+    await question.waitFor({ state: 'detached' });
+    assert.equal(await page.getByLabel('Largest module, in bytes').inputValue(), '100');
+    assert.equal(await page.getByRole('alert').count(), 0);
+    assert.equal((await point()).limits.maxModuleBytes, 2_000_000);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await question.getByRole('button', { name: 'Save all the same' }).click();
+    await page.getByText('Modules may have 100 bytes').waitFor();
+    assert.equal((await point()).limits.maxModuleBytes, 100);
+
+    // What does not fit already is no reason to ask again.
+    await page.getByRole('link', { name: 'Change the rules' }).click();
+    await page.getByLabel('Modules may import WASI preview 1').uncheck();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('They may not import WASI.').waitFor();
+    await workshop.call('PUT', `/api/v1/extension-points/${workshop.point.id}`, {
+      limits: { maxModuleBytes: null, maxInitialMemoryPages: null, proposals: null, allowWasi: true },
+    });
+  });
+
+  it('can be tried before a schema is saved', async () => {
+    const { page } = owner;
+    await owner.open(`${pointPath()}/edit`);
+    await page.getByRole('button', { name: 'Try it first' }).click();
+    await page.getByText('The one bound version fits.').waitFor();
+    await page.locator('.cm-content').fill('exports: [greet, evaluate]');
+    await page.getByText('The one bound version fits.').waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'evaluate' }).waitFor();
+    await page.getByRole('button', { name: 'Try it first' }).click();
+    await page.getByText('1 of 1 bound version would not fit.').waitFor();
+    await page.getByText('does not export the function "evaluate"').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    assert.deepEqual((await point()).schema, workshop.point.schema);
+
+    await page.getByRole('button', { name: 'Save' }).click();
+    const question = page.getByRole('dialog', { name: '1 bound plugin would break' });
+    await question.getByRole('button', { name: 'Save all the same' }).click();
+    await page.getByRole('heading', { name: 'Greetings', level: 1 }).waitFor();
+    assert.deepEqual(Object.keys((await point()).schema.exports), ['greet', 'evaluate']);
+  });
+
+  it('is told to guests before they send, and when they are refused, each time with the name that was meant', async () => {
+    await workshop.call('PUT', `/api/v1/extension-points/${workshop.point.id}`, {
+      schema: { exports: ['greet', 'count_vowel', 'evaluate', 'finish', 'begin'] },
+      limits: { maxModuleBytes: 1_000 },
+    });
+    const { page } = ada.visitor;
+    const open = () => ada.visitor.open(`/apps/${workshop.app.id}/plugins/${workshop.point.id}`);
+    const choose = () =>
+      page.locator('input[type=file]').setInputFiles({
+        name: 'mode.wasm',
+        mimeType: 'application/wasm',
+        buffer: greetThatSays('mode'),
+      });
+    await open();
+    await choose();
+    await page.getByText('It does not fit: the server will refuse it').waitFor();
+    const told = await page.locator('.mismatches li').allInnerTexts();
+    assert.equal(told.length, 5, told.join('\n'));
+    assert.ok(told.includes('The module does not export the function "count_vowel"; it exports "count_vowels".'));
+    assert.ok(told.some((line) => line.includes('takes 1,000 at the most')));
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    const refusal = page.getByRole('alert');
+    await refusal.getByText('The module does not fit the extension point').waitFor();
+    assert.deepEqual(await refusal.getByRole('listitem').allInnerTexts(), told, 'the page checks as the server does');
+    assert.deepEqual(await faultsInBothColours(page), []);
+  });
+});
