@@ -338,7 +338,10 @@ describe('tenon logout', () => {
     assert.doesNotMatch(await readFile(join(person.configDir, 'credentials.json'), 'utf8'), /tnn_/);
     const environment = { TENON_URL: server.url, TENON_TOKEN: token };
     assert.equal((await person.tenon(['whoami'], { environment })).exitCode, 3);
-    assert.equal((await person.tenon(['logout', '--server', server.url])).exitCode, 3);
+    const again = await person.tenon(['logout', '--server', server.url]);
+    assert.equal(again.exitCode, 3);
+    assert.ok(again.stderr.includes(`You are not logged in to ${server.url}.`), again.stderr);
+    assert.match((await person.tenon(['logout'])).stderr, /Out of which login\? None is the current one\./);
   });
 
   it('forgets it where the server is away, and says how long the token lives', async (t) => {

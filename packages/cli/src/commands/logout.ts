@@ -70,22 +70,20 @@ async function logout(io: Io, options: Options): Promise<void> {
 function chooseLogins(options: Options, place: CredentialsPlace): readonly NamedProfile[] {
   const credentials = readCredentials(place);
   if (options.all) return [...credentials.profiles].map(([name, profile]) => ({ name, profile }));
-  const login = chooseLogin(options, place, credentials);
+  const choice = choose(options, place, credentials);
+  const login = choice?.login ?? (choice && profileOfServer(credentials, choice.url, place.environment.TENON_PROFILE));
   if (login !== undefined) return [login];
-  throw new CliError('not_logged_in', 'You are not logged in there.', {
+  const what =
+    choice === undefined ? 'Out of which login? None is the current one.' : `You are not logged in to ${choice.url}.`;
+  throw new CliError('not_logged_in', what, {
     exitCode: exitCodes.denied,
     hint: 'To see your logins: tenon profile list',
   });
 }
 
-function chooseLogin(
-  options: ConnectionOptions,
-  { environment }: CredentialsPlace,
-  credentials: Credentials,
-): NamedProfile | undefined {
+function choose(options: ConnectionOptions, { environment }: CredentialsPlace, credentials: Credentials) {
   const quickstartUrl = parseServerUrl(readQuickstart(options, environment).TENON_URL ?? '');
-  const choice = chooseServer(options, { environment, logins: () => credentials, quickstartUrl });
-  return choice && (choice.login ?? profileOfServer(credentials, choice.url, environment.TENON_PROFILE));
+  return chooseServer(options, { environment, logins: () => credentials, quickstartUrl });
 }
 
 async function end(
