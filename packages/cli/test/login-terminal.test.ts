@@ -81,13 +81,13 @@ describe('tenon login where nobody looks', () => {
   it('ends soon after it is done, whatever its browser does', { skip: process.platform === 'win32' }, async (t) => {
     const machine = await newMachine(t);
     const slow = join(machine.folder, 'slow');
-    await writeFile(slow, `#!/bin/sh\n'${machine.environment.BROWSER}' "$1"\nexec sleep 8\n`, { mode: 0o755 });
+    await writeFile(slow, `#!/bin/sh\n'${machine.environment.BROWSER}' "$1"\nexec sleep 60\n`, { mode: 0o755 });
     const { ended } = start(['login', '--server', server.url], {
       environment: { ...machine.environment, BROWSER: slow },
     });
     await ada.decideAndReturn(await machine.opened(), { decision: 'approve' });
     const approvedMs = performance.now();
     assert.equal((await ended).exitCode, 0);
-    assert.ok(performance.now() - approvedMs < 4_000);
+    assert.ok(performance.now() - approvedMs < 30_000);
   });
 });

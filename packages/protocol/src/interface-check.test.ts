@@ -235,7 +235,7 @@ describe('checkInterface()', () => {
     const named = Object.fromEntries(many.map((name) => [name, {}]));
     const startMs = performance.now();
     const found = checkInterface({ ...moduleOf(''), exports, imports }, { exports: named }, {});
-    assert.ok(performance.now() - startMs < 10_000);
+    assert.ok(performance.now() - startMs < 30_000);
     assert.equal(found.length, maxMismatches + 1);
     assert.deepEqual(found.at(-1), { code: 'too_many', pointer: '', detail: 'There are 59,900 more.' });
   });

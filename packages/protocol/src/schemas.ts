@@ -109,7 +109,8 @@ export const extensionPointInput = Type.Object({
   requiresApproval: Type.Optional(
     Type.Boolean({ description: "default `false`: whether a new version waits for the team's approval" }),
   ),
-  limits: Type.Optional(Type.Partial(extensionPointLimits)),
+  // A misspelt limit that was taken would leave its author believing in a bound that isn't there.
+  limits: Type.Optional(Type.Partial(extensionPointLimits, { additionalProperties: false })),
 });
 export type ExtensionPointInput = Static<typeof extensionPointInput>;
 

@@ -73,7 +73,7 @@ describe('createApiClient()', () => {
       return fine(line.includes('cursor=a') ? { objects: [2], nextCursor: 'b' } : { objects: [1], nextCursor: 'a' });
     });
     assert.deepEqual(await client.list('/api/v1/apps', { query: { kind: 'x', other: undefined } }), [1, 2, 3]);
-    assert.equal(sent[1]?.line, 'GET /tenon/api/v1/apps?kind=x&limit=200');
+    assert.equal(sent[1]?.line, 'GET /tenon/api/v1/apps?kind=x&limit=1000');
   });
 
   it('gets a new token when the one it has is refused, once', async () => {
