@@ -103,6 +103,7 @@ describe('the audit trail', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'All that Ada Lovelace did' }).click();
     await page.waitForURL(new RegExp(`user=${ada.userId}`));
     await said(page, 'yanked version 1 of').waitFor({ state: 'detached' });
+    await page.locator('.audit-entry').first().waitFor(); // while it loads there is none
     assert.equal(await page.locator('.audit-entry').count(), 1);
   });
 
