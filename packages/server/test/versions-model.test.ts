@@ -11,6 +11,7 @@ const expectedOutcomes = [
   'publish plugin_name_taken',
   'publish not_a_guest',
   'publish not_found',
+  'publish conflict',
   'decide done',
   'decide conflict',
   'decide forbidden',

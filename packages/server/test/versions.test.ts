@@ -97,7 +97,7 @@ describe('publishing a version', () => {
     assert.equal((await workshop.publish(2)).isNewVersion, false);
     const old = await workshop.publish(1);
     assert.deepEqual([old.isNewVersion, old.version.number], [true, 3]);
-    await workshop.call('POST', '/versions/3/yank', why);
+    await workshop.call('POST', '/versions/3/yank', why, workshop.publisher);
     const anew = await workshop.publish(1);
     assert.deepEqual([anew.isNewVersion, anew.version.number], [true, 4], 'what was yanked is not current');
     assert.equal(await workshop.bound(), 4);
@@ -216,6 +216,26 @@ describe('POST …/yank and …/restore', () => {
     assert.equal(restored.json<Version>().state, 'published');
     assert.equal(restored.json<Version>().stateReason, null);
     assert.equal(await workshop.bound(), 3);
+  });
+
+  it('leave to the host what the host yanked, also when its bytes are published once more', async () => {
+    const workshop = await withVersions(3);
+    await workshop.call('POST', '/versions/1/yank', why);
+    const { detail } = assertProblem(await workshop.tryPublish(1), 409, 'conflict');
+    assert.match(detail, /Version 1 has the same bytes, .* Their reason: It divides by zero\./);
+    assert.deepEqual([await workshop.bound(), (await workshop.versions()).length], [3, 3]);
+
+    await workshop.call('POST', '/versions/1/restore');
+    const anew = await workshop.publish(1);
+    assert.deepEqual([anew.isNewVersion, anew.version.number], [true, 4]);
+    await workshop.call('POST', '/versions/1/yank', why);
+    assert.equal((await workshop.publish(1)).isNewVersion, false, 'what is published since then stays published');
+    await workshop.call('POST', '/versions/4/yank', why, workshop.publisher);
+    assert.equal(
+      (await workshop.publish(1)).version.number,
+      5,
+      'and what the publisher yanked, the publisher publishes',
+    );
   });
 
   it('leave what the host yanked to the host, and what the publisher yanked to both', async () => {

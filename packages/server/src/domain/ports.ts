@@ -127,6 +127,8 @@ export interface Queries extends HousekeepingQueries, AuditQueries {
   /** A plugin's versions, the newest first; `after` is the number of the last one that was shown. */
   versions(key: PluginKey, page: Page): Promise<VersionRecord[]>;
   version(key: PluginKey, number: number): Promise<VersionRecord | undefined>;
+  /** The newest of a plugin's versions that have these bytes. */
+  versionOfContent(key: PluginKey, contentAddress: ContentAddress): Promise<VersionRecord | undefined>;
   /** Under which guests these versions were published, in the order of the guests' ids. */
   guestsOfVersions(
     versionIds: readonly VersionId[],

@@ -77,8 +77,10 @@ export function authorizePublish(
  * so that neither the answer nor its timing tells.
  *
  * @throws DomainError `invalid_field` for a semantic version or a note that is none, a code for bytes that are no valid core
- *   module, `interface_mismatch` for a module that does not fit the extension point, `plugin_blocked`, `plugin_name_taken`, `limit_exceeded`, `not_a_guest` or `not_found` when the guest or the
- *   extension point went away meanwhile
+ *   module, `interface_mismatch` for a module that does not fit the extension point, `plugin_blocked`,
+ *   `plugin_name_taken`, `limit_exceeded`,
+ *   `conflict` for bytes that the host has yanked, `not_a_guest` or `not_found` when the guest or the extension point went away
+ *   meanwhile
  */
 export async function publish(
   context: Context,
@@ -144,6 +146,7 @@ function storeVersion(
     const state = extensionPoint.requiresApproval ? 'awaiting_approval' : 'published';
     const isCurrent =
       present?.newest.contentAddress === contentAddress && (await changesNothing(tx, present, claims, state));
+    if (!isCurrent) await demandNotWithdrawn(tx, key, contentAddress);
     const version = isCurrent ? present.newest : newVersion(key, present, checked, state, nowMs);
     if (!isCurrent) await tx.insertVersion(version, checked.interfaceJson);
     const unclaimed = isCurrent ? await withoutClaimed(tx, version, claims) : claims;
@@ -180,6 +183,16 @@ function demandNotBlocked(plugin: PluginRecord | undefined): void {
   throw new DomainError(
     'plugin_blocked',
     `The application's team has blocked the plugin, and it takes no new version. Their reason: ${plugin.block.reason}`,
+  );
+}
+
+/** To publish what the host has yanked once more would be to restore it, which the host alone may; a build that runs again does so unasked. */
+async function demandNotWithdrawn(tx: Transaction, key: PluginKey, contentAddress: ContentAddress): Promise<void> {
+  const before = await tx.versionOfContent(key, contentAddress);
+  if (before?.state !== 'yanked' || before.stateSide !== 'host') return;
+  throw new DomainError(
+    'conflict',
+    `Version ${before.number} has the same bytes, and the application's team has yanked it: they alone can restore it. Their reason: ${before.stateReason}`,
   );
 }
 

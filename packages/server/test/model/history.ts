@@ -83,11 +83,13 @@ export class History {
 
 /** One plugin, from its first publish after it was last deleted. */
 export class PluginHistory {
+  readonly #history: History;
   readonly #events: readonly Event[];
   readonly of: Person;
   readonly name: Name;
 
   constructor(history: History, of: Person, name: Name, from: number) {
+    this.#history = history;
     this.#events = history.events.slice(from);
     this.of = of;
     this.name = name;
@@ -121,6 +123,11 @@ export class PluginHistory {
       (event): event is Decision =>
         event.kind === 'decide' && event.of === this.of && event.name === this.name && event.number === number,
     );
+  }
+
+  /** The guests that the publisher held when something was decided. */
+  heldAt(decision: Decision): GuestKey[] {
+    return this.#history.before(this.#history.events.indexOf(decision)).holds(this.of);
   }
 
   isBlocked(): boolean {

@@ -74,6 +74,10 @@ function predictPublish(history: History, operation: Extract<Operation, { kind: 
     const isCurrent = state === 'published' ? !isRolledBack : state === 'awaiting_approval' && awaits;
     if (isCurrent) return { event: { ...done, number: newest.number, isNew: false, awaits: false } };
   }
+  const same = plugin.versions().findLast((version) => version.content === content);
+  if (same !== undefined && plugin.state(same.number) === 'yanked' && sideOfYank(plugin, same.number) === 'host') {
+    return refused('conflict');
+  }
   return { event: { ...done, number: (newest?.number ?? 0) + 1, isNew: true, awaits } };
 }
 
@@ -92,7 +96,8 @@ function predictDecision(history: History, operation: Extract<Operation, { kind:
 
 /** A publisher who is an owner too yanks what is their own as its publisher, as long as they hold a guest. */
 function sideOfYank(plugin: PluginHistory, number: number): Side {
-  return plugin.decision(number)?.by === plugin.of ? 'publisher' : 'host';
+  const decision = plugin.decision(number);
+  return decision?.by === plugin.of && plugin.heldAt(decision).length > 0 ? 'publisher' : 'host';
 }
 
 /** What keeps a person from what the application's team alone may do. */

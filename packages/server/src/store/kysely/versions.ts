@@ -24,7 +24,10 @@ export const versionColumns = [
 
 export function versionQueries(
   db: Db,
-): Pick<Queries, 'versions' | 'version' | 'guestsOfVersions' | 'versionsAwaitingApproval' | 'boundVersions'> {
+): Pick<
+  Queries,
+  'versions' | 'version' | 'versionOfContent' | 'guestsOfVersions' | 'versionsAwaitingApproval' | 'boundVersions'
+> {
   return {
     versions(key, page) {
       let versions = versionsOf(db, key).orderBy('versions.number', 'desc');
@@ -32,6 +35,12 @@ export function versionQueries(
       return (page.limit === undefined ? versions : versions.limit(page.limit)).execute();
     },
     version: (key, number) => versionsOf(db, key).where('versions.number', '=', number).executeTakeFirst(),
+    versionOfContent: (key, contentAddress) =>
+      versionsOf(db, key)
+        .where('versions.content_address', '=', contentAddress)
+        .orderBy('versions.number', 'desc')
+        .limit(1)
+        .executeTakeFirst(),
     guestsOfVersions: (versionIds) =>
       inChunks(versionIds, (chunk) =>
         db

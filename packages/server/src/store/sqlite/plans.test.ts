@@ -68,6 +68,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
     [undefined, user].flatMap((whose) => [ask.plugins(point, whose, {}), ask.plugins(point, whose, page)]),
   versions: (ask) => [ask.versions(key, {}), ask.versions(key, { after: '7', limit: 10 })],
   version: (ask) => [ask.version(key, 1)],
+  versionOfContent: (ask) => [ask.versionOfContent(key, addressOf('a'))],
   guestsOfVersions: (ask) => [ask.guestsOfVersions([version.id, version.id])],
   boundVersions: (ask) => [ask.boundVersions(point, {}), ask.boundVersions(point, page)],
   versionsAwaitingApproval: (ask) => [ask.versionsAwaitingApproval(app, {}), ask.versionsAwaitingApproval(app, page)],

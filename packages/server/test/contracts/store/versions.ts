@@ -54,6 +54,19 @@ export function versionsContract(backend: Backend): void {
       }
     });
 
+    it('finds the newest version of one plugin that has some bytes', async () => {
+      const { key, owner } = await records().stage();
+      const contentAddress = addressOf('the same bytes');
+      await records().version(key('found'), { contentAddress });
+      const newest = await records().version(key('found'), { number: 2, contentAddress, state: 'yanked' });
+      await records().version(key('found'), { number: 3 });
+      const others = await records().version(key('found', owner), { number: 1, contentAddress });
+      assert.deepEqual(await store.it.read.versionOfContent(key('found'), contentAddress), newest);
+      assert.deepEqual(await store.it.read.versionOfContent(key('found', owner), contentAddress), others);
+      assert.equal(await store.it.read.versionOfContent(key('found'), addressOf('other bytes')), undefined);
+      assert.equal(await store.it.read.versionOfContent(key('unknown'), contentAddress), undefined);
+    });
+
     it('moves a version to another state, and nothing else of it or of others', async () => {
       const { key } = await records().stage();
       const first = await records().version(key('decided'));
