@@ -120,6 +120,20 @@ describe('PUT /api/v1/artifacts/… against a schema', () => {
     assert.match(found.errors?.[0]?.detail ?? '', /must be one of .*"simd"/);
   });
 
+  it('takes no limit that there is none of, which its author would believe in', async () => {
+    const { extensionPointId, owner, appId } = world;
+    const json = { name: 'Misspelt', limits: { 'allowWasi/': false, maxBytes: 1 } };
+    for (const [method, path] of [
+      ['PUT', `${api}/extension-points/${extensionPointId}`],
+      ['POST', `${api}/apps/${appId}/extension-points`],
+      ['POST', `${api}/extension-points/${extensionPointId}/schema/trial`],
+    ] as const) {
+      const found = assertProblem(await service.call(method, path, { token: owner.token, json }), 422, 'invalid_field');
+      const pointers = found.errors?.map(({ pointer }) => pointer);
+      assert.deepEqual(pointers, ['/limits/allowWasi~1', '/limits/maxBytes'], path);
+    }
+  });
+
   it('refuses bytes that are published already when the schema has changed since', async () => {
     const id = await point(world, { exports: ['greet'] });
     assert.equal((await publish(world, id, greeting)).statusCode, 201);

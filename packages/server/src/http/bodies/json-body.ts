@@ -81,6 +81,9 @@ function describeFault(fault: SchemaFault, all: readonly SchemaFault[]): FieldFa
     const missing = (params as { requiredProperties: string[] }).requiredProperties;
     return missing.map((name) => ({ pointer: `${instancePath}/${name}`, detail: 'is required' }));
   }
+  // Told of the object, and once more of each field of it.
+  if (keyword === 'additionalProperties') return [];
+  if (keyword === 'boolean') return [{ pointer: instancePath, detail: 'is none of the fields that there are' }];
   if (keyword === 'type') return [{ pointer: instancePath, detail: `must be ${typeName(params)}` }];
   if (keyword === 'pattern' && (params as { pattern: unknown }).pattern === '\\S') {
     return [{ pointer: instancePath, detail: 'must not be blank' }];
