@@ -15,7 +15,7 @@ describe('errors', () => {
   let service: TestService;
   let world: World;
   before(async () => {
-    service = await openService({ config: { writesPerSecond: 100, writeBurst: 60, maxJsonBytes: 1000 } });
+    service = await openService({ config: { writesPerSecond: 1, writeBurst: 60, maxJsonBytes: 1000 } });
     world = await makeWorld(service);
   });
   after(() => service.close());
