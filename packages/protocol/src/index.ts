@@ -2,6 +2,7 @@
 export * from './accounts.ts';
 export * from './audit.ts';
 export * from './audit-actions.ts';
+export * from './binding-target.ts';
 export * from './error-codes.ts';
 export * from './ids.ts';
 export * from './instrumentation.ts';

@@ -1,6 +1,7 @@
 import type {
   ApiKeyId,
   AppId,
+  BindingFacts,
   ContentAddress,
   DeviceGrantId,
   ExtensionPointId,
@@ -16,7 +17,6 @@ import type {
 } from '@tenon/protocol';
 import type { Mismatch } from '@tenon/protocol/interface-check';
 import type { AuditMutations, AuditQueries } from './audit/ports.ts';
-import type { BindingFacts } from './binding-target.ts';
 import type { HousekeepingMutations, HousekeepingQueries, StoreFault } from './housekeeping/ports.ts';
 import type {
   ApiKeyRecord,
@@ -150,7 +150,7 @@ export interface Queries extends HousekeepingQueries, AuditQueries {
   /** What decides what each of a plugin's claims binds. */
   bindingFacts(
     key: PluginKey,
-  ): Promise<(BindingFacts & Pick<BindingRecord, 'guestId' | 'versionId' | 'updatedAtMs'>)[]>;
+  ): Promise<(BindingFacts<VersionId> & Pick<BindingRecord, 'guestId' | 'versionId' | 'updatedAtMs'>)[]>;
 
   /**
    * Whether a user may read the bytes: some version that names them belongs to the user's own plugin in an application of

@@ -1,4 +1,4 @@
-import { bindingTarget } from './binding-target.ts';
+import { bindingTarget } from '@tenon/protocol';
 import type { Transaction } from './ports.ts';
 import type { PluginKey } from './records.ts';
 

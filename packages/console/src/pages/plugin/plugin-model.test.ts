@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { App, VersionId, VersionState } from '@tenon/protocol';
-import { bindingTarget } from '../../../../server/src/domain/binding-target.ts';
+import type { App, VersionState } from '@tenon/protocol';
 import {
   boundBy,
   type Change,
@@ -21,27 +20,6 @@ const states: readonly VersionState[] = [
   'rejected',
   'awaiting_approval',
 ];
-
-/** Numbers that are the same in each run (a linear congruential generator). */
-function randomNumbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
-function randomModel(random: (below: number) => number): PluginModel {
-  const guests = ['gst_a', 'gst_b', 'gst_c'].slice(0, 1 + random(3));
-  const versions = Array.from({ length: 1 + random(5) }, (_, at) => ({
-    number: at + 1,
-    state: states[random(states.length)] ?? 'published',
-    guestIds: guests.filter(() => random(3) > 0),
-  }));
-  const maybe = () => (random(3) === 0 ? 1 + random(versions.length) : null);
-  const claims = guests.map((guestId) => ({ guestId, pinnedTo: maybe(), rolledBackTo: maybe() }));
-  return { isBlocked: random(6) === 0, claims, versions };
-}
 
 /** Two versions under two guests. */
 const model: PluginModel = {
@@ -63,29 +41,6 @@ function after(...changes: readonly Change[]): PluginModel {
 function bound(of: PluginModel): (number | null)[] {
   return of.claims.map((claim) => boundBy(of, claim));
 }
-
-describe('boundBy()', () => {
-  it("decides as the server's rule does", () => {
-    const random = randomNumbers(5);
-    const idOf = (number: number) => String(number) as VersionId;
-    for (let round = 0; round < 2_000; round++) {
-      const some = randomModel(random);
-      const published = some.versions.filter(({ state }) => state === 'published');
-      const isPublished = (wanted: number) => published.some(({ number }) => number === wanted);
-      for (const claim of some.claims) {
-        const newest = published.filter(({ guestIds }) => guestIds.includes(claim.guestId)).at(-1);
-        const { pinnedTo, rolledBackTo } = claim;
-        const target = bindingTarget({
-          isBlocked: some.isBlocked,
-          pinned: pinnedTo === null ? null : { id: idOf(pinnedTo), isPublished: isPublished(pinnedTo) },
-          selected: rolledBackTo !== null && isPublished(rolledBackTo) ? idOf(rolledBackTo) : null,
-          newest: newest === undefined ? null : idOf(newest.number),
-        });
-        assert.equal(boundBy(some, claim), target === null ? null : Number(target), JSON.stringify({ some, claim }));
-      }
-    }
-  });
-});
 
 describe('changed()', () => {
   it('follows what the page on publishing says of each change', () => {

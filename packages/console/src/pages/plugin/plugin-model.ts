@@ -1,8 +1,9 @@
 import type { App, Plugin, Version, VersionState } from '@tenon/protocol';
+import { bindingTarget } from '@tenon/protocol/light';
 
 /*
  * What is bound of a plugin, and what would be after a change, so that a dialog can say so before it is made. The rule is the
- * server's (`packages/server/src/domain/binding-target.ts`), which decides; a test holds the two together.
+ * one by which the server decides.
  */
 
 /** A plugin's place under one guest. */
@@ -35,10 +36,13 @@ export function modelOf({ status }: Plugin, versions: readonly Version[]): Plugi
 
 /** The number of the version that a claim binds. */
 export function boundBy(model: PluginModel, claim: Claim): number | null {
-  if (model.isBlocked) return null;
   const { pinnedTo, rolledBackTo } = claim;
-  if (pinnedTo !== null) return isPublished(model, pinnedTo) ? pinnedTo : null;
-  return rolledBackTo !== null && isPublished(model, rolledBackTo) ? rolledBackTo : newestFor(model, claim);
+  return bindingTarget({
+    isBlocked: model.isBlocked,
+    pinned: pinnedTo === null ? null : { id: pinnedTo, isPublished: isPublished(model, pinnedTo) },
+    selected: rolledBackTo !== null && isPublished(model, rolledBackTo) ? rolledBackTo : null,
+    newest: newestFor(model, claim),
+  });
 }
 
 function isPublished({ versions }: PluginModel, wanted: number): boolean {
