@@ -54,7 +54,7 @@ describe('scripts', () => {
         encoding: 'utf8',
       });
       assert.equal(status, 1);
-      assert.match(stderr, /^This needs Node\.js 24 or later and runs on v20\.20\.2\. Start it through npm/);
+      assert.match(stderr, /^This needs Node\.js 24\.7 or later and runs on v20\.20\.2\. Start it through npm/);
     });
   }
 });
