@@ -25,7 +25,7 @@ const schema = {
   },
 };
 
-export async function openWorkshop({ url, server }: Stage, name: string): Promise<Workshop> {
+export async function openWorkshop({ url, server }: Pick<Stage, 'url' | 'server'>, name: string): Promise<Workshop> {
   const { TENON_TOKEN: token = '' } = server.quickstart;
   const call: Workshop['call'] = async (method, path, json) => {
     const response = await fetch(url + path, {
