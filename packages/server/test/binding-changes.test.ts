@@ -53,6 +53,12 @@ const rows: Readonly<Record<string, Row>> = {
     from: 2,
     to: 0,
   },
+  'bytes that the host has yanked are published again': {
+    given: (shop) => decide(shop, 2, 'yank'),
+    change: (shop) => shop.tryPublish(2),
+    from: 1,
+    to: 1,
+  },
   'the newest version is restored': {
     given: (shop) => decide(shop, 2, 'yank'),
     change: (shop) => decide(shop, 2, 'restore', {}),
