@@ -98,7 +98,9 @@ describe('what modules are held to', { skip: noBrowser }, () => {
     await owner.open(`${pointPath()}/edit`);
     await page.getByRole('button', { name: 'Try it first' }).click();
     await page.getByText('The one bound version fits.').waitFor();
-    await page.locator('.cm-content').fill('exports: [greet, evaluate]');
+    await page.getByRole('textbox', { name: 'Schema' }).click();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.insertText('exports: [greet, evaluate]');
     await page.getByText('The one bound version fits.').waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'evaluate' }).waitFor();
     await page.getByRole('button', { name: 'Try it first' }).click();
