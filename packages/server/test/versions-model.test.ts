@@ -12,6 +12,7 @@ const expectedOutcomes = [
   'publish not_a_guest',
   'publish not_found',
   'publish conflict',
+  'publish interface_mismatch',
   'decide done',
   'decide conflict',
   'decide forbidden',

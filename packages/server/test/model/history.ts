@@ -1,4 +1,4 @@
-import type { GuestKey, Name, Operation, Person } from './operations.ts';
+import { type Content, exportsOf, type GuestKey, type Name, type Operation, type Person } from './operations.ts';
 
 /*
  * The model: nothing but the list of what was done, and questions to it. Where the service keeps states and moves them, each
@@ -52,6 +52,12 @@ export class History {
   requiresApproval(): boolean {
     const last = this.events.findLast((event) => event.kind === 'settings');
     return last?.kind === 'settings' && last.requiresApproval;
+  }
+
+  /** Whether a module has the export that the schema asks for by now. */
+  fits(content: Content): boolean {
+    const last = this.events.findLast((event) => event.kind === 'schema');
+    return last?.kind !== 'schema' || exportsOf[content].some((exported) => exported === last.exported);
   }
 
   plugin(of: Person, name: Name): PluginHistory {

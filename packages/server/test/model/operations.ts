@@ -9,6 +9,9 @@ export const people = ['ann', 'bob', 'olga'] as const;
 export const names = ['10', 'constructor'] as const;
 export const contents = [0, 1, 2] as const;
 
+/** The functions that each module exports, of which a schema asks for one. */
+export const exportsOf = [['evaluate'], ['describe'], ['evaluate', 'describe']] as const;
+
 export type GuestKey = (typeof guestKeys)[number];
 export type Person = (typeof people)[number];
 export type Name = (typeof names)[number];
@@ -35,7 +38,7 @@ export type Operation =
   | { kind: 'removeUser'; guest: GuestKey; user: Person }
   | { kind: 'join'; guest: GuestKey; user: Person }
   | { kind: 'settings'; requiresApproval: boolean }
-  | { kind: 'schema'; exported: string };
+  | { kind: 'schema'; exported: 'evaluate' | 'describe' };
 
 /** Numbers from a seed, the same for the same seed: mulberry32. */
 export function createRandom(seed: number): { below(limit: number): number; pick<T>(from: readonly T[]): T } {
@@ -68,7 +71,7 @@ const everything: Weights = {
   removeUser: 1,
   join: 1,
   settings: 3,
-  schema: 1,
+  schema: 5,
 };
 const approvals: Weights = { publish: 32, decide: 26, rollBack: 26, settings: 14, pin: 1, unpin: 1 };
 const comingsAndGoings: Weights = { publish: 30, decide: 25, rollBack: 10, removeUser: 9, removeGuest: 3, join: 12 };

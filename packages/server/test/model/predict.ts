@@ -62,6 +62,7 @@ function predictPublish(history: History, operation: Extract<Operation, { kind: 
   if (under.length === 0) return refused('not_a_guest');
   const plugin = history.plugin(by, name);
   if (plugin.isBlocked()) return refused('plugin_blocked');
+  if (!history.fits(content)) return refused('interface_mismatch');
   const claims = under.map((one) => history.slot(one, name));
   if (claims.some((claim) => claim !== undefined && claim.plugin.of !== by)) return refused('plugin_name_taken');
 

@@ -7,6 +7,7 @@ import {
   newId,
   type UserId,
 } from '@tenon/protocol';
+import { checkInterface } from '@tenon/protocol/interface-check';
 import {
   type Actor,
   authorizeApp,
@@ -29,16 +30,16 @@ import {
   unpinBinding,
 } from '../../src/domain/host-control.ts';
 import { acceptInvitation } from '../../src/domain/invitations.ts';
-import type { BlobStore, Store } from '../../src/domain/ports.ts';
+import type { BlobStore, ModuleChecker, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
 import { noLimits, type TokenRecord } from '../../src/domain/records.ts';
 import { createSnapshots } from '../../src/domain/snapshots.ts';
 import { makeToken } from '../../src/domain/tokens.ts';
 import { decideVersion } from '../../src/domain/versions.ts';
 import { accountParts } from '../helpers/account-parts.ts';
-import { anyModule } from '../helpers/any-module.ts';
 import {
   type Content,
+  exportsOf,
   firstHolders,
   type GuestKey,
   guestKeys,
@@ -76,12 +77,24 @@ const noBlobs: BlobStore = {
   async close() {},
 };
 
+/** Modules are no more than their names here, and the comparison with the schema is the real one. */
+const checker: ModuleChecker = {
+  async check(bytes, demands) {
+    const content = Number(Buffer.from(bytes).toString().split('/').at(-1)) as Content;
+    const named = exportsOf[content].map((name) => ({ name, kind: 'function' as const }));
+    const module = { sizeBytes: bytes.length, initialMemoryPages: 0, proposals: [], imports: [], exports: named };
+    const mismatches = demands ? checkInterface(module, JSON.parse(demands.schemaJson), demands.limits) : [];
+    return { interfaceJson: JSON.stringify(module), mismatches };
+  },
+  compare: async (interfaces) => interfaces.map(() => []),
+};
+
 export function openStage(store: Store): Stage {
   let nowMs = 0;
   const context: Context = {
     store,
     blobs: noBlobs,
-    checker: anyModule,
+    checker,
     snapshots: createSnapshots(store),
     clock: () => nowMs,
     random: randomBytes,
