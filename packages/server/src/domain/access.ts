@@ -138,6 +138,21 @@ export function demandUserLevel(actor: Actor): void {
 }
 
 /**
+ * Lets an actor in once more, inside the transaction that makes the change: a role or a guest may have been taken away while
+ * the request waited for its turn.
+ *
+ * @returns the access as it is now
+ * @throws DomainError as {@link authorizeApp}
+ */
+export async function renewAccess<A extends AppAccess>(tx: Queries, access: A, purpose: PermissionName): Promise<A> {
+  const { actor, app } = access;
+  const standing = await readStanding(tx, actor, app.id);
+  if (standing === undefined) throw notFound('application');
+  demandPermission(actor, standing, purpose);
+  return { ...access, ...standing };
+}
+
+/**
  * Demands that a token has not been revoked since it was looked at, or its account deleted: what is made by means of it would
  * outlast that. To be asked in the transaction that makes it.
  *
@@ -166,6 +181,16 @@ export function demandSides(actor: Actor, access: Standing, plugin: { readonly u
   throw new DomainError('forbidden', `This takes the plugin's publisher, or the role ${roles.join(' or ')}.`);
 }
 
+/**
+ * Demands that an actor acts on the host's side.
+ *
+ * @throws DomainError `forbidden`
+ */
+export function demandHost(sides: readonly Side[]): void {
+  if (sides.includes('host')) return;
+  throw new DomainError('forbidden', `This takes the role ${permissions.decideOnPlugins.roles.join(' or ')}.`);
+}
+
 /** Whether the actor sees the application as one of its members, and not as a guest alone. */
 export function isMember(access: AppAccess): boolean {
   return access.role !== 'guest';
@@ -191,16 +216,17 @@ function demandPermission(actor: Actor, access: Standing, purpose: PermissionNam
 function findAppAccess(context: Context, actor: Actor, appId: AppId): Promise<Standing | undefined> {
   if (actor.appId !== null && actor.appId !== appId) return Promise.resolve(undefined);
   const memory = context.snapshots.current().memory(appAccess);
-  return memory.getOrLoad(`${actor.userId} ${appId}`, async () => {
-    const { read } = context.store;
-    const [app, member, guests] = await Promise.all([
-      read.app(appId),
-      read.member(appId, actor.userId),
-      read.guestsHeldBy(actor.userId, appId),
-    ]);
-    const role = member?.role ?? (guests.length > 0 ? 'guest' : undefined);
-    return app === undefined || role === undefined ? undefined : { app, role, guests };
-  });
+  return memory.getOrLoad(`${actor.userId} ${appId}`, () => readStanding(context.store.read, actor, appId));
+}
+
+async function readStanding(read: Queries, { userId }: Actor, appId: AppId): Promise<Standing | undefined> {
+  const [app, member, guests] = await Promise.all([
+    read.app(appId),
+    read.member(appId, userId),
+    read.guestsHeldBy(userId, appId),
+  ]);
+  const role = member?.role ?? (guests.length > 0 ? 'guest' : undefined);
+  return app === undefined || role === undefined ? undefined : { app, role, guests };
 }
 
 function findExtensionPoint(context: Context, id: ExtensionPointId): Promise<ExtensionPointRecord | undefined> {

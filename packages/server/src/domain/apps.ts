@@ -1,5 +1,5 @@
 import { type AppId, isId, type MemberRole, newId } from '@tenon/protocol';
-import { type Actor, type AppAccess, demandStanding } from './access.ts';
+import { type Actor, type AppAccess, demandStanding, renewAccess } from './access.ts';
 import { changedFields, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
@@ -43,8 +43,7 @@ export async function listApps(context: Context, actor: Actor, page: Page): Prom
 export async function renameApp(context: Context, access: AppAccess, name: string): Promise<AppAccess> {
   const updatedAtMs = context.clock();
   return context.store.write(async (tx) => {
-    const present = await tx.app(access.app.id);
-    if (present === undefined) throw notFound('application');
+    const { app: present } = await renewAccess(tx, access, 'updateApp');
     const app = { ...present, name, updatedAtMs };
     await tx.updateApp(app.id, { name, updatedAtMs });
     const details = changedFields(present, app, ['name']);
@@ -54,8 +53,9 @@ export async function renameApp(context: Context, access: AppAccess, name: strin
 }
 
 /** Deletes an application with its extension points, guests, plugins and bindings. */
-export async function deleteApp(context: Context, { actor, app }: AppAccess): Promise<void> {
+export async function deleteApp(context: Context, access: AppAccess): Promise<void> {
   await context.store.write(async (tx) => {
+    const { actor, app } = await renewAccess(tx, access, 'deleteApp');
     await record(context, tx, actor, { action: 'app.delete', appId: app.id, target: app });
     await tx.deleteApp(app.id);
   });
@@ -85,6 +85,7 @@ export async function putMember(
 ): Promise<NamedMember> {
   const appId = access.app.id;
   return context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeMembers');
     const user = isId('user', userId) ? await tx.user(userId) : undefined;
     if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
     const present = await tx.member(appId, user.id);
@@ -105,6 +106,7 @@ export async function putMember(
 export async function removeMember(context: Context, access: AppAccess, userId: string): Promise<void> {
   const appId = access.app.id;
   await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeMembers');
     const present = isId('user', userId) ? await tx.member(appId, userId) : undefined;
     if (present === undefined) throw notFound('member');
     if (present.role === 'owner') await demandAnotherOwner(tx, appId);

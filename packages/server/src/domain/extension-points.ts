@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type ExtensionPointLimits, newId } from '@tenon/protocol';
 import { describeFault, parseExtensionPointSchema, SchemaError } from '@tenon/protocol/extension-point-schema';
-import type { AppAccess, ExtensionPointAccess } from './access.ts';
+import { type AppAccess, type ExtensionPointAccess, renewAccess } from './access.ts';
 import { changedFields, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
@@ -36,7 +36,7 @@ export async function createExtensionPoint(
     updatedAtMs: createdAtMs,
   };
   await context.store.write(async (tx) => {
-    if ((await tx.app(access.app.id)) === undefined) throw notFound('application');
+    await renewAccess(tx, access, 'changeExtensionPoints');
     await tx.insertExtensionPoint(extensionPoint);
     await record(context, tx, access.actor, {
       action: 'extension_point.create',
@@ -72,6 +72,7 @@ export async function updateExtensionPoint(
 ): Promise<ExtensionPointRecord> {
   const schemaJson = fields.schema === undefined ? undefined : readSchema(fields.schema);
   return context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeExtensionPoints');
     const present = await tx.extensionPoint(access.extensionPoint.id);
     if (present === undefined) throw notFound('extension point');
     const change = {
@@ -102,6 +103,7 @@ export async function updateExtensionPoint(
 export async function deleteExtensionPoint(context: Context, access: ExtensionPointAccess): Promise<void> {
   const { actor, app, extensionPoint } = access;
   await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeExtensionPoints');
     await record(context, tx, actor, { action: 'extension_point.delete', appId: app.id, target: extensionPoint });
     await tx.deleteExtensionPoint(extensionPoint.id);
   });

@@ -1,5 +1,5 @@
 import { guestKeyFault, isId, newId } from '@tenon/protocol';
-import type { Actor, AppAccess } from './access.ts';
+import { type Actor, type AppAccess, renewAccess } from './access.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
@@ -43,7 +43,7 @@ export async function inviteGuest(
   const code = makeCode(context.random);
   const createdAtMs = context.clock();
   await context.store.write(async (tx) => {
-    if ((await tx.app(access.app.id)) === undefined) throw notFound('application');
+    await renewAccess(tx, access, 'changeGuests');
     let guest = await tx.guestByKey(access.app.id, fields.guestKey);
     if (guest === undefined) {
       guest = { id: newId('guest'), appId: access.app.id, guestKey: fields.guestKey, createdAtMs };
@@ -113,6 +113,7 @@ async function withUsers(context: Context, guests: readonly GuestRecord[]): Prom
  */
 export async function removeGuest(context: Context, access: AppAccess, guestId: string): Promise<void> {
   await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeGuests');
     const guest = isId('guest', guestId) ? await tx.guest(guestId) : undefined;
     if (guest?.appId !== access.app.id) throw notFound('guest');
     await tx.deleteGuest(guest.id);
@@ -133,6 +134,7 @@ export async function removeGuestUser(
   userId: string,
 ): Promise<void> {
   await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeGuests');
     const guest = isId('guest', guestId) ? await tx.guest(guestId) : undefined;
     if (guest?.appId !== access.app.id) throw notFound('guest');
     const users = await tx.usersOfGuests([guest.id]);

@@ -1,5 +1,5 @@
 import { type AuditDetail, type GuestId, isId, isPluginName } from '@tenon/protocol';
-import type { Actor, ExtensionPointAccess } from './access.ts';
+import { type Actor, demandHost, type ExtensionPointAccess, renewAccess } from './access.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
@@ -72,7 +72,8 @@ export function blockPlugin(
     actor,
     access,
     target,
-    async ({ tx, plugin, nowMs, tell }) => {
+    async ({ tx, plugin, sides, nowMs, tell }) => {
+      demandHost(sides);
       await tx.blockPlugin(plugin, { atMs: nowMs, reason });
       await tell('plugin.block', { details: { reason } });
     },
@@ -92,7 +93,8 @@ export async function unblockPlugin(
     actor,
     access,
     target,
-    async ({ tx, plugin, tell }) => {
+    async ({ tx, plugin, sides, tell }) => {
+      demandHost(sides);
       if (plugin.block === null) throw notFound('block');
       await tx.blockPlugin(plugin, null);
       await tell('plugin.unblock');
@@ -206,6 +208,7 @@ function changeBinding(
   const extensionPointId = access.extensionPoint.id;
   const nowMs = context.clock();
   return context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'decideOnPlugins');
     const guest = await findGuest(tx, access, guestId);
     const binding = isPluginName(name) ? await tx.binding(extensionPointId, guest.id, name) : undefined;
     if (binding === undefined) throw notFound('binding');

@@ -1,5 +1,5 @@
 import { type AppId, type InvitationStatus, isId } from '@tenon/protocol';
-import { type Actor, type AppAccess, demandStanding } from './access.ts';
+import { type Actor, type AppAccess, demandStanding, renewAccess } from './access.ts';
 import { type AuditBy, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
@@ -93,6 +93,7 @@ export function declineInvitation(context: Context, actor: Actor, code: string):
  */
 export async function revokeInvitation(context: Context, access: AppAccess, invitationId: string): Promise<void> {
   await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeGuests');
     const invitation = isId('invitation', invitationId) ? await tx.invitation(invitationId) : undefined;
     if (invitation?.appId !== access.app.id) throw notFound('invitation');
     if (invitation.status !== 'pending') {

@@ -1,5 +1,5 @@
 import { type AppId, pluginId } from '@tenon/protocol';
-import { type Actor, demandSides, type ExtensionPointAccess } from './access.ts';
+import { type Actor, demandSides, type ExtensionPointAccess, renewAccess } from './access.ts';
 import { type AppAction, type AppEntry, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { findPlugin, type PluginTarget } from './plugins.ts';
@@ -52,11 +52,12 @@ export function changePlugin<T>(
 ): Promise<T> {
   const nowMs = context.clock();
   return context.store.write(async (tx) => {
-    const plugin = await findPlugin(tx, actor, access, target);
+    const now = await renewAccess(tx, access, 'changePlugins');
+    const plugin = await findPlugin(tx, actor, now, target);
     await change({
       tx,
       plugin,
-      sides: demandSides(actor, access, plugin),
+      sides: demandSides(actor, now, plugin),
       nowMs,
       tell: (action, rest) => record(context, tx, actor, auditOfPlugin(access.app.id, plugin, action, rest)),
     });
