@@ -1,5 +1,5 @@
 import { type AuditDetail, type GuestId, isId, isPluginName } from '@tenon/protocol';
-import { type Actor, demandHost, type ExtensionPointAccess, renewAccess } from './access.ts';
+import { demandHost, type ExtensionPointAccess, renewAccess } from './access.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
@@ -19,14 +19,12 @@ import { stateInWords } from './version-states.ts';
  */
 export function rollBack(
   context: Context,
-  actor: Actor,
   access: ExtensionPointAccess,
   target: PluginTarget,
   number: number,
 ): Promise<PluginWithBindings> {
   return changePlugin(
     context,
-    actor,
     access,
     target,
     async ({ tx, plugin, tell }) => {
@@ -62,14 +60,12 @@ async function selectEverywhere(
 /** Blocks a plugin: it is bound nowhere and takes no version until that is taken back. A second time replaces the reason. */
 export function blockPlugin(
   context: Context,
-  actor: Actor,
   access: ExtensionPointAccess,
   target: PluginTarget,
   reason: string,
 ): Promise<PluginWithBindings> {
   return changePlugin(
     context,
-    actor,
     access,
     target,
     async ({ tx, plugin, sides, nowMs, tell }) => {
@@ -84,13 +80,11 @@ export function blockPlugin(
 /** @throws DomainError `not_found` for a plugin that is not blocked */
 export async function unblockPlugin(
   context: Context,
-  actor: Actor,
   access: ExtensionPointAccess,
   target: PluginTarget,
 ): Promise<void> {
   await changePlugin(
     context,
-    actor,
     access,
     target,
     async ({ tx, plugin, sides, tell }) => {
@@ -111,13 +105,11 @@ export async function unblockPlugin(
  */
 export async function deletePlugin(
   context: Context,
-  actor: Actor,
   access: ExtensionPointAccess,
   target: PluginTarget,
 ): Promise<void> {
   await changePlugin(
     context,
-    actor,
     access,
     target,
     async ({ tx, plugin, sides, tell }) => {

@@ -1,5 +1,5 @@
 import { type AppId, pluginId } from '@tenon/protocol';
-import { type Actor, demandSides, type ExtensionPointAccess, renewAccess } from './access.ts';
+import { demandSides, type ExtensionPointAccess, renewAccess } from './access.ts';
 import { type AppAction, type AppEntry, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { findPlugin, type PluginTarget } from './plugins.ts';
@@ -44,12 +44,12 @@ export function auditOfPlugin<A extends PluginAction>(
  */
 export function changePlugin<T>(
   context: Context,
-  actor: Actor,
   access: ExtensionPointAccess,
   target: PluginTarget,
   change: (of: PluginChange) => Promise<void>,
   answer: (tx: Transaction, key: PluginKey) => Promise<T>,
 ): Promise<T> {
+  const { actor } = access;
   const nowMs = context.clock();
   return context.store.write(async (tx) => {
     const now = await renewAccess(tx, access, 'changePlugins');

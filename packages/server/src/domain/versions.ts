@@ -69,7 +69,6 @@ export async function listApprovals(
  */
 export function decideVersion(
   context: Context,
-  actor: Actor,
   access: ExtensionPointAccess,
   target: PluginTarget,
   number: string,
@@ -78,7 +77,6 @@ export function decideVersion(
 ): Promise<VersionWithGuests> {
   return changePlugin(
     context,
-    actor,
     access,
     target,
     async ({ tx, plugin, sides, nowMs, tell }) => {

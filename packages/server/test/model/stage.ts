@@ -209,16 +209,10 @@ async function performOn(
       const { by, number, action } = operation;
       const isHosts = action === 'approve' || action === 'reject';
       const access = await at(by, isHosts ? 'decideOnPlugins' : 'changePlugins');
-      return decideVersion(context, actor(by), access, plugin(), String(number), action, 'why');
+      return decideVersion(context, access, plugin(), String(number), action, 'why');
     }
     case 'rollBack':
-      return rollBack(
-        context,
-        actor(operation.by),
-        await at(operation.by, 'changePlugins'),
-        plugin(),
-        operation.number,
-      );
+      return rollBack(context, await at(operation.by, 'changePlugins'), plugin(), operation.number);
     case 'pin':
     case 'unpin': {
       const access = await at(operation.by, 'decideOnPlugins');
@@ -227,11 +221,11 @@ async function performOn(
       return pinBinding(context, access, binding, operation.number);
     }
     case 'block':
-      return blockPlugin(context, actor(operation.by), await at(operation.by, 'decideOnPlugins'), plugin(), 'why');
+      return blockPlugin(context, await at(operation.by, 'decideOnPlugins'), plugin(), 'why');
     case 'unblock':
-      return unblockPlugin(context, actor(operation.by), await at(operation.by, 'decideOnPlugins'), plugin());
+      return unblockPlugin(context, await at(operation.by, 'decideOnPlugins'), plugin());
     case 'delete':
-      return deletePlugin(context, actor(operation.by), await at(operation.by, 'changePlugins'), plugin());
+      return deletePlugin(context, await at(operation.by, 'changePlugins'), plugin());
     case 'removeGuest':
     case 'removeUser': {
       const access = await authorizeApp(context, actor('olga'), 'changeGuests', appId);

@@ -25,7 +25,7 @@ export const hostControlRoutes: readonly Route[] = [
       answers: { 200: { description: 'the plugin', schema: plugin, example: pluginExample } },
     },
     handle: async ({ context }, { admission, params, body }) =>
-      toPlugin(await blockPlugin(context, admission.actor, admission.access, pluginTarget(params), body.reason)),
+      toPlugin(await blockPlugin(context, admission.access, pluginTarget(params), body.reason)),
   }),
   route({
     method: 'DELETE',
@@ -38,7 +38,7 @@ export const hostControlRoutes: readonly Route[] = [
       answers: { 204: { description: 'it is blocked no more' } },
     },
     handle: async ({ context }, { admission, params }, reply) => {
-      await unblockPlugin(context, admission.actor, admission.access, pluginTarget(params));
+      await unblockPlugin(context, admission.access, pluginTarget(params));
       return reply.code(204).send();
     },
   }),

@@ -109,7 +109,7 @@ export const pluginRoutes: readonly Route[] = [
       errors: ['plugin_blocked', 'conflict'],
     },
     handle: async ({ context }, { admission, params }, reply) => {
-      await deletePlugin(context, admission.actor, admission.access, pluginTarget(params));
+      await deletePlugin(context, admission.access, pluginTarget(params));
       return reply.code(204).send();
     },
   }),

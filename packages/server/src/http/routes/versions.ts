@@ -84,9 +84,9 @@ export const versionRoutes: readonly Route[] = [
       errors: decisionErrors,
     },
     handle: async ({ context }, { admission, params, body }) => {
-      const { actor, access } = admission;
+      const { access } = admission;
       const target = pluginTarget(params);
-      return toVersion(await decideVersion(context, actor, access, target, params.number, 'yank', body.reason));
+      return toVersion(await decideVersion(context, access, target, params.number, 'yank', body.reason));
     },
   }),
   route({
@@ -102,8 +102,8 @@ export const versionRoutes: readonly Route[] = [
       errors: decisionErrors,
     },
     handle: async ({ context }, { admission, params }) => {
-      const { actor, access } = admission;
-      return toVersion(await decideVersion(context, actor, access, pluginTarget(params), params.number, 'restore'));
+      const { access } = admission;
+      return toVersion(await decideVersion(context, access, pluginTarget(params), params.number, 'restore'));
     },
   }),
   route({
@@ -118,8 +118,8 @@ export const versionRoutes: readonly Route[] = [
       errors: decisionErrors,
     },
     handle: async ({ context }, { admission, params }) => {
-      const { actor, access } = admission;
-      return toVersion(await decideVersion(context, actor, access, pluginTarget(params), params.number, 'approve'));
+      const { access } = admission;
+      return toVersion(await decideVersion(context, access, pluginTarget(params), params.number, 'approve'));
     },
   }),
   route({
@@ -135,9 +135,9 @@ export const versionRoutes: readonly Route[] = [
       errors: decisionErrors,
     },
     handle: async ({ context }, { admission, params, body }) => {
-      const { actor, access } = admission;
+      const { access } = admission;
       const target = pluginTarget(params);
-      return toVersion(await decideVersion(context, actor, access, target, params.number, 'reject', body.reason));
+      return toVersion(await decideVersion(context, access, target, params.number, 'reject', body.reason));
     },
   }),
   route({
@@ -156,8 +156,8 @@ export const versionRoutes: readonly Route[] = [
       errors: decisionErrors,
     },
     handle: async ({ context }, { admission, params, body }) => {
-      const { actor, access } = admission;
-      return toPlugin(await rollBack(context, actor, access, pluginTarget(params), body.version));
+      const { access } = admission;
+      return toPlugin(await rollBack(context, access, pluginTarget(params), body.version));
     },
   }),
 ];
