@@ -86,9 +86,10 @@ describe('pages of other sites, before somebody who is signed in', { skip: noBro
   async function attack(origin: string, act: (page: Page) => Promise<void>): Promise<string[]> {
     const page = await victim.page.context().newPage();
     const answers: Promise<string>[] = [];
-    page.on('response', (response) => {
+    const listen = (response: Response) => {
       if (response.url().startsWith(stage.url)) answers.push(describeAnswer(response));
-    });
+    };
+    page.on('response', listen);
     // What was really sent: Playwright shows the cookies of documents alone.
     const carried: string[] = [];
     const devTools = await page.context().newCDPSession(page);
@@ -98,6 +99,7 @@ describe('pages of other sites, before somebody who is signed in', { skip: noBro
     });
     await page.goto(origin);
     await act(page);
+    page.off('response', listen); // an answer that came later could not be read to its end: its page closes
     const settled = await Promise.all(answers);
     await page.close();
     victim.faults.length = 0; // what the attacking page itself was refused
