@@ -18,7 +18,10 @@ const allowed = new Map([
 ]);
 
 /** Packages whose sources run in any JavaScript host. */
-const hostNeutral = new Set(['protocol', 'instrument', 'console']);
+const hostNeutral = new Set(['protocol', 'instrument', 'trace', 'client', 'console']);
+
+/** Files of these that are made for what has Node's built-ins, behind an export of their own. */
+const forNode = ['packages/client/src/disk/'];
 
 /** Files that may read the environment, by base name: where configuration is parsed. */
 const mayReadEnvironment = new Set(['config.ts', 'environment.ts']);
@@ -82,7 +85,11 @@ function packageFault(root, file, specifier) {
   const room = roomOf(file);
   const [kind, own] = room.split('/');
   if (isBuiltin(specifier)) {
-    const neutral = kind === 'packages' && hostNeutral.has(own ?? '') && isSource(file);
+    const neutral =
+      kind === 'packages' &&
+      hostNeutral.has(own ?? '') &&
+      isSource(file) &&
+      !forNode.some((folder) => file.startsWith(folder));
     return neutral ? `packages/${own} runs in any JavaScript host, without Node's built-ins` : undefined;
   }
   const name = packageName(specifier);

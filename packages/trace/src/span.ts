@@ -1,0 +1,122 @@
+/** What an attribute may hold: OpenTelemetry's attribute values, without empty ones. */
+export type AttributeValue = string | number | boolean | bigint | readonly (string | number | boolean)[];
+
+/** Attributes by name. A `Map`, since names come from plugins and may be `__proto__`. */
+export type Attributes = ReadonlyMap<string, AttributeValue>;
+
+/** Something that happened at one moment within a span. */
+export interface SpanEvent {
+  /** `memory.grow`, `log`, or what a plugin's author named. */
+  readonly name: string;
+  /** Nanoseconds since 1970-01-01 UTC. */
+  readonly timeUnixNano: bigint;
+  readonly attributes: Attributes;
+}
+
+/** The function that a span shows a call of. */
+export interface TracedFunction {
+  /** Its index in the instrumented module, imports included: the argument of `enter`. */
+  readonly index: number;
+  /** Its name in the `name` section, as it stands there; `func[INDEX]` where there is none. */
+  readonly rawName: string;
+  /** The name as people write it: demangled where it was mangled, else `rawName`. */
+  readonly name: string;
+}
+
+/** How a span ended. OpenTelemetry's `Ok` is for applications to set, so no span has it. */
+export interface SpanStatus {
+  readonly code: 'unset' | 'error';
+  /** Why it failed; empty where it didn't. */
+  readonly message: string;
+}
+
+/** Calls within a span that have no span of their own, since they were shorter than the minimum. */
+export interface LeftOut {
+  /** How many, calls within such calls included. */
+  readonly calls: number;
+  /** Nanoseconds that they took altogether; those within others count once. */
+  readonly timeNano: bigint;
+}
+
+/** A call of a function of a module, or a stretch that the plugin's author marked by hand. */
+export interface Span {
+  /** 32 lower-case hexadecimal digits, not all zero: https://www.w3.org/TR/trace-context/#trace-id */
+  readonly traceId: string;
+  /** 16 lower-case hexadecimal digits, not all zero. */
+  readonly spanId: string;
+  /** The span that this one lies in: of the same module, or the host's own. `undefined` begins a trace. */
+  readonly parentSpanId: string | undefined;
+  /** The flags of W3C trace context: bit 0 is `sampled`. */
+  readonly traceFlags: number;
+  /** The host's `tracestate`, handed on as it came. */
+  readonly traceState: string | undefined;
+  /** The function's name as people write it, or the author's for a manual span. */
+  readonly name: string;
+  /** `undefined` for a manual span. */
+  readonly function: TracedFunction | undefined;
+  /** Nanoseconds since 1970-01-01 UTC. */
+  readonly startTimeUnixNano: bigint;
+  /** Nanoseconds since 1970-01-01 UTC; never before the start. */
+  readonly endTimeUnixNano: bigint;
+  /** Nanoseconds without those of the spans directly within this one; the time of calls that were left out is in it. */
+  readonly selfTimeNano: bigint;
+  readonly leftOut: LeftOut;
+  /** 64 KiB pages by which memories grew within this span and what was left out of it, but not in the spans within it. */
+  readonly grownPages: number;
+  readonly status: SpanStatus;
+  /** What the plugin's author added (`span-tags`), and what the host gave for the trace. */
+  readonly attributes: Attributes;
+  readonly events: readonly SpanEvent[];
+  /** How many events and attributes were dropped, since there were too many. */
+  readonly dropped: { readonly events: number; readonly attributes: number };
+}
+
+/** Takes spans somewhere. Each batch is one finished root and all the spans under it, parents before children, by start. */
+export interface SpanExporter {
+  /** Never throws into the traced program: what is thrown or rejected here is counted and told to the context's `onError`. */
+  export(spans: readonly Span[]): void | Promise<void>;
+  /** Sends on what waits. */
+  flush?(): Promise<void>;
+  /** Flushes, and takes nothing more. */
+  shutdown?(): Promise<void>;
+}
+
+/** What the calls of one function came to, spans or not: `leftOut` calls are counted too. */
+export interface FunctionStatistics {
+  readonly function: TracedFunction;
+  readonly calls: number;
+  /** Calls that ended in a trap, an exception or a reset. */
+  readonly failures: number;
+  /** Nanoseconds within the function, calls that it made included; recursive calls count once, in the outermost. */
+  readonly totalTimeNano: bigint;
+  /** Nanoseconds within the function without the traced calls that it made. */
+  readonly selfTimeNano: bigint;
+  /** The longest single call, in nanoseconds. */
+  readonly maxTimeNano: bigint;
+  /** Pages by which memories grew directly within it. */
+  readonly grownPages: number;
+  /** How many calls took how long: `bucketCounts[i]` counts durations up to `bounds[i]` nanoseconds, the last one all beyond. */
+  readonly durations: { readonly bounds: readonly number[]; readonly bucketCounts: readonly number[] };
+}
+
+/** What was not kept, so that nobody takes a part for the whole. */
+export interface DropCounts {
+  /** Spans of at least the minimum duration for which there was no room in their trace. */
+  readonly spans: number;
+  /** Calls deeper than the stack that is kept. */
+  readonly depth: number;
+  readonly events: number;
+  readonly attributes: number;
+  /** Exits without their enter, and enters without their exit. */
+  readonly unmatched: number;
+  /** Batches that an exporter failed to take. */
+  readonly exports: number;
+}
+
+/** A snapshot of everything counted since the start. */
+export interface TraceStatistics {
+  readonly functions: readonly FunctionStatistics[];
+  readonly dropped: DropCounts;
+  /** Nanoseconds since 1970-01-01 UTC at which counting began. */
+  readonly startTimeUnixNano: bigint;
+}
