@@ -48,6 +48,15 @@ describe('importFaults()', () => {
     assert.match(importFaults(root)[0] ?? '', /reaches into another package's files/);
   });
 
+  it('lets the tests of the tracing make modules with the rewriter, and its sources not', () => {
+    plant('package.json', JSON.stringify({ devDependencies: { '@tenon/instrument': '0.1.0' } }));
+    plant('packages/trace/package.json', manifest({}));
+    plant('packages/trace/test/trees.test.ts', "import { two } from '@tenon/instrument';");
+    assert.deepEqual(importFaults(root), []);
+    plant('packages/trace/src/index.ts', "import { two } from '@tenon/instrument';");
+    assert.match(importFaults(root).join('\n'), /^packages\/trace\/src\/index\.ts:1 .*may import no other package$/);
+  });
+
   it('finds nothing wrong with this workspace when it finds anything at all', () => {
     assert.ok(importsOf("import { a } from './b.ts';").length === 1);
     assert.deepEqual(importFaults(workspace), []);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import binaryen from 'binaryen';
+import { gcWat } from '../../../test/helpers/wat.ts';
 import { instrument } from '../src/index.ts';
-import { gcWat } from './support/wat.ts';
 
 /** The text that binaryen makes of a module, after it has validated it. */
 function validText(bytes: Uint8Array): string {

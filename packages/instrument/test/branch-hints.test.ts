@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import loadWabt from 'wabt';
+import { wat } from '../../../test/helpers/wat.ts';
 import { instrument } from '../src/index.ts';
 import { splitModule } from './support/sections.ts';
-import { wat } from './support/wat.ts';
 
 const wabt = await loadWabt();
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { makeProgram } from '../../../test/helpers/call-trees/make-program.ts';
 import regressions from './regressions.json' with { type: 'json' };
-import { checkCallTree } from './support/call-trees/check.ts';
-import { makeProgram } from './support/call-trees/make-program.ts';
+import { checkCallTree } from './support/check-call-tree.ts';
 
 const programCount = 4_000;
 

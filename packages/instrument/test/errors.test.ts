@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { wat } from '../../../test/helpers/wat.ts';
 import { describeModule, type InstrumentErrorCode, instrument } from '../src/index.ts';
 import { body, emptyType, moduleOf, repeated, section, vector } from './support/big-module.ts';
 import { leb } from './support/sections.ts';
-import { wat } from './support/wat.ts';
 
 const preamble = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 

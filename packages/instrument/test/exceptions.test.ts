@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { wat } from '../../../test/helpers/wat.ts';
 import { runTraced } from './support/run.ts';
-import { wat } from './support/wat.ts';
 
 const thrower = `
   (import "env" "host" (func $host (param i32)))

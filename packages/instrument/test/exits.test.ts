@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { gcWat, wat } from '../../../test/helpers/wat.ts';
 import { runTraced } from './support/run.ts';
-import { gcWat, wat } from './support/wat.ts';
 
 describe('instrument() on every way out of a function', () => {
   const forms: Record<string, string> = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { gcWat, wat } from '../../../test/helpers/wat.ts';
 import { instrument } from '../src/index.ts';
 import { runTraced } from './support/run.ts';
-import { gcWat, wat } from './support/wat.ts';
 
 /** Ten functions behind two imports, each returning its own number, so that a wrong index shows. */
 const numbered = Array.from({ length: 10 }, (_, n) => `(func $f${n} (result i32) (i32.const ${n}))`).join('\n');

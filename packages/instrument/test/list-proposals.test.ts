@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 import loadWabt from 'wabt';
+import { createRandom } from '../../../test/helpers/random.ts';
+import { gcWat, wat } from '../../../test/helpers/wat.ts';
 import { InstrumentError, instrument, listProposals, type Proposal, proposalNames } from '../src/index.ts';
 import { mutate } from './support/mutate.ts';
-import { createRandom } from './support/random.ts';
 import { samples } from './support/samples.ts';
-import { gcWat, wat } from './support/wat.ts';
 
 /** [text, what it uses] for what one proposal, or several, brought. */
 const table: readonly [text: string, ...proposals: Proposal[]][] = [

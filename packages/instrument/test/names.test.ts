@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { wat } from '../../../test/helpers/wat.ts';
 import { instrument } from '../src/index.ts';
 import { customSection, splitModule } from './support/sections.ts';
 import { functionNames } from './support/trace.ts';
-import { wat } from './support/wat.ts';
 
 const source = `(module
   (import "env" "log" (func $log (param i32)))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { scenarios } from '../../../test/helpers/real-programs/scenarios.ts';
 import { runScenario as run } from './support/run-scenario.ts';
-import { scenarios } from './support/scenarios.ts';
 
 const sorted = <Key extends string | number>(counts: Map<Key, number>) =>
   [...counts].sort(([first], [second]) => (first < second ? -1 : 1));

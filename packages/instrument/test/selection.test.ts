@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { wat } from '../../../test/helpers/wat.ts';
 import { instrument } from '../src/index.ts';
 import { runTraced } from './support/run.ts';
-import { wat } from './support/wat.ts';
 
 const input = wat(`(module
   (import "env" "log" (func $print (param i32)))

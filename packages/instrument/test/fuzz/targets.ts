@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { checkCallTree } from '../support/call-trees/check.ts';
+import { checkCallTree } from '../support/check-call-tree.ts';
 import { checkMutant, mutationOriginals } from '../support/mutate.ts';
 import { compareRuns } from '../support/translate-to-fuzz/compare.ts';
 import { createModuleMaker } from '../support/translate-to-fuzz/generator.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import { encode } from '../../../../test/helpers/call-trees/encode.ts';
+import { makeProgram } from '../../../../test/helpers/call-trees/make-program.ts';
+import { createRandom, type Random } from '../../../../test/helpers/random.ts';
 import { InstrumentError, instrument } from '../../src/index.ts';
-import { encode } from './call-trees/encode.ts';
-import { makeProgram } from './call-trees/make-program.ts';
-import { createRandom, type Random } from './random.ts';
 import { samples } from './samples.ts';
 
 /** Bytes that a format of counts and indices is likely to stumble over. */

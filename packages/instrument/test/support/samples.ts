@@ -1,4 +1,4 @@
-import { gcWat, wat } from './wat.ts';
+import { gcWat, wat } from '../../../../test/helpers/wat.ts';
 
 /** Small modules that between them hold every section and most instructions that the rewriter changes. */
 export async function samples(): Promise<Readonly<Record<string, Uint8Array>>> {

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { interceptEngine } from '../../../../test/helpers/real-programs/engine.ts';
+import { scenarios } from '../../../../test/helpers/real-programs/scenarios.ts';
 import { describeModule, instrument } from '../../src/index.ts';
 import { countWithBinaryen } from './binaryen-count.ts';
 import { corpusScenarios } from './corpus-scenarios.ts';
-import { interceptEngine } from './engine.ts';
-import { scenarios } from './scenarios.ts';
 import { createTrace } from './trace.ts';
 
 export type Mode = 'plain' | 'traced' | 'counted';

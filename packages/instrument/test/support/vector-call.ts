@@ -1,4 +1,4 @@
-import { wat } from './wat.ts';
+import { wat } from '../../../../test/helpers/wat.ts';
 
 /** Bits of a vector, the low half first. JavaScript has no other form for them. */
 export type VectorHalves = readonly [low: bigint, high: bigint];

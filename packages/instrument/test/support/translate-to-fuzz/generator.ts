@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import process from 'node:process';
 import vm from 'node:vm';
-import { createRandom, pick } from '../random.ts';
+import { createRandom, pick } from '../../../../../test/helpers/random.ts';
 
 /** Runs binaryen's `wasm-opt` in this process, where a call takes milliseconds. Returns its exit code. */
 type WasmOpt = (args: readonly string[]) => number;

@@ -1,4 +1,4 @@
-import { chance, type Random } from './random.ts';
+import { chance, type Random } from '../random.ts';
 
 /** Bytes of a module as nested lists, so that what is written first can be sized last. */
 export type Bytes = readonly (number | Bytes)[];

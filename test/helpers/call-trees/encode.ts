@@ -1,5 +1,5 @@
-import { type Assembler, type Bytes, createAssembler, flatten, heap, op } from '../assembler.ts';
 import { createRandom, pick, type Random } from '../random.ts';
+import { type Assembler, type Bytes, createAssembler, flatten, heap, op } from './assembler.ts';
 import { encodeBody, hinted, payloadAndExceptionType } from './encode-body.ts';
 import { type MemoryPlan, type Program, type ResultType, resultLists, tagCount } from './program.ts';
 

@@ -1,4 +1,4 @@
-import { type Assembler, type Bytes, empty, gc, heap, op } from '../assembler.ts';
+import { type Assembler, type Bytes, empty, gc, heap, op } from './assembler.ts';
 import {
   type CallPath,
   type Exit,

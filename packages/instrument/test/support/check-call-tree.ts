@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { type InstrumentReport, instrument } from '../../../src/index.ts';
-import { hintedOpcodes } from '../branch-hints.ts';
-import { encode } from './encode.ts';
-import { makeProgram } from './make-program.ts';
-import { createModel, type Event, type Outcome, TooLong } from './model.ts';
+import { encode } from '../../../../test/helpers/call-trees/encode.ts';
+import { makeProgram } from '../../../../test/helpers/call-trees/make-program.ts';
+import { createModel, type Event, type Outcome, TooLong } from '../../../../test/helpers/call-trees/model.ts';
 import {
   describeValue,
   type ImportedFunction,
@@ -12,7 +10,9 @@ import {
   resultLists,
   resultsOf,
   thrownPayload,
-} from './program.ts';
+} from '../../../../test/helpers/call-trees/program.ts';
+import { type InstrumentReport, instrument } from '../../src/index.ts';
+import { hintedOpcodes } from './branch-hints.ts';
 
 /** What one program showed. */
 export interface Tally {
