@@ -14,12 +14,27 @@ export type Event = `enter ${number}` | `exit ${number}` | `grow ${number}`;
 /** How a call from the host ends, as text. */
 export type Outcome = string;
 
+/** One call of a traced function. A tick is an event's place among all events since the model was made, from 1 on. */
+export interface CallNode {
+  readonly index: number;
+  readonly startTick: number;
+  /** That of `exit`; where there was none, that of the last event before the host saw what happened. */
+  endTick: number;
+  /** `exit`, or what took the call away without one. */
+  ending: 'exit' | 'trap' | 'thrown';
+  readonly calls: CallNode[];
+  /** Growth that was reported while this call was the innermost. */
+  readonly growths: { readonly tick: number; readonly pages: number }[];
+}
+
 export interface Model {
   /** What instantiation makes of the start function; undefined without one. */
   readonly start: () => Outcome | undefined;
   readonly call: (index: number, fuel: number) => Outcome;
   /** All events since the last take. */
   readonly takeEvents: () => Event[];
+  /** The calls since the last take that lay within no other. */
+  readonly takeRoots: () => CallNode[];
 }
 
 /** The program takes more steps than is worth running. */
@@ -63,6 +78,9 @@ export function createModel(program: Program, maxSteps: number): Model {
   const { imports, functions, memories, traced } = program;
   const handlesExceptions = program.generation !== 'none';
   const events: Event[] = [];
+  const roots: CallNode[] = [];
+  const open: CallNode[] = [];
+  let tick = 0;
   const sizes = memories.map(({ visibility, initial, minimum }) => (visibility === 'imported' ? initial : minimum));
   const canGrow = (memory: number) => (memories[memory]?.maximum ?? 1000) > (memories[memory]?.minimum ?? 0);
   const watched = memories.flatMap(({ visibility, isShared }, index) =>
@@ -76,9 +94,37 @@ export function createModel(program: Program, maxSteps: number): Model {
   const emit = (event: Event) => {
     if (++steps > maxSteps) throw new TooLong();
     events.push(event);
+    tick++;
   };
-  const enter = (index: number) => traced[index] && emit(`enter ${index}`);
-  const exit = (index: number) => traced[index] && emit(`exit ${index}`);
+  const reportGrowth = (pages: number) => {
+    emit(`grow ${pages}`);
+    open.at(-1)?.growths.push({ tick, pages });
+  };
+  const enter = (index: number) => {
+    if (!traced[index]) return;
+    emit(`enter ${index}`);
+    const node: CallNode = { index, startTick: tick, endTick: tick, ending: 'exit', calls: [], growths: [] };
+    (open.at(-1)?.calls ?? roots).push(node);
+    open.push(node);
+  };
+  const exit = (index: number) => {
+    if (!traced[index]) return;
+    emit(`exit ${index}`);
+    const node = open.pop();
+    if (node?.index !== index) throw new Error(`${index} is left while ${node?.index} is the innermost`);
+    node.endTick = tick;
+  };
+  /** A call from the host: whatever it leaves open has come to its end where the host goes on. */
+  const fromHost = (action: () => Ended): Ended => {
+    const depth = open.length;
+    const ended = action();
+    for (const node of open.splice(depth)) {
+      if (ended.kind === 'left') throw new Error(`${node.index} is still open after a return`);
+      node.endTick = tick;
+      node.ending = ended.kind;
+    }
+    return ended;
+  };
 
   function grow(memory: number, pages: number): boolean {
     const size = (sizes[memory] as number) + pages;
@@ -90,7 +136,7 @@ export function createModel(program: Program, maxSteps: number): Model {
     for (const memory of watched) {
       const size = sizes[memory] as number;
       const last = reported[memory] ?? size;
-      if (size > last) emit(`grow ${size - last}`);
+      if (size > last) reportGrowth(size - last);
       reported[memory] = size;
     }
   }
@@ -99,7 +145,7 @@ export function createModel(program: Program, maxSteps: number): Model {
     if (isWatched) reportHostGrowth();
     if (!grow(memory, pages)) return;
     if (isWatched) reported[memory] = sizes[memory];
-    if (pages > 0) emit(`grow ${pages}`);
+    if (pages > 0) reportGrowth(pages);
   }
 
   function callImport(index: number, fuel: number, isWrapped: boolean): Ended {
@@ -126,7 +172,7 @@ export function createModel(program: Program, maxSteps: number): Model {
       if (!isInstantiated) continue;
       if (action.act === 'grow') grow(action.memory, action.pages);
       else if (fuel > 0) {
-        const ended = callFunction(action.target, fuel - 1);
+        const ended = fromHost(() => callFunction(action.target, fuel - 1));
         if (ended.kind !== 'left' && !action.catches) return ended;
       }
     }
@@ -236,15 +282,23 @@ export function createModel(program: Program, maxSteps: number): Model {
       const boot = imports.length + functions.length;
       let ended: Ended = { kind: 'left', values: [] };
       if (start !== undefined) {
-        enter(boot);
-        ended = call(start.target, start.fuel);
-        if (ended.kind === 'left' || (ended.kind === 'thrown' && handlesExceptions)) exit(boot);
+        ended = fromHost(() => {
+          enter(boot);
+          const inner = call(start.target, start.fuel);
+          if (inner.kind === 'left' || (inner.kind === 'thrown' && handlesExceptions)) exit(boot);
+          return inner;
+        });
       }
       isInstantiated = true;
       // What was thrown cannot be told without the exports.
       return ended.kind === 'left' ? undefined : ended.kind;
     },
-    call: (index, fuel) => describe(index, call(index, fuel)),
+    call: (index, fuel) =>
+      describe(
+        index,
+        fromHost(() => call(index, fuel)),
+      ),
     takeEvents: () => events.splice(0),
+    takeRoots: () => roots.splice(0),
   };
 }
