@@ -480,6 +480,7 @@ const rows: Readonly<Record<string, Row>> = {
     '/account/activity',
     '/oauth/authorize',
     '/device',
+    '/trace',
   ),
   'GET /apps/*': { cells: everybody(200), target: ({ appId }) => ({ path: `/apps/${appId}` }) },
   'GET /assets/*': { cells: everybody(404), target: () => ({ path: '/assets/none-of-that-name.js' }) },

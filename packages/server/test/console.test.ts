@@ -26,6 +26,7 @@ describe('the console', () => {
     writeFileSync(join(assets, 'main-abc.js'), script);
     writeFileSync(join(assets, 'main-abc.js.br'), brotliCompressSync(script));
     writeFileSync(join(assets, 'main-abc.js.gz'), gzipSync(script));
+    writeFileSync(join(assets, 'run.worker-789.js'), 'onmessage = () => undefined;');
     writeFileSync(join(assets, 'look-def.css'), 'body{}');
     writeFileSync(join(assets, 'mark-123.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
     writeFileSync(join(assets, 'notes.txt'), 'not an asset');
@@ -59,7 +60,7 @@ describe('the console', () => {
     assert.equal(
       headers['content-security-policy'],
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
-        "form-action 'none'; base-uri 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+        "worker-src 'none'; form-action 'none'; base-uri 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
     );
     assert.equal(headers['referrer-policy'], 'no-referrer');
     assert.equal(headers['x-content-type-options'], 'nosniff');
@@ -67,6 +68,34 @@ describe('the console', () => {
     assert.equal(headers['cross-origin-opener-policy'], 'same-origin');
     assert.match(String(headers['permissions-policy']), /camera=\(\)/);
     assert.equal(headers['access-control-allow-origin'], undefined);
+    assert.equal(headers['cross-origin-embedder-policy'], undefined);
+  });
+
+  it('is isolated where it runs modules, in workers that reach nobody and load nothing', async () => {
+    const { statusCode, headers, payload } = await get('/trace');
+    assert.equal(statusCode, 200);
+    assert.equal(payload, (await get('/')).payload);
+    assert.equal(
+      headers['content-security-policy'],
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+        "worker-src 'self'; form-action 'none'; base-uri 'self'; frame-ancestors 'none'; " +
+        "require-trusted-types-for 'script'; trusted-types tenon-workers",
+    );
+    assert.equal(headers['cross-origin-opener-policy'], 'same-origin');
+    assert.equal(headers['cross-origin-embedder-policy'], 'require-corp');
+    assert.equal(headers['cache-control'], 'no-store');
+
+    const worker = await get('/assets/run.worker-789.js');
+    const revalidated = await get('/assets/run.worker-789.js', { 'if-none-match': String(worker.headers.etag) });
+    assert.equal(revalidated.statusCode, 304);
+    for (const answer of [worker, revalidated]) {
+      assert.equal(
+        answer.headers['content-security-policy'],
+        "default-src 'none'; script-src 'wasm-unsafe-eval'; require-trusted-types-for 'script'; trusted-types 'none'",
+      );
+      assert.equal(answer.headers['cross-origin-embedder-policy'], 'require-corp');
+      assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin');
+    }
   });
 
   it('lies below the path of the public URL, and may reach the server that instruments where that is another', async () => {

@@ -5,6 +5,7 @@ import { describeInvitation } from '../../domain/invitations.ts';
 import { withCodeTries } from '../code-tries.ts';
 import { evaluateConditions } from '../conditions.ts';
 import { chooseEncoding } from '../console-files.ts';
+import { assetHeaders, type DocumentKind, documentHeaders } from '../console-headers.ts';
 import { HttpError } from '../http-error.ts';
 import { html } from '../pages/html.ts';
 import { sendPage } from '../pages/layout.ts';
@@ -13,7 +14,10 @@ import { type Route, type RouteDoc, route } from '../route.ts';
 
 const tag = 'Pages';
 
-/** The console's pages: one document for all of them, whose script draws the one that the address names. */
+/**
+ * The console's pages: one document for all of them, whose script draws the one that the address names. `/trace` alone is loaded
+ * anew, since it may do other things than the rest.
+ */
 const pages: readonly (readonly [path: string, id: string, summary: string])[] = [
   ['/', 'showHome', 'The console: the applications that one is in'],
   ['/sign-in', 'showSignIn', 'The page to sign in'],
@@ -25,6 +29,7 @@ const pages: readonly (readonly [path: string, id: string, summary: string])[] =
   ['/account/tokens', 'showTokens', 'The page of access tokens and API keys'],
   ['/oauth/authorize', 'showAuthorization', "The page to approve a program's login (RFC 6749 §3.1)"],
   ['/device', 'showDevice', "The page to approve a login by a device's code (RFC 8628 §3.3)"],
+  ['/trace', 'showTrace', 'The page that instruments and runs a module in the browser'],
   ['/apps/*', 'showApp', 'The pages of an application'],
 ];
 
@@ -88,7 +93,8 @@ function pageRoute(path: string, id: string, summary: string): Route {
     answers: { 200: { description: 'a page', contentType: 'text/html' } },
     ...(path.endsWith('*') ? { wildcard } : {}),
   };
-  const handle: Route['handle'] = (parts, _call, reply) => sendShell(parts, reply, 200);
+  const kind = path === '/trace' ? 'trace' : 'page';
+  const handle: Route['handle'] = (parts, _call, reply) => sendShell(parts, reply, 200, kind);
   return route({ method: 'GET', path, access: { kind: 'public' }, page: true, doc, handle });
 }
 
@@ -111,41 +117,14 @@ async function judgeInvitation(parts: Parts, request: FastifyRequest, code: stri
   }
 }
 
-/** What every page may do: its own scripts and styles, its own server, and the one that instruments where that is another. */
-function contentSecurityPolicy({ addresses }: Parts): string {
-  const base = new URL(addresses.base()).origin;
-  const instrument = new URL(addresses.instrument()).origin;
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "font-src 'self'",
-    `connect-src 'self'${instrument === base ? '' : ` ${instrument}`}`,
-    "form-action 'none'",
-    "base-uri 'self'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join('; ');
-}
-
 /** Answers the console's document, which no one keeps, frames, or learns the address of. */
-function sendShell(parts: Parts, reply: FastifyReply, status: number): FastifyReply {
+function sendShell(parts: Parts, reply: FastifyReply, status: number, kind: DocumentKind = 'page'): FastifyReply {
   const { console: files, addresses } = parts;
   if (files === undefined) return sendPage(reply, 503, notBuilt);
   const basePath = `${new URL(addresses.base()).pathname.replace(/\/+$/, '')}/`;
   return reply
     .code(status)
-    .headers({
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': contentSecurityPolicy(parts),
-      'referrer-policy': 'no-referrer',
-      'x-frame-options': 'DENY',
-      'cross-origin-opener-policy': 'same-origin',
-      'cross-origin-resource-policy': 'same-origin',
-      'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-    })
+    .headers({ 'content-type': 'text/html; charset=utf-8', ...documentHeaders(addresses, kind) })
     .send(files.shell(basePath));
 }
 
@@ -170,9 +149,7 @@ function sendAsset(parts: Parts, request: FastifyRequest, reply: FastifyReply, n
     'cache-control': 'public, max-age=31536000, immutable',
     vary: 'accept-encoding',
     etag,
-    'cross-origin-resource-policy': 'same-origin',
-    // An image that is opened by itself is a document.
-    ...(asset.contentType === 'image/svg+xml' ? { 'content-security-policy': "default-src 'none'; sandbox" } : {}),
+    ...assetHeaders(name, asset.contentType),
   });
   if (outcome === 'not_modified') return reply.code(304).send();
   if (encoding !== 'identity') reply.header('content-encoding', encoding);
