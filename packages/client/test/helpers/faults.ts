@@ -1,0 +1,213 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** What a server, or whatever stands before it, can do to an answer. Times are in milliseconds. */
+export type Fault =
+  /** Resets the connection when the request has come. */
+  | { readonly kind: 'refuse' }
+  /** Resets the connection once the fields, or half of the body, are sent. */
+  | { readonly kind: 'reset'; readonly after: 'fields' | 'half' }
+  /** Closes the connection in order, without a word. */
+  | { readonly kind: 'close' }
+  /** Never answers. */
+  | { readonly kind: 'hang' }
+  /** Answers, and well, but late. */
+  | { readonly kind: 'late'; readonly ms: number }
+  /** Sends the fields and half of the body, then nothing. */
+  | { readonly kind: 'stall' }
+  /** Answers well, in so many pieces with a pause before each. */
+  | { readonly kind: 'dribble'; readonly pieces: number; readonly everyMs: number }
+  /** Sends half of the body. `shortened` says so in `content-length`, and `close` has no length: neither can be told from HTTP. */
+  | { readonly kind: 'truncate'; readonly framing: 'content-length' | 'chunked' | 'close' | 'shortened' }
+  /** Answers with another status, a problem document or a proxy's page. */
+  | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: string; readonly page?: boolean }
+  /** Answers with the right fields and one bit that is wrong. */
+  | { readonly kind: 'bit' }
+  /** Answers 200 with these bytes. */
+  | { readonly kind: 'body'; readonly contentType: string; readonly body: string }
+  /** Another ETag than the list's; `undefined` leaves it out. */
+  | { readonly kind: 'etag'; readonly value: string | undefined }
+  /** Says 304, whatever was asked. */
+  | { readonly kind: 'notModified'; readonly etag?: string }
+  /** Sends what isn't HTTP. */
+  | { readonly kind: 'garbage' }
+  /** Claims a coding that the body hasn't. */
+  | { readonly kind: 'coding' }
+  | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
+  /** A body without an end. */
+  | { readonly kind: 'endless' };
+
+/** What the server has answered. */
+export interface Answer {
+  readonly status: number;
+  /** Without those of the connection. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+/** Sends an answer as the fault has it; whole and right when there is none. */
+export function sendBroken(fault: Fault | undefined, answer: Answer, response: ServerResponse): void {
+  const { socket } = response;
+  if (socket === null || socket.destroyed) return;
+  const half = answer.body.subarray(0, Math.floor(answer.body.length / 2));
+  switch (fault?.kind) {
+    case 'refuse':
+      socket.resetAndDestroy();
+      return;
+    case 'reset':
+      socket.write(head(answer, [['content-length', String(answer.body.length)]]));
+      // A reset throws away what is still to be sent: let the fields, or half of the body, go first.
+      if (fault.after === 'half') socket.write(half);
+      later(socket, 5, () => socket.resetAndDestroy());
+      return;
+    case 'close':
+      socket.end();
+      return;
+    case 'hang':
+      return;
+    case 'late':
+      later(socket, fault.ms, () => send(response, answer));
+      return;
+    case 'stall':
+      socket.write(head(answer, [['content-length', String(answer.body.length)]]));
+      socket.write(half);
+      return;
+    case 'dribble':
+      dribble(response, answer, fault);
+      return;
+    case 'truncate':
+      truncate(socket, answer, half, fault.framing);
+      return;
+    case 'status':
+      send(response, failure(fault));
+      return;
+    case 'bit':
+      send(response, { ...answer, body: withWrongBit(answer.body) });
+      return;
+    case 'body':
+      send(response, { ...answer, status: 200, ...bodyOf(fault.contentType, fault.body) });
+      return;
+    case 'etag':
+      send(response, { ...answer, fields: withEtag(answer.fields, fault.value) });
+      return;
+    case 'notModified':
+      send(response, { status: 304, fields: withEtag(answer.fields, fault.etag), body: Buffer.alloc(0) });
+      return;
+    case 'garbage':
+      socket.end('\x16\x03\x01\x00\xa5 this is not HTTP\r\n\r\n');
+      return;
+    case 'coding':
+      send(response, { ...answer, fields: [...answer.fields, ['content-encoding', 'gzip']] });
+      return;
+    case 'redirect':
+      send(response, { status: fault.status, fields: [['location', fault.location]], body: Buffer.alloc(0) });
+      return;
+    case 'endless':
+      endless(response, answer);
+      return;
+    default:
+      send(response, answer);
+  }
+}
+
+function send(response: ServerResponse, { status, fields, body }: Answer): void {
+  if (response.destroyed || response.socket?.destroyed !== false) return;
+  const bodyless = status === 304 || status === 204;
+  const length: [string, string][] = bodyless ? [] : [['content-length', String(body.length)]];
+  response.writeHead(status, [...fields.filter(([name]) => name !== 'content-length'), ...length].flat());
+  response.end(bodyless ? undefined : body);
+}
+
+function truncate(socket: Socket, answer: Answer, half: Buffer, framing: string): void {
+  const connection: [string, string] = ['connection', 'close'];
+  if (framing === 'chunked') {
+    socket.write(head(answer, [['transfer-encoding', 'chunked'], connection]));
+    socket.write(`${half.length.toString(16)}\r\n`);
+    if (half.length > 0) socket.write(half);
+    socket.end('\r\n'); // and no last chunk
+    return;
+  }
+  const length = framing === 'shortened' ? half.length : answer.body.length;
+  const fields: [string, string][] = framing === 'close' ? [] : [['content-length', String(length)]];
+  socket.write(head(answer, [...fields, connection]));
+  socket.end(half);
+}
+
+function dribble(response: ServerResponse, answer: Answer, fault: { pieces: number; everyMs: number }): void {
+  const { socket } = response;
+  if (socket === null) return;
+  response.writeHead(answer.status, [...answer.fields, ['content-length', String(answer.body.length)]].flat());
+  response.flushHeaders();
+  const size = Math.max(1, Math.ceil(answer.body.length / fault.pieces));
+  const next = (at: number): void => {
+    if (at >= answer.body.length) {
+      response.end();
+      return;
+    }
+    response.write(answer.body.subarray(at, at + size));
+    later(socket, fault.everyMs, () => next(at + size));
+  };
+  later(socket, fault.everyMs, () => next(0));
+}
+
+function endless(response: ServerResponse, answer: Answer): void {
+  response.writeHead(answer.status, answer.fields.filter(([name]) => name !== 'content-length').flat());
+  const piece = Buffer.alloc(65_536, 0x20);
+  const next = (): void => {
+    while (!response.destroyed && response.write(piece));
+    if (!response.destroyed) response.once('drain', next);
+  };
+  next();
+}
+
+/** Runs something later, unless the socket is gone by then: nothing outlives the connection. */
+function later(socket: Socket, ms: number, run: () => void): void {
+  const timer = setTimeout(() => {
+    socket.off('close', stop);
+    run();
+  }, ms);
+  const stop = (): void => clearTimeout(timer);
+  socket.once('close', stop);
+}
+
+function head({ status, fields }: Answer, more: readonly (readonly [string, string])[]): string {
+  const lines = [...fields, ...more].map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} Whatever\r\n${lines.join('')}\r\n`;
+}
+
+function failure({ status, retryAfter, page = false }: Extract<Fault, { kind: 'status' }>): Answer {
+  const problem = { type: 'about:blank', title: 'Broken', status, code: problemCodes[status] ?? 'broken' };
+  const content = page
+    ? bodyOf('text/html', `<!doctype html><title>${status}</title><h1>Bad gateway</h1>`)
+    : bodyOf('application/problem+json', JSON.stringify(problem));
+  return {
+    status,
+    ...content,
+    fields: [...content.fields, ...(retryAfter ? [['retry-after', retryAfter] as const] : [])],
+  };
+}
+
+const problemCodes: Readonly<Record<number, string>> = {
+  401: 'invalid_token',
+  403: 'forbidden',
+  404: 'not_found',
+  429: 'rate_limited',
+  500: 'internal',
+  503: 'unavailable',
+};
+
+function bodyOf(contentType: string, text: string): Pick<Answer, 'fields' | 'body'> {
+  return { fields: [['content-type', contentType]], body: Buffer.from(text) };
+}
+
+function withWrongBit(body: Buffer): Buffer {
+  const wrong = Buffer.from(body);
+  const at = Math.floor(wrong.length * 0.7);
+  if (wrong.length > 0) wrong[at] = (wrong[at] ?? 0) ^ 1;
+  return wrong;
+}
+
+function withEtag(fields: Answer['fields'], value: string | undefined): Answer['fields'] {
+  const others = fields.filter(([name]) => name !== 'etag');
+  return value === undefined ? others : [...others, ['etag', value]];
+}

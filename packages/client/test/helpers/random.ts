@@ -1,0 +1,28 @@
+/** Numbers from a seed, the same for the same seed. */
+export interface Random {
+  /** At least 0, less than 1. */
+  next(): number;
+  /** A whole number, at least 0, less than the limit. */
+  below(limit: number): number;
+  pick<T>(from: readonly T[]): T;
+  /** True that often. */
+  chance(probability: number): boolean;
+}
+
+/** Mulberry32: https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (limit: number): number => Math.floor(next() * limit);
+  return {
+    next,
+    below,
+    pick: (from) => from[below(from.length)] as (typeof from)[number],
+    chance: (probability) => next() < probability,
+  };
+}
