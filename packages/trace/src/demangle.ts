@@ -1,0 +1,1 @@
+export { createDemangler, type Demangle, type DemanglerOptions } from './demangle/demangler.ts';
