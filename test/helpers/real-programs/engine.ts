@@ -3,7 +3,10 @@ type Bytes = ArrayBuffer | ArrayBufferView;
 /** What is done to every module that the JavaScript around a real package compiles. */
 export interface Interception {
   readonly transform: (bytes: Uint8Array) => Uint8Array;
-  readonly imports: WebAssembly.Imports;
+  /** What a module gets besides what its package gives it. */
+  readonly imports: (module: WebAssembly.Module) => WebAssembly.Imports;
+  /** What the package gets for its instance; that itself without this. */
+  readonly bind?: (instance: WebAssembly.Instance, module: WebAssembly.Module) => WebAssembly.Instance;
   /** Called with `module.field` for every call that reaches a function of the package's own import object. */
   readonly onImportCall: (name: string) => void;
 }
@@ -12,7 +15,7 @@ export interface Interception {
  * Puts itself between a package's own loader and the engine, so that the package runs as its users run it, with other
  * bytes. Only for a worker of its own: it is never undone.
  */
-export function interceptEngine({ transform, imports: added, onImportCall }: Interception): void {
+export function interceptEngine({ transform, imports: added, bind, onImportCall }: Interception): void {
   const { Module, Instance, compile, instantiate } = WebAssembly;
 
   const bytesOf = (source: Bytes): Uint8Array<ArrayBuffer> => {
@@ -21,20 +24,22 @@ export function interceptEngine({ transform, imports: added, onImportCall }: Int
       : new Uint8Array(source);
     return new Uint8Array(transform(new Uint8Array(view)));
   };
-  const watched = (imports: WebAssembly.Imports = {}): WebAssembly.Imports => {
+  const watched = (module: WebAssembly.Module, imports: WebAssembly.Imports = {}): WebAssembly.Imports => {
     const entries = Object.entries(imports).map(([module, fields]) => [module, watch(module, fields, onImportCall)]);
-    return { ...Object.fromEntries(entries), ...added };
+    return { ...Object.fromEntries(entries), ...added(module) };
   };
+  const bound = (instance: WebAssembly.Instance, module: WebAssembly.Module) => bind?.(instance, module) ?? instance;
 
   WebAssembly.Module = new Proxy(Module, { construct: (target, [source]) => new target(bytesOf(source)) });
   WebAssembly.Instance = new Proxy(Instance, {
-    construct: (target, [module, imports]) => new target(module, watched(imports)),
+    construct: (target, [module, imports]) => bound(new target(module, watched(module, imports)), module),
   });
   WebAssembly.compile = async (source) => compile(bytesOf(source as Bytes));
-  WebAssembly.instantiate = (async (source: Bytes | WebAssembly.Module, imports?: WebAssembly.Imports) =>
-    source instanceof Module
-      ? instantiate(source, watched(imports))
-      : instantiate(bytesOf(source), watched(imports))) as typeof WebAssembly.instantiate;
+  WebAssembly.instantiate = (async (source: Bytes | WebAssembly.Module, imports?: WebAssembly.Imports) => {
+    const module = source instanceof Module ? source : await compile(bytesOf(source));
+    const instance = bound(await instantiate(module, watched(module, imports)), module);
+    return source instanceof Module ? instance : { module, instance };
+  }) as typeof WebAssembly.instantiate;
 }
 
 function watch(module: string, fields: WebAssembly.Imports[string], onImportCall: (name: string) => void) {

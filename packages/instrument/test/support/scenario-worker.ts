@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { countWithBinaryen } from '../../../../test/helpers/real-programs/binaryen-count.ts';
 import { interceptEngine } from '../../../../test/helpers/real-programs/engine.ts';
 import { scenarios } from '../../../../test/helpers/real-programs/scenarios.ts';
 import { describeModule, instrument } from '../../src/index.ts';
-import { countWithBinaryen } from './binaryen-count.ts';
 import { corpusScenarios } from './corpus-scenarios.ts';
 import { createTrace } from './trace.ts';
 
@@ -63,7 +63,7 @@ function faultOf(check: () => void): string | undefined {
 
 interceptEngine({
   transform,
-  imports: { ...trace.imports, 'tenon-test': { count: (index: number) => bump(counted, index) } },
+  imports: () => ({ ...trace.imports, 'tenon-test': { count: (index: number) => bump(counted, index) } }),
   onImportCall: (name) => bump(importCalls, name),
 });
 const result = await { ...scenarios, ...corpusScenarios }[scenario]?.();
