@@ -311,9 +311,9 @@ export interface Store {
    */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
-   * A number that is another one whenever anything may have been committed since, at once by this store, and from the next
-   * turn of the event loop on by another store or process. What was read after asking for it may be kept and used as long as
-   * it stays the same.
+   * A number that is another one whenever anything may have been committed since: at once by this store; by another process of
+   * this machine on the embedded store from the next turn of the event loop on; by another node within a second. What was read
+   * after asking for it may be kept and used as long as it stays the same.
    */
   revision(): number;
   /** Looks for what can't be in the data, reading all of it. Other work may go on meanwhile, and raises no false alarm. */

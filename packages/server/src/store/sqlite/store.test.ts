@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 import { storeContract } from '../../../test/contracts/store-contract.ts';
 import { createRecords } from '../../../test/helpers/records.ts';
@@ -104,6 +105,19 @@ describe('openSqliteStore()', () => {
     const { rows } = await sql<{ count: number }>`select count(*) as count from t`.execute(db);
     assert.deepEqual(rows, [{ count: 2 }]);
     database.close();
+  });
+
+  it('runs works one after the other, in the order in which they came', async () => {
+    const store = await openSqliteStore({ file: join(folder, 'turns.db') });
+    const log: string[] = [];
+    const work = (name: string) => async () => {
+      log.push(`${name} begins`);
+      for (let turn = 0; turn < 5; turn++) await nextTurn();
+      log.push(`${name} ends`);
+    };
+    await Promise.all(['a', 'b', 'c'].map((name) => store.write(work(name))));
+    assert.deepEqual(log, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+    await store.close();
   });
 
   it('reads on a connection that cannot write', async () => {

@@ -54,17 +54,6 @@ export function transactionsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.user(user.id), user);
     });
 
-    it('runs works one after the other, in the order in which they came', async () => {
-      const log: string[] = [];
-      const work = (name: string) => async () => {
-        log.push(`${name} begins`);
-        for (let turn = 0; turn < 5; turn++) await nextTurn();
-        log.push(`${name} ends`);
-      };
-      await Promise.all(['a', 'b', 'c'].map((name) => store.it.write(work(name))));
-      assert.deepEqual(log, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
-    });
-
     it('answers questions while a transaction is at work', async () => {
       const user = await records().user();
       const [begun, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

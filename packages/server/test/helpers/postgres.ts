@@ -1,0 +1,140 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+const require = createRequire(import.meta.url);
+
+/** The oldest and the newest PostgreSQL that is tested with. */
+export type Major = 15 | 18;
+
+/** A PostgreSQL server of the test's own, reached by a socket in a folder of its own. */
+export interface PostgresServer {
+  /** Of a database of it. */
+  url(database: string): string;
+  /** Makes an empty database. @returns its URL */
+  createDatabase(): Promise<{ readonly url: string; drop(): Promise<void> }>;
+  /** Kills it without warning, as a power failure would but for the disk. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Ends it, and removes what it kept. */
+  stop(): void;
+}
+
+/** Where the registry's PostgreSQL for this machine is; `undefined` where it has none. */
+export function postgresFolder(major: Major): string | undefined {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  try {
+    const entry = require.resolve(`postgres-${major}-${platform}-${process.arch}`, {
+      paths: [join(import.meta.dirname, '../../../../test/postgres')],
+    });
+    return join(dirname(entry), '..', 'native');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The reason for which tests are skipped; `false` where they are not. */
+export const noPostgres: string | false =
+  postgresFolder(18) === undefined || process.platform === 'win32' ? 'there is no PostgreSQL for this machine' : false;
+
+/** The user that a server runs as when the tests run as root, whom PostgreSQL refuses. */
+const nobody = 65534;
+
+export async function startPostgres(major: Major = 18): Promise<PostgresServer> {
+  const installed = postgresFolder(major);
+  if (installed === undefined) throw new Error(`There is no PostgreSQL ${major} for this machine`);
+  const folder = mkdtempSync(join(tmpdir(), `tenon-postgres-${major}-`));
+  const isRoot = process.getuid?.() === 0;
+  const as = isRoot ? { uid: nobody, gid: nobody } : {};
+  if (isRoot) chownSync(folder, nobody, nobody);
+  const native = usable(installed, folder, as);
+  const data = join(folder, 'data');
+  execFileSync(
+    join(native, 'bin', 'initdb'),
+    ['-D', data, '-U', 'tenon', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    { ...as, cwd: folder, stdio: 'pipe' },
+  );
+  const settings = [
+    `unix_socket_directories = '${folder}'`,
+    "listen_addresses = ''",
+    'fsync = off',
+    'max_connections = 200',
+    'shared_buffers = 32MB',
+  ];
+  writeFileSync(join(data, 'postgresql.auto.conf'), `${settings.join('\n')}\n`);
+  const url = (database: string) => `postgresql://tenon@${encodeURIComponent(folder)}/${database}`;
+  let server: ReturnType<typeof spawn> | undefined;
+  const start = async (): Promise<void> => {
+    rmSync(join(data, 'postmaster.pid'), { force: true });
+    server = spawn(join(native, 'bin', 'postgres'), ['-D', data], { ...as, cwd: folder, stdio: 'ignore' });
+    server.unref();
+    await untilItAnswers(url('postgres'));
+  };
+  const stop = (): void => {
+    server?.kill('SIGQUIT');
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  };
+  process.once('exit', stop);
+  await start();
+  let databases = 0;
+  const administer = async (sql: string): Promise<void> => {
+    const client = new pg.Client(url('postgres'));
+    await client.connect();
+    await client.query(sql);
+    await client.end();
+  };
+  return {
+    url,
+    async createDatabase() {
+      const name = `d${++databases}`;
+      await administer(`create database ${name}`);
+      return { url: url(name), drop: () => administer(`drop database if exists ${name} with (force)`) };
+    },
+    async kill() {
+      if (server === undefined) return;
+      const gone = once(server, 'exit');
+      server.ref();
+      server.kill('SIGQUIT');
+      await gone;
+    },
+    start,
+    stop,
+  };
+}
+
+/** The programs' folder, or a copy of it where whoever runs them may not read it, with the links that its libraries need. */
+function usable(installed: string, folder: string, as: { uid?: number; gid?: number }): string {
+  const isReadable = spawnSync(join(installed, 'bin', 'postgres'), ['--version'], { ...as, cwd: folder }).status === 0;
+  if (isReadable) return installed;
+  const copy = join(folder, basename(installed));
+  cpSync(installed, copy, { recursive: true });
+  const links = JSON.parse(readFileSync(join(copy, 'pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
+  for (const { source, target } of links) {
+    const link = join(folder, target);
+    if (!existsSync(link)) symlinkSync(basename(source), link);
+  }
+  return copy;
+}
+
+async function untilItAnswers(url: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const client = new pg.Client(url);
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (tries > 600) throw error;
+      await sleep(50);
+    }
+  }
+}
