@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import type { ContentAddress } from '@tenon/protocol';
 import type { BlobStore, Clock } from '../../domain/ports.ts';
 import { makeDurableFolder, syncFolder } from '../../durable-folder.ts';
+import { addressOfName } from '../digest-name.ts';
 import { isMissing, translateError } from './errors.ts';
 import { type FileSystem, fileSystem } from './file-system.ts';
-import { addressOfName, blobPath, shards } from './paths.ts';
+import { blobPath, shards } from './paths.ts';
 import { readChunks } from './read.ts';
 import { writeDurably } from './write.ts';
 

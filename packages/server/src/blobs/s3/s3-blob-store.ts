@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  paginateListObjectsV2,
+  S3Client,
+  type S3ClientConfig,
+} from '@aws-sdk/client-s3';
+import type { ContentAddress } from '@tenon/protocol';
+import { type BlobStore, type ByteRange, UnavailableError } from '../../domain/ports.ts';
+import { addressOfName, digestName } from '../digest-name.ts';
+import { isMissing, translateError } from './errors.ts';
+
+/** Where an S3-compatible object store is, and how to get into it. */
+export interface S3Options {
+  readonly bucket: string;
+  /** The URL of its API. Default: Amazon's for the region. */
+  readonly endpoint?: string | undefined;
+  /** Default: the one of the environment, else `us-east-1`, which most stores other than Amazon's take. */
+  readonly region?: string | undefined;
+  /** What the keys of all objects begin with. Default: nothing. */
+  readonly prefix?: string | undefined;
+  /** Default: what Amazon's own tools find in the environment, in files, or of the machine's role. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+  /** Whether the bucket is the first part of the path, rather than of the host's name. Default: when an endpoint is given. */
+  readonly forcePathStyle?: boolean | undefined;
+}
+
+export interface S3BlobStoreOptions extends S3Options {
+  /** Called with the name of each step of a `put`, before it is made. */
+  readonly onStep?: ((step: S3Step) => void) | undefined;
+  /** How long to wait for a connection, and for each answer to begin, in milliseconds. Default: 10,000. */
+  readonly waitMs?: number | undefined;
+  /**
+   * Some stores say for a moment after a write that there is no such object: how long to wait each time before asking again, in
+   * milliseconds. Default: 50, 200, 500.
+   */
+  readonly missingDelaysMs?: readonly number[] | undefined;
+}
+
+/** The steps of a `put`, in their order: an object is there whole, or not at all. */
+export const putSteps = ['put'] as const;
+export type S3Step = (typeof putSteps)[number];
+
+/** How often a request that failed is made again. */
+const maxAttempts = 4;
+
+/**
+ * Opens the blob store in a bucket: `<prefix><SHA-256 in hexadecimal>` is an object each. Nothing is believed that can be
+ * checked: bytes are hashed as they are read, whatever the store says of its own checksums, and no write depends on a condition.
+ */
+export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<BlobStore> {
+  const { bucket, prefix = '', onStep, missingDelaysMs = [50, 200, 500] } = options;
+  const client = new S3Client(clientConfig(options));
+  const at = (name: string) => ({ Bucket: bucket, Key: prefix + name });
+
+  const head = async (name: string): Promise<number | undefined> => {
+    try {
+      return (await client.send(new HeadObjectCommand(at(name)))).ContentLength;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw translateError(error);
+    }
+  };
+  const size = async (address: ContentAddress): Promise<number | undefined> => {
+    const name = digestName(address);
+    if (name === undefined) return undefined;
+    for (const delayMs of missingDelaysMs) {
+      const found = await head(name);
+      if (found !== undefined) return found;
+      await sleep(delayMs);
+    }
+    return head(name);
+  };
+  const write = async (name: string, bytes: Uint8Array, checksum?: string): Promise<void> => {
+    try {
+      await client.send(
+        new PutObjectCommand({
+          ...at(name),
+          Body: bytes,
+          ContentLength: bytes.length,
+          ContentType: 'application/wasm', // part of what is signed, which one store demands
+          ...(checksum !== undefined && { ChecksumSHA256: checksum }),
+        }),
+      );
+    } catch (error) {
+      throw translateError(error);
+    }
+  };
+
+  return {
+    async put(address, bytes) {
+      const name = digestName(address);
+      if (name === undefined) throw new TypeError(`Cannot store bytes under "${address}": it is no content address`);
+      onStep?.('put');
+      await write(name, bytes, Buffer.from(name, 'hex').toString('base64'));
+    },
+    size,
+    async open(address, range) {
+      const length = await size(address);
+      if (length === undefined) return undefined;
+      const { first, last } = range ?? { first: 0, last: length - 1 };
+      if (first < 0 || last >= length) {
+        throw new RangeError(`Cannot read bytes ${first} to ${last} of a blob of ${length} bytes`);
+      }
+      return read(client, { ...at(digestName(address) ?? ''), address, range, length: last - first + 1 });
+    },
+    async delete(address) {
+      const name = digestName(address);
+      if (name === undefined || (await head(name)) === undefined) return false;
+      try {
+        await client.send(new DeleteObjectCommand(at(name)));
+      } catch (error) {
+        throw translateError(error);
+      }
+      return true;
+    },
+    async *list() {
+      try {
+        for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix })) {
+          for (const { Key = '' } of Contents) {
+            const address = addressOfName(Key.slice(prefix.length));
+            if (address !== undefined) yield address;
+          }
+        }
+      } catch (error) {
+        throw translateError(error);
+      }
+    },
+    // An object that was not put whole is not there, and nothing is put in parts.
+    deleteUnfinished: async () => 0,
+    ping: () => write('probe', new Uint8Array([0x2e])),
+    async close() {
+      client.destroy();
+    },
+  };
+}
+
+function clientConfig(options: S3BlobStoreOptions): S3ClientConfig {
+  const { endpoint, region = 'us-east-1', credentials, waitMs = 10_000 } = options;
+  return {
+    ...(endpoint !== undefined && { endpoint }),
+    region,
+    forcePathStyle: options.forcePathStyle ?? endpoint !== undefined,
+    ...(credentials !== undefined && { credentials }),
+    maxAttempts,
+    // Stores that are not Amazon's refuse, or misread, the checksums that the client would add by itself.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: waitMs,
+      requestTimeout: 3 * waitMs,
+      throwOnRequestTimeout: true,
+      socketTimeout: waitMs,
+      httpAgent: { maxSockets: 64, keepAlive: true },
+      httpsAgent: { maxSockets: 64, keepAlive: true },
+    },
+  };
+}
+
+interface Reading {
+  readonly Bucket: string;
+  readonly Key: string;
+  readonly address: ContentAddress;
+  readonly range: ByteRange | undefined;
+  /** How many bytes there are to read. */
+  readonly length: number;
+}
+
+/** Asks for the object with the first chunk: what is never read holds nothing open. */
+async function* read(client: S3Client, reading: Reading): AsyncGenerator<Uint8Array, void> {
+  const { Bucket, Key, address, range, length } = reading;
+  if (length <= 0) return;
+  const hash = range === undefined ? createHash('sha256') : undefined;
+  let read = 0;
+  try {
+    const Range = range && `bytes=${range.first}-${range.last}`;
+    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key, ...(Range !== undefined && { Range }) }));
+    for await (const chunk of Body as Readable as AsyncIterable<Uint8Array>) {
+      read += chunk.length;
+      hash?.update(chunk);
+      if (read > length) break;
+      // The last bytes wait for the check: a reader that has them all has the right ones.
+      if (read === length) demandRight(address, hash?.digest('base64url'));
+      yield chunk;
+    }
+  } catch (error) {
+    throw translateError(error);
+  }
+  if (read !== length) throw new UnavailableError(`Cannot read ${address}: ${read} bytes came, not ${length}`);
+}
+
+function demandRight(address: ContentAddress, digest: string | undefined): void {
+  if (digest !== undefined && digest !== address) {
+    throw new Error(`The object store gave other bytes for ${address}: their address is ${digest}`);
+  }
+}
