@@ -9,11 +9,13 @@ export interface Backend {
   makeLocation(): Promise<{ readonly location: string; remove(): Promise<void> }>;
   openStore(location: string): Promise<Store>;
   /**
-   * @param onStep called with the name of each step of a `put`, before it is made
+   * @param onStep called with the name of each step of a `put` or a deletion, before it is made
    */
   openBlobs(location: string, onStep?: (step: string) => void): Promise<BlobStore>;
   /** The steps of a `put`, in their order. One that is made several times has several names. */
   readonly blobSteps: readonly string[];
+  /** The step of a deletion. */
+  readonly deletionStep: string;
 }
 
 /** Opens something before the tests of the `describe` around the call, and closes it after them. */

@@ -78,7 +78,7 @@ export function collectRaceContract(name: string, backend: Backend): void {
       });
     }
 
-    for (const step of collectorSteps) {
+    for (const step of collectorSteps(backend)) {
       it(`leave every version its bytes when a collector is killed at "${step}"`, async () => {
         await leaveOrphans();
         const child = runChild({ role: 'collect', number: 1, forMs: killLimitMs, step });

@@ -5,7 +5,7 @@ import { someTimeMs } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
 
 /** The steps of a run of the collector that has something to do at each of them. */
-export const collectorSteps = [
+export const collectorSteps = ({ deletionStep }: Backend): readonly string[] => [
   'putLease',
   'commit of putLease',
   'adoptBlobs',
@@ -16,13 +16,13 @@ export const collectorSteps = [
   'commit of condemnBlobs',
   'after condemnBlobs',
   'dropBlob',
-  'unlink',
+  deletionStep,
   'commit of dropBlob',
   'after dropBlob',
   'deleteLease',
   'commit of deleteLease',
   'after deleteLease',
-] as const;
+];
 
 export interface Collector {
   /** Collects without any grace. */

@@ -34,4 +34,5 @@ export const backend: Backend = {
       ...(onStep && { files: watchedFiles(onStep) }),
     }),
   blobSteps: putCalls,
+  deletionStep: 'unlink',
 };

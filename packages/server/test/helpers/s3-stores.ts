@@ -1,23 +1,27 @@
-import { after } from 'node:test';
-import { openS3BlobStore, putSteps } from '../../src/blobs/s3/s3-blob-store.ts';
+import { openS3BlobStore } from '../../src/blobs/s3/s3-blob-store.ts';
 import type { Backend } from '../contracts/backend.ts';
 import { backend as postgres } from './postgres-stores.ts';
 import { type ObjectStore, startObjectStore } from './s3.ts';
 
 let objects: Promise<ObjectStore> | undefined;
-let locations = 0;
+let [made, used] = [0, 0];
 
 /** PostgreSQL and an object store; a location is that of PostgreSQL, a space, and an endpoint with a prefix. */
 export const backend: Backend = {
   ...postgres,
   module: import.meta.url,
   async makeLocation() {
-    const { location, remove } = await postgres.makeLocation();
-    return { location: `${location} ${await makePlace()}`, remove };
+    const [metadata, objects] = [await postgres.makeLocation(), await objectsAlone.makeLocation()];
+    return {
+      location: metadata.location + objects.location,
+      async remove() {
+        await metadata.remove();
+        await objects.remove();
+      },
+    };
   },
   async openBlobs(location, onStep) {
-    const [, , place = ''] = location.split(' ');
-    const { origin, pathname } = new URL(place);
+    const { origin, pathname } = new URL(location.slice(location.lastIndexOf(' ') + 1));
     return openS3BlobStore({
       bucket: 'plugins',
       endpoint: origin,
@@ -27,16 +31,24 @@ export const backend: Backend = {
       missingDelaysMs: [],
     });
   },
-  blobSteps: putSteps,
+  blobSteps: ['put'],
+  deletionStep: 'delete',
 };
 
-/** A prefix of a bucket that nobody has used yet, in an object store that ends with the tests of the file. */
-export async function makePlace(): Promise<string> {
-  objects ??= startObjectStore(['plugins']);
-  const { port } = await objects;
-  return `http://127.0.0.1:${port}/p${++locations}/`;
-}
-
-after(async () => {
-  await (await objects)?.stop();
-});
+/** The same without PostgreSQL: it has no metadata. The object store ends with the last location. */
+export const objectsAlone: Backend = {
+  ...backend,
+  async makeLocation() {
+    objects ??= startObjectStore(['plugins']);
+    used++;
+    const { port, stop } = await objects;
+    return {
+      location: ` http://127.0.0.1:${port}/p${++made}/`,
+      async remove() {
+        if (--used > 0) return;
+        objects = undefined;
+        await stop();
+      },
+    };
+  },
+};

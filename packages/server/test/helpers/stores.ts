@@ -17,4 +17,5 @@ export const backend: Backend = {
   openBlobs: (location, onStep) =>
     openFolderBlobStore({ folder: join(location, 'blobs'), ...(onStep && { files: watchedFiles(onStep) }) }),
   blobSteps: putCalls,
+  deletionStep: 'unlink',
 };

@@ -1,7 +1,4 @@
 import { blobStoreContract } from '../../../test/contracts/blob-store-contract.ts';
-import { backend, makePlace } from '../../../test/helpers/s3-stores.ts';
+import { objectsAlone } from '../../../test/helpers/s3-stores.ts';
 
-blobStoreContract('openS3BlobStore()', {
-  ...backend,
-  makeLocation: async () => ({ location: `- - ${await makePlace()}`, remove: async () => {} }),
-});
+blobStoreContract('openS3BlobStore()', objectsAlone);

@@ -31,7 +31,7 @@ export interface S3Options {
 }
 
 export interface S3BlobStoreOptions extends S3Options {
-  /** Called with the name of each step of a `put`, before it is made. */
+  /** Called with the name of each request that changes something, before it is made. */
   readonly onStep?: ((step: S3Step) => void) | undefined;
   /** How long to wait for a connection, and for each answer to begin, in milliseconds. Default: 10,000. */
   readonly waitMs?: number | undefined;
@@ -42,9 +42,8 @@ export interface S3BlobStoreOptions extends S3Options {
   readonly missingDelaysMs?: readonly number[] | undefined;
 }
 
-/** The steps of a `put`, in their order: an object is there whole, or not at all. */
-export const putSteps = ['put'] as const;
-export type S3Step = (typeof putSteps)[number];
+/** A request that changes something. An object is there whole, or not at all. */
+export type S3Step = 'put' | 'delete';
 
 /** How often a request that failed is made again. */
 const maxAttempts = 4;
@@ -112,6 +111,7 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
     async delete(address) {
       const name = digestName(address);
       if (name === undefined || (await head(name)) === undefined) return false;
+      onStep?.('delete');
       try {
         await client.send(new DeleteObjectCommand(at(name)));
       } catch (error) {
