@@ -71,6 +71,18 @@ export const httpUrl: Reader<string> = (value) => {
   return url.href.replace(/\/+$/, '');
 };
 
+/** A connection URI of PostgreSQL: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS */
+export const databaseUrl: Reader<string> = (value) => {
+  // Its password stays out of the error.
+  if (!/^postgres(?:ql)?:\/\/./.test(value)) throw new Error('must be a URL that begins with postgresql://');
+  return value;
+};
+
+export const yesOrNo: Reader<boolean> = (value) => {
+  if (value !== 'true' && value !== 'false') throw new Error(`must be true or false, not ${JSON.stringify(value)}`);
+  return value === 'true';
+};
+
 /** An IP address, or a range of them in CIDR notation. */
 export const trustedAddress: Reader<string> = (value) => {
   const [address = '', prefix, ...rest] = value.split('/');

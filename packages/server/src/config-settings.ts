@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import {
   byteSize,
   choice,
+  databaseUrl,
   days,
   httpUrl,
   list,
@@ -11,6 +12,7 @@ import {
   seconds,
   text,
   trustedAddress,
+  yesOrNo,
 } from './config-readers.ts';
 
 /** One setting: which variable sets it, how its text is read, what it is without one. */
@@ -36,7 +38,7 @@ export const settings = {
     'TENON_DATA_DIR',
     text,
     './tenon-data',
-    'the folder with the metadata, the plugins and quickstart.env',
+    'the folder with quickstart.env, and with the metadata and the plugins unless they are elsewhere',
   ),
   publicUrl: setting<string | undefined>(
     'TENON_PUBLIC_URL',
@@ -67,6 +69,56 @@ export const settings = {
     choice('instrument'),
     undefined,
     '"instrument" serves the instrumentation endpoint alone',
+  ),
+
+  databaseUrl: setting<string | undefined>(
+    'TENON_DATABASE_URL',
+    databaseUrl,
+    undefined,
+    'the PostgreSQL database that keeps the metadata, `postgresql://user:password@host:port/name`; by default a file in the data folder keeps it',
+  ),
+  databaseConnections: setting(
+    'TENON_DATABASE_CONNECTIONS',
+    positiveInteger,
+    8,
+    'the most connections to PostgreSQL that one process uses for reading, and as many for writing',
+  ),
+  s3Bucket: setting<string | undefined>(
+    'TENON_S3_BUCKET',
+    text,
+    undefined,
+    'the bucket of an S3-compatible object store that keeps the plugins; by default the data folder keeps them',
+  ),
+  s3Endpoint: setting<string | undefined>(
+    'TENON_S3_ENDPOINT',
+    httpUrl,
+    undefined,
+    "the URL of the object store; by default Amazon's for the region",
+  ),
+  s3Region: setting(
+    'TENON_S3_REGION',
+    text,
+    'us-east-1',
+    "the bucket's region; stores other than Amazon's mostly take this one",
+  ),
+  s3Prefix: setting('TENON_S3_PREFIX', text, '', 'what the keys of all objects begin with'),
+  s3AccessKeyId: setting<string | undefined>(
+    'TENON_S3_ACCESS_KEY_ID',
+    text,
+    undefined,
+    "the access key, with its secret beside it; by default what Amazon's own tools find: `AWS_` variables, files, or the machine's role",
+  ),
+  s3SecretAccessKey: setting<string | undefined>(
+    'TENON_S3_SECRET_ACCESS_KEY',
+    text,
+    undefined,
+    "the access key's secret",
+  ),
+  s3PathStyle: setting<boolean | undefined>(
+    'TENON_S3_PATH_STYLE',
+    yesOrNo,
+    undefined,
+    'whether the bucket is named in the path of URLs, rather than in the host; by default it is where an endpoint is set',
   ),
 
   maxModuleBytes: setting(

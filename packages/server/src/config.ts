@@ -65,9 +65,21 @@ export function loadConfig(
       faults.push(`${source} ${error instanceof Error ? error.message : error}`);
     }
   }
+  faults.push(...missingBeside(values as unknown as Settings));
   if (faults.length > 0) throw new ConfigError(faults);
   const warnings = unknownVariables(environment).map((name) => `${name} is not a setting of this version`);
   return Object.freeze({ ...(values as unknown as Settings), demo: flags.demo, warnings: Object.freeze(warnings) });
+}
+
+/** Settings that mean nothing without another one. */
+function missingBeside(values: Partial<Settings>): string[] {
+  const { s3Bucket, s3Endpoint, s3AccessKeyId, s3SecretAccessKey } = values;
+  const faults: string[] = [];
+  if (s3Endpoint !== undefined && s3Bucket === undefined)
+    faults.push('TENON_S3_ENDPOINT is of use only with TENON_S3_BUCKET');
+  if ((s3AccessKeyId === undefined) !== (s3SecretAccessKey === undefined))
+    faults.push('TENON_S3_ACCESS_KEY_ID and TENON_S3_SECRET_ACCESS_KEY go together');
+  return faults;
 }
 
 function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {

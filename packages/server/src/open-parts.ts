@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { openFolderBlobStore } from './blobs/fs/folder-blob-store.ts';
 import { createCommonPasswords } from './common-passwords.ts';
 import type { Config } from './config.ts';
 import { demandAudit } from './domain/audit/demand.ts';
@@ -17,8 +15,8 @@ import { defaultConsoleBuilds, readConsole } from './http/console-files.ts';
 import { createContentCache } from './http/content-cache.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { createRateLimiter } from './http/rate-limiter.ts';
+import { openStores } from './open-stores.ts';
 import { buildOpenApi } from './openapi.ts';
-import { openSqliteStore } from './store/sqlite/store.ts';
 import { version } from './version.ts';
 import { createModuleWorkers } from './workers/module-workers.ts';
 import { createPasswordWorkers, passwordCost } from './workers/password-hasher.ts';
@@ -41,12 +39,7 @@ export interface DataParts {
  * @throws NewerSchemaError when a newer version wrote it, and the file system's errors
  */
 export async function openData(config: Config, cost: PasswordCost = passwordCost): Promise<DataParts> {
-  const { dataDir } = config;
-  const store = await openSqliteStore({ file: join(dataDir, 'tenon.db') });
-  const blobs = await openFolderBlobStore({ folder: join(dataDir, 'blobs') }).catch(async (error: unknown) => {
-    await store.close();
-    throw error;
-  });
+  const { store, blobs } = await openStores(config);
   const workers = createModuleWorkers(config);
   const passwords = createPasswordWorkers({ ...config, cost });
   const context: Context = {
