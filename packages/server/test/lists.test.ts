@@ -67,7 +67,8 @@ describe('lists', () => {
     }
     assertProblem(await service.call('GET', `${api}/apps?limit=1&limit=2`, { token }), 400, 'invalid_request');
     assert.equal((await service.call('GET', `${api}/apps?other=1&other=2`, { token })).statusCode, 200);
-    assert.equal((await service.call('GET', `${api}/apps?limit=5&cursor=${'%00'}`, { token })).statusCode, 200);
+    assert.equal((await service.call('GET', `${api}/apps?limit=5&cursor=none`, { token })).statusCode, 200);
+    assertProblem(await service.call('GET', `${api}/apps?limit=5&cursor=%00`, { token }), 400, 'invalid_request');
   });
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { noPostgres, startPostgres } from './helpers/postgres.ts';
 import { runSequences } from './model/run.ts';
 
 const count = 10_000;
@@ -44,5 +45,17 @@ describe('versions and what is bound', () => {
     const tally = await runSequences({ firstSeed: 1, count, threads: 2 });
     const missing = expectedOutcomes.filter((outcome) => (tally.get(outcome) ?? 0) < 3);
     assert.deepEqual(missing, []);
+  });
+
+  const few = 300;
+  it(`agree with the model in ${few} of them on PostgreSQL, whose nodes are two`, { skip: noPostgres }, async () => {
+    const server = await startPostgres();
+    const { url } = await server.createDatabase();
+    try {
+      const tally = await runSequences({ firstSeed: 1, count: few, threads: 2, databaseUrl: url });
+      assert.ok((tally.get('publish done') ?? 0) > few);
+    } finally {
+      server.stop();
+    }
   });
 });

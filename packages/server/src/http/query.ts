@@ -22,6 +22,7 @@ export function createQueryReader(schema: TObject): QueryReader {
       const value = raw[name];
       if (value === undefined) continue;
       if (typeof value !== 'string') throw invalidQuery(`"${name}" is there more than once.`);
+      if (value.includes('\0')) throw invalidQuery(`"${name}" has a NUL character, which nothing stored has.`);
       query[name] = type === 'integer' && /^\d{1,15}$/.test(value) ? Number(value) : value;
     }
     if (validator.Check(query)) return query;

@@ -8,11 +8,12 @@ import type { ModelJob, ModelOutcome } from './worker.ts';
  * @throws Error for the first sequence on which the service and the model disagree: it names the seed
  */
 export async function runSequences(options: ModelJob & { readonly threads: number }): Promise<Tally> {
-  const { firstSeed, count, threads } = options;
+  const { firstSeed, count, threads, databaseUrl } = options;
   const share = Math.ceil(count / threads);
   const jobs = Array.from({ length: threads }, (_, at) => ({
     firstSeed: firstSeed + at * share,
     count: Math.min(share, count - at * share),
+    databaseUrl,
   }));
   const outcomes = await Promise.all(jobs.map(runJob));
   const sum: Tally = new Map();

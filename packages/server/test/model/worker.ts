@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { runSequence, type Tally } from './run-sequence.ts';
 import { openStage } from './stage.ts';
@@ -11,6 +12,8 @@ import { openStage } from './stage.ts';
 export interface ModelJob {
   readonly firstSeed: number;
   readonly count: number;
+  /** A PostgreSQL database to run them on. Default: SQLite. */
+  readonly databaseUrl?: string | undefined;
 }
 
 /** What became of them. */
@@ -26,9 +29,11 @@ function fastFolder(): string {
   }
 }
 
-async function runAll({ firstSeed, count }: ModelJob): Promise<ModelOutcome> {
+async function runAll({ firstSeed, count, databaseUrl }: ModelJob): Promise<ModelOutcome> {
   const folder = await mkdtemp(join(fastFolder(), 'tenon-model-'));
-  const store = await openSqliteStore({ file: join(folder, 'tenon.db') });
+  const store = await (databaseUrl === undefined
+    ? openSqliteStore({ file: join(folder, 'tenon.db') })
+    : openPostgresStore({ url: databaseUrl }));
   try {
     const stage = openStage(store);
     const tally: Tally = new Map();

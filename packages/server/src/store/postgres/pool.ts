@@ -36,5 +36,7 @@ export function openPool(options: ConnectionOptions, max: number): pg.Pool {
   const pool = new pg.Pool({ ...clientConfig(options), max, idleTimeoutMillis: 30_000 });
   // Of a connection that nobody uses at the moment: the pool drops it, and makes another one when it is needed.
   pool.on('error', () => {});
+  // Of one that is in use: its query is told too, and an event that nobody listens to would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }

@@ -32,12 +32,14 @@ export interface RevisionWatch {
  */
 export async function watchRevision(options: ConnectionOptions, now: () => number): Promise<RevisionWatch> {
   const self = randomUUID();
+  const pings = `${channel} ${self}`; // nobody else listens there
   let revision = 0;
   let knownAt = Number.NEGATIVE_INFINITY;
   let connection: Promise<void> | undefined;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
+  let pingNumber = 0;
   let ping: { readonly text: string; readonly sentAt: number } | undefined;
 
   const advance = (): void => {
@@ -45,9 +47,9 @@ export async function watchRevision(options: ConnectionOptions, now: () => numbe
   };
   const sendPing = (to: pg.Client): void => {
     if (ping !== undefined && now() - ping.sentAt < trustedMs) return;
-    const text = `${self} ${randomUUID()}`;
+    const text = String(++pingNumber);
     ping = { text, sentAt: now() };
-    to.query('select pg_notify($1, $2)', [channel, text]).catch(() => lose(to));
+    to.query('select pg_notify($1, $2)', [pings, text]).catch(() => lose(to));
   };
   const lose = (lost: pg.Client): void => {
     if (client !== lost) return;
@@ -67,17 +69,19 @@ export async function watchRevision(options: ConnectionOptions, now: () => numbe
     client = fresh;
     fresh.on('error', () => lose(fresh));
     fresh.on('end', () => lose(fresh));
-    fresh.on('notification', ({ payload = '' }) => {
-      if (payload === ping?.text) {
+    fresh.on('notification', ({ channel: from, payload }) => {
+      if (from !== pings) {
+        if (payload !== self) advance();
+      } else if (ping !== undefined && payload === ping.text) {
         knownAt = ping.sentAt;
         ping = undefined;
-      } else if (!payload.startsWith(self)) advance();
+      }
     });
     try {
       await fresh.connect();
       // A ping changes nothing, so it need not reach the disk.
       await fresh.query('set synchronous_commit = off');
-      await fresh.query(`listen ${channel}`);
+      await fresh.query(`listen ${channel}; listen "${pings}"`);
     } catch (error) {
       lose(fresh);
       throw error;
