@@ -1,1 +1,16 @@
-export {};
+export type { Binding, BindingList } from './bindings.ts';
+export { type Client, createClient } from './client.ts';
+export type { Clock } from './clock.ts';
+export { ClientError, type ClientErrorOptions, type OwnErrorCode } from './errors.ts';
+export type { ClientEvents, ClientEventType, ListKey, Operation, Source } from './events.ts';
+export type { ListAnswer, ListOptions } from './lists.ts';
+export type {
+  ClientOptions,
+  LimitOptions,
+  MemoryOptions,
+  RetryOptions,
+  TimeoutOptions,
+  TokenSource,
+} from './options.ts';
+export type { LoadedPlugin } from './plugins.ts';
+export type { Store } from './store.ts';
