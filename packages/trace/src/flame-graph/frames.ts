@@ -85,39 +85,11 @@ export function frameAt(frames: Frames, rowNumber: number, x: number, tolerance:
   return frame !== undefined && (frames.from[frame] as number) <= x + tolerance ? frame : -1;
 }
 
-/** The frames directly within a frame, or the outermost ones for -1; from left to right. */
+/** The frames directly within a frame, or the outermost ones for -1; from left to right. It looks at all: for a key, not for a picture. */
 export function childrenOf(frames: Frames, parent: number): number[] {
-  if (parent === -1) {
-    const outermost: number[] = [];
-    for (let frame = 0; frame < frames.count; frame++) if (frames.parent[frame] === -1) outermost.push(frame);
-    return outermost.sort((a, b) => (frames.from[a] as number) - (frames.from[b] as number));
-  }
-  const begin = frames.from[parent] as number;
-  const end = frames.to[parent] as number;
   const children: number[] = [];
-  // Children stand in the rows below; one of them only, unless calls overlapped in time.
-  for (let row = (frames.row[parent] as number) + 1; row < frames.rows.length; row++) {
-    const before = children.length;
-    const inRow = frames.rows[row] as Int32Array;
-    for (let at = lowerBound(inRow, frames.from, begin); at < inRow.length; at++) {
-      const frame = inRow[at] as number;
-      if ((frames.from[frame] as number) > end) break;
-      if (frames.parent[frame] === parent) children.push(frame);
-    }
-    if (children.length === before) break;
-  }
-  return children;
-}
-
-function lowerBound(row: Int32Array, from: Float64Array, x: number): number {
-  let low = 0;
-  let high = row.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((from[row[middle] as number] as number) >= x) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  for (let frame = 0; frame < frames.count; frame++) if (frames.parent[frame] === parent) children.push(frame);
+  return children.sort((a, b) => (frames.from[a] as number) - (frames.from[b] as number) || a - b);
 }
 
 /** A frame and all that it lies in, outermost first. */

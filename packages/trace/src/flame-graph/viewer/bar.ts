@@ -54,7 +54,7 @@ export function createBar(listener: BarListener): Bar {
   const next = button('›', 'The next one', () => listener.onStep(1));
   const zoomIn = button('+', 'Zoom in', () => listener.onZoom(1.5));
   const zoomOut = button('−', 'Zoom out', () => listener.onZoom(1 / 1.5));
-  const whole = button('All', 'Show everything', listener.onWhole);
+  const whole = button('Show all', 'Show all', listener.onWhole);
   search.addEventListener('input', () => listener.onSearch(search.value));
   search.addEventListener('keydown', (event) => {
     if (event.key === 'Enter') listener.onStep(event.shiftKey ? -1 : 1);
