@@ -1,0 +1,193 @@
+import { column, createFiber, type Fiber, special, stride } from './fiber.ts';
+import {
+  type Collecting,
+  closeAbove,
+  closeFrame,
+  closeFunction,
+  closeManual,
+  type Ending,
+  extraAt,
+  has,
+  innermostSpan,
+  mark,
+  openFrame,
+} from './frames.ts';
+import type { AttributeValue } from './span.ts';
+import type { SpanContext } from './trace-parent.ts';
+
+/** Where a scope of calls began, so that whatever it leaves open can be ended. */
+export interface Mark {
+  readonly fiber: Fiber;
+  readonly top: number;
+  readonly tooDeep: number;
+}
+
+/** Takes the events, and keeps the stacks. */
+export interface Collector {
+  readonly enter: (func: number) => void;
+  readonly exit: (func: number) => void;
+  readonly memoryGrow: (pages: number) => void;
+  readonly spanEnter: (name: string) => void;
+  readonly spanExit: () => void;
+  /** Attributes of the innermost manual span, else of the innermost call. */
+  readonly tag: (attributes: ReadonlyMap<string, AttributeValue>) => void;
+  /** Something that happened in the innermost call. */
+  readonly addEvent: (name: string, attributes: ReadonlyMap<string, AttributeValue>) => void;
+  /** Begins a scope of calls, which the host makes. */
+  readonly begin: () => Mark;
+  /** Ends it, and as `ending` says what it left open. */
+  readonly end: (mark: Mark, ending?: Ending) => void;
+  readonly newFiber: (parent: () => SpanContext | undefined) => Fiber;
+  /** Has events go to another stack; answers the one to which they went. */
+  readonly switchTo: (fiber: Fiber) => Fiber;
+  readonly current: () => Fiber;
+  /** Ends everything that is open in a stack. */
+  readonly finish: (fiber: Fiber, ending?: Ending) => void;
+  /** Keeps the spans that are open from being left out; the innermost one's place, 0 if there is none. */
+  readonly pin: () => number;
+}
+
+export function createCollector(now: () => number, collecting: Collecting): Collector {
+  const { minDurationMs, counters, limits, dropped } = collecting;
+  let fiber: Fiber = createFiber(undefined, limits.traceTextLength);
+
+  // The two functions that everything else here is for. One call that is left out costs two readings of the clock, three
+  // stores as it begins and five as it ends; the rest is done only where a row says that there is something special.
+  const enter = (func: number): void => {
+    const { frames, top } = fiber;
+    const at = top + stride;
+    if (at + stride >= frames.length) {
+      openFrame(fiber, collecting, func, now(), 0);
+      return;
+    }
+    frames[at + column.func] = func;
+    fiber.top = at;
+    frames[at] = now();
+  };
+  const exit = (func: number): void => {
+    const end = now();
+    const { frames, top } = fiber;
+    const duration = end - (frames[top] as number);
+    if (frames[top + column.func] !== func || frames[top + column.special] !== 0 || !(duration < minDurationMs)) {
+      exitSpecial(func, end);
+      return;
+    }
+    const below = top - stride;
+    frames[below + column.leftCalls] =
+      (frames[below + column.leftCalls] as number) + (frames[top + column.leftCalls] as number) + 1;
+    frames[below + column.leftTime] = (frames[below + column.leftTime] as number) + duration;
+    frames[top + column.leftCalls] = 0;
+    frames[top + column.leftTime] = 0;
+    fiber.top = below;
+  };
+  const exitSpecial = (func: number, end: number): void => {
+    if (leavesTooDeep()) return;
+    closeFunction(fiber, collecting, func, end);
+  };
+  /** Whether what ends is a call that has no frame. */
+  const leavesTooDeep = (): boolean => {
+    if (!has(fiber, fiber.top, special.overflow)) return false;
+    fiber.tooDeep--;
+    if (fiber.tooDeep === 0) closeFrame(fiber, collecting, 0);
+    return true;
+  };
+
+  const counted = counters && {
+    enter(func: number): void {
+      const { top } = fiber;
+      enter(func);
+      if (fiber.top !== top && !has(fiber, fiber.top, special.overflow)) counters.enter(func);
+    },
+    exit(func: number): void {
+      const end = now();
+      exitSpecial(func, end);
+    },
+  };
+
+  const addEvent = (name: string, attributes: ReadonlyMap<string, AttributeValue>): void => {
+    const at = innermostSpan(fiber);
+    const extra = at === 0 ? undefined : extraAt(fiber, at);
+    if (extra === undefined || extra.events.length >= limits.events) {
+      dropped.events++;
+      if (extra !== undefined) extra.droppedEvents++;
+      return;
+    }
+    extra.events.push({ name, time: now(), attributes });
+  };
+
+  return {
+    enter: counted?.enter ?? enter,
+    exit: counted?.exit ?? exit,
+    memoryGrow(pages) {
+      const at = innermostSpan(fiber);
+      const count = pages >>> 0;
+      if (at !== 0) {
+        const { frames } = fiber;
+        frames[at + column.pages] = (frames[at + column.pages] as number) + count;
+        mark(fiber, at, special.content);
+        const func = frames[at + column.func] as number;
+        if (!Number.isNaN(func)) counters?.grow(func, count);
+      }
+      addEvent('memory.grow', new Map([['pages', count]]));
+    },
+    spanEnter(name) {
+      const start = now();
+      const { top } = fiber;
+      openFrame(fiber, collecting, Number.NaN, start, special.manual);
+      if (fiber.top !== top && !has(fiber, fiber.top, special.overflow)) extraAt(fiber, fiber.top).name = name;
+    },
+    spanExit() {
+      const end = now();
+      if (!leavesTooDeep()) closeManual(fiber, collecting, end);
+    },
+    tag(attributes) {
+      let at = fiber.top;
+      while (at > 0 && !has(fiber, at, special.manual | special.boundary)) at -= stride;
+      if (at === 0 || !has(fiber, at, special.manual)) at = innermostSpan(fiber);
+      const extra = at === 0 ? undefined : extraAt(fiber, at);
+      for (const [key, value] of attributes) {
+        if (extra !== undefined && (extra.attributes.has(key) || extra.attributes.size < limits.attributes)) {
+          extra.attributes.set(key, value);
+          continue;
+        }
+        dropped.attributes++;
+        if (extra !== undefined) extra.droppedAttributes++;
+      }
+    },
+    addEvent,
+    begin() {
+      const { top, tooDeep } = fiber;
+      if (top > 0 && tooDeep === 0) openBoundary(fiber, collecting);
+      return { fiber, top, tooDeep };
+    },
+    end(mark, ending) {
+      closeAbove(mark.fiber, collecting, mark.top, now(), ending);
+      mark.fiber.tooDeep = mark.tooDeep;
+    },
+    newFiber: (parent) => createFiber(parent, limits.traceTextLength),
+    switchTo(next) {
+      const previous = fiber;
+      fiber = next;
+      return previous;
+    },
+    current: () => fiber,
+    finish(finished, ending) {
+      closeAbove(finished, collecting, 0, now(), ending);
+    },
+    pin() {
+      for (let at = fiber.top; at > 0; at -= stride) {
+        if (!has(fiber, at, special.boundary | special.overflow)) mark(fiber, at, special.pinned);
+      }
+      return innermostSpan(fiber);
+    },
+  };
+}
+
+/** Not counted as a call that is too deep if there is no room for it: what the inner call leaves open ends all the same. */
+function openBoundary(fiber: Fiber, collecting: Collecting): void {
+  const { depth } = collecting.dropped;
+  openFrame(fiber, collecting, Number.NaN, 0, special.boundary);
+  if (!has(fiber, fiber.top, special.overflow)) return;
+  collecting.dropped.depth = depth;
+  closeFrame(fiber, collecting, 0);
+}
