@@ -11,6 +11,7 @@ import { type ClientOptions, readOptions } from './options.ts';
 import { createPlugins, type LoadedPlugin } from './plugins.ts';
 import { createRequester } from './requester.ts';
 import { createTransport } from './transport.ts';
+import { type WarmUpKey, type WarmUpOptions, type WarmUpReport, warmUp } from './warm-up.ts';
 
 /** What a host application asks for the plugins of its guests. Everything it rejects with is a {@link ClientError}. */
 export interface Client {
@@ -36,6 +37,8 @@ export interface Client {
   load(extensionPointId: string, guestKey: string, name?: string, options?: ListOptions): Promise<WebAssembly.Module>;
   /** The same, with its binding and how sure one can be of it. */
   loadPlugin(extensionPointId: string, guestKey: string, name?: string, options?: ListOptions): Promise<LoadedPlugin>;
+  /** Gets what will be asked for, several keys at a time. That one of them fails is told in the report. */
+  warmUp(keys: Iterable<WarmUpKey>, options?: WarmUpOptions): Promise<WarmUpReport>;
   /** Listens to what the client tells while it works; the answer ends that. */
   on<T extends ClientEventType>(type: T, listener: (event: ClientEvents[T]) => void): () => void;
   /** Ends what is under way (`closed`), and waits until the store has what it was given. May be called again. */
@@ -53,7 +56,7 @@ export function createClient(options: ClientOptions): Client {
   const lists = createLists({ settings, events, requester, health, kept });
   const contents = createContents({ settings, events, requester, kept });
   const modules = createModules(settings, events, contents);
-  const plugins = createPlugins(events, lists, modules);
+  const plugins = createPlugins({ settings, events, lists, modules });
   let isClosed = false;
 
   function demandOpen(): void {
@@ -90,6 +93,12 @@ export function createClient(options: ClientOptions): Client {
     },
     async loadPlugin(extensionPointId, guestKey, name, options = {}) {
       return plugins.load(listKey(extensionPointId, guestKey), name, options);
+    },
+    async warmUp(keys, options = {}) {
+      const checked = Array.from(keys, ({ extensionPointId, guestKey, name }) => {
+        return { ...listKey(extensionPointId, guestKey), name };
+      });
+      return warmUp({ events, lists, contents, modules }, checked, options);
     },
     on: events.on,
     async close() {

@@ -11,6 +11,8 @@ import type { Requester } from './requester.ts';
 export interface Contents {
   /** @returns bytes that are not to be changed, nor handed out: others get the same */
   read(address: string, signal: AbortSignal | undefined): Promise<Uint8Array<ArrayBuffer>>;
+  /** The same, without asking the server. */
+  readKept(address: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
   endAll(reason: ClientError): void;
 }
 
@@ -76,6 +78,9 @@ export function createContents({ settings, events, requester, kept }: ContentPar
         }
       });
       return flight.wait(signal);
+    },
+    async readKept(address) {
+      return memory.get(address) ?? kept?.readContent(address);
     },
     endAll: (reason) => flights.endAll(reason),
   };

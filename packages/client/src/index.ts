@@ -14,3 +14,4 @@ export type {
 } from './options.ts';
 export type { LoadedPlugin } from './plugins.ts';
 export type { Store } from './store.ts';
+export type { WarmUpKey, WarmUpOptions, WarmUpProgress, WarmUpReport } from './warm-up.ts';

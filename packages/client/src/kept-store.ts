@@ -28,6 +28,8 @@ export interface KeptStore {
   settled(): Promise<void>;
 }
 
+type Doing = 'read' | 'written';
+
 const formatVersion = 1;
 
 /** @returns `undefined` when there is no store */
@@ -38,25 +40,25 @@ export function createKeptStore(settings: Settings, events: Emitter): KeptStore 
 function keep(store: Store, { baseUrl, identity }: Settings, events: Emitter): KeptStore {
   const partition = hexOf('tenon-partition', baseUrl, identity);
   const pending = new Set<Promise<void>>();
-  let hasFailed = false;
+  const failing = new Set<Doing>();
 
-  async function guarded<T>(doing: string, work: () => Promise<T>): Promise<T | undefined> {
+  async function guarded<T>(doing: Doing, work: () => Promise<T>): Promise<T | undefined> {
     try {
       const done = await work();
-      hasFailed = false;
+      failing.delete(doing);
       return done;
     } catch (cause) {
       // A disk that is full fails every time; saying so once is enough.
-      if (!hasFailed) {
+      if (!failing.has(doing)) {
+        failing.add(doing);
         const text = `The store cannot be ${doing}: going on without it`;
         events.emit('problem', { error: new ClientError('store_failed', text, { cause }) });
       }
-      hasFailed = true;
       return undefined;
     }
   }
 
-  function beside(doing: string, work: () => Promise<void>): void {
+  function beside(doing: Doing, work: () => Promise<void>): void {
     const running: Promise<void> = guarded(doing, work).then(() => void pending.delete(running));
     pending.add(running);
   }

@@ -9,6 +9,8 @@ import type { Settings } from './options.ts';
 export interface Modules {
   /** A module that is at hand. Tells nobody. */
   kept(address: string): WebAssembly.Module | undefined;
+  /** A module that can be had without asking the server. Tells nobody. */
+  loadKept(address: string): Promise<WebAssembly.Module | undefined>;
   load(address: string, signal: AbortSignal | undefined): Promise<WebAssembly.Module>;
   endAll(reason: ClientError): void;
 }
@@ -17,26 +19,39 @@ export function createModules(settings: Settings, events: Emitter, contents: Con
   const memory = createLru<WebAssembly.Module>(settings.memory.maxModuleBytes);
   const flights = createFlights();
 
-  async function compile(address: string, signal: AbortSignal): Promise<WebAssembly.Module> {
-    const bytes = await contents.read(address, signal);
-    let module: WebAssembly.Module;
+  const told = (source: 'memory' | 'compiled') => {
+    if (events.has('lookup')) events.emit('lookup', { kind: 'module', source, isStale: false });
+  };
+
+  async function find(address: string, signal: AbortSignal): Promise<WebAssembly.Module> {
+    const module = await compile(address, await contents.read(address, signal));
+    told('compiled');
+    return module;
+  }
+
+  async function compile(address: string, bytes: Uint8Array<ArrayBuffer>): Promise<WebAssembly.Module> {
     try {
-      module = await WebAssembly.compile(bytes);
+      const module = await WebAssembly.compile(bytes);
+      memory.set(address, module, bytes.length);
+      return module;
     } catch (cause) {
       throw new ClientError('invalid_module', 'This engine cannot compile the module', { cause });
     }
-    memory.set(address, module, bytes.length);
-    if (events.has('lookup')) events.emit('lookup', { kind: 'module', source: 'compiled', isStale: false });
-    return module;
   }
 
   return {
     kept: (address) => memory.get(address),
+    async loadKept(address) {
+      const module = memory.get(address);
+      if (module !== undefined) return module;
+      const bytes = await contents.readKept(address);
+      return bytes === undefined ? undefined : compile(address, bytes);
+    },
     async load(address, signal) {
       if (signal?.aborted) throw aborted(signal);
       const module = memory.get(address);
-      if (module === undefined) return flights.join(address, (ended) => compile(address, ended)).wait(signal);
-      if (events.has('lookup')) events.emit('lookup', { kind: 'module', source: 'memory', isStale: false });
+      if (module === undefined) return flights.join(address, (ended) => find(address, ended)).wait(signal);
+      told('memory');
       return module;
     },
     endAll: (reason) => flights.endAll(reason),
