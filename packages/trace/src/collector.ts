@@ -51,15 +51,16 @@ export function createCollector(now: () => number, collecting: Collecting): Coll
   const { minDurationMs, counters, limits, dropped } = collecting;
   let fiber: Fiber = createFiber(undefined, limits.traceTextLength);
 
-  // The two functions that everything else here is for. One call that is left out costs two readings of the clock, three
-  // stores as it begins and five as it ends; the rest is done only where a row says that there is something special.
+  // The two functions that everything else here is for. A call that is left out costs two readings of the clock and a few loads
+  // and stores; whatever else there is to do for a call is done where its row says so.
   const enter = (func: number): void => {
     const { frames, top } = fiber;
     const at = top + stride;
     if (at + stride >= frames.length) {
-      openFrame(fiber, collecting, func, now(), 0);
+      enterSlowly(func);
       return;
     }
+    if (counters !== undefined) counters.enter(func);
     frames[at + column.func] = func;
     fiber.top = at;
     frames[at] = now();
@@ -69,9 +70,10 @@ export function createCollector(now: () => number, collecting: Collecting): Coll
     const { frames, top } = fiber;
     const duration = end - (frames[top] as number);
     if (frames[top + column.func] !== func || frames[top + column.special] !== 0 || !(duration < minDurationMs)) {
-      exitSpecial(func, end);
+      exitSlowly(func, end);
       return;
     }
+    if (counters !== undefined) counters.exit(func, duration, duration - (frames[top + column.leftTime] as number));
     const below = top - stride;
     frames[below + column.leftCalls] =
       (frames[below + column.leftCalls] as number) + (frames[top + column.leftCalls] as number) + 1;
@@ -80,9 +82,11 @@ export function createCollector(now: () => number, collecting: Collecting): Coll
     frames[top + column.leftTime] = 0;
     fiber.top = below;
   };
-  const exitSpecial = (func: number, end: number): void => {
-    if (leavesTooDeep()) return;
-    closeFunction(fiber, collecting, func, end);
+  const enterSlowly = (func: number): void => {
+    if (openFrame(fiber, collecting, func, now(), 0)) counters?.enter(func);
+  };
+  const exitSlowly = (func: number, end: number): void => {
+    if (!leavesTooDeep()) closeFunction(fiber, collecting, func, end);
   };
   /** Whether what ends is a call that has no frame. */
   const leavesTooDeep = (): boolean => {
@@ -90,18 +94,6 @@ export function createCollector(now: () => number, collecting: Collecting): Coll
     fiber.tooDeep--;
     if (fiber.tooDeep === 0) closeFrame(fiber, collecting, 0);
     return true;
-  };
-
-  const counted = counters && {
-    enter(func: number): void {
-      const { top } = fiber;
-      enter(func);
-      if (fiber.top !== top && !has(fiber, fiber.top, special.overflow)) counters.enter(func);
-    },
-    exit(func: number): void {
-      const end = now();
-      exitSpecial(func, end);
-    },
   };
 
   const addEvent = (name: string, attributes: ReadonlyMap<string, AttributeValue>): void => {
@@ -116,8 +108,8 @@ export function createCollector(now: () => number, collecting: Collecting): Coll
   };
 
   return {
-    enter: counted?.enter ?? enter,
-    exit: counted?.exit ?? exit,
+    enter,
+    exit,
     memoryGrow(pages) {
       const at = innermostSpan(fiber);
       const count = pages >>> 0;
@@ -132,9 +124,7 @@ export function createCollector(now: () => number, collecting: Collecting): Coll
     },
     spanEnter(name) {
       const start = now();
-      const { top } = fiber;
-      openFrame(fiber, collecting, Number.NaN, start, special.manual);
-      if (fiber.top !== top && !has(fiber, fiber.top, special.overflow)) extraAt(fiber, fiber.top).name = name;
+      if (openFrame(fiber, collecting, Number.NaN, start, special.manual)) extraAt(fiber, fiber.top).name = name;
     },
     spanExit() {
       const end = now();
@@ -185,9 +175,7 @@ export function createCollector(now: () => number, collecting: Collecting): Coll
 
 /** Not counted as a call that is too deep if there is no room for it: what the inner call leaves open ends all the same. */
 function openBoundary(fiber: Fiber, collecting: Collecting): void {
-  const { depth } = collecting.dropped;
-  openFrame(fiber, collecting, Number.NaN, 0, special.boundary);
-  if (!has(fiber, fiber.top, special.overflow)) return;
-  collecting.dropped.depth = depth;
+  if (openFrame(fiber, collecting, Number.NaN, 0, special.boundary)) return;
+  collecting.dropped.depth--;
   closeFrame(fiber, collecting, 0);
 }

@@ -32,21 +32,22 @@ export function has({ frames }: Fiber, at: number, bit: number): boolean {
   return ((frames[at + column.special] as number) & bit) !== 0;
 }
 
-/** Opens a frame: of a function, or with `NaN` of something else. Counts it where there is no room. */
+/** Opens a frame: of a function, or with `NaN` of something else. `false` where there is no room, which is counted. */
 export function openFrame(
   fiber: Fiber,
   { limits, dropped }: Collecting,
   func: number,
   start: number,
   bits: number,
-): void {
+): boolean {
   if (fiber.tooDeep === 0 && !hasRoom(fiber, limits.depth)) openFrameAt(fiber, Number.NaN, start, special.overflow);
   if (has(fiber, fiber.top, special.overflow)) {
     fiber.tooDeep++;
     dropped.depth++;
-    return;
+    return false;
   }
   openFrameAt(fiber, func, start, bits);
+  return true;
 }
 
 /** Whether there is a row for one more call, and one above it for what says that there are too many. */
