@@ -16,7 +16,8 @@ export interface FunctionCounters {
 const boundsNano = Object.freeze(
   [100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9].flatMap((power) => [power, 2 * power, 5 * power]).concat(1e10),
 );
-const boundsMs = Float64Array.from(boundsNano, (nano) => nano / 1e6);
+/** Half a nanosecond more, for what differences of doubles lose. */
+const boundsMs = Float64Array.from(boundsNano, (nano) => (nano + 0.5) / 1e6);
 
 const place = { calls: 0, failures: 1, open: 2, total: 3, self: 4, max: 5, pages: 6, buckets: 7 } as const;
 const rowLength = place.buckets + boundsNano.length + 1;

@@ -21,8 +21,8 @@ export interface Prediction {
   readonly calls: readonly Call[];
 }
 
-/** As many calls from the host as fit the steps: each export, with more and more fuel. */
-export function predict(program: Program, maxSteps: number): Prediction {
+/** As many calls from the host as fit the steps: each export, with more and more fuel, up to a limit. */
+export function predict(program: Program, maxSteps: number, maxFuel = 3): Prediction {
   const model = createModel(program, maxSteps);
   const outcomes: (Outcome | undefined)[] = [];
   const events: Event[] = [];
@@ -41,7 +41,7 @@ export function predict(program: Program, maxSteps: number): Prediction {
     }
   };
   if (!perform(model.start) || outcomes[0] !== undefined) return prediction;
-  for (let fuel = 0; fuel < 4; fuel++) {
+  for (let fuel = 0; fuel <= maxFuel; fuel++) {
     for (let index = program.imports.length; index < program.imports.length + program.functions.length; index++) {
       if (!perform(() => model.call(index, fuel))) return prediction;
       calls.push([index, fuel]);
