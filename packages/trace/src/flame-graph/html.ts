@@ -1,5 +1,5 @@
 import type { Span } from '../span.ts';
-import { type FlameGraphOptions, flameGraphData } from './data.ts';
+import { type FlameGraphData, type FlameGraphOptions, flameGraphData } from './data.ts';
 import { pageStyles } from './page-styles.ts';
 import { pageStylesHash, viewerScript, viewerScriptHash } from './viewer-bundle.ts';
 import { countOf, formatDuration, visible } from './words.ts';
@@ -13,7 +13,11 @@ import { countOf, formatDuration, visible } from './words.ts';
  * @param spans finished spans: of one trace or of several, in any order
  */
 export function flameGraphHtml(spans: readonly Span[], options: FlameGraphOptions = {}): string {
-  const data = flameGraphData(spans, options);
+  return flameGraphPage(flameGraphData(spans, options));
+}
+
+/** The same of what {@link flameGraphData} has made, for who has handed the spans out of sight already. */
+export function flameGraphPage(data: FlameGraphData): string {
   const title = escaped(visible(data.title));
   const policy = [
     "default-src 'none'",
@@ -42,7 +46,7 @@ export function flameGraphHtml(spans: readonly Span[], options: FlameGraphOption
 `;
 }
 
-function subtitleOf(data: ReturnType<typeof flameGraphData>): string {
+function subtitleOf(data: FlameGraphData): string {
   if (data.name.length === 0) return 'No span.';
   const whole = data.duration.reduce((sum, duration, span) => (data.parent[span] === -1 ? sum + duration : sum), 0);
   const at = new Date(data.startTimeMs);
