@@ -49,7 +49,9 @@ export interface Collector {
 
 export function createCollector(now: () => number, collecting: Collecting): Collector {
   const { minDurationMs, counters, limits, dropped } = collecting;
-  let fiber: Fiber = createFiber(undefined, limits.traceTextLength);
+  const main = createFiber(undefined, limits.traceTextLength);
+  let fiber = main;
+  let isWatching = false;
 
   // The two functions that everything else here is for. A call that is left out costs two readings of the clock and a few loads
   // and stores; whatever else there is to do for a call is done where its row says so.
@@ -60,6 +62,7 @@ export function createCollector(now: () => number, collecting: Collecting): Coll
       enterSlowly(func);
       return;
     }
+    if (top === 0) watch();
     if (counters !== undefined) counters.enter(func);
     frames[at + column.func] = func;
     fiber.top = at;
@@ -87,6 +90,18 @@ export function createCollector(now: () => number, collecting: Collecting): Coll
   };
   const exitSlowly = (func: number, end: number): void => {
     if (!leavesTooDeep()) closeFunction(fiber, collecting, func, end);
+  };
+  /**
+   * Without `bind()`, no event tells that a trap has ended calls. But nothing of them is left when the host's own code has returned
+   * to its event loop, which is when microtasks run.
+   */
+  const watch = (): void => {
+    if (isWatching || fiber !== main || fiber.scopes > 0) return;
+    isWatching = true;
+    queueMicrotask(() => {
+      isWatching = false;
+      if (main.scopes === 0) closeAbove(main, collecting, 0, now());
+    });
   };
   /** Whether what ends is a call that has no frame. */
   const leavesTooDeep = (): boolean => {
@@ -148,9 +163,11 @@ export function createCollector(now: () => number, collecting: Collecting): Coll
     begin() {
       const { top, tooDeep } = fiber;
       if (top > 0 && tooDeep === 0) openBoundary(fiber, collecting);
+      fiber.scopes++;
       return { fiber, top, tooDeep };
     },
     end(mark, ending) {
+      mark.fiber.scopes--;
       closeAbove(mark.fiber, collecting, mark.top, now(), ending);
       mark.fiber.tooDeep = mark.tooDeep;
     },

@@ -23,6 +23,8 @@ export interface Fiber {
   readonly recordExtras: Map<number, Extra>;
   /** The last id given to a span, from 1 on in each root; spans name their parents by it. */
   lastId: number;
+  /** How many calls that the host makes through bound exports are going on. */
+  scopes: number;
   /** How much text may still come in this root. */
   textLeft: number;
   /** The trace of the root, once something needs it. */
@@ -81,8 +83,8 @@ export const recordColumn = {
 
 export const recordStride = 8;
 
-const initialFrames = 64;
-const initialRecords = 64;
+const initialFrames = 32;
+const initialRecords = 16;
 
 export function createFiber(parent: Fiber['parent'], textLeft: number): Fiber {
   const frames = new Float64Array(initialFrames * stride);
@@ -97,6 +99,7 @@ export function createFiber(parent: Fiber['parent'], textLeft: number): Fiber {
     recordCount: 0,
     recordExtras: new Map(),
     lastId: 0,
+    scopes: 0,
     textLeft,
     trace: undefined,
     parent,

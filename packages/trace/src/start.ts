@@ -14,7 +14,7 @@ import { nameSectionOf } from './name-section.ts';
 import { createFunctionNames } from './names.ts';
 import { type ParentSource, resolveOptions, type TraceOptions } from './options.ts';
 import type { Attributes, TraceStatistics } from './span.ts';
-import { createSuspension } from './suspend.ts';
+import { createSuspension, type Promising } from './suspend.ts';
 import { formatTraceParent, parseTraceParent, type SpanContext } from './trace-parent.ts';
 
 /** What a host adds around one instrumented module. Several of its instances may share it. */
@@ -33,7 +33,7 @@ export interface TraceContext {
   /** The engine's own function behind one that a bound instance exports: for tables, which take no other. */
   readonly unwrap: (exported: ExportedFunction) => ExportedFunction;
   /** As `WebAssembly.promising`, of a function that a bound instance exports. Throws `no_promise_integration` or `not_an_export`. */
-  readonly promising: (exported: ExportedFunction) => (...args: never[]) => Promise<unknown>;
+  readonly promising: Promising;
   /** As `new WebAssembly.Suspending`, of a function to import. Throws `no_promise_integration`. */
   readonly suspending: (imported: (...args: never[]) => unknown) => object;
   /** Calls `action`, which calls into the module by ways that aren't bound, such as its tables. */

@@ -6,14 +6,18 @@ import type { SpanContext } from './trace-parent.ts';
 
 /** JavaScript Promise Integration, where the engine has it: https://github.com/WebAssembly/js-promise-integration */
 interface PromiseIntegration {
-  readonly promising: (original: ExportedFunction) => (...args: never[]) => Promise<unknown>;
+  readonly promising: (original: ExportedFunction) => (...args: readonly unknown[]) => Promise<unknown>;
   readonly Suspending: new (imported: (...args: never[]) => unknown) => object;
 }
+
+export type Promising = <Args extends readonly unknown[]>(
+  exported: (...args: Args) => unknown,
+) => (...args: Args) => Promise<unknown>;
 
 /** Calls that wait for promises, each of which has a stack of its own. */
 export interface Suspension {
   /** As `WebAssembly.promising`, of a function that a bound instance exports. */
-  readonly promising: (exported: ExportedFunction) => (...args: never[]) => Promise<unknown>;
+  readonly promising: Promising;
   /** As `new WebAssembly.Suspending`, of a function to import. */
   readonly suspending: (imported: (...args: never[]) => unknown) => object;
   /** Whether a value to import came from {@link suspending}. */
@@ -39,8 +43,8 @@ export function createSuspension(
     displaced.set(fiber, collector.switchTo(fiber));
   };
   return {
-    promising(exported) {
-      const original = binding.unwrap(exported);
+    promising<Args extends readonly unknown[]>(exported: (...args: Args) => unknown) {
+      const original = binding.unwrap(exported as ExportedFunction);
       if (original === exported) throw notAnExport();
       const call = promiseIntegration().promising(original);
       return (...args) => {
@@ -71,6 +75,8 @@ export function createSuspension(
       const wrapper = (...args: never[]) => {
         const result = imported(...args);
         const fiber = collector.current();
+        // The engine refuses to suspend what wasn't called as promising, and what has the host's own calls in between.
+        if (fiber.scopes > 0 || !displaced.has(fiber)) return result;
         leave(fiber);
         return gate(
           result,
