@@ -2,6 +2,7 @@ import type { Collector } from './collector.ts';
 import { messageOf } from './delivery.ts';
 import { TraceError } from './errors.ts';
 import type { Ending } from './frames.ts';
+import { memoryOf } from './memory.ts';
 
 export type ExportedFunction = (...args: never[]) => unknown;
 
@@ -11,7 +12,9 @@ export interface Binding {
   readonly bind: (instance: WebAssembly.Instance) => WebAssembly.Instance;
   /** The function that a wrapper stands for; itself, if it is none. */
   readonly unwrap: (wrapped: ExportedFunction) => ExportedFunction;
-  readonly run: <Result>(action: () => Result) => Result;
+  readonly run: <Result>(action: () => Result, memory?: WebAssembly.Memory) => Result;
+  /** The memory of the instance that exports a function. */
+  readonly memoryOf: (original: ExportedFunction) => WebAssembly.Memory | undefined;
   readonly endingOf: (thrown: unknown) => Ending;
 }
 
@@ -23,6 +26,7 @@ export function createBinding(
 ): Binding {
   const wrappers = new WeakMap<ExportedFunction, ExportedFunction>();
   const originals = new WeakMap<ExportedFunction, ExportedFunction>();
+  const memories = new WeakMap<ExportedFunction, WebAssembly.Memory>();
   const instances = new WeakMap<WebAssembly.Instance, WebAssembly.Instance>();
   const endingOf = (thrown: unknown): Ending => {
     let failure: string | undefined;
@@ -33,8 +37,8 @@ export function createBinding(
     }
     return { failure, isUnmatched: false };
   };
-  const run = <Result>(action: () => Result): Result => {
-    const place = collector.begin();
+  const run = <Result>(action: () => Result, memory?: WebAssembly.Memory): Result => {
+    const place = collector.begin(memory);
     let result: Result;
     try {
       result = action();
@@ -45,13 +49,14 @@ export function createBinding(
     collector.end(place);
     return result;
   };
-  const wrap = (original: ExportedFunction): ExportedFunction => {
+  const wrap = (original: ExportedFunction, memory: WebAssembly.Memory | undefined): ExportedFunction => {
     const known = wrappers.get(original);
     if (known !== undefined) return known;
-    const wrapper = (...args: never[]) => run(() => original(...args));
+    const wrapper = (...args: never[]) => run(() => original(...args), memory);
     Object.defineProperty(wrapper, 'name', { value: original.name, configurable: true });
     Object.defineProperty(wrapper, 'length', { value: original.length, configurable: true });
     wrappers.set(original, wrapper);
+    if (memory !== undefined) memories.set(original, memory);
     originals.set(wrapper, original);
     return wrapper;
   };
@@ -60,8 +65,9 @@ export function createBinding(
       const known = instances.get(instance);
       if (known !== undefined) return known;
       const exports: WebAssembly.Exports = Object.create(null);
+      const memory = memoryOf(instance);
       for (const [name, value] of Object.entries(instance.exports)) {
-        exports[name] = typeof value === 'function' ? (wrap(value as ExportedFunction) as typeof value) : value;
+        exports[name] = typeof value === 'function' ? (wrap(value as ExportedFunction, memory) as typeof value) : value;
       }
       // Hosts look whether what they get is an instance.
       const bound: WebAssembly.Instance = Object.create(WebAssembly.Instance.prototype, {
@@ -73,6 +79,7 @@ export function createBinding(
     },
     unwrap: (wrapped) => originals.get(wrapped) ?? wrapped,
     run,
+    memoryOf: (original) => memories.get(original),
     endingOf,
   };
 }

@@ -20,6 +20,7 @@ export interface Mark {
   readonly fiber: Fiber;
   readonly top: number;
   readonly tooDeep: number;
+  readonly memory: WebAssembly.Memory | undefined;
 }
 
 /** Takes the events, and keeps the stacks. */
@@ -33,11 +34,14 @@ export interface Collector {
   readonly tag: (attributes: ReadonlyMap<string, AttributeValue>) => void;
   /** Something that happened in the innermost call. */
   readonly addEvent: (name: string, attributes: ReadonlyMap<string, AttributeValue>) => void;
-  /** Begins a scope of calls, which the host makes. */
-  readonly begin: () => Mark;
+  /** Counts what a module reported and couldn't be read. */
+  readonly dropText: (kind: 'events' | 'attributes') => void;
+  /** Begins a scope of calls, which the host makes into an instance with this memory. */
+  readonly begin: (memory?: WebAssembly.Memory) => Mark;
   /** Ends it, and as `ending` says what it left open. */
   readonly end: (mark: Mark, ending?: Ending) => void;
-  readonly newFiber: (parent: () => SpanContext | undefined) => Fiber;
+  /** A stack of its own, whose roots lie in this span of the host. */
+  readonly newFiber: (parent: SpanContext | undefined) => Fiber;
   /** Has events go to another stack; answers the one to which they went. */
   readonly switchTo: (fiber: Fiber) => Fiber;
   readonly current: () => Fiber;
@@ -47,9 +51,13 @@ export interface Collector {
   readonly pin: () => number;
 }
 
-export function createCollector(now: () => number, collecting: Collecting): Collector {
+export function createCollector(
+  now: () => number,
+  collecting: Collecting,
+  parent: () => SpanContext | undefined,
+): Collector {
   const { minDurationMs, counters, limits, dropped } = collecting;
-  const main = createFiber(undefined, limits.traceTextLength);
+  const main = createFiber(parent, limits.traceTextLength);
   let fiber = main;
   let isWatching = false;
 
@@ -160,18 +168,27 @@ export function createCollector(now: () => number, collecting: Collecting): Coll
       }
     },
     addEvent,
-    begin() {
-      const { top, tooDeep } = fiber;
+    dropText(kind) {
+      dropped[kind]++;
+    },
+    begin(called) {
+      const { top, tooDeep, memory } = fiber;
       if (top > 0 && tooDeep === 0) openBoundary(fiber, collecting);
       fiber.scopes++;
-      return { fiber, top, tooDeep };
+      if (called !== undefined) fiber.memory = called;
+      return { fiber, top, tooDeep, memory };
     },
     end(mark, ending) {
       mark.fiber.scopes--;
+      mark.fiber.memory = mark.memory;
       closeAbove(mark.fiber, collecting, mark.top, now(), ending);
       mark.fiber.tooDeep = mark.tooDeep;
     },
-    newFiber: (parent) => createFiber(parent, limits.traceTextLength),
+    newFiber(parent) {
+      const made = createFiber(() => parent, limits.traceTextLength);
+      made.memory = fiber.memory;
+      return made;
+    },
     switchTo(next) {
       const previous = fiber;
       fiber = next;

@@ -29,8 +29,10 @@ export interface Fiber {
   textLeft: number;
   /** The trace of the root, once something needs it. */
   trace: RootTrace | undefined;
-  /** What the roots of this stack hang under, for one that has its own. */
-  readonly parent: (() => SpanContext | undefined) | undefined;
+  /** The memory of the instance whose function the host called last; `undefined` where that isn't known. */
+  memory: WebAssembly.Memory | undefined;
+  /** The span of the host that roots of this stack lie in. */
+  readonly parent: () => SpanContext | undefined;
 }
 
 export interface RootTrace extends Omit<SpanContext, 'spanId'> {
@@ -102,6 +104,7 @@ export function createFiber(parent: Fiber['parent'], textLeft: number): Fiber {
     scopes: 0,
     textLeft,
     trace: undefined,
+    memory: undefined,
     parent,
   };
 }

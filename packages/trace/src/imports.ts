@@ -1,11 +1,12 @@
 import type { Collector } from './collector.ts';
 import { TraceError } from './errors.ts';
+import type { Fiber } from './fiber.ts';
 import type { TraceLimits } from './options.ts';
 import type { AttributeValue } from './span.ts';
 
 /** What the functions that take text need beside the collector. */
 export interface TextReading {
-  /** The memory of the module that calls, if it is known. */
+  /** The memory of an instance that is called by ways that aren't bound, if it is known. */
   readonly memory: () => WebAssembly.Memory | undefined;
   readonly limits: TraceLimits;
   readonly report: (error: TraceError) => void;
@@ -54,7 +55,7 @@ const logLevels = ['error', 'error', 'warn', 'info', 'debug', 'trace'];
 const metricFormats = new Map([[1, 'statsd']]);
 
 function createManualFunctions(collector: Collector, reading: TextReading) {
-  const { spanEnter, spanExit, tag, addEvent, current } = collector;
+  const { spanEnter, spanExit, tag, addEvent, dropText, current } = collector;
   const read = createTextReader(reading);
   const take = (address: Address, length: Address): string | undefined => read(address, length, current());
   return {
@@ -62,29 +63,32 @@ function createManualFunctions(collector: Collector, reading: TextReading) {
     spanExit: () => spanExit(),
     spanTags(address: Address, length: Address) {
       const text = take(address, length);
-      if (text !== undefined) tag(parseTags(text));
+      if (text === undefined) dropText('attributes');
+      else tag(parseTags(text));
     },
     metric(format: number, address: Address, length: Address) {
       const text = take(address, length);
-      if (text === undefined) return;
-      addEvent(
-        'metric',
-        new Map([
-          ['metric.format', metricFormats.get(format) ?? `${format}`],
-          ['metric.message', text],
-        ]),
-      );
+      if (text === undefined) dropText('events');
+      else
+        addEvent(
+          'metric',
+          new Map([
+            ['metric.format', metricFormats.get(format) ?? `${format}`],
+            ['metric.message', text],
+          ]),
+        );
     },
     log(level: number, address: Address, length: Address) {
       const text = take(address, length);
-      if (text === undefined) return;
-      addEvent(
-        'log',
-        new Map([
-          ['log.severity', logLevels[level] ?? `${level}`],
-          ['log.message', text],
-        ]),
-      );
+      if (text === undefined) dropText('events');
+      else
+        addEvent(
+          'log',
+          new Map([
+            ['log.severity', logLevels[level] ?? `${level}`],
+            ['log.message', text],
+          ]),
+        );
     },
   };
 }
@@ -104,8 +108,8 @@ function parseTags(text: string): Map<string, AttributeValue> {
 function createTextReader({ memory, limits, report }: TextReading) {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let hasReported = false;
-  return (address: Address, length: Address, budget: { textLeft: number }): string | undefined => {
-    const found = memory();
+  return (address: Address, length: Address, fiber: Fiber): string | undefined => {
+    const found = fiber.memory ?? memory();
     if (found === undefined) {
       if (!hasReported) report(noMemory());
       hasReported = true;
@@ -113,13 +117,13 @@ function createTextReader({ memory, limits, report }: TextReading) {
     }
     const { buffer } = found;
     const start = unsigned(address);
-    const maxLength = Math.min(limits.textLength, budget.textLeft);
+    const maxLength = Math.min(limits.textLength, fiber.textLeft);
     // A code unit takes at most three bytes; what is beyond the memory's end isn't there.
     const end = Math.min(start + Math.min(unsigned(length), maxLength * 3), buffer.byteLength);
-    if (!(start <= end)) return undefined;
+    if (!(start <= end) || maxLength === 0) return undefined;
     // Decoders refuse shared memory, so the bytes are copied.
     const text = decoder.decode(new Uint8Array(buffer, start, end - start).slice()).slice(0, maxLength);
-    budget.textLeft -= text.length;
+    fiber.textLeft -= text.length;
     return text;
   };
 }

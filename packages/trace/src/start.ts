@@ -9,7 +9,7 @@ import { type Collecting, extraAt } from './frames.ts';
 import { createFunctionCounters } from './function-counters.ts';
 import { createIdSource } from './ids.ts';
 import { createImports, type ObserveImports, observeModules } from './imports.ts';
-import { createMemories } from './memories.ts';
+import { importedMemory, memoryOf } from './memory.ts';
 import { nameSectionOf } from './name-section.ts';
 import { createFunctionNames } from './names.ts';
 import { type ParentSource, resolveOptions, type TraceOptions } from './options.ts';
@@ -38,7 +38,10 @@ export interface TraceContext {
   readonly suspending: (imported: (...args: never[]) => unknown) => object;
   /** Calls `action`, which calls into the module by ways that aren't bound, such as its tables. */
   readonly run: <Result>(action: () => Result) => Result;
-  /** As {@link run}; what begins within, promising calls included, lies in this span of the host. */
+  /**
+   * As {@link run}, and calls that begin within lie in this span of the host: those that end within, and promising ones. They
+   * make traces of their own even where the module itself is calling the host. `undefined`: they begin a trace.
+   */
   readonly withParent: <Result>(parent: ParentSource, action: () => Result) => Result;
   /** The call that is going on, for the host to hang its own spans under: it will be emitted however short. */
   readonly spanContext: () => SpanContext | undefined;
@@ -66,11 +69,10 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
   const delivery = createDelivery(options.exporters ?? [], report);
   const rootAttributes = attributesOf(options.attributes);
   const startTimeUnixNano = anchor.originUnixNano() + toNano(clock.now());
-  const parents = createParents(options.parent, report);
   const dropped = { spans: 0, depth: 0, events: 0, attributes: 0, unmatched: 0 };
 
   const traceOf = (fiber: Fiber): RootTrace => {
-    fiber.trace ??= rootTrace((fiber.parent ?? parents.current)(), ids.traceId);
+    fiber.trace ??= rootTrace(fiber.parent(), ids.traceId);
     return fiber.trace;
   };
   const collecting: Collecting = {
@@ -89,7 +91,7 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
       } else clearRecords(fiber, limits.traceTextLength);
     },
   };
-  const collector = createCollector(clock.now, collecting);
+  const collector = createCollector(clock.now, collecting, () => askForParent(options.parent, report));
   const binding = createBinding(collector, options.failureReason);
   const spanContext = (): SpanContext | undefined => {
     const at = collector.pin();
@@ -100,19 +102,16 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     const { traceId, traceFlags, traceState } = traceOf(fiber);
     return { traceId, spanId: extra.spanId, traceFlags, traceState };
   };
-  const suspension = createSuspension(collector, binding, () => {
-    const parent = spanContext() ?? parents.current();
-    return () => parent;
-  });
-  const memories = createMemories();
-  const imports = createImports(collector, { memory: memories.innermost, limits, report });
+  const suspension = createSuspension(collector, binding, () => spanContext() ?? collector.current().parent());
+  let memory: WebAssembly.Memory | undefined;
+  const imports = createImports(collector, { memory: () => memory, limits, report });
   const bind = (instance: WebAssembly.Instance) => {
-    memories.learn(instance);
+    memory = memoryOf(instance) ?? memory;
     return binding.bind(instance);
   };
   const merge = (compiled: WebAssembly.Module, own: WebAssembly.Imports = {}): WebAssembly.Imports => {
     refuseForeign(own, suspension.isForeign);
-    memories.learnImported(compiled, own);
+    memory = importedMemory(compiled, own) ?? memory;
     return { ...own, ...Object.fromEntries(observeModules.map((name) => [name, { ...own[name], ...imports[name] }])) };
   };
   return {
@@ -131,7 +130,15 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     promising: suspension.promising,
     suspending: suspension.suspending,
     run: binding.run,
-    withParent: (parent, action) => parents.within(parent, () => binding.run(action)),
+    withParent(parent, action) {
+      const fiber = collector.newFiber(resolveParent(parent));
+      const previous = collector.switchTo(fiber);
+      try {
+        return binding.run(action);
+      } finally {
+        collector.switchTo(previous);
+      }
+    },
     spanContext,
     traceparent() {
       const context = spanContext();
@@ -205,32 +212,15 @@ function rootTrace(parent: SpanContext | undefined, newTraceId: () => string): R
   return { traceId, parentSpanId: spanId, traceFlags, traceState };
 }
 
-/** What roots hang under: what the host said last. */
-function createParents(source: TraceOptions['parent'], report: (error: TraceError) => void) {
-  let innermost: (() => SpanContext | undefined) | undefined;
-  const resolve = (given: TraceOptions['parent']): SpanContext | undefined => {
-    const found = typeof given === 'function' ? attempt(given, report) : given;
-    if (found === undefined) return undefined;
-    return typeof found === 'string' ? parseTraceParent(found) : parseTraceParent(found.traceparent, found.tracestate);
-  };
-  return {
-    current: () => (innermost ?? (() => resolve(source)))(),
-    within<Result>(parent: ParentSource, action: () => Result): Result {
-      const outer = innermost;
-      const context = resolve(parent);
-      innermost = () => context;
-      try {
-        return action();
-      } finally {
-        innermost = outer;
-      }
-    },
-  };
+/** The span that a host names as the parent; `undefined` for one that names none, or not rightly. */
+function resolveParent(given: ParentSource): SpanContext | undefined {
+  if (given === undefined) return undefined;
+  return typeof given === 'string' ? parseTraceParent(given) : parseTraceParent(given.traceparent, given.tracestate);
 }
 
-function attempt(given: () => ParentSource, report: (error: TraceError) => void): ParentSource {
+function askForParent(source: TraceOptions['parent'], report: (error: TraceError) => void): SpanContext | undefined {
   try {
-    return given();
+    return resolveParent(typeof source === 'function' ? source() : source);
   } catch (cause) {
     report(new TraceError('invalid_option', `The option parent failed: ${messageOf(cause)}`, { cause }));
     return undefined;

@@ -28,7 +28,7 @@ export interface Suspension {
 export function createSuspension(
   collector: Collector,
   binding: Binding,
-  parentForFiber: () => () => SpanContext | undefined,
+  parentOfCall: () => SpanContext | undefined,
 ): Suspension {
   const own = new WeakSet<object>();
   /** To which stack events go when a waiting call's stretch is over. */
@@ -48,7 +48,8 @@ export function createSuspension(
       if (original === exported) throw notAnExport();
       const call = promiseIntegration().promising(original);
       return (...args) => {
-        const fiber = collector.newFiber(parentForFiber());
+        const fiber = collector.newFiber(parentOfCall());
+        fiber.memory = binding.memoryOf(original) ?? fiber.memory;
         resume(fiber);
         let promise: Promise<unknown>;
         try {
