@@ -6,6 +6,7 @@ import { type Choice, everything } from './look/choice.ts';
 import { FactsSection } from './look/facts.tsx';
 import { FunctionsSection } from './look/functions-section.tsx';
 import type { Subject } from './look/use-module.ts';
+import { RunSection } from './run/run-section.tsx';
 
 /** One module: what it is, what of it is traced, and what it does. */
 export function Bench({ subject, onOther }: { readonly subject: Subject; readonly onOther: () => void }) {
@@ -42,6 +43,9 @@ export function Bench({ subject, onOther }: { readonly subject: Subject; readonl
       {facts.isInstrumented || facts.fault !== undefined ? null : (
         <FunctionsSection subject={subject} choice={choice} onChoice={setChoice} />
       )}
+      {facts.isValid && facts.fault === undefined ? (
+        <RunSection subject={subject} choice={choice} onChoice={setChoice} />
+      ) : null}
     </>
   );
 }

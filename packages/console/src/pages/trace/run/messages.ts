@@ -27,6 +27,7 @@ export interface RunRequest {
 
 /** How a run ended. */
 export type Outcome =
+  /** An Extism plugin answers by its output: then there are no words for results. */
   | { readonly kind: 'returned'; readonly results: string }
   | { readonly kind: 'exited'; readonly code: number }
   /** A trap, an exception, or an import that is missing. */

@@ -246,7 +246,7 @@ function pluginOutcome(extism: Extism, returned: unknown, results: string): Outc
   const message = extism.error();
   if (message !== undefined) return { kind: 'failed', message };
   return returned === 0 || returned === undefined
-    ? { kind: 'returned', results }
+    ? { kind: 'returned', results: '' }
     : { kind: 'failed', message: `It answered ${results}` };
 }
 
