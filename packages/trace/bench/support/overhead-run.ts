@@ -3,7 +3,7 @@
 import process from 'node:process';
 import { type InstrumentOptions, instrument } from '@tenon/instrument';
 import { interceptEngine } from '../../../../test/helpers/real-programs/engine.ts';
-import { type SpanExporter, start, type TraceContext } from '../../src/index.ts';
+import { type FunctionStatistics, type SpanExporter, start, type TraceContext } from '../../src/index.ts';
 import { nameFunctions } from './name-functions.ts';
 import { programs } from './programs.ts';
 
@@ -14,8 +14,8 @@ export type Way = 'bare' | 'hooks' | 'all' | 'banned' | 'allowed' | 'profile';
 export interface OverheadTask {
   readonly program: string;
   readonly way: Way;
-  /** Names of the functions that `banned` leaves out. */
-  readonly banned: readonly string[];
+  /** Names for `banned` and `allowed`. */
+  readonly names: readonly string[];
   readonly budgetMs: number;
 }
 
@@ -26,12 +26,14 @@ export interface OverheadResult {
   /** Of one run: calls that were traced, and spans that came of them. */
   readonly calls: number;
   readonly spans: number;
-  /** The ten functions that are called most, by name; of `profile` alone. */
-  readonly hottest: readonly string[];
+  /** The names of the ten functions that are called most; of `profile` alone. */
+  readonly mostCalled: readonly string[];
+  /** The name of the function that most time is spent in itself; of `profile` alone. */
+  readonly busiest: string | undefined;
 }
 
 const task = JSON.parse(process.argv[2] ?? '') as OverheadTask;
-const { entry, prepare } = programs[task.program] as (typeof programs)[string];
+const prepare = programs[task.program] as (typeof programs)[string];
 const contexts = new Map<WebAssembly.Module, TraceContext>();
 let calls = 0;
 let spans = 0;
@@ -65,7 +67,7 @@ function contextOf(module: WebAssembly.Module): TraceContext {
 if (task.way !== 'bare') {
   const isDeaf = task.way === 'hooks';
   const selection: InstrumentOptions =
-    task.way === 'banned' ? { banned: task.banned } : task.way === 'allowed' ? { allowed: [entry] } : {};
+    task.way === 'banned' || task.way === 'allowed' ? { [task.way]: task.names } : {};
   interceptEngine({
     transform: (bytes) => instrument(nameFunctions(bytes), selection).bytes,
     imports: (module) => (isDeaf ? deafHooks : contextOf(module).imports),
@@ -85,15 +87,15 @@ while (times.length < minRounds || performance.now() < deadline) {
   times.push(performance.now() - begin);
 }
 times.sort((first, second) => first - second);
+const functions = [...contexts.values()].flatMap((context) => context.statistics().functions);
+const mostOf = (measure: (row: FunctionStatistics) => number) =>
+  functions.toSorted((first, second) => measure(second) - measure(first)).map((row) => row.function.rawName);
 const result: OverheadResult = {
   bestMs: times[0] ?? Number.NaN,
   medianMs: times[times.length >> 1] ?? Number.NaN,
   calls,
   spans,
-  hottest: [...contexts.values()]
-    .flatMap((context) => context.statistics().functions)
-    .sort((first, second) => second.calls - first.calls)
-    .slice(0, 10)
-    .map((found) => found.function.rawName),
+  mostCalled: mostOf((row) => row.calls).slice(0, 10),
+  busiest: mostOf((row) => Number(row.selfTimeNano))[0],
 };
 console.log(JSON.stringify(result));

@@ -6,66 +6,51 @@ import path from 'node:path';
 const require = createRequire(import.meta.url);
 const root = path.resolve(import.meta.dirname, '../../../..');
 
-/** A real program: what `prepare` hands back does the work once, and is called again and again. */
-export interface Program {
-  /** The export in which the work is done, as somebody would choose it who wants to know how long it takes. */
-  readonly entry: string;
-  readonly prepare: () => Promise<() => unknown>;
-}
-
-export const programs: Readonly<Record<string, Program>> = {
-  'quickjs running a script': {
-    entry: 'QTS_Eval',
-    async prepare() {
-      const { getQuickJS } = await import('quickjs-emscripten');
-      const quickjs = await getQuickJS();
-      const script = `
-        const fib = (n) => n < 2 ? n : fib(n - 1) + fib(n - 2);
-        const words = Array.from({ length: 2000 }, (_, n) => 'word' + (n * 7919) % 1009);
-        const counts = new Map();
-        for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-        const sorted = words.toSorted();
-        JSON.stringify([fib(22), counts.size, sorted[1000], sorted.join().replace(/word(\\d)/g, '$1').length])`;
-      return () => quickjs.evalCode(script);
-    },
+/** Real programs: what preparing one hands back does its work once, and is called again and again. */
+export const programs: Readonly<Record<string, () => Promise<() => unknown>>> = {
+  async 'quickjs running a script'() {
+    const { getQuickJS } = await import('quickjs-emscripten');
+    const quickjs = await getQuickJS();
+    const script = `
+      const fib = (n) => n < 2 ? n : fib(n - 1) + fib(n - 2);
+      const words = Array.from({ length: 2000 }, (_, n) => 'word' + (n * 7919) % 1009);
+      const counts = new Map();
+      for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+      const sorted = words.toSorted();
+      JSON.stringify([fib(22), counts.size, sorted[1000], sorted.join().replace(/word(\\d)/g, '$1').length])`;
+    return () => quickjs.evalCode(script);
   },
 
-  'sqlite running queries': {
-    entry: 'sqlite3_step',
-    async prepare() {
-      const { Database } = await require('sql.js')();
-      const database = new Database();
-      database.run('CREATE TABLE words (n INTEGER PRIMARY KEY, word TEXT, length INTEGER)');
-      const insert = database.prepare('INSERT INTO words VALUES (?, ?, ?)');
-      for (let n = 0; n < 20_000; n++) insert.run([n, `word ${(n * 7919) % 1009}`, n % 17]);
-      return () => {
-        const groups = database.exec('SELECT length, count(*), max(word) FROM words GROUP BY length ORDER BY 3');
-        const pairs = database.exec(
-          'SELECT count(*) FROM words a JOIN words b ON b.n = a.n * 2 + 1 WHERE a.word < b.word AND a.word LIKE "%1%"',
-        );
-        database.run('BEGIN');
-        for (let n = 0; n < 200; n++) database.run('UPDATE words SET word = word || "!" WHERE n = ?', [n]);
-        database.run('ROLLBACK');
-        return [groups, pairs];
-      };
-    },
+  async 'sqlite running queries'() {
+    const { Database } = await require('sql.js')();
+    const database = new Database();
+    database.run('CREATE TABLE words (n INTEGER PRIMARY KEY, word TEXT, length INTEGER)');
+    const insert = database.prepare('INSERT INTO words VALUES (?, ?, ?)');
+    for (let n = 0; n < 20_000; n++) insert.run([n, `word ${(n * 7919) % 1009}`, n % 17]);
+    return () => {
+      const groups = database.exec('SELECT length, count(*), max(word) FROM words GROUP BY length ORDER BY 3');
+      const pairs = database.exec(
+        'SELECT count(*) FROM words a JOIN words b ON b.n = a.n * 2 + 1 WHERE a.word < b.word AND a.word LIKE "%1%"',
+      );
+      database.run('BEGIN');
+      for (let n = 0; n < 200; n++) database.run('UPDATE words SET word = word || "!" WHERE n = ?', [n]);
+      database.run('ROLLBACK');
+      return [groups, pairs];
+    };
   },
 
-  'esbuild bundling': {
-    entry: 'resume',
-    async prepare() {
-      Object.assign(globalThis, { fs, path });
-      require('esbuild-wasm/wasm_exec.js');
-      const module = await WebAssembly.compile(fs.readFileSync(require.resolve('esbuild-wasm/esbuild.wasm')));
-      const folder = fs.mkdtempSync(path.join(tmpdir(), 'tenon-bench-'));
-      process.once('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
-      const target = path.join(folder, 'out.js');
-      const source = path.join(root, 'packages/instrument/src/index.ts');
-      return async () => {
-        await runGo(module, ['--bundle', '--minify', source, `--outfile=${target}`, '--log-level=silent']);
-        return fs.statSync(target).size;
-      };
-    },
+  async 'esbuild bundling'() {
+    Object.assign(globalThis, { fs, path });
+    require('esbuild-wasm/wasm_exec.js');
+    const module = await WebAssembly.compile(fs.readFileSync(require.resolve('esbuild-wasm/esbuild.wasm')));
+    const folder = fs.mkdtempSync(path.join(tmpdir(), 'tenon-bench-'));
+    process.once('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
+    const target = path.join(folder, 'out.js');
+    const source = path.join(root, 'packages/instrument/src/index.ts');
+    return async () => {
+      await runGo(module, ['--bundle', '--minify', source, `--outfile=${target}`, '--log-level=silent']);
+      return fs.statSync(target).size;
+    };
   },
 };
 
