@@ -1,4 +1,14 @@
-import type { AttributeValue, FunctionStatistics, TraceStatistics } from '../span.ts';
+import {
+  dropCounter,
+  durationHistogram,
+  functionAttributes,
+  functionCounters,
+  livePagesGauge,
+  type MetricDescription,
+  overflowAttributes,
+  seconds,
+} from '../function-metrics.ts';
+import type { FunctionStatistics, TraceStatistics } from '../span.ts';
 import { attributeMessages } from './attributes.ts';
 import type {
   HistogramDataPoint,
@@ -47,7 +57,12 @@ export function metricsRequest(
   const { startTimeUnixNano, functions, dropped } = statistics;
   const end = timeUnixNano > startTimeUnixNano ? timeUnixNano : startTimeUnixNano;
   const frame: Frame = { startTimeUnixNano, timeUnixNano: end, temporality };
-  const rows = functions.map((each): Row => ({ statistics: each, attributes: attributesOf(each, isOverflow(each)) }));
+  const rows = functions.map(
+    (each): Row => ({
+      statistics: each,
+      attributes: attributeMessages(isOverflow(each) ? overflowAttributes : functionAttributes(each)),
+    }),
+  );
   const drops = Object.entries(dropped).map(
     ([kind, count]): Point => [attributeMessages(new Map([['kind', kind]])), BigInt(count)],
   );
@@ -67,81 +82,14 @@ export function metricsRequest(
   return { resourceMetrics: [{ resource: resourceMessage(resource), scopeMetrics }] };
 }
 
-/** What a metric is called and what it says. Units: https://ucum.org */
-interface Description {
-  readonly name: string;
-  readonly unit: string;
-  readonly description: string;
-}
-
 type Point = readonly [attributes: readonly KeyValueMessage[], value: bigint | number];
 
-const functionCounters: readonly (Description & {
-  readonly read: (statistics: FunctionStatistics) => bigint | number;
-})[] = [
-  {
-    name: 'wasm.function.calls',
-    unit: '{call}',
-    description: 'Calls of the function that have ended',
-    read: ({ calls }) => BigInt(calls),
-  },
-  {
-    name: 'wasm.function.failures',
-    unit: '{call}',
-    description: 'Calls that a trap or an exception ended',
-    read: ({ failures }) => BigInt(failures),
-  },
-  {
-    name: 'wasm.function.total_time',
-    unit: 's',
-    description: 'Time within the function, callees included; recursion counts once',
-    read: ({ totalTimeNano }) => seconds(totalTimeNano),
-  },
-  {
-    name: 'wasm.function.self_time',
-    unit: 's',
-    description: 'Time within the function without the traced calls that it made',
-    read: ({ selfTimeNano }) => seconds(selfTimeNano),
-  },
-  {
-    name: 'wasm.memory.grown',
-    unit: '{page}',
-    description: 'Pages of 64 KiB by which memories grew within the function itself',
-    read: ({ grownPages }) => BigInt(grownPages),
-  },
-];
-
-const durationHistogram: Description = {
-  name: 'wasm.function.duration',
-  unit: 's',
-  description: 'How long single calls took, callees included',
-};
-const dropCounter: Description = {
-  name: 'wasm.trace.dropped',
-  unit: '{item}',
-  description: 'What tracing did not keep',
-};
-const livePagesGauge: Description = {
-  name: 'wasm.memory.pages',
-  unit: '{page}',
-  description: 'Pages of 64 KiB that the memories have',
-};
-
-function seconds(nano: bigint): number {
-  return Number(nano) / 1e9;
-}
-
-function attributesOf(statistics: FunctionStatistics, isOverflow: boolean): KeyValueMessage[] {
-  // https://opentelemetry.io/docs/specs/otel/metrics/sdk/#overflow-attribute
-  if (isOverflow) return attributeMessages(new Map([['otel.metric.overflow', true]]));
-  const { index, name, rawName } = statistics.function;
-  const attributes = new Map<string, AttributeValue>([['code.function.name', name]]);
-  if (rawName !== name) attributes.set('wasm.function.raw_name', rawName);
-  return attributeMessages(attributes.set('wasm.function.index', index));
-}
-
 /** Points without anything to count say nothing that their absence does not. */
-function counter(frame: Frame, { name, unit, description }: Description, points: readonly Point[]): MetricMessage {
+function counter(
+  frame: Frame,
+  { name, unit, description }: MetricDescription,
+  points: readonly Point[],
+): MetricMessage {
   const { startTimeUnixNano, timeUnixNano, temporality } = frame;
   const dataPoints = points
     .filter(([, value]) => value > 0)
@@ -153,7 +101,7 @@ function counter(frame: Frame, { name, unit, description }: Description, points:
   return { name, unit, description, sum };
 }
 
-function gauge({ timeUnixNano }: Frame, description: Description, value: number): MetricMessage {
+function gauge({ timeUnixNano }: Frame, description: MetricDescription, value: number): MetricMessage {
   return {
     ...description,
     gauge: { dataPoints: [{ timeUnixNano, asInt: BigInt(Math.trunc(value)), attributes: [] }] },
