@@ -149,8 +149,8 @@ function knownImports(
       env: request.env,
       stdin: new TextEncoder().encode(request.input),
       write: host.write,
-      wallClock: () => BigInt(Math.round(host.wallClock() * 1e6)),
-      monotonicClock: () => BigInt(Math.round(host.now() * 1e6)),
+      wallClock: () => nanoseconds(host.wallClock()),
+      monotonicClock: () => nanoseconds(host.now()),
       random: host.random,
       sleep(ms) {
         host.sleep(ms);
@@ -161,7 +161,7 @@ function knownImports(
   );
   for (const name of wasiModules) {
     const wanted = description.imports.filter(({ module, kind }) => module === name && kind === 'function');
-    known.set(name, Object.fromEntries(wanted.map(({ name: field }) => [field, wasi[field] ?? notImplemented])));
+    known.set(name, Object.fromEntries(wanted.map(({ name: field }) => [field, wasi.get(field) ?? notImplemented])));
   }
   if (extism !== undefined) known.set(extismModule, extism.functions);
   return known;
@@ -208,6 +208,12 @@ function watched(
       instrument_memory_grow: watchedGrow,
     },
   };
+}
+
+/** Of milliseconds since 1970 a double holds no more than a fifth of a microsecond: what comes after the point is taken apart. */
+function nanoseconds(ms: number): bigint {
+  const whole = Math.trunc(ms);
+  return BigInt(whole) * 1_000_000n + BigInt(Math.round((ms - whole) * 1e6));
 }
 
 function stopIfAsked(flag: Int32Array | undefined): void {

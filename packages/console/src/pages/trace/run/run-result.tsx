@@ -52,7 +52,10 @@ function OutcomeNotice({ outcome, duration }: { readonly outcome: Outcome; reado
   switch (outcome.kind) {
     case 'returned':
       return (
-        <Notice kind="done" title={outcome.results === '' ? 'It did what it was asked' : `It answered ${outcome.results}`}>
+        <Notice
+          kind="done"
+          title={outcome.results === '' ? 'It did what it was asked' : `It answered ${outcome.results}`}
+        >
           <p>After {duration}, tracing included.</p>
         </Notice>
       );

@@ -35,9 +35,9 @@ type WasiFunction = (...args: never[]) => number | undefined;
 
 /**
  * @param memory the program's memory, which is there only once it runs
- * @returns the functions to import, by name; one that the table hasn't got is not implemented
+ * @returns the functions to import, by name; others are {@link notImplemented}
  */
-export function createWasi(host: WasiHost, memory: () => WebAssembly.Memory): Readonly<Record<string, WasiFunction>> {
+export function createWasi(host: WasiHost, memory: () => WebAssembly.Memory): ReadonlyMap<string, WasiFunction> {
   const view = (): DataView => viewOf(memory());
   const functions: Record<string, WasiFunction> = {
     ...textFunctions('args', host.args, view),
@@ -65,10 +65,10 @@ export function createWasi(host: WasiHost, memory: () => WebAssembly.Memory): Re
       throw new ProgramExit(code >>> 0);
     },
   };
-  return Object.fromEntries(Object.entries(functions).map(([name, call]) => [name, faulting(call)]));
+  return new Map(Object.entries(functions).map(([name, call]) => [name, faulting(call)]));
 }
 
-/** What a function of WASI that isn't in the table answers. */
+/** What every other function of WASI answers. */
 export function notImplemented(): number {
   return Errno.nosys;
 }
