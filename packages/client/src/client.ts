@@ -7,6 +7,7 @@ import { createHealth } from './health.ts';
 import { createKeptStore } from './kept-store.ts';
 import { createLists, type ListAnswer, type ListOptions } from './lists.ts';
 import { createModules } from './modules.ts';
+import { createNews } from './news.ts';
 import { type ClientOptions, readOptions } from './options.ts';
 import { createPlugins, type LoadedPlugin } from './plugins.ts';
 import { createRequester } from './requester.ts';
@@ -57,6 +58,8 @@ export function createClient(options: ClientOptions): Client {
   const contents = createContents({ settings, events, requester, kept });
   const modules = createModules(settings, events, contents);
   const plugins = createPlugins({ settings, events, lists, modules });
+  const news = createNews({ settings, events, transport, receiver: lists });
+  lists.useNews(news);
   let isClosed = false;
 
   function demandOpen(): void {
@@ -103,6 +106,7 @@ export function createClient(options: ClientOptions): Client {
     on: events.on,
     async close() {
       isClosed = true;
+      news.close();
       for (const part of [lists, contents, modules]) part.endAll(closed());
       await kept?.settled();
     },

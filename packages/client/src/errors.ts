@@ -4,7 +4,7 @@ export type OwnErrorCode =
   | 'aborted'
   /** The client was closed. */
   | 'closed'
-  /** The bytes are not those that the content address names. */
+  /** The bytes are not those that the content address names, or that the list came with the digest of. */
   | 'content_mismatch'
   /** Something kept in the store was damaged. Told, never thrown. */
   | 'damaged_entry'

@@ -47,7 +47,7 @@ export function createHealth({ clock, random, retry, timeouts }: Settings): Heal
       if (error.status !== undefined && !isTrouble(error)) succeeded(); // a refusal, but an answer that makes sense
       if (!isTrouble(error)) return;
       // Requests that were on their way together fail together: that is one failure.
-      if (trouble === undefined || startedMs >= failedMs) failures++;
+      if (trouble === undefined || startedMs > failedMs) failures++;
       trouble = error;
       failedMs = clock.monotonicMs();
       const waitMs = Math.max(backOffMs(retry, failures, random), cappedRetryAfterMs(error));

@@ -8,6 +8,7 @@ export type {
   ClientOptions,
   LimitOptions,
   MemoryOptions,
+  NewsOptions,
   RetryOptions,
   TimeoutOptions,
   TokenSource,

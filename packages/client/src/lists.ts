@@ -1,5 +1,7 @@
 import { type BindingList, newestName, parseBindingList } from './bindings.ts';
 import type { Clock } from './clock.ts';
+import { demandDigest } from './digest.ts';
+import { demandDigest } from './digest.ts';
 import { aborted, ClientError } from './errors.ts';
 import type { Emitter, ListKey, Source } from './events.ts';
 import { createFlights, type Flight } from './flights.ts';
@@ -157,7 +159,10 @@ export function createLists({ settings, events, requester, health, kept }: ListP
         cache: 'no-store',
       } as const;
       try {
-        return await requester.ask(request, attempts, signal, (got) => take(key, held, got, askedTurn, askedMs));
+        return await requester.ask(request, attempts, signal, async (got) => {
+          if (got.status === 200) await demandDigest(got.headers, got.bytes);
+          return take(key, held, got, askedTurn, askedMs);
+        });
       } catch (error) {
         if (isGone(error)) forget(key);
         throw error;

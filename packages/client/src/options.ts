@@ -48,6 +48,16 @@ export interface LimitOptions {
   readonly maxListBytes?: number;
 }
 
+export interface NewsOptions {
+  /** How many extension points are followed at once, by a connection each; those beyond are polled. Default: 4. */
+  readonly maxStreams?: number;
+  /**
+   * How long a connection may be silent before it counts as broken: until then lists are served that may have changed. The server says
+   * something every 15 seconds. Default: 20,000.
+   */
+  readonly silenceMs?: number;
+}
+
 /** All times are in milliseconds; `Infinity` is a time too. */
 export interface ClientOptions {
   /** Where the server is: `https://plugins.example`, with a path if it has one. */
@@ -75,6 +85,13 @@ export interface ClientOptions {
   readonly onRefusal?: 'serve' | 'fail';
   readonly timeouts?: TimeoutOptions;
   readonly retry?: RetryOptions;
+  /**
+   * Whether to be told by the server which lists change, by a connection that stays open: lists need not be asked for again then, and a change
+   * is here at once. Where that can't be had, lists are polled as `staleMs` says. A connection is opened for an extension point whose lists
+   * are in use for more than a second, or when somebody listens for `changed`; in Node.js it keeps the process from ending until
+   * `close()` is called. Default: `true`.
+   */
+  readonly news?: boolean | NewsOptions;
   /** Asks for nothing: what is kept is all there is. Default: `false`. */
   readonly offline?: boolean;
   /** For tests. */
@@ -101,6 +118,9 @@ export interface Settings {
   readonly onRefusal: 'serve' | 'fail';
   readonly timeouts: Required<TimeoutOptions>;
   readonly retry: Required<RetryOptions>;
+  /** 0 for no news. */
+  readonly maxNewsStreams: number;
+  readonly newsSilenceMs: number;
   readonly isOffline: boolean;
   readonly clock: Clock;
   readonly random: () => number;
@@ -146,6 +166,7 @@ export function readOptions(options: ClientOptions): Settings {
       maxDelayMs: amount('retry.maxDelayMs', retry.maxDelayMs, 30_000),
       maxRetryAfterMs: amount('retry.maxRetryAfterMs', retry.maxRetryAfterMs, 5_000),
     },
+    ...readNews(options.news),
     isOffline: options.offline === true,
     clock,
     random,
@@ -188,6 +209,12 @@ function readRefusal(value: unknown): 'serve' | 'fail' {
   if (value === undefined || value === 'serve') return 'serve';
   if (value === 'fail') return 'fail';
   throw invalidOption('onRefusal', 'is neither "serve" nor "fail"');
+}
+
+function readNews(news: ClientOptions['news'] = true): Pick<Settings, 'maxNewsStreams' | 'newsSilenceMs'> {
+  const { maxStreams, silenceMs } = typeof news === 'object' ? news : {};
+  const max = amount('news.maxStreams', maxStreams, 4);
+  return { maxNewsStreams: news === false ? 0 : max, newsSilenceMs: amount('news.silenceMs', silenceMs, 20_000) };
 }
 
 function amount(option: string, value: number | undefined, otherwise: number): number {
