@@ -11,7 +11,7 @@ export interface BindingListAnswer {
   /** ASCII, as all ids, names, addresses and times are: as long in bytes as it is in characters. */
   readonly json: string;
   readonly etag: string;
-  /** The field `repr-digest` (RFC 9530): what kept lists, which may be confirmed for years, are checked with when they come. */
+  /** What `repr-digest` says (RFC 9530): hosts check a list with it, since one that came damaged would be confirmed by its tag for ever. */
   readonly reprDigest: string;
 }
 
