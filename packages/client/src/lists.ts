@@ -1,6 +1,7 @@
 import { type BindingList, newestName, parseBindingList } from './bindings.ts';
 import type { Clock } from './clock.ts';
-import { demandDigest, demandDigest } from './digest.ts';
+import { demandDigest } from './digest.ts';
+import { aborted, ClientError } from './errors.ts';
 import type { Emitter, ListKey, Source } from './events.ts';
 import { createFlights, type Flight } from './flights.ts';
 import type { Health } from './health.ts';
