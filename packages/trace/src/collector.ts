@@ -57,7 +57,7 @@ export function createCollector(
   parent: () => SpanContext | undefined,
 ): Collector {
   const { minDurationMs, counters, limits, dropped } = collecting;
-  const main = createFiber(parent, limits.traceTextLength);
+  const main = createFiber(parent, limits);
   let fiber = main;
   let isWatching = false;
 
@@ -185,7 +185,7 @@ export function createCollector(
       mark.fiber.tooDeep = mark.tooDeep;
     },
     newFiber(parent) {
-      const made = createFiber(() => parent, limits.traceTextLength);
+      const made = createFiber(() => parent, limits);
       made.memory = fiber.memory;
       return made;
     },

@@ -1,4 +1,5 @@
 import type { Extra } from './extra.ts';
+import type { TraceLimits } from './options.ts';
 import type { SpanContext } from './trace-parent.ts';
 
 /**
@@ -88,8 +89,8 @@ export const recordStride = 8;
 const initialFrames = 32;
 const initialRecords = 16;
 
-export function createFiber(parent: Fiber['parent'], textLeft: number): Fiber {
-  const frames = new Float64Array(initialFrames * stride);
+export function createFiber(parent: Fiber['parent'], { depth, traceTextLength }: TraceLimits): Fiber {
+  const frames = new Float64Array(Math.min(initialFrames, depth + 2) * stride);
   frames[column.func] = Number.NaN;
   frames[stride + column.special] = special.root;
   return {
@@ -102,7 +103,7 @@ export function createFiber(parent: Fiber['parent'], textLeft: number): Fiber {
     recordExtras: new Map(),
     lastId: 0,
     scopes: 0,
-    textLeft,
+    textLeft: traceTextLength,
     trace: undefined,
     memory: undefined,
     parent,
