@@ -81,7 +81,7 @@ export function noConnection(): never {
 
 export const key = ['ext_1', 'acme/one'] as const;
 
-/** A client with a clock that stands still, without chance, and that asks once unless it is told otherwise. */
+/** A client with a clock that stands still, without chance and news, that asks once unless it is told otherwise. */
 export function openClient(answering: Answering, options: Partial<ClientOptions> = {}) {
   const clock: ManualClock = createManualClock();
   const client = createClient({
@@ -91,6 +91,7 @@ export function openClient(answering: Answering, options: Partial<ClientOptions>
     clock,
     random: () => 0,
     retry: { attempts: 1 },
+    news: false,
     ...options,
   });
   return { client, clock };
