@@ -10,7 +10,7 @@ export type NewsStep =
   /** Something was missed that can't be told any more: all lists are to be asked for anew. */
   | { readonly kind: 'reset'; readonly at: NewsPosition }
   | { readonly kind: 'news'; readonly at: NewsPosition; readonly records: readonly NewsRecord[] }
-  /** All that happened so far has been told. It comes once. */
+  /** All that happened so far has been told. It comes once, and again after a reset. */
   | { readonly kind: 'ready'; readonly at: NewsPosition }
   /** Nothing has come for some time. */
   | { readonly kind: 'quiet'; readonly at: NewsPosition };
@@ -56,6 +56,7 @@ export async function* followNews(
       } else if (head.serial !== at.serial || head.mark !== at.mark) {
         // What came next is no longer kept, or the store goes on from a copy.
         at = head;
+        isReady = false;
         yield { kind: 'reset', at };
       } else {
         if (!isReady) yield { kind: 'ready', at };
