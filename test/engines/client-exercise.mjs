@@ -27,6 +27,7 @@
  * @property {Record<string, string>} [list] the addresses, by name
  * @property {string} [address]
  * @property {boolean} [isRight] whether the bytes are those of the address
+ * @property {string} [source] of the list
  * @property {boolean} [isStale]
  * @property {number} [ageMs]
  * @property {string} [error] its code; what isn't one of the package's begins with an exclamation mark
@@ -35,11 +36,12 @@
 /** @typedef {{ readonly log: Entry[], readonly last: Entry[], readonly unhandled: string[], readonly told: Record<string, number> }} Report */
 
 /** Short times, so that thousands of calls through hung connections take seconds. */
-const patient = {
-  staleMs: 20,
+const settings = {
+  news: false,
+  staleMs: 2,
   patienceMs: 40,
   timeouts: { headersMs: 250, idleMs: 150, totalMs: 600 },
-  retry: { attempts: 3, baseDelayMs: 5, maxDelayMs: 40, maxRetryAfterMs: 50 },
+  retry: { attempts: 3, baseDelayMs: 2, maxDelayMs: 8, maxRetryAfterMs: 50 },
 };
 
 /**
@@ -54,7 +56,7 @@ export async function exercise(task, more = {}) {
   const unhandled = [];
   listenForUnhandled((reason) => unhandled.push(String(reason)));
   const store = task.diskUrl === undefined ? {} : { store: await openDisk(task.diskUrl, task.folder ?? '') };
-  const client = createClient({ baseUrl: task.baseUrl, token: task.token, ...patient, ...store, ...more });
+  const client = createClient({ baseUrl: task.baseUrl, token: task.token, ...settings, ...store, ...more });
   /** @type {Record<string, number>} */
   const told = {};
   for (const type of /** @type {const} */ (['changed', 'stale', 'recovered', 'problem', 'request', 'lookup'])) {
@@ -69,7 +71,11 @@ export async function exercise(task, more = {}) {
   await Promise.all(
     Array.from({ length: task.lanes }, async (_, lane) => {
       const random = createRandom(task.seed + lane);
-      for (let call = 0; call < callsOfLane; call++) log.push(await once(client, task, random, lane));
+      for (let call = 0; call < callsOfLane; call++) {
+        log.push(await once(client, task, random, lane));
+        // What a host does between two calls: for more than half of them the list has become stale.
+        await new Promise((resolve) => setTimeout(resolve, random() * 5));
+      }
     }),
   );
 
@@ -92,7 +98,7 @@ async function once(client, { extensionPointId, guests }, random, lane) {
   const kind = dice < 0.4 ? 'list' : dice < 0.85 ? 'module' : 'content';
   const name = random() < 0.5 ? names[Math.floor(random() * names.length)] : undefined;
   // Some callers lose patience.
-  const signal = random() < 0.03 ? AbortSignal.timeout(random() * 30) : undefined;
+  const signal = random() < 0.03 ? AbortSignal.timeout(Math.floor(random() * 30)) : undefined;
   const startMs = performance.now();
   /** @type {Partial<Entry>} */
   let found;
@@ -108,9 +114,9 @@ async function once(client, { extensionPointId, guests }, random, lane) {
   /** @returns {Promise<Partial<Entry>>} */
   async function ask() {
     if (kind === 'module') return { number: run(await client.load(extensionPointId, key, name, { signal })) };
-    const { list, isStale, ageMs } = await client.lookUp(extensionPointId, key, { signal });
+    const { list, source, isStale, ageMs } = await client.lookUp(extensionPointId, key, { signal });
     const addresses = addressesOf(list);
-    if (kind === 'list') return { list: addresses, isStale, ageMs };
+    if (kind === 'list') return { list: addresses, source, isStale, ageMs };
     const [address] = Object.values(addresses);
     if (address === undefined) return { list: addresses };
     return { address, isRight: (await addressOf(await client.content(address, { signal }))) === address };
