@@ -42,6 +42,7 @@ export function suiteFetch(suiteUrl: string, layerOf: (id: string) => Layer): ty
       baseUrl: 'http://client.test',
       token: 'a-token',
       staleMs: 0,
+      news: false,
       retry: { attempts: 1, baseDelayMs: 0 },
       fetch: async (input, init) => {
         const { authorization: _, ...own } = { ...init?.headers } as Record<string, string>;
