@@ -31,7 +31,8 @@ export function retryAfter(headers: Headers, clock: Clock): number | undefined {
   const field = headers.get('retry-after')?.trim();
   if (field === undefined || field === '') return undefined;
   if (/^\d+$/.test(field)) return Number(field) * 1000;
-  const untilMs = Date.parse(field);
+  // Engines take a number such as "-5" for a date, too.
+  const untilMs = /^[A-Z][a-z]+,? /.test(field) ? Date.parse(field) : Number.NaN;
   if (Number.isNaN(untilMs)) return undefined;
   // By the server's own clock where it tells it: ours may be off by hours.
   const serverMs = Date.parse(headers.get('date') ?? '');
