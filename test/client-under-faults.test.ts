@@ -62,15 +62,11 @@ describe('createClient() behind a proxy that breaks everything', () => {
         const clock = countingClock();
         arena.begin();
         const report = await exercise(
+          import.meta.resolve('@tenon/client'),
           {
-            clientUrl: import.meta.resolve('@tenon/client'),
-            baseUrl: arena.proxy.url,
-            calmUrl: arena.calmUrl,
-            token: arena.stage.token,
-            extensionPointId: arena.stage.extensionPointId,
-            guests: arena.guests,
+            ...arena.task,
             calls,
-            lanes: 16,
+            lanes: 32,
             seed,
           },
           { ...options, clock },

@@ -2,7 +2,6 @@
 
 /**
  * @typedef {object} Task
- * @property {string} clientUrl where the package's entry is
  * @property {string} [diskUrl] where the entry for files is; contents are kept in memory alone when it is left out
  * @property {string} [folder] for files
  * @property {string} baseUrl of the server, or what stands before it
@@ -45,13 +44,14 @@ const settings = {
 };
 
 /**
+ * @param {string} packageUrl where the package's entry is
  * @param {Task} task
  * @param {object} [more] further options of the client
  * @returns {Promise<Report>}
  */
-export async function exercise(task, more = {}) {
+export async function exercise(packageUrl, task, more = {}) {
   /** @type {typeof import('@tenon/client')} */
-  const { createClient } = await import(task.clientUrl);
+  const { createClient } = await import(packageUrl);
   /** @type {string[]} */
   const unhandled = [];
   listenForUnhandled((reason) => unhandled.push(String(reason)));

@@ -32,7 +32,11 @@ export interface CheckOptions {
  * Holds everything that an exercise saw against what was published: no wrong byte, nothing that was never bound, nothing older than it
  * is said to be, nothing older than what the same lane had seen before, and no failure where a copy was at hand.
  */
-export function checkReport({ stage, guests, proxy, strayVisits }: Arena, report: Report, options: CheckOptions): void {
+export function checkReport(
+  { stage, task: { guests }, proxy, strayVisits }: Arena,
+  report: Report,
+  options: CheckOptions,
+): void {
   assert.deepEqual(report.unhandled, []);
   assert.deepEqual(strayVisits(), [], 'nobody follows a redirect');
   for (const { path, headers } of proxy.exchanges) {

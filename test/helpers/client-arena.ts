@@ -7,15 +7,14 @@ import type { Fault } from '../../packages/client/test/helpers/faults.ts';
 import { numberedModule } from '../../packages/client/test/helpers/numbered-module.ts';
 import { createRandom, type Random } from '../../packages/client/test/helpers/random.ts';
 import { openStage, type Stage } from '../../packages/client/test/helpers/stage.ts';
+import type { Task } from '../engines/client-exercise.mjs';
 
 /** A real server on which plugins are published all the time, behind a proxy that breaks about a third of the answers. */
 export interface Arena {
   readonly stage: Stage;
   readonly proxy: BreakingProxy;
-  /** Asking for it ends the faults and the publishing. */
-  readonly calmUrl: string;
-  /** What the exercise needs to know. */
-  readonly guests: readonly { readonly key: string; readonly names: readonly string[] }[];
+  /** What the exercise needs to know. Asking for its `calmUrl` ends the faults and the publishing. */
+  readonly task: Pick<Task, 'baseUrl' | 'calmUrl' | 'token' | 'extensionPointId' | 'guests'>;
   /** Begins to break and to publish. */
   begin(): void;
   /** How many requests were broken, by kind of fault. */
@@ -90,8 +89,7 @@ export async function openArena(seed: number): Promise<Arena> {
   return {
     stage,
     proxy,
-    calmUrl,
-    guests,
+    task: { baseUrl: proxy.url, calmUrl, token: stage.token, extensionPointId: stage.extensionPointId, guests },
     begin() {
       isCalm = false;
       disturbances = Promise.all([keepPublishing(), keepFalling()]);
