@@ -12,43 +12,54 @@ export interface SpanBuilding {
   readonly rootAttributes: Attributes;
 }
 
-/** A span whose parent's self time is still being counted. */
-type Draft = { -readonly [Key in keyof Span]: Span[Key] };
-
 /** Makes spans of the records of a root that has ended: parents before children, by start. */
 export function buildSpans(fiber: Fiber, trace: RootTrace, building: SpanBuilding): Span[] {
   const { records, recordCount } = fiber;
-  const order = preorder(records, recordCount);
-  const drafts = new Map<number, Draft>();
-  return order.map((row) => {
-    const draft = describeRecord(fiber, row, trace, building);
-    const id = records[row * recordStride + recordColumn.id] as number;
-    const parent = drafts.get(records[row * recordStride + recordColumn.parentId] as number);
-    drafts.set(id, draft);
-    if (parent === undefined) {
-      draft.parentSpanId = trace.parentSpanId;
-      draft.attributes = withRootAttributes(draft.attributes, building.rootAttributes);
-    } else {
-      draft.parentSpanId = parent.spanId;
-      parent.selfTimeNano = atLeastZero(parent.selfTimeNano - (draft.endTimeUnixNano - draft.startTimeUnixNano));
-    }
-    return draft;
+  const parents = parentRows(records, recordCount);
+  const times = spanTimes(records, parents);
+  const startUnixNano =
+    building.originUnixNano + toNano(records[(recordCount - 1) * recordStride + recordColumn.start] as number);
+  const root: BuiltRoot = { fiber, trace, building, times, startUnixNano };
+  const ids: string[] = [];
+  return preorder(parents).map((row) => {
+    const spanId = fiber.recordExtras.get(row)?.spanId ?? building.spanId();
+    ids[row] = spanId;
+    return describeRecord(root, row, spanId, ids[parents[row] as number]);
   });
 }
 
-/** Rows of records, each before those of the spans in it. They come in the order of their ends, the root last. */
-function preorder(records: Float64Array, count: number): number[] {
+interface BuiltRoot {
+  readonly fiber: Fiber;
+  readonly trace: RootTrace;
+  readonly building: SpanBuilding;
+  readonly times: SpanTimes;
+  /** Nanoseconds since 1970. */
+  readonly startUnixNano: bigint;
+}
+
+/** For each record the row of the span around it; -1 for the root, which ends last. */
+function parentRows(records: Float64Array, count: number): Int32Array {
   const rowOf = new Int32Array(count + 1);
   for (let row = 0; row < count; row++) rowOf[records[row * recordStride + recordColumn.id] as number] = row;
-  const firstChild = new Int32Array(count).fill(-1);
-  const nextSibling = new Int32Array(count).fill(-1);
-  for (let row = count - 2; row >= 0; row--) {
-    const parent = rowOf[records[row * recordStride + recordColumn.parentId] as number] as number;
+  const parents = new Int32Array(count);
+  for (let row = 0; row < count - 1; row++) {
+    parents[row] = rowOf[records[row * recordStride + recordColumn.parentId] as number] as number;
+  }
+  parents[count - 1] = -1;
+  return parents;
+}
+
+/** Rows of records, each before those of the spans in it, which are in the order of their starts. */
+function preorder(parents: Int32Array): number[] {
+  const firstChild = new Int32Array(parents.length).fill(-1);
+  const nextSibling = new Int32Array(parents.length).fill(-1);
+  for (let row = parents.length - 2; row >= 0; row--) {
+    const parent = parents[row] as number;
     nextSibling[row] = firstChild[parent] as number;
     firstChild[parent] = row;
   }
   const order: number[] = [];
-  const waiting = count > 0 ? [count - 1] : [];
+  const waiting = [parents.length - 1];
   for (let row = waiting.pop(); row !== undefined; row = waiting.pop()) {
     order.push(row);
     if (nextSibling[row] !== -1) waiting.push(nextSibling[row] as number);
@@ -57,36 +68,70 @@ function preorder(records: Float64Array, count: number): number[] {
   return order;
 }
 
+/** Whole nanoseconds since the root's start, by row: as numbers, which hold those of a hundred days exactly. */
+interface SpanTimes {
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  readonly self: Float64Array;
+}
+
+function spanTimes(records: Float64Array, parents: Int32Array): SpanTimes {
+  const { length } = parents;
+  const rootStart = records[(length - 1) * recordStride + recordColumn.start] as number;
+  const times = { start: new Float64Array(length), end: new Float64Array(length), self: new Float64Array(length) };
+  for (let row = 0; row < length; row++) {
+    const at = row * recordStride;
+    const start = Math.round(((records[at + recordColumn.start] as number) - rootStart) * 1e6);
+    const end = Math.round(((records[at + recordColumn.end] as number) - rootStart) * 1e6);
+    times.start[row] = start;
+    times.end[row] = end;
+    times.self[row] = (times.self[row] as number) + end - start;
+    const parent = parents[row] as number;
+    if (parent !== -1) times.self[parent] = (times.self[parent] as number) - (end - start);
+  }
+  return times;
+}
+
 const noAttributes: Attributes = new Map();
 const noEvents: readonly SpanEvent[] = Object.freeze([]);
 const nothingDropped = Object.freeze({ events: 0, attributes: 0 });
 const succeeded = Object.freeze({ code: 'unset', message: '' } as const);
 
-function describeRecord(fiber: Fiber, row: number, trace: RootTrace, building: SpanBuilding): Draft {
-  const { names, spanId, originUnixNano } = building;
+function describeRecord(
+  { fiber: { records, recordExtras }, trace, building, times, startUnixNano }: BuiltRoot,
+  row: number,
+  spanId: string,
+  parentId: string | undefined,
+): Span {
+  const { names, originUnixNano, rootAttributes } = building;
+  const { traceId, traceFlags, traceState, parentSpanId } = trace;
   const at = row * recordStride;
-  const value = (place: number) => fiber.records[at + place] as number;
-  const extra = fiber.recordExtras.get(row);
-  const func = value(recordColumn.func);
+  const extra = recordExtras.get(row);
+  const func = records[at + recordColumn.func] as number;
   const traced = Number.isNaN(func) ? undefined : names.describe(func >>> 0);
-  const start = originUnixNano + toNano(value(recordColumn.start));
-  const end = originUnixNano + toNano(value(recordColumn.end));
-  const left = toNano(value(recordColumn.leftTime));
+  const start = times.start[row] as number;
+  const end = times.end[row] as number;
+  const leftTime = Math.round((records[at + recordColumn.leftTime] as number) * 1e6);
+  const attributes = extra?.attributes ?? noAttributes;
   return {
-    traceId: trace.traceId,
-    spanId: extra?.spanId ?? spanId(),
-    parentSpanId: undefined,
-    traceFlags: trace.traceFlags,
-    traceState: trace.traceState,
+    traceId,
+    spanId,
+    parentSpanId: parentId ?? parentSpanId,
+    traceFlags,
+    traceState,
     name: traced?.name ?? extra?.name ?? '',
     function: traced,
-    startTimeUnixNano: start,
-    endTimeUnixNano: end,
-    selfTimeNano: end - start,
-    leftOut: { calls: value(recordColumn.leftCalls), timeNano: left < end - start ? atLeastZero(left) : end - start },
-    grownPages: value(recordColumn.pages),
+    startTimeUnixNano: startUnixNano + BigInt(start),
+    endTimeUnixNano: startUnixNano + BigInt(end),
+    // A manual span may begin in one call and end in another, and overlap with both.
+    selfTimeNano: BigInt(Math.max(0, times.self[row] as number)),
+    leftOut: {
+      calls: records[at + recordColumn.leftCalls] as number,
+      timeNano: BigInt(Math.max(0, Math.min(leftTime, end - start))),
+    },
+    grownPages: records[at + recordColumn.pages] as number,
     status: extra?.failure === undefined ? succeeded : { code: 'error', message: extra.failure },
-    attributes: extra?.attributes ?? noAttributes,
+    attributes: parentId === undefined ? withRootAttributes(attributes, rootAttributes) : attributes,
     events: extra === undefined || extra.events.length === 0 ? noEvents : describeEvents(extra, originUnixNano),
     dropped:
       extra === undefined ? nothingDropped : { events: extra.droppedEvents, attributes: extra.droppedAttributes },
@@ -105,8 +150,4 @@ function describeEvents({ events }: Extra, originUnixNano: bigint): SpanEvent[] 
 function withRootAttributes(own: Attributes, given: Attributes): Attributes {
   if (given.size === 0) return own;
   return own.size === 0 ? given : new Map<string, AttributeValue>([...given, ...own]);
-}
-
-function atLeastZero(nano: bigint): bigint {
-  return nano < 0n ? 0n : nano;
 }
