@@ -47,6 +47,8 @@ export interface Collector {
   readonly current: () => Fiber;
   /** Ends everything that is open in a stack. */
   readonly finish: (fiber: Fiber, ending?: Ending) => void;
+  /** Ends what is open in the stack of ordinary calls, unless the host's own calls there are going on. */
+  readonly endLeftovers: () => void;
   /** Keeps the spans that are open from being left out; the innermost one's place, 0 if there is none. */
   readonly pin: () => number;
 }
@@ -108,8 +110,11 @@ export function createCollector(
     isWatching = true;
     queueMicrotask(() => {
       isWatching = false;
-      if (main.scopes === 0) closeAbove(main, collecting, 0, now());
+      endLeftovers();
     });
+  };
+  const endLeftovers = (): void => {
+    if (main.scopes === 0) closeAbove(main, collecting, 0, now());
   };
   /** Whether what ends is a call that has no frame. */
   const leavesTooDeep = (): boolean => {
@@ -198,6 +203,7 @@ export function createCollector(
     finish(finished, ending) {
       closeAbove(finished, collecting, 0, now(), ending);
     },
+    endLeftovers,
     pin() {
       for (let at = fiber.top; at > 0; at -= stride) {
         if (!has(fiber, at, special.boundary | special.overflow)) mark(fiber, at, special.pinned);

@@ -324,6 +324,16 @@ describe('exporters', () => {
     assert.equal(batches.length, 1);
   });
 
+  it('get what a trap left open unseen before they are shut down', async () => {
+    const { context, batches } = observe(module);
+    const { fails } = new WebAssembly.Instance(module, { ...context.imports, env: { host() {} } }).exports;
+    assert.throws(fails as () => void, WebAssembly.RuntimeError);
+    const ended = context.shutdown();
+    assert.deepEqual(batches.map(tree), [['fails ! the end of this call was not reported', '  inner']]);
+    await ended;
+    assert.equal(context.statistics().dropped.unmatched, 1);
+  });
+
   it('may fail to shut down', async () => {
     const codes: string[] = [];
     const { context } = observe(module, {

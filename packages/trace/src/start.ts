@@ -51,7 +51,7 @@ export interface TraceContext {
   readonly statistics: () => TraceStatistics;
   /** Has exporters send on what they hold. Never rejects: what goes wrong is told to `onError`. */
   readonly flush: () => Promise<void>;
-  /** Flushes, and exports nothing more. Can be called again. */
+  /** Ends what a trap left open unseen, flushes, and exports nothing more. Can be called again. */
   readonly shutdown: () => Promise<void>;
 }
 
@@ -150,7 +150,10 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
       startTimeUnixNano,
     }),
     flush: delivery.flush,
-    shutdown: delivery.shutdown,
+    shutdown() {
+      collector.endLeftovers();
+      return delivery.shutdown();
+    },
   };
 }
 
