@@ -25,7 +25,7 @@ import {
   readPluginConfig,
   wholeNumber,
 } from '../trace/settings.ts';
-import { summarize } from '../trace/summary.ts';
+import { rootTime, summarize } from '../trace/summary.ts';
 import { demandOneFromStdin, readTracingOptions, type TracingFlags, withTracing } from '../tracing-options.ts';
 
 interface Options extends TracingFlags {
@@ -120,15 +120,17 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
     options.output ?? (format === 'json' ? standardStream : format === 'tree' ? undefined : beside(input, format));
   const out = createReporter(io, format === 'json');
   demandOneFromStdin(input, options);
+  if (input === standardStream && options.inputFile === standardStream) {
+    throw usageError('The module and its input can not both come from stdin.');
+  }
   const tracing = await readTracingOptions(io, options);
   const bytes = await readInput(io, input, 'the module');
   const prepared = await prepareProgram(bytes, { ...options, args });
   const module = prepared.isInstrumented ? demandNoChoice(bytes, options) : instrumented(io, out, bytes, tracing);
   const programName = input === standardStream ? 'stdin' : basename(input);
-  const pluginInput = await readPluginInput(io, input, options);
+  const pluginInput = await readPluginInput(io, options);
   const demangler = await readDemangler();
   const result = await io.interruptible(async (signal) => {
-    const timeout = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
     const task = {
       module,
       program: prepared.program,
@@ -146,7 +148,8 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
     };
     const traced = await runInThread({
       task,
-      signal: timeout === undefined ? signal : AbortSignal.any([signal, timeout]),
+      signal,
+      timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
       stdin: io.stdin,
       hasStdin: input !== standardStream && options.inputFile !== standardStream,
       onLog: (text) => io.stderr.write(`plugin ${printable(text)}\n`),
@@ -197,11 +200,8 @@ function instrumented(io: Io, out: Reporter, bytes: Uint8Array, tracing: Instrum
   return result.bytes;
 }
 
-async function readPluginInput(io: Io, module: string, { input, inputFile }: Options): Promise<Uint8Array> {
+async function readPluginInput(io: Io, { input, inputFile }: Options): Promise<Uint8Array> {
   if (inputFile === undefined) return new TextEncoder().encode(input ?? '');
-  if (inputFile === standardStream && module === standardStream) {
-    throw usageError('The module and its input can not both come from stdin.');
-  }
   return readInput(io, inputFile, 'the input');
 }
 
@@ -219,7 +219,7 @@ function traceOf(title: string, result: RunResult, options: Options): Trace {
     initialPages,
     ending,
     minDurationMicroseconds: options.minDurationMicroseconds,
-    timeNano: runs.at(-1)?.timeNano ?? 0,
+    timeNano: rootTime(spans),
     summary: isRepeated ? summarize(runs, statistics) : undefined,
   };
 }

@@ -76,6 +76,10 @@ export interface RunResult {
 
 /** What the thread says. */
 export type RunMessage =
+  /** All is prepared. */
+  | { readonly type: 'begins' }
+  /** The program is being stopped, and what was traced is on its way. */
+  | { readonly type: 'stops' }
   /** The program waits for stdin. */
   | { readonly type: 'wants-input' }
   | { readonly type: 'ran'; readonly figures: RunFigures }

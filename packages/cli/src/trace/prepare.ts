@@ -2,7 +2,7 @@ import { describeModule } from '@tenon/instrument';
 import { refusing } from '../tracing-options.ts';
 import { extismFunctions } from './extism-host.ts';
 import { chooseProgram, extismModule, findStubs, type Program, type Stub, wasiModules } from './program.ts';
-import { loadWasi } from './wasi-host.ts';
+import { loadWasi, quietly } from './wasi-host.ts';
 
 /** A program that can be run. */
 export interface Prepared {
@@ -36,7 +36,7 @@ export async function prepareProgram(bytes: Uint8Array, options: PrepareOptions)
 
 async function offeredFunctions(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const Wasi = await loadWasi();
-  const wasi = new Set(Object.keys(new Wasi({ version: 'preview1' }).wasiImport));
+  const wasi = new Set(Object.keys(quietly(() => new Wasi({ version: 'preview1' }).wasiImport)));
   return new Map([
     [extismModule, new Set(extismFunctions)],
     ...wasiModules.map((name): [string, ReadonlySet<string>] => [name, wasi]),

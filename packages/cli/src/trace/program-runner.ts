@@ -2,14 +2,17 @@ import { type Span, start, type TraceContext } from '@tenon/trace';
 import { createDemangler } from '@tenon/trace/demangle';
 import { formatResults } from './call-arguments.ts';
 import { createExtismHost, type ExtismHost } from './extism-host.ts';
-import { type Ending, type FunctionRun, type RunMessage, type RunResult, type RunTask, signals } from './messages.ts';
+import type { Ending, FunctionRun, RunMessage, RunResult, RunTask } from './messages.ts';
 import { extismModule, type Program, type Stub, wasiModules } from './program.ts';
-import { createStandardInput, Stopped } from './standard-input.ts';
+import { createStandardInput } from './standard-input.ts';
+import { createStopper, Stopped, type Stopper } from './stopper.ts';
+import { rootTime } from './summary.ts';
 import { createWasiHost, loadWasi, ProgramExit, type WasiHost } from './wasi-host.ts';
 
 /** An instance, and what stands around it. */
 interface Running {
   readonly exports: WebAssembly.Exports;
+  readonly memory: WebAssembly.Memory | undefined;
   readonly plugin: ExtismHost;
 }
 
@@ -31,8 +34,8 @@ export async function createProgramRunner(
   send: (message: RunMessage) => void,
 ): Promise<() => Omit<RunResult, 'runs'>> {
   const Wasi = await loadWasi();
-  const shared = new Int32Array(task.shared);
-  const stdin = createStandardInput(task.stdin, shared, () => send({ type: 'wants-input' }));
+  const stopper = createStopper(new Int32Array(task.shared), () => send({ type: 'stops' }));
+  const stdin = createStandardInput({ port: task.stdin, stopper, askForMore: () => send({ type: 'wants-input' }) });
   const plugin = createExtismHost({ config: task.pluginConfig, log: (text) => send({ type: 'log', text }) });
   /** Of the run that is going on, or of the last one. */
   let spans: Span[] = [];
@@ -50,13 +53,13 @@ export async function createProgramRunner(
     demangle: createDemangler(task.demangler),
     failureReason,
   });
-  const observing = stoppable(context, shared);
+  const observing = stoppable(context, stopper);
   const compiled = new WebAssembly.Module(task.module, { builtins: ['js-string'] });
 
   function instantiate(): Running {
     const versions = { wasi_snapshot_preview1: 'preview1', wasi_unstable: 'unstable' } as const;
     const wasi = new Map<string, WasiHost>(
-      wasiModules.map((name) => [name, createWasiHost(Wasi, versions[name], task, stdin)]),
+      wasiModules.map((name) => [name, createWasiHost(Wasi, versions[name], task, { stdin, stopper })]),
     );
     const imports = mergeImports([
       stubImports(task.stubs),
@@ -65,11 +68,12 @@ export async function createProgramRunner(
       observing,
     ]);
     const instance = context.bind(context.run(() => new WebAssembly.Instance(compiled, imports)));
+    const memory = memoryOf(instance.exports, imports);
     for (const { module } of WebAssembly.Module.imports(compiled)) {
-      wasi.get(module)?.attach(instance);
+      if (memory !== undefined) wasi.get(module)?.attach(memory);
       wasi.delete(module);
     }
-    return { exports: instance.exports, plugin };
+    return { exports: instance.exports, memory, plugin };
   }
 
   return () => {
@@ -78,7 +82,9 @@ export async function createProgramRunner(
     let initialPages: number | undefined;
     let running: Running | undefined;
     const counted = countRuns(context);
+    send({ type: 'begins' });
     for (let run = 0; run < task.repeat && hasSucceeded(ending); run++) {
+      stdin.rewind();
       let hasBegun = false;
       try {
         // A command runs once; what has functions to call is used again, as hosts do.
@@ -86,10 +92,10 @@ export async function createProgramRunner(
           running = instantiate();
           initialize(running, task.program);
         }
-        const { exports, plugin } = running;
+        const { exports, memory, plugin } = running;
         spans = [];
         counted();
-        initialPages = pagesOf(exports);
+        initialPages = memory === undefined ? undefined : memory.buffer.byteLength / 65_536;
         hasBegun = true;
         ({ ending, output } = call(exports, plugin, task));
       } catch (thrown) {
@@ -169,11 +175,10 @@ function endingOf(thrown: unknown): Ending {
 }
 
 /** The imports of tracing, with a look at every call whether the program is to end. */
-function stoppable({ imports }: TraceContext, shared: Int32Array): WebAssembly.Imports {
+function stoppable({ imports }: TraceContext, { check }: Stopper): WebAssembly.Imports {
   const looking = (enter: (index: number) => void) => (index: number) => {
-    // An ordinary read: it may come a little late, and costs next to nothing.
-    if (shared[signals.stop] !== 0) throw new Stopped('stopped');
     enter(index);
+    check();
   };
   const own = imports['dylibso:observe/instrument'];
   const older = imports.dylibso_observe;
@@ -185,13 +190,17 @@ function stoppable({ imports }: TraceContext, shared: Int32Array): WebAssembly.I
 }
 
 function stubImports(stubs: readonly Stub[]): WebAssembly.Imports {
-  const imports: WebAssembly.Imports = {};
-  for (const { module, name, results } of stubs) {
-    const values = results.map(zeroOf);
-    const answer = values.length > 1 ? values : values[0];
-    imports[module] = { ...imports[module], [name]: () => answer };
+  return mergeImports(stubs.map((stub) => ({ [stub.module]: { [stub.name]: stubValue(stub) } })));
+}
+
+function stubValue(stub: Stub): WebAssembly.ImportValue {
+  if (stub.kind === 'memory') {
+    const { minimumPages: initial, maximumPages: maximum, isShared: shared } = stub.memory;
+    return new WebAssembly.Memory({ initial, ...(maximum !== undefined && { maximum }), shared });
   }
-  return imports;
+  const values = stub.results.map(zeroOf);
+  const answer = values.length > 1 ? values : values[0];
+  return () => answer;
 }
 
 function zeroOf(type: string): number | bigint | null {
@@ -206,17 +215,10 @@ function mergeImports(parts: readonly WebAssembly.Imports[]): WebAssembly.Import
   return Object.fromEntries(merged);
 }
 
-function pagesOf({ memory }: WebAssembly.Exports): number | undefined {
-  return memory instanceof WebAssembly.Memory ? memory.buffer.byteLength / 65_536 : undefined;
-}
-
-/** What the outermost calls took, in nanoseconds. */
-function rootTime(spans: readonly Span[]): number {
-  let sum = 0n;
-  for (const { parentSpanId, startTimeUnixNano, endTimeUnixNano } of spans) {
-    if (parentSpanId === undefined) sum += endTimeUnixNano - startTimeUnixNano;
-  }
-  return Number(sum);
+/** The memory that the host reads and writes: the one of that name, else any that the module exports, else one that it was given. */
+function memoryOf(exports: WebAssembly.Exports, imports: WebAssembly.Imports): WebAssembly.Memory | undefined {
+  const given = Object.values(imports).flatMap((fields): unknown[] => Object.values(fields));
+  return [exports.memory, ...Object.values(exports), ...given].find((value) => value instanceof WebAssembly.Memory);
 }
 
 /** Tells what was counted since it was asked last. */

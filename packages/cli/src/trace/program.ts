@@ -1,4 +1,4 @@
-import type { ImportDescription, ModuleDescription } from '@tenon/instrument';
+import type { ImportDescription, MemoryDescription, ModuleDescription } from '@tenon/instrument';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { count, printable } from '../text.ts';
@@ -70,18 +70,16 @@ function listed(opening: string, names: readonly string[]): string {
   return `${opening} ${names.slice(0, maxListed).join(', ')}${rest > 0 ? ` and ${count(rest, 'more', 'more')}` : ''}.`;
 }
 
-/** An imported function that answers zero, in the place of one that nobody offers. */
-export interface Stub {
-  readonly module: string;
-  readonly name: string;
-  readonly results: readonly string[];
-}
+/** What takes the place of an import that nobody offers: a function that answers zero, or a memory. */
+export type Stub =
+  | { readonly kind: 'function'; readonly module: string; readonly name: string; readonly results: readonly string[] }
+  | { readonly kind: 'memory'; readonly module: string; readonly name: string; readonly memory: MemoryDescription };
 
 /**
  * Finds the imports that nobody offers here.
  *
  * @param offered the functions of WASI and Extism, by module
- * @returns functions that may be stubbed, if `mayStub` says so
+ * @returns what may stand in their place, if `mayStub` says so
  * @throws CliError `missing_imports`
  */
 export function findStubs(
@@ -93,15 +91,25 @@ export function findStubs(
     ({ module: from, name }) =>
       !offered.get(from)?.has(name) && !observeModules.includes(from) && !from.startsWith('wasm:'),
   );
-  const others = missing.filter(({ kind, type }) => kind !== 'function' || type === undefined);
-  if (missing.length === 0 || (mayStub && others.length === 0)) {
-    return missing.map(({ module: from, name, type }) => ({ module: from, name, results: type?.results ?? [] }));
-  }
+  const stubs = missing.map((entry) => stubFor(module, entry));
+  const others = missing.filter((_, at) => stubs[at] === undefined);
+  if (missing.length === 0 || (mayStub && others.length === 0)) return stubs.filter((stub) => stub !== undefined);
   const names = (mayStub ? others : missing).map(nameOfImport);
   throw new CliError('missing_imports', `The module imports what nobody offers here: ${shownNames(names)}.`, {
     exitCode: exitCodes.refused,
-    hint: mayStub ? 'Only functions can be stubbed.' : 'With --stub-imports such functions do nothing and answer zero.',
+    hint: mayStub
+      ? 'Only functions and memories can be stubbed.'
+      : 'With --stub-imports such functions do nothing and answer zero.',
   });
+}
+
+function stubFor(module: ModuleDescription, entry: ImportDescription): Stub | undefined {
+  const { module: from, name, kind, type } = entry;
+  if (kind === 'function') return { kind, module: from, name, results: type?.results ?? [] };
+  if (kind !== 'memory') return undefined;
+  // Imported memories come first in the memory index space.
+  const memory = module.memories[module.imports.filter((other) => other.kind === 'memory').indexOf(entry)];
+  return memory && { kind, module: from, name, memory };
 }
 
 function shownNames(names: readonly string[]): string {

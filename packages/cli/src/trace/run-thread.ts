@@ -7,14 +7,18 @@ export interface RunOptions {
   readonly task: Omit<RunTask, 'shared' | 'stdin'>;
   /** Stops the program. */
   readonly signal: AbortSignal;
+  /** Stops it after so many milliseconds; what is done before it begins does not count. */
+  readonly timeoutMs: number | undefined;
   readonly stdin: Io['stdin'];
   /** Whether the program may read stdin. */
   readonly hasStdin: boolean;
   readonly onLog: (text: string) => void;
 }
 
-/** How long a program has, once it is asked to stop, until its thread is ended: then nothing is known of the call that was going on. */
+/** How long it may take to reach a program that is to stop, before its thread is ended: then nothing is known of what it did. */
 const graceMs = 1_000;
+/** And how long the making of spans may take, once it is reached. */
+const spansMs = 60_000;
 
 /**
  * Runs a program in a thread of its own, so that one that never ends can be ended.
@@ -35,11 +39,16 @@ export async function runInThread(options: RunOptions): Promise<RunResult> {
   });
   const runs: RunFigures[] = [];
   const input = createInputPump(options, ours, flags);
-  let timer: NodeJS.Timeout | undefined;
+  let deadline: NodeJS.Timeout | undefined;
+  let timeout: NodeJS.Timeout | undefined;
+  const endAfter = (ms: number) => {
+    clearTimeout(deadline);
+    deadline = setTimeout(() => void worker.terminate(), ms);
+  };
   const stop = () => {
     Atomics.store(flags, signals.stop, 1);
     Atomics.notify(flags, signals.stdin);
-    timer = setTimeout(() => void worker.terminate(), graceMs);
+    endAfter(graceMs);
   };
   signal.addEventListener('abort', stop);
   try {
@@ -53,10 +62,21 @@ export async function runInThread(options: RunOptions): Promise<RunResult> {
         output: undefined,
       });
       worker.on('message', (message: RunMessage) => {
-        if (message.type === 'wants-input') input.sendMore();
-        else if (message.type === 'log') onLog(message.text);
-        else if (message.type === 'ran') runs.push(message.figures);
-        else resolve({ ...message.result, runs });
+        switch (message.type) {
+          case 'begins':
+            if (options.timeoutMs !== undefined) timeout = setTimeout(stop, options.timeoutMs);
+            return;
+          case 'stops':
+            return endAfter(spansMs);
+          case 'wants-input':
+            return input.sendMore();
+          case 'log':
+            return onLog(message.text);
+          case 'ran':
+            return void runs.push(message.figures);
+          case 'ended':
+            return resolve({ ...message.result, runs });
+        }
       });
       worker.on('error', (error: Error & { code?: string }) => reject(threadError(error)));
       worker.on('exit', () => resolve(unfinished()));
@@ -64,7 +84,8 @@ export async function runInThread(options: RunOptions): Promise<RunResult> {
     });
   } finally {
     signal.removeEventListener('abort', stop);
-    clearTimeout(timer);
+    clearTimeout(deadline);
+    clearTimeout(timeout);
     input.end();
     ours.close();
     await worker.terminate();
