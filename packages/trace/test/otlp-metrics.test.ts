@@ -114,15 +114,15 @@ describe('otlpMetrics()', () => {
   });
 
   it('reports once in every interval, from the start each time', async () => {
-    const { counted, metrics, world } = setUp({ intervalMs: 10_000 });
+    const { counted, metrics, world } = setUp({ intervalMs: 7_000 });
     counted.functions = [{ index: 1, calls: 1 }];
-    world.pass(9_999);
+    world.pass(6_999);
     assert.equal(collector.received.length, 0);
     world.pass(1);
-    await world.until(() => world.waits().includes(10_000) && collector.received.length === 1);
+    await world.until(() => world.waits().includes(7_000) && collector.received.length === 1);
     counted.functions = [{ index: 1, calls: 5 }];
-    world.pass(10_000);
-    await world.until(() => world.waits().includes(10_000) && collector.received.length === 2);
+    world.pass(7_000);
+    await world.until(() => world.waits().includes(7_000) && collector.received.length === 2);
     await metrics.shutdown();
     assert.deepEqual(collector.received.map(callsIn), [{ f1: '1' }, { f1: '5' }, { f1: '5' }]);
     assert.deepEqual(world.waits(), [], 'nothing is left that would report again');

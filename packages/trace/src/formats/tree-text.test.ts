@@ -11,7 +11,7 @@ describe('treeText()', () => {
       [
         '  total     self   memory',
         '12.8 ms  3.07 µs           _start',
-        '12.8 ms   412 ns  192 KiB  └─ main',
+        '12.8 ms  1.41 µs  192 KiB  └─ main',
         '1.00 ms  1.00 ms              ├─ parse(int) ×3 (340 shorter calls, 321 µs)',
         '11.8 ms  11.8 ms              └─ run ✗ unreachable',
         '',

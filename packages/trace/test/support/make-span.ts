@@ -65,7 +65,7 @@ export function smallTrace(): Span[] {
       start: 1_000,
       end: 12_797_930,
       name: 'main',
-      selfTimeNano: 412n,
+      selfTimeNano: 1_412n,
       grownPages: 3,
       events: [growth(1_500, 1), growth(9_000_000, 2)],
     }),

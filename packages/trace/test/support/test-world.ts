@@ -6,9 +6,12 @@ export interface TestWorld extends OtlpEnvironment {
   readonly waits: () => number[];
   /** Lets so many milliseconds pass. */
   readonly pass: (ms: number) => void;
-  /** Waits, for real, until something else than a time-out of the same length waits: an exporter that has come to a pause. */
+  /** Lets the real world go on until something has come about there. */
   readonly until: (isReached: () => boolean) => Promise<void>;
 }
+
+/** Half a minute at rest, longer where the machine is slow. */
+const mostLooks = 30_000;
 
 /** Begins at 2026-09-21T14:13:20Z; chance is always in the middle. */
 export function createTestWorld(): TestWorld {
@@ -31,7 +34,11 @@ export function createTestWorld(): TestWorld {
       }
     },
     async until(isReached) {
-      while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 1));
+      for (let looks = 0; !isReached(); looks++) {
+        if (looks === mostLooks)
+          throw new Error(`Never reached: ${isReached}; what waits: ${this.waits().join(', ')} ms`);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
     },
   };
 }
