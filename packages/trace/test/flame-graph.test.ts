@@ -8,16 +8,9 @@ import { pathToFileURL } from 'node:url';
 import { flameGraphHtml } from '@tenon/trace/flame-graph';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { bundleViewer, viewerBundlePath } from '../../../scripts/lib/flame-graph-viewer.mjs';
 import { openChromium, whyNoChromium } from '../../../test/helpers/chromium.ts';
 import type { Span } from '../src/span.ts';
 import { makeSpan, smallTrace } from './support/make-span.ts';
-
-describe('viewer-bundle.ts', () => {
-  it('is made of the viewer as it stands: node scripts/write-flame-graph-viewer.mjs', async () => {
-    assert.equal(await readFile(viewerBundlePath, 'utf8'), await bundleViewer());
-  });
-});
 
 /** Names that modules may have, and that would do something in a page that is not careful. */
 const hostileNames = [
