@@ -2,6 +2,7 @@
 //
 //   npm run build                          into build/<package>
 //   npm run build -- --out <folder>        into <folder>/<package>
+//   npm run build -- <package> …           those packages alone
 //
 // Every package with a tsconfig.build.json is built: libraries, that is. What is run rather than imported (the server, the
 // command line) runs from its sources.
@@ -13,11 +14,17 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { findFiles, root } from './lib/workspace.mjs';
 
-const { values } = parseArgs({ options: { out: { type: 'string' } } });
+const { values, positionals: wanted } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true });
 // npm runs scripts in the root, wherever it was called.
 const out = values.out === undefined ? join(root, 'build') : resolve(process.env.INIT_CWD ?? '.', values.out);
 
-for (const config of findFiles(['packages/*/tsconfig.build.json'])) {
+const configs = findFiles(['packages/*/tsconfig.build.json']);
+const names = configs.map((config) => basename(dirname(config)));
+for (const name of wanted.filter((name) => !names.includes(name))) {
+  console.error(`There is no package ${name} to build, only ${names.join(', ')}`);
+  process.exit(2);
+}
+for (const config of configs.filter((_, place) => wanted.length === 0 || wanted.includes(names[place] ?? ''))) {
   const from = join(root, dirname(config));
   const to = join(out, basename(from));
   rmSync(to, { recursive: true, force: true });
@@ -61,11 +68,13 @@ function pointAtJavaScript(declarations) {
 function publishedManifest(from) {
   const manifest = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'));
   const { name, version, description, license, type, engines, dependencies, sideEffects } = manifest;
+  const { peerDependencies, peerDependenciesMeta } = manifest;
   const exports = Object.fromEntries(
     Object.entries(manifest.exports).map(([name, source]) => {
-      const base = `./${basename(/** @type {string} */ (source), '.ts')}`;
+      const base = /** @type {string} */ (source).replace(/^\.\/src\/(.*)\.ts$/, './$1');
       return [name, { types: `${base}.d.ts`, default: `${base}.js` }];
     }),
   );
-  return { name, version, description, license, type, sideEffects, engines, exports, dependencies };
+  const needed = { dependencies, peerDependencies, peerDependenciesMeta };
+  return { name, version, description, license, type, sideEffects, engines, exports, ...needed };
 }

@@ -20,6 +20,7 @@ const steps = [
   ],
   ['types', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
   // What runs in a browser has the DOM's types, and none of Node's; its tests have both.
+  ["the flame graph's types", 'node_modules/typescript/bin/tsc', '-p', 'packages/trace/tsconfig.viewer.json'],
   ["the console's types", 'node_modules/typescript/bin/tsc', '-p', 'packages/console/tsconfig.json'],
   [
     "the console's and the end-to-end tests' types",

@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { spawnSync } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, extname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
-import { promisify } from 'node:util';
 import { instrument } from '@tenon/instrument';
-import type { Browser } from 'playwright-core';
 import wabt from 'wabt';
 import { exercise } from './engines/exercise.mjs';
-import { openChromium } from './helpers/chromium.ts';
+import {
+  buildPackages,
+  type EnginePages,
+  openEnginePages,
+  otherEngines,
+  runInChromium,
+  runInEngine,
+  whyNotHere,
+} from './helpers/engines.ts';
 
 const root = dirname(import.meta.dirname);
 const require = createRequire(import.meta.url);
@@ -40,10 +43,7 @@ let expected: Awaited<ReturnType<typeof exercise>>;
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tenon-built-'));
-  const built = spawnSync(process.execPath, [join(root, 'scripts', 'build.mjs'), '--out', folder], {
-    encoding: 'utf8',
-  });
-  assert.equal(built.status, 0, built.stdout + built.stderr);
+  buildPackages(folder, 'instrument');
   entry = join(folder, 'instrument', 'index.js');
   modules = { run: join(folder, 'run.wasm'), sqlite: require.resolve('sql.js/dist/sql-wasm.wasm') };
   const { parseWat } = await wabt();
@@ -109,126 +109,35 @@ describe('@tenon/instrument, as built', () => {
     assert.ok(instrument(new Uint8Array(await readFile(modules.run ?? ''))).report.tracedFunctions > 0);
   });
 
-  for (const { name, binary, args } of [
-    { name: 'Deno', binary: denoBinary(), args: ['run', '--no-prompt', '--no-config', '--no-remote', '--allow-read'] },
-    { name: 'Bun', binary: bunBinary(), args: ['run'] },
-  ]) {
-    it(`does the same in ${name}`, async (test) => {
-      if (binary === undefined) {
-        test.skip(`the registry has no ${name} for ${process.platform}-${process.arch}, or it is not installed`);
+  for (const engine of otherEngines()) {
+    it(`does the same in ${engine.name}`, async (test) => {
+      if (engine.binary === undefined) {
+        test.skip(whyNotHere(engine));
         return;
       }
-      await chmod(binary, 0o755).catch(() => {}); // some package managers leave the bit out
       const files = Object.entries(modules).map(([name, path]) => `${name}=${path}`);
-      const script = join(import.meta.dirname, 'engines', 'exercise-files.mjs');
-      const { stdout } = await promisify(execFile)(binary, [...args, script, entry, ...files], { cwd: folder });
-      assert.deepEqual(JSON.parse(stdout), expected);
-    });
-  }
-});
-
-describe('@tenon/instrument, as built, in Chromium', () => {
-  let server: Server;
-  let origin: string;
-  let browser: Browser | string;
-
-  before(async () => {
-    server = createServer(async ({ url = '' }, response) => {
-      const { pathname } = new URL(url, 'http://localhost');
-      const file = served(pathname);
-      if (file === undefined || !existsSync(file)) {
-        response.writeHead(404).end();
-        return;
-      }
-      response.writeHead(200, { 'content-type': mediaTypes[extname(file)] ?? 'application/octet-stream' });
-      response.end(await readFile(file));
-    });
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    browser = await openChromium();
-  });
-
-  after(async () => {
-    if (typeof browser !== 'string') await browser?.close();
-    server.close();
-    server.closeAllConnections();
-  });
-
-  const mediaTypes: Readonly<Record<string, string>> = {
-    '.html': 'text/html',
-    '.js': 'text/javascript',
-    '.mjs': 'text/javascript',
-    '.wasm': 'application/wasm',
-  };
-
-  function served(path: string): string | undefined {
-    const [, place, name = ''] = /^\/(package|engines|modules)\/([\w.-]+)$/.exec(path) ?? [];
-    if (place === 'package') return join(dirname(entry), name);
-    if (place === 'engines') return join(import.meta.dirname, 'engines', name);
-    return place === 'modules' ? modules[name] : undefined;
-  }
-
-  for (const place of ['page', 'worker'] as const) {
-    it(`does the same in a ${place}`, async (test) => {
-      if (typeof browser === 'string') {
-        test.skip(browser);
-        return;
-      }
-      const page = await browser.newPage();
-      await page.goto(`${origin}/engines/page.html`);
-      const found = await page.evaluate(runInPage, { place, names: Object.keys(modules) });
-      await page.close();
+      const found = await runInEngine(engine, 'exercise-files.mjs', ['exercise.mjs', entry, ...files], folder);
       assert.deepEqual(found, expected);
     });
   }
 });
 
-// What the page has and Node.js has not.
-declare const location: { readonly href: string };
-declare const Worker: new (
-  url: string,
-  options: object,
-) => {
-  onmessage: (event: { readonly data: unknown }) => void;
-  onerror: (event: { readonly message: string }) => void;
-  postMessage: (task: object) => void;
-};
+describe('@tenon/instrument, as built, in Chromium', () => {
+  let pages: EnginePages;
 
-/** Runs in the page. */
-async function runInPage({ place, names }: { place: 'page' | 'worker'; names: string[] }): Promise<unknown> {
-  const modules: Record<string, Uint8Array> = {};
-  for (const name of names) {
-    modules[name] = new Uint8Array(await (await fetch(`/modules/${name}`)).arrayBuffer());
-  }
-  const packageUrl = new URL('/package/index.js', location.href).href;
-  if (place === 'page') {
-    const { exercise } = await import(new URL('/engines/exercise.mjs', location.href).href);
-    return exercise(packageUrl, modules);
-  }
-  const worker = new Worker('/engines/worker.mjs', { type: 'module' });
-  return new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }) => resolve(data);
-    worker.onerror = (event) => reject(new Error(event.message));
-    worker.postMessage({ packageUrl, modules });
+  before(async () => {
+    pages = await openEnginePages(dirname(entry), modules);
   });
-}
 
-function denoBinary(): string | undefined {
-  const { platform, arch } = process;
-  const libc = platform === 'linux' ? '-glibc' : '';
-  return installed(`@deno/${platform}-${arch}${libc}`, platform === 'win32' ? 'deno.exe' : 'deno');
-}
+  after(() => pages?.close());
 
-function bunBinary(): string | undefined {
-  const { platform, arch } = process;
-  const system = platform === 'win32' ? 'windows' : platform;
-  const processor = arch === 'arm64' ? 'aarch64' : arch;
-  return installed(`@oven/bun-${system}-${processor}`, platform === 'win32' ? 'bin/bun.exe' : 'bin/bun');
-}
-
-function installed(name: string, file: string): string | undefined {
-  const path = join(root, 'node_modules', name, file);
-  return existsSync(path) ? path : undefined;
-}
+  for (const place of ['page', 'worker'] as const) {
+    it(`does the same in a ${place}`, async (test) => {
+      if (typeof pages.browser === 'string') {
+        test.skip(pages.browser);
+        return;
+      }
+      assert.deepEqual(await runInChromium(pages, place, 'exercise.mjs', Object.keys(modules)), expected);
+    });
+  }
+});

@@ -84,7 +84,10 @@ function typeFaults(root, files) {
       // The export makes each block a module, in which `await` may stand at the top.
       writeFileSync(join(folder, name), `${'\n'.repeat(line - 1)}${code}export {};\n`);
     }
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../tsconfig.json', include: ['*.mts'] }));
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ extends: '../tsconfig.json', include: ['*.mts', '../types'] }),
+    );
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
     const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], {
       cwd: folder,

@@ -1,14 +1,14 @@
-// Exercises the package in a web worker: it is sent what `exercise` takes, and answers what that gives.
-import { exercise } from './exercise.mjs';
+// Exercises a package in a web worker: it is told the exercise and sent what that takes, and answers what that gives.
 
 /**
- * @typedef {{ packageUrl: string, modules: Record<string, Uint8Array> }} Task
+ * @typedef {{ exercise: string, packageUrl: string, modules: Record<string, Uint8Array> }} Task
  * @typedef {{ onmessage: (event: { data: Task }) => void, postMessage: (answer: unknown) => void }} Scope
  */
 const scope = /** @type {Scope} */ (/** @type {unknown} */ (globalThis));
 
 scope.onmessage = async ({ data }) => {
   try {
+    const { exercise } = await import(new URL(data.exercise, import.meta.url).href);
     scope.postMessage(await exercise(data.packageUrl, data.modules));
   } catch (error) {
     scope.postMessage({ error: String(error) });

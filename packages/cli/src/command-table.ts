@@ -62,6 +62,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/instrument.ts')).addInstrumentCommand,
   },
   {
+    name: 'trace',
+    heading: 'Instrumentation:',
+    summary: 'run a module here, and show which of its functions took how long',
+    load: async () => (await import('./commands/trace.ts')).addTraceCommand,
+  },
+  {
     name: 'serve',
     heading: 'Server:',
     summary: 'run the server',

@@ -1,4 +1,5 @@
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
 import lazy from 'preact-iso/lazy';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router';
 import { basePath, href } from './base-path.ts';
@@ -12,6 +13,7 @@ import { NotFoundPage } from './pages/not-found.tsx';
 import { SignInForm } from './pages/sign-in-form.tsx';
 import { pageRoutes } from './routes/all.ts';
 import type { PageRoute } from './routes/page-route.ts';
+import { isTraceDocument } from './state/loaded-document.ts';
 import { noteNavigation } from './state/navigation.ts';
 import { type Services, ServicesContext, useSession } from './state/services.ts';
 
@@ -35,7 +37,8 @@ export function App({ services }: { readonly services: Services }) {
 const pages = pageRoutes.map((route) => ({ path: route.path, component: framed(route) }));
 
 /** Puts what all pages have around one: the layout, who may see it, what stands there while its code is loaded. */
-function framed({ access, isBare, load }: PageRoute): ComponentType {
+function framed({ access, isBare, isOwnDocument = false, load }: PageRoute): ComponentType {
+  if (isOwnDocument !== isTraceDocument) return InOtherDocument;
   const Content = lazy(() => load().catch(loadAnew));
   const Frame = isBare ? BareLayout : Layout;
   return function FramedPage() {
@@ -80,6 +83,12 @@ function loadAnew(): Promise<ComponentType> | ComponentType {
   sessionStorage.setItem(key, String(Date.now()));
   location.reload();
   return new Promise(() => undefined); // until the browser is there
+}
+
+/** Has the browser load the address that it shows: the page there is answered with other headers than the document that is open. */
+function InOtherDocument() {
+  useEffect(() => location.replace(location.href), []);
+  return <Waiting />;
 }
 
 function Waiting() {

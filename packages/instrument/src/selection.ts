@@ -52,8 +52,10 @@ function findListed(module: Module, names: Names, list: List, options: Instrumen
     matched.add(name);
     listed[functionIndex] = 1;
   };
-  const patterns = options.patterns ? [...wanted].filter(hasWildcard) : [];
-  visitNames(module, names, exactly(wanted.difference(new Set(patterns)), mark));
+  const isPattern = (name: string) => options.patterns === true && hasWildcard(name);
+  const patterns = [...wanted].filter(isPattern);
+  const exact = new Set([...wanted].filter((name) => !isPattern(name)));
+  visitNames(module, names, exactly(exact, mark));
   if (patterns.length > 0) {
     visitNames(
       module,

@@ -8,6 +8,7 @@ export * from './ids.ts';
 export * from './instrumentation.ts';
 export * from './login.ts';
 export * from './names.ts';
+export * from './news.ts';
 export * from './oauth.ts';
 export * from './password-length.ts';
 export * from './schema-trial.ts';

@@ -58,6 +58,11 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   app.setErrorHandler((error, request, reply) => answerError(parts, error, request, reply));
 
+  // Streams of news would hold up the shutdown for as long as their clients listen.
+  app.addHook('preClose', (done) => {
+    parts.news.close();
+    done();
+  });
   for (const route of routes) registerRoute(app, parts, route);
   const paths = createPathTable(routes);
   app.setNotFoundHandler((request, reply) => answerUnrouted(parts, paths, request, reply));

@@ -166,6 +166,37 @@ export const settings = {
     'how long an invitation works',
   ),
 
+  newsRetentionMs: setting(
+    'TENON_NEWS_RETENTION_DAYS',
+    days,
+    7 * 24 * 60 * 60 * second,
+    'for how long hosts that come back are told which binding lists changed meanwhile; after that they ask for each anew',
+  ),
+  newsPerApp: setting(
+    'TENON_NEWS_PER_APP',
+    positiveInteger,
+    10_000,
+    'how many changes of binding lists are kept for an application, to be told to hosts that come back',
+  ),
+  newsStreams: setting(
+    'TENON_NEWS_STREAMS',
+    positiveInteger,
+    4096,
+    'how many streams of news there may be at once; further ones are answered 503',
+  ),
+  newsStreamsPerToken: setting(
+    'TENON_NEWS_STREAMS_PER_TOKEN',
+    positiveInteger,
+    256,
+    "how many of these may be one token's in one application; further ones are answered 429",
+  ),
+  newsHeartbeatMs: setting(
+    'TENON_NEWS_HEARTBEAT_SECONDS',
+    seconds,
+    15 * second,
+    'how often a stream of news says that it is still there, when there is nothing to tell',
+  ),
+
   collectIntervalMs: setting(
     'TENON_COLLECT_INTERVAL_SECONDS',
     seconds,

@@ -6,6 +6,8 @@ import { demandAudit } from './domain/audit/demand.ts';
 import { createUseLog } from './domain/authenticate.ts';
 import type { Context } from './domain/context.ts';
 import type { GuessLimits } from './domain/guesses.ts';
+import { createNewsFeed, type NewsFeed } from './domain/news/feed.ts';
+import { tellNews } from './domain/news/tell.ts';
 import { createDevicePolls } from './domain/oauth/device-polls.ts';
 import type { Clock, Store } from './domain/ports.ts';
 import { createSnapshots } from './domain/snapshots.ts';
@@ -15,6 +17,7 @@ import { defaultConsoleBuilds, readConsole } from './http/console-files.ts';
 import { createContentCache } from './http/content-cache.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { createRateLimiter } from './http/rate-limiter.ts';
+import { createSlots } from './http/slots.ts';
 import { openStores } from './open-stores.ts';
 import { buildOpenApi } from './openapi.ts';
 import { version } from './version.ts';
@@ -25,9 +28,10 @@ import type { PasswordCost } from './workers/password-tasks.ts';
 /** What works on a data folder without HTTP. */
 export interface DataParts {
   readonly context: Context;
-  /** The store below that of the context, which is this one with the demand that every change leaves a row in the audit trail. */
+  /** The store below that of the context, which is this one with news of changed lists, and the demand that every change leaves a row in the audit trail. */
   readonly store: Store;
   readonly workers: Parts['workers'];
+  readonly news: NewsFeed;
   /** Closes the workers and the stores. */
   close(): Promise<void>;
 }
@@ -42,8 +46,10 @@ export async function openData(config: Config, cost: PasswordCost = passwordCost
   const { store, blobs } = await openStores(config);
   const workers = createModuleWorkers(config);
   const passwords = createPasswordWorkers({ ...config, cost });
+  const news = createNewsFeed(store);
+  const telling = { clock: Date.now, random: randomBytes, keep: config.newsPerApp, onTold: news.told };
   const context: Context = {
-    store: demandAudit(store),
+    store: demandAudit(tellNews(store, telling)),
     blobs,
     checker: workers,
     snapshots: createSnapshots(store),
@@ -59,7 +65,9 @@ export async function openData(config: Config, cost: PasswordCost = passwordCost
     context,
     store,
     workers,
+    news,
     async close() {
+      news.close();
       await workers.close();
       await passwords.close();
       await blobs.close();
@@ -90,12 +98,14 @@ export function createGuessLimits(
 
 /** Makes what HTTP works with out of an opened data folder. */
 export function createParts(config: Config, data: DataParts, addresses: Addresses, log: Logger): Parts {
-  const { context, workers } = data;
+  const { context, workers, news } = data;
   const { clock } = context;
   return {
     context,
     workers,
     uses: createUseLog(context),
+    news,
+    newsStreams: createSlots(config.newsStreams, config.newsStreamsPerToken),
     contents: createContentCache(context.blobs, config.contentCacheBytes),
     bodyBudget: createByteBudget(config.maxBodyMemoryBytes),
     addresses,

@@ -4,6 +4,7 @@ import { createApp } from './app.ts';
 import { startCollector } from './collector.ts';
 import type { Config } from './config.ts';
 import { trimAudit } from './domain/audit/read.ts';
+import { trimNews } from './domain/news/trim.ts';
 import { type FirstStart, firstStart } from './first-start.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { defaultBaseUrl } from './listen-address.ts';
@@ -93,10 +94,11 @@ async function flushUses({ uses, log }: Parts): Promise<void> {
   await uses.flush().catch((error: unknown) => log.error({ err: error }, 'uses of tokens could not be written'));
 }
 
-/** Deletes what has served its time: what has ended, and what the audit trails are to forget. */
+/** Deletes what has served its time: what has ended, what the audit trails are to forget, and old news. */
 async function clearAway(parts: Parts): Promise<void> {
   await clearEnded(parts);
   await clearAudit(parts);
+  await clearNews(parts);
 }
 
 async function clearEnded({ context, log }: Parts): Promise<void> {
@@ -114,4 +116,10 @@ async function clearAudit({ context, settings, log }: Parts): Promise<void> {
   } catch (error) {
     log.error({ err: error }, 'audit trails could not be shortened');
   }
+}
+
+async function clearNews({ context, settings, log }: Parts): Promise<void> {
+  await trimNews(context, settings.newsRetentionMs).catch((error: unknown) =>
+    log.error({ err: error }, 'old news could not be cleared away'),
+  );
 }

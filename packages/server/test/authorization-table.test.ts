@@ -295,6 +295,16 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: (world) => inExtensionPoint(`/bindings/${world.guestKey}`)(world),
   },
+  'GET /api/v1/extension-points/:extensionPointId/news': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: (world) => ({ ...inExtensionPoint('/news')(world), isEndless: true }),
+  },
+  'GET /api/v1/apps/:appId/news': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: (world) => ({ ...inApp('/news')(world), isEndless: true }),
+  },
   'GET /api/v1/c/:contentAddress': {
     cells: `${refused} 403s 404 200 404 200 200 200`,
     scope: 'read',
@@ -586,7 +596,7 @@ describe('authorization', () => {
         const response = await service.call(method, path, { ...options, token });
         found.push(cellOf(response));
         if (method === 'GET') {
-          const head = await service.call('HEAD', path, { ...options, token });
+          const head = await service.call('HEAD', path, { ...options, token, isEndless: false });
           assert.equal(head.statusCode, response.statusCode, `HEAD as ${caller}`);
           assert.equal(head.payload, '');
         }

@@ -37,6 +37,8 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     assert.equal(response.headers['cache-control'], 'private, no-cache');
     assert.equal(response.headers.vary, 'authorization');
     assert.match(String(response.headers.etag), /^"[^"]+"$/);
+    const digest = createHash('sha256').update(response.payload).digest('base64');
+    assert.equal(response.headers['repr-digest'], `sha-256=:${digest}:`);
   });
 
   it('answers alike from memory and afresh, whatever the origin', async () => {

@@ -38,10 +38,11 @@ const expectedOutcomes = [
   'join done',
   'settings done',
   'schema done',
+  'news told',
 ];
 
 describe('versions and what is bound', () => {
-  it(`agree with the model in ${count} random sequences: each outcome, and each list after each step`, async () => {
+  it(`agree with the model in ${count} random sequences: each outcome, each list after each step, and news of exactly those that changed`, async () => {
     const tally = await runSequences({ firstSeed: 1, count, threads: 2 });
     const missing = expectedOutcomes.filter((outcome) => (tally.get(outcome) ?? 0) < 3);
     assert.deepEqual(missing, []);

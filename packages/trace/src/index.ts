@@ -1,3 +1,17 @@
+export type { ExportedFunction } from './bind.ts';
+export { systemClock, type TraceClock } from './clock.ts';
+export { type OptionFault, TraceError, type TraceErrorCode } from './errors.ts';
+export type { RandomSource } from './ids.ts';
+export type { ObserveImports } from './imports.ts';
+export {
+  defaultLimits,
+  defaultMinDurationMicroseconds,
+  type ParentSource,
+  parseConfiguration,
+  type TraceLimits,
+  type TraceOptions,
+  type TraceParent,
+} from './options.ts';
 export type {
   Attributes,
   AttributeValue,
@@ -11,3 +25,5 @@ export type {
   TracedFunction,
   TraceStatistics,
 } from './span.ts';
+export { start, type TraceContext } from './start.ts';
+export { formatTraceParent, parseTraceParent, type SpanContext } from './trace-parent.ts';

@@ -73,6 +73,9 @@ interface Frame {
   readonly caught: (Thrown | undefined)[];
 }
 
+/** What 32-bit addresses reach. Programs ask for a few pages, or for more than any engine gives. */
+const maxPages = 65_536;
+
 /** Runs programs by their meaning. `maxSteps` bounds what is run from here to the end of the model's life. */
 export function createModel(program: Program, maxSteps: number): Model {
   const { imports, functions, memories, traced } = program;
@@ -82,7 +85,7 @@ export function createModel(program: Program, maxSteps: number): Model {
   const open: CallNode[] = [];
   let tick = 0;
   const sizes = memories.map(({ visibility, initial, minimum }) => (visibility === 'imported' ? initial : minimum));
-  const canGrow = (memory: number) => (memories[memory]?.maximum ?? 1000) > (memories[memory]?.minimum ?? 0);
+  const canGrow = (memory: number) => (memories[memory]?.maximum ?? maxPages) > (memories[memory]?.minimum ?? 0);
   const watched = memories.flatMap(({ visibility, isShared }, index) =>
     imports.length > 0 && visibility !== 'hidden' && !isShared && canGrow(index) ? [index] : [],
   );
@@ -128,7 +131,7 @@ export function createModel(program: Program, maxSteps: number): Model {
 
   function grow(memory: number, pages: number): boolean {
     const size = (sizes[memory] as number) + pages;
-    if (size > (memories[memory]?.maximum ?? 1000)) return false;
+    if (size > (memories[memory]?.maximum ?? maxPages)) return false;
     sizes[memory] = size;
     return true;
   }

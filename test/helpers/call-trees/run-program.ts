@@ -21,8 +21,8 @@ export interface Prediction {
   readonly calls: readonly Call[];
 }
 
-/** As many calls from the host as fit the steps: each export, with more and more fuel. */
-export function predict(program: Program, maxSteps: number): Prediction {
+/** As many calls from the host as fit the steps: each export, with more and more fuel, up to a limit. */
+export function predict(program: Program, maxSteps: number, maxFuel = 3): Prediction {
   const model = createModel(program, maxSteps);
   const outcomes: (Outcome | undefined)[] = [];
   const events: Event[] = [];
@@ -41,7 +41,7 @@ export function predict(program: Program, maxSteps: number): Prediction {
     }
   };
   if (!perform(model.start) || outcomes[0] !== undefined) return prediction;
-  for (let fuel = 0; fuel < 4; fuel++) {
+  for (let fuel = 0; fuel <= maxFuel; fuel++) {
     for (let index = program.imports.length; index < program.imports.length + program.functions.length; index++) {
       if (!perform(() => model.call(index, fuel))) return prediction;
       calls.push([index, fuel]);
@@ -62,11 +62,19 @@ type JsFunction = (...args: unknown[]) => unknown;
  * Has the engine run a module that was encoded from the program, and returns how instantiation and each of the calls end.
  * `instantiate` is handed the imports that the program itself declares, and returns the exports that are to be called.
  */
-export function runProgram(
+export function runProgram(...run: Parameters<typeof programSteps>): (Outcome | undefined)[] {
+  const steps = programSteps(...run);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+  }
+}
+
+/** The same, with a stop after instantiation and after each of the calls. */
+export function* programSteps(
   program: Program,
   calls: readonly Call[],
   instantiate: (imports: WebAssembly.Imports) => WebAssembly.Exports,
-): (Outcome | undefined)[] {
+): Generator<undefined, (Outcome | undefined)[]> {
   const outcomes: (Outcome | undefined)[] = [];
   let exports: WebAssembly.Exports | undefined;
   const env: Record<string, WebAssembly.ImportValue> = {};
@@ -92,9 +100,11 @@ export function runProgram(
     exports = instantiate({ env });
     return undefined;
   });
+  yield;
   for (const [index, fuel] of calls) {
     const call = exports?.[`f${index}`] as JsFunction;
     attempt(() => describeResults(resultsOf(program, index), call(fuel)));
+    yield;
   }
   return outcomes;
 }

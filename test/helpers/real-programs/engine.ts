@@ -8,7 +8,7 @@ export interface Interception {
   /** What the package gets for its instance; that itself without this. */
   readonly bind?: (instance: WebAssembly.Instance, module: WebAssembly.Module) => WebAssembly.Instance;
   /** Called with `module.field` for every call that reaches a function of the package's own import object. */
-  readonly onImportCall: (name: string) => void;
+  readonly onImportCall?: (name: string) => void;
 }
 
 /**
@@ -25,7 +25,8 @@ export function interceptEngine({ transform, imports: added, bind, onImportCall 
     return new Uint8Array(transform(new Uint8Array(view)));
   };
   const watched = (module: WebAssembly.Module, imports: WebAssembly.Imports = {}): WebAssembly.Imports => {
-    const entries = Object.entries(imports).map(([module, fields]) => [module, watch(module, fields, onImportCall)]);
+    if (onImportCall === undefined) return { ...imports, ...added(module) };
+    const entries = Object.entries(imports).map(([from, fields]) => [from, watch(from, fields, onImportCall)]);
     return { ...Object.fromEntries(entries), ...added(module) };
   };
   const bound = (instance: WebAssembly.Instance, module: WebAssembly.Module) => bind?.(instance, module) ?? instance;

@@ -1,20 +1,13 @@
 import { basename, dirname, join } from 'node:path';
-import {
-  type InstrumentOptions,
-  type InstrumentReport,
-  type InstrumentResult,
-  instrument,
-  listFunctions,
-} from '@tenon/instrument';
+import { type InstrumentReport, listFunctions } from '@tenon/instrument';
 import { type Command, Option } from 'commander';
 import { examples, withJson } from '../command.ts';
-import { checkWithEngine } from '../engine-check.ts';
 import { usageError } from '../errors.ts';
 import { demandBinaryOutput, readInput, standardStream, writeOutput } from '../files.ts';
 import { formatFunctions, formatReport, shownNotes } from '../instrument-report.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
-import { createProgress, type Progress, showStep } from '../progress.ts';
+import { checkRewritten, rewrite } from '../rewriting.ts';
 import { count, formatNumber, printable, shellWord } from '../text.ts';
 import {
   demandOneFromStdin,
@@ -86,8 +79,8 @@ async function run(io: Io, input: string, options: Options): Promise<void> {
   }
   const tracing = await readTracingOptions(io, options);
   const bytes = await readInput(io, input, 'the module');
-  const { result, durationMs } = rewrite(io, out, bytes, tracing);
-  if (options.check) check(io, out, bytes, result.bytes);
+  const { result, durationMs } = rewrite(io, !out.isJson, bytes, tracing);
+  if (options.check) checkRewritten(io, !out.isJson, bytes, result.bytes);
   if (output !== undefined) await io.interruptible((signal) => writeOutput(io, output, result.bytes, signal));
   if (out.isJson) out.result({ input, output: output ?? null, ...result.report, durationMs }, () => {});
   else showReport(out, input, output, result.report, durationMs);
@@ -96,40 +89,6 @@ async function run(io: Io, input: string, options: Options): Promise<void> {
 function besideInput(input: string): string {
   if (input === standardStream) return standardStream;
   return join(dirname(input), `${basename(input).replace(/\.wasm$/i, '')}.instrumented.wasm`);
-}
-
-function rewrite(
-  io: Io,
-  out: Reporter,
-  bytes: Uint8Array,
-  tracing: InstrumentOptions,
-): { readonly result: InstrumentResult; readonly durationMs: number } {
-  let progress: Progress | undefined;
-  let shownBytes = 0;
-  const onProgress = (doneBytes: number, totalBytes: number): void => {
-    progress ??= createProgress(io, !out.isJson, 'Instrumenting', totalBytes);
-    progress.advance(doneBytes - shownBytes);
-    shownBytes = doneBytes;
-  };
-  const startedMs = io.nowMs();
-  try {
-    const result = refusing(() => instrument(bytes, { ...tracing, onProgress }));
-    return { result, durationMs: io.nowMs() - startedMs };
-  } finally {
-    progress?.end();
-  }
-}
-
-/** The engine looks at some hundred MB in a second: people need not be told of less. */
-const slowCheckBytes = 64 * 1_048_576;
-
-function check(io: Io, out: Reporter, input: Uint8Array, output: Uint8Array): void {
-  const end = showStep(io, !out.isJson && input.length >= slowCheckBytes, 'Having the engine validate the result …');
-  try {
-    checkWithEngine(input, output);
-  } finally {
-    end();
-  }
 }
 
 /** Goes to stderr: the module may be on its way through stdout. */

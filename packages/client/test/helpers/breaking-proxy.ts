@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import {
   Agent,
   createServer,
@@ -34,11 +35,15 @@ export interface BreakingProxy {
   comeUp(): Promise<void>;
   /** Ends event streams, and nothing else. */
   cutStreams(): void;
-  openSockets(): number;
+  /** How many requests are still waited for. */
+  underWay(): number;
   close(): Promise<void>;
 }
 
-/** Starts a proxy on a free port of this machine before a server's URL. It lets everything through until it is told otherwise. */
+/**
+ * Starts a proxy on a free port of this machine before a server's URL. It lets everything through until it is told otherwise; what a
+ * browser asks before its requests it always lets through, and doesn't count.
+ */
 export async function openBreakingProxy(upstream: string): Promise<BreakingProxy> {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   const sockets = new Set<Socket>();
@@ -46,8 +51,11 @@ export async function openBreakingProxy(upstream: string): Promise<BreakingProxy
   const exchanges: Exchange[] = [];
   let choose: Parameters<BreakingProxy['breakBy']>[0] = () => undefined;
   let port = 0;
+  let underWay = 0;
 
   const server = createServer({ keepAliveTimeout: 60_000 }, async (incoming, response) => {
+    if (incoming.method === 'OPTIONS')
+      return void forward(incoming, response, undefined).catch(() => response.destroy());
     const asked = {
       method: incoming.method ?? '',
       path: incoming.url ?? '',
@@ -56,7 +64,8 @@ export async function openBreakingProxy(upstream: string): Promise<BreakingProxy
     };
     const exchange: Exchange = { ...asked, fault: choose(asked.path, asked) };
     exchanges.push(exchange);
-    response.on('error', () => {}); // a client that goes away
+    underWay++;
+    response.on('close', () => underWay--).on('error', () => {}); // a client that goes away
     try {
       await forward(incoming, response, exchange);
     } catch {
@@ -79,7 +88,7 @@ export async function openBreakingProxy(upstream: string): Promise<BreakingProxy
     cutStreams() {
       for (const response of streams) response.socket?.resetAndDestroy();
     },
-    openSockets: () => sockets.size,
+    underWay: () => underWay,
     async close() {
       await goDown();
       agent.destroy();
@@ -87,9 +96,8 @@ export async function openBreakingProxy(upstream: string): Promise<BreakingProxy
   };
 
   async function comeUp(): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen(port, '127.0.0.1', resolve);
-    });
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening'); // rejects on an error
     port = (server.address() as AddressInfo).port;
   }
 
@@ -100,29 +108,38 @@ export async function openBreakingProxy(upstream: string): Promise<BreakingProxy
     await closed;
   }
 
-  async function forward(incoming: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
+  async function forward(
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    exchange: Exchange | undefined,
+  ): Promise<void> {
     const answered = await ask(incoming);
-    exchange.status = answered.statusCode;
+    if (exchange !== undefined) exchange.status = answered.statusCode;
     const fields = fieldsOf(answered);
-    if (answered.headers['content-type']?.startsWith('text/event-stream') && exchange.fault === undefined) {
-      streams.add(response);
-      response.on('close', () => {
-        streams.delete(response);
-        answered.destroy();
-      });
-      response.writeHead(answered.statusCode ?? 0, fields.flat());
-      response.flushHeaders();
-      answered.on('error', () => response.socket?.resetAndDestroy()).pipe(response);
-      return;
+    if (answered.headers['content-type']?.startsWith('text/event-stream')) {
+      if (exchange?.fault === undefined) return passOn(answered, fields, response);
+      answered.destroy(); // it has no end to wait for
+      return sendBroken(exchange.fault, { status: 200, fields, body: Buffer.from(':\n\n') }, response);
     }
     const chunks: Buffer[] = [];
     for await (const chunk of answered) chunks.push(chunk);
     const answer: Answer = { status: answered.statusCode ?? 0, fields, body: Buffer.concat(chunks) };
-    sendBroken(exchange.fault, answer, response);
+    sendBroken(exchange?.fault, answer, response);
+  }
+
+  function passOn(stream: IncomingMessage, fields: [string, string][], response: ServerResponse): void {
+    streams.add(response);
+    response.on('close', () => {
+      streams.delete(response);
+      stream.destroy();
+    });
+    response.writeHead(stream.statusCode ?? 0, fields.flat());
+    response.flushHeaders();
+    stream.on('error', () => response.socket?.resetAndDestroy()).pipe(response);
   }
 
   function ask({ method, url, headers }: IncomingMessage): Promise<IncomingMessage> {
-    assert.ok(method === 'GET' || method === 'HEAD', `a host asks for things and changes nothing: ${method} ${url}`);
+    assert.ok(method === 'GET' || method === 'OPTIONS', `a host asks for things and changes nothing: ${method} ${url}`);
     return new Promise((resolve, reject) => {
       const target = new URL(url ?? '', upstream);
       const { connection: _, ...others } = headers;

@@ -28,7 +28,7 @@ export type Fault =
   /** Another ETag than the list's; `undefined` leaves it out. */
   | { readonly kind: 'etag'; readonly value: string | undefined }
   /** Says 304, whatever was asked. */
-  | { readonly kind: 'notModified'; readonly etag?: string }
+  | { readonly kind: 'notModified'; readonly etag: string | undefined }
   /** Sends what isn't HTTP. */
   | { readonly kind: 'garbage' }
   /** Claims a coding that the body hasn't. */
@@ -154,8 +154,9 @@ function endless(response: ServerResponse, answer: Answer): void {
   response.writeHead(answer.status, answer.fields.filter(([name]) => name !== 'content-length').flat());
   const piece = Buffer.alloc(65_536, 0x20);
   const next = (): void => {
-    while (!response.destroyed && response.write(piece));
-    if (!response.destroyed) response.once('drain', next);
+    if (response.socket === null || response.socket.destroyed) return;
+    if (response.write(piece)) setImmediate(next);
+    else response.once('drain', next);
   };
   next();
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useMemo, useRef, useState } from 'preact/hooks';
 import { useKeptState } from '../state/use-kept.ts';
 import { Button } from './button.tsx';
+import { count } from './count.ts';
 import { type Column, Table } from './table.tsx';
 
 /** So many rows are drawn at once. */
@@ -131,10 +132,4 @@ function Pager(props: {
       </span>
     </nav>
   );
-}
-
-const numbers = new Intl.NumberFormat('en');
-
-function count(value: number): string {
-  return numbers.format(value);
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { basePath, href } from '../base-path.ts';
+import { tracePath } from '../state/loaded-document.ts';
 import { useSession, useToast } from '../state/services.ts';
 import { keepTheme, readTheme, type Theme } from '../state/theme.ts';
 import { Logo } from './logo.tsx';
@@ -86,6 +87,9 @@ function Navigation({ account }: { readonly account: Account }) {
     <nav class="top-nav" aria-label="Main">
       <a href={href('/')} aria-current={isHome ? 'page' : undefined}>
         Applications
+      </a>
+      <a href={href(tracePath)} aria-current={path === href(tracePath) ? 'page' : undefined}>
+        Trace
       </a>
       <a href={href('/account')} aria-current={path.startsWith(href('/account')) ? 'page' : undefined}>
         <span class="top-name">{account.name}</span>

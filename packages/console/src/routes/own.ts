@@ -1,6 +1,7 @@
+import { tracePath } from '../state/loaded-document.ts';
 import type { PageRoute } from './page-route.ts';
 
-/** Pages of one's own account. */
+/** Pages of one's own account, and what everybody finds who has one. */
 export const ownRoutes: readonly PageRoute[] = [
   { path: '/', access: 'signedIn', load: async () => (await import('../pages/home.tsx')).HomePage },
   { path: '/account', access: 'signedIn', load: async () => (await import('../pages/account.tsx')).AccountPage },
@@ -8,6 +9,12 @@ export const ownRoutes: readonly PageRoute[] = [
     path: '/account/activity',
     access: 'signedIn',
     load: async () => (await import('../pages/account-activity.tsx')).AccountActivityPage,
+  },
+  {
+    path: tracePath,
+    access: 'signedIn',
+    isOwnDocument: true,
+    load: async () => (await import('../pages/trace.tsx')).TracePage,
   },
   {
     path: '/sign-in',

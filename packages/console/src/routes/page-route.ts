@@ -8,5 +8,10 @@ export interface PageRoute {
   readonly access: 'anyone' | 'signedIn';
   /** Whether it stands alone, without the navigation around it: pages on which one does one thing and goes. */
   readonly isBare?: true;
+  /**
+   * Whether it needs a document of its own: one that the server answers with other headers than the rest, so that it may run modules.
+   * The browser loads it anew when one comes to it or leaves it.
+   */
+  readonly isOwnDocument?: boolean;
   readonly load: () => Promise<ComponentType>;
 }

@@ -11,6 +11,8 @@ export interface BindingListAnswer {
   /** ASCII, as all ids, names, addresses and times are: as long in bytes as it is in characters. */
   readonly json: string;
   readonly etag: string;
+  /** What `repr-digest` says (RFC 9530): hosts check a list with it, since one that came damaged would be confirmed by its tag for ever. */
+  readonly reprDigest: string;
 }
 
 const answers = memoryKey<BindingListAnswer>('binding lists', (answer) => answer.json.length);
@@ -31,7 +33,9 @@ export function readBindings(
   const memory = context.snapshots.current().memory(answers);
   return memory.getOrLoad(`${extensionPointId} ${guestKey}`, async () => {
     const json = bindingListJson(await context.store.read.bindings(extensionPointId, guestKey));
-    return { json, etag: `"${hash('sha256', json, 'base64url')}"` };
+    const digest = hash('sha256', json, 'buffer');
+    const reprDigest = `sha-256=:${digest.toString('base64')}:`;
+    return { json, etag: `"${digest.toString('base64url')}"`, reprDigest };
   });
 }
 

@@ -18,6 +18,7 @@ import type {
 import type { Mismatch } from '@tenon/protocol/interface-check';
 import type { AuditMutations, AuditQueries } from './audit/ports.ts';
 import type { HousekeepingMutations, HousekeepingQueries, StoreFault } from './housekeeping/ports.ts';
+import type { NewsMutations, NewsQueries } from './news/ports.ts';
 import type {
   ApiKeyRecord,
   AppRecord,
@@ -75,7 +76,7 @@ export type BoundVersion = VersionRecord & {
 };
 
 /** Questions to the store. Outside of a transaction each sees all that was committed before it was asked. */
-export interface Queries extends HousekeepingQueries, AuditQueries {
+export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries {
   user(id: UserId): Promise<UserRecord | undefined>;
   /** Whether there is, or was, any user. */
   anyUser(): Promise<boolean>;
@@ -170,7 +171,7 @@ export interface Queries extends HousekeepingQueries, AuditQueries {
 }
 
 /** Changes. Each is part of the transaction that hands it out. */
-export interface Mutations extends HousekeepingMutations, AuditMutations {
+export interface Mutations extends HousekeepingMutations, AuditMutations, NewsMutations {
   insertUser(user: UserRecord): Promise<void>;
   renameUser(id: UserId, name: string): Promise<void>;
   /**

@@ -61,7 +61,7 @@ export function answerAskedBefore(
   if (key === undefined || (method !== 'GET' && method !== 'HEAD')) return false;
   const known = context.snapshots.current().memory(memory).get(key);
   if (known === undefined || known.actor.expiresAtMs <= context.clock()) return false;
-  const { json, etag } = known.answer;
+  const { json, etag, reprDigest } = known.answer;
   const outcome = evaluateConditions(headers, etag);
   if (outcome === 'precondition_failed' || hasTwoAuthorizations(message)) return false;
   uses.note(usedBy(known.actor));
@@ -70,7 +70,7 @@ export function answerAskedBefore(
     response.writeHead(304, fields).end();
     return true;
   }
-  fields.push('content-type', 'application/json', 'content-length', String(json.length));
+  fields.push('repr-digest', reprDigest, 'content-type', 'application/json', 'content-length', String(json.length));
   response.writeHead(200, fields);
   if (method === 'HEAD') response.end();
   else response.end(json, 'latin1'); // as text it goes out in one write with the header

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../config-settings.ts';
 import type { UseLog } from '../domain/authenticate.ts';
 import type { Context } from '../domain/context.ts';
+import type { NewsFeed } from '../domain/news/feed.ts';
 import type { DevicePolls } from '../domain/oauth/device-polls.ts';
 import type { RateLimiter } from '../domain/ports.ts';
 import type { ModuleWorkers } from '../workers/module-workers.ts';
@@ -9,6 +10,7 @@ import type { ByteBudget } from './bodies/byte-budget.ts';
 import type { ClientAddresses } from './client-address.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import type { ContentCache } from './content-cache.ts';
+import type { Slots } from './slots.ts';
 
 /** Where the server is reached. The port is known only once it listens, so both are asked for each time. */
 export interface Addresses {
@@ -23,6 +25,9 @@ export interface Parts {
   readonly context: Context;
   readonly uses: UseLog;
   readonly workers: ModuleWorkers;
+  readonly news: NewsFeed;
+  /** Streams of news, by who follows what. */
+  readonly newsStreams: Slots;
   readonly contents: ContentCache;
   readonly bodyBudget: ByteBudget;
   readonly addresses: Addresses;

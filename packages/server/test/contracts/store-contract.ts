@@ -9,6 +9,7 @@ import { concurrencyContract } from './store/concurrency.ts';
 import { endedContract } from './store/ended.ts';
 import { erasureContract } from './store/erasure.ts';
 import { housekeepingContract } from './store/housekeeping.ts';
+import { newsContract } from './store/news.ts';
 import { pluginsContract } from './store/plugins.ts';
 import { recordsContract } from './store/records.ts';
 import { revisionContract } from './store/revision.ts';
@@ -28,6 +29,7 @@ export function storeContract(name: string, backend: Backend): void {
     erasureContract(backend);
     endedContract(backend);
     auditContract(backend);
+    newsContract(backend);
     housekeepingContract(backend);
     transactionsContract(backend);
     revisionContract(backend);

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Problem, problem, type TokenScope, type UserId } from '@tenon/protocol';
-import type { FastifyInstance, FastifyRequest, LightMyRequestResponse } from 'fastify';
+import type { FastifyInstance, FastifyRequest, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -29,6 +29,8 @@ export interface CallOptions {
   readonly json?: unknown;
   readonly body?: Buffer | string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** For an answer that has no end: reads its beginning, and goes. */
+  readonly isEndless?: boolean;
 }
 
 export interface TestService {
@@ -101,8 +103,8 @@ export async function openService({ config: changes, replace }: ServiceOptions =
     token,
     apiKey: async (userId) => (await issueApiKey(context, userId, 'test')).secret,
     call: (method, path, options = {}) => {
-      const { token: bearer, json, body, headers } = options;
-      return app.inject({
+      const { token: bearer, json, body, headers, isEndless = false } = options;
+      const request: InjectOptions = {
         method: method as 'GET',
         url: path,
         headers: {
@@ -111,7 +113,8 @@ export async function openService({ config: changes, replace }: ServiceOptions =
           ...headers,
         },
         ...(json === undefined ? (body === undefined ? {} : { payload: body }) : { payload: JSON.stringify(json) }),
-      });
+      };
+      return isEndless ? beginningOf(app, request) : app.inject(request);
     },
     async listen() {
       await app.listen({ host: '127.0.0.1', port: 0 });
@@ -126,6 +129,19 @@ export async function openService({ config: changes, replace }: ServiceOptions =
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** An answer with the first of what comes of its body. */
+async function beginningOf(app: FastifyInstance, request: InjectOptions): Promise<LightMyRequestResponse> {
+  const response = await app.inject({ ...request, payloadAsStream: true });
+  const stream = response.stream();
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) {
+    chunks.push(chunk as Buffer);
+    break;
+  }
+  const payload = Buffer.concat(chunks).toString();
+  return Object.assign(response, { payload, json: () => JSON.parse(payload) });
 }
 
 const isProblem = Compile(problem);

@@ -37,6 +37,8 @@ export async function runSequence(stage: Stage, seed: number, tally: Tally): Pro
   let history = new History(firstHolders.map(([guest, user]): Event => ({ kind: 'join', guest, user })));
   const lists = new ExpectedLists();
   const told: string[] = [];
+  const etags = new Map<GuestKey, string>();
+  for (const guest of guestKeys) etags.set(guest, (await sequence.list(guest)).etag);
   let nowMs = Date.UTC(2026, 4, 1) + random.below(1000);
   try {
     const length = 1 + random.below(scene.maxLength);
@@ -50,7 +52,15 @@ export async function runSequence(stage: Stage, seed: number, tally: Tally): Pro
       assert.equal(code, 'code' in prediction ? prediction.code : undefined, 'what came of the last of them');
       if ('event' in prediction) history = new History([...history.events, prediction.event]);
       lists.follow(history, nowMs);
-      for (const guest of guestKeys) await compareList(sequence, history, lists, guest);
+      const news = await sequence.news();
+      for (const guest of guestKeys) {
+        const etag = await compareList(sequence, history, lists, guest);
+        const isTold = news.includes(guest);
+        assert.equal(isTold, etag !== etags.get(guest), `news of the list of ${guest}`);
+        if (isTold) tally.set('news told', (tally.get('news told') ?? 0) + 1);
+        etags.set(guest, etag);
+      }
+      assert.equal(new Set(news).size, news.length, 'each list is told of once');
     }
     if (seed % 4 === 0) await compareReaders(sequence, history);
   } catch (cause) {
@@ -79,7 +89,13 @@ function drawStep(random: Random, scene: Scene, history: History, step: number) 
   }
 }
 
-async function compareList(sequence: Sequence, history: History, lists: ExpectedLists, guest: GuestKey): Promise<void> {
+/** @returns the entity tag of the list */
+async function compareList(
+  sequence: Sequence,
+  history: History,
+  lists: ExpectedLists,
+  guest: GuestKey,
+): Promise<string> {
   const entries = lists.list(history, guest).map(({ of, name, content, updatedAtMs }) => {
     const id = sequence.pluginId(of, name);
     const updatedAt = new Date(updatedAtMs).toISOString();
@@ -89,6 +105,7 @@ async function compareList(sequence: Sequence, history: History, lists: Expected
   const { json, etag } = await sequence.list(guest);
   assert.equal(json, expected, `the list of ${guest}`);
   assert.equal(etag, `"${createHash('sha256').update(expected).digest('base64url')}"`);
+  return etag;
 }
 
 /** Content is there as long as some version has it, yanked or not, for the team and for who published it; then no more. */

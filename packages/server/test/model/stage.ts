@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import {
   type AppId,
@@ -30,6 +31,7 @@ import {
   unpinBinding,
 } from '../../src/domain/host-control.ts';
 import { acceptInvitation } from '../../src/domain/invitations.ts';
+import { tellNews } from '../../src/domain/news/tell.ts';
 import type { BlobStore, ModuleChecker, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
 import { noLimits, type TokenRecord } from '../../src/domain/records.ts';
@@ -59,6 +61,8 @@ export interface Sequence {
   perform(operation: Operation, nowMs: number): Promise<string | undefined>;
   /** A2's answer for a guest key. */
   list(guest: GuestKey): Promise<{ readonly json: string; readonly etag: string }>;
+  /** The guest keys whose lists news has told of since the last time that this was asked, each as often as it was told. */
+  news(): Promise<string[]>;
   /** Whether a person may read the bytes by their address. */
   mayRead(person: Person, content: Content): Promise<boolean>;
   pluginId(of: Person, name: string): string;
@@ -89,8 +93,9 @@ const checker: ModuleChecker = {
   compare: async (interfaces) => interfaces.map(() => []),
 };
 
-export function openStage(store: Store): Stage {
+export function openStage(bare: Store): Stage {
   let nowMs = 0;
+  const store = tellNews(bare, { clock: () => nowMs, random: randomBytes, keep: 1000 });
   const context: Context = {
     store,
     blobs: noBlobs,
@@ -120,6 +125,7 @@ export function openStage(store: Store): Stage {
         authorizeExtensionPoint(context, actor(person), purpose, extensionPointId);
       const parts: Parts = { context, actor, at, guestId, bytesOf, join, appId };
       const access = await at('olga', 'readBindings');
+      let told = 0;
       return {
         async perform(operation, atMs) {
           nowMs = atMs;
@@ -132,6 +138,11 @@ export function openStage(store: Store): Stage {
           }
         },
         list: (guest) => readBindings(context, access, guest),
+        async news() {
+          const news = await store.read.news(appId, told, 1000);
+          for (const { serial } of news) assert.equal(serial, ++told, 'news is numbered without a gap');
+          return news.map(({ guestKey }) => String(guestKey));
+        },
         async mayRead(person, content) {
           return authorizeContent(context, actor(person), addressOf(bytesOf(content))).then(
             () => true,

@@ -32,6 +32,11 @@ export function spanTree(batch: readonly Span[], originNs: bigint, indexOf: (ind
   const describe = (span: Span): ExpectedSpan => {
     assert.ok(span.function, 'the span is that of a function');
     assert.deepEqual(span.dropped, { events: 0, attributes: 0 });
+    assert.equal(
+      span.status.message !== '',
+      span.status.code === 'error',
+      'what failed has a reason, and nothing else',
+    );
     return {
       index: indexOf(span.function.index),
       startNs: Number(span.startTimeUnixNano - originNs),

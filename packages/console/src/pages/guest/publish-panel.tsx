@@ -1,11 +1,11 @@
 import type { App, ExtensionPoint, Plugin, PublishedPlugin } from '@tenon/protocol';
 import { useRef, useState } from 'preact/hooks';
+import { DropZone } from '../../components/drop-zone.tsx';
 import { Link } from '../../components/link.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Spinner } from '../../components/spinner.tsx';
 import { checkModule, type ModuleCheck, pluginNameOf, preambleFault } from './check-module.ts';
 import { CommandLine } from './command-line.tsx';
-import { DropZone } from './drop-zone.tsx';
 import { guestNames } from './guest-names.ts';
 import { type Draft, PublishForm, type Target } from './publish-form.tsx';
 
@@ -80,6 +80,7 @@ export function PublishPanel(props: {
             <DropZone
               label="Drop a .wasm file here"
               accept=".wasm,application/wasm"
+              hint="A core module. It is looked at here first, and sent when you say so."
               isDisabled={state.name === 'looking'}
               onFiles={(files) => void take(files)}
             />

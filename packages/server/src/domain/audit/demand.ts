@@ -85,6 +85,9 @@ const told: { readonly [M in keyof Mutations]: IsTold<M> } = {
   deleteEndedLeases: false,
   insertAuditEvent: false,
   deleteAuditBefore: false,
+  // It tells hosts of what the row tells people of.
+  insertNews: false,
+  deleteNewsBefore: false,
 };
 
 /**

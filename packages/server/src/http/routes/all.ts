@@ -11,6 +11,7 @@ import { healthRoutes } from './health.ts';
 import { hostControlRoutes } from './host-control.ts';
 import { instrumentRoutes } from './instrument.ts';
 import { invitationRoutes } from './invitations.ts';
+import { newsRoutes } from './news.ts';
 import { oauthRoutes } from './oauth.ts';
 import { pluginRoutes } from './plugins.ts';
 import { referenceRoutes } from './reference.ts';
@@ -22,6 +23,7 @@ import { versionRoutes } from './versions.ts';
 /** Every route there is. */
 export const allRoutes: readonly Route[] = [
   ...bindingRoutes,
+  ...newsRoutes,
   ...contentRoutes,
   ...pluginRoutes,
   ...versionRoutes,

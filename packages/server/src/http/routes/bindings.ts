@@ -27,6 +27,7 @@ export const bindingRoutes: readonly Route[] = [
           schema: bindingList,
           headers: {
             etag: 'strong; changes exactly when the body does',
+            'repr-digest': "`sha-256=:…:`, the body's digest (RFC 9530)",
             'cache-control': `\`${bindingListHeaders['cache-control']}\``,
             vary: `\`${bindingListHeaders.vary}\``,
           },
@@ -52,7 +53,8 @@ export const bindingRoutes: readonly Route[] = [
       }
       reply.headers(bindingListHeaders).header('etag', answer.etag);
       if (outcome === 'not_modified') return reply.code(304).send();
-      return reply.header('content-type', 'application/json').send(Buffer.from(answer.json, 'latin1'));
+      reply.headers({ 'repr-digest': answer.reprDigest, 'content-type': 'application/json' });
+      return reply.send(Buffer.from(answer.json, 'latin1'));
     },
   }),
 ];

@@ -11,6 +11,7 @@ import { guestMutations, guestQueries } from './guests.ts';
 import { identityMutations, identityQueries } from './identities.ts';
 import { invitationMutations, invitationQueries } from './invitations.ts';
 import { leaseMutations, leaseQueries } from './leases.ts';
+import { newsMutations, newsQueries } from './news.ts';
 import { oneTimeLinkMutations, oneTimeLinkQueries } from './one-time-links.ts';
 import { pluginMutations, pluginQueries } from './plugins.ts';
 import type { Db } from './schema.ts';
@@ -39,6 +40,7 @@ export function queries(db: Db): Queries {
     ...blobQueries(db),
     ...leaseQueries(db),
     ...auditQueries(db),
+    ...newsQueries(db),
   };
 }
 
@@ -63,5 +65,6 @@ export function transaction(db: Db): Transaction {
     ...blobMutations(db),
     ...leaseMutations(db),
     ...auditMutations(db),
+    ...newsMutations(db),
   };
 }

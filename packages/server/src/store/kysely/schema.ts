@@ -53,6 +53,8 @@ export interface Database {
   tokens: TokensTable;
   api_keys: ApiKeysTable;
   audit_events: AuditEventsTable;
+  news_heads: NewsHeadsTable;
+  news: NewsTable;
 }
 
 /** What queries run on: the database, or a transaction in it. */
@@ -294,4 +296,21 @@ interface AuditEventsTable {
   details_json: string;
   /** Pairs of a guest's id and key; `null` for none, or when the application is gone. */
   guest_keys_json: string | null;
+}
+
+/** The newest news of each application that has had any. */
+interface NewsHeadsTable {
+  app_id: AppId;
+  serial: number;
+  mark: string;
+}
+
+interface NewsTable {
+  app_id: AppId;
+  serial: number;
+  mark: string;
+  at_ms: number;
+  extension_point_id: ExtensionPointId;
+  /** `null` when all lists of the extension point changed, since it is gone. */
+  guest_key: string | null;
 }

@@ -8,6 +8,7 @@ import { newId } from '@tenon/protocol';
 import { Kysely } from 'kysely';
 import { addressOf, someHash, versionRecord } from '../../../test/helpers/records.ts';
 import type { AuditFilter } from '../../domain/audit/ports.ts';
+import type { BindingFilter } from '../../domain/news/ports.ts';
 import type { Mutations, Queries, Transaction } from '../../domain/ports.ts';
 import { noLimits } from '../../domain/records.ts';
 import { queries, transaction } from '../kysely/queries.ts';
@@ -31,6 +32,14 @@ const everyAuditFilter: readonly AuditFilter[] = [
   { fromMs: 1 },
   { toMs: 2 },
   { action: 'app.update', userId: user, targetId: guest, fromMs: 1, toMs: 2 },
+];
+
+const everyBindingFilter: readonly BindingFilter[] = [
+  { extensionPointId: point, guestId: guest, name: 'plugin' },
+  key,
+  { guestId: guest },
+  { guestId: guest, userId: user },
+  { userId: user },
 ];
 
 /** A call of every query. One that is missing here does not compile. */
@@ -95,6 +104,9 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   auditOfApp: (ask) => everyAuditFilter.map((filter) => ask.auditOfApp(app, filter, { limit: 9 })),
   auditOfAccount: (ask) => everyAuditFilter.map((filter) => ask.auditOfAccount(user, filter, { limit: 9 })),
   auditOfAll: (ask) => everyAuditFilter.map((filter) => ask.auditOfAll(filter, { limit: 9 })),
+  newsHeads: (ask) => [ask.newsHeads([app]), ask.newsHeads([app, newId('app')])],
+  news: (ask) => [ask.news(app, 7, 9)],
+  boundLists: (ask) => everyBindingFilter.map((of) => ask.boundLists(of)),
 };
 
 /** A call of every change that looks for rows; plain insertions don't. */
@@ -173,6 +185,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteLease: (tx) => tx.deleteLease({ kind: 'collect', holder: 'a' }),
   deleteEndedLeases: (tx) => tx.deleteEndedLeases('collect', 1),
   deleteAuditBefore: (tx) => tx.deleteAuditBefore(1, 9),
+  deleteNewsBefore: (tx) => tx.deleteNewsBefore(1, 9),
   touch: (tx) =>
     tx.touch(
       new Map([
@@ -257,6 +270,11 @@ describe('query plans', () => {
       'version_guests … (version_id=? AND guest_id=?)',
     ],
     bindings: ['bindings … (extension_point_id=? AND guest_id=?)', 'guests … (app_id=? AND guest_key=?)'],
+    boundLists: [
+      'bindings … (extension_point_id=? AND guest_id=? AND name=?)',
+      'bindings … (guest_id=? AND user_id=?)',
+      'plugins … (user_id=?)',
+    ],
     bindingsOfGuest: ['bindings … (extension_point_id=? AND guest_id=? AND name>?)'],
     guestsHeldBy: ['guests … (app_id=? AND id=?)', 'guest_users … (user_id=?)'],
     mayReadContent: [
@@ -265,6 +283,7 @@ describe('query plans', () => {
       'members … (user_id=?)',
       'guest_users … (user_id=?)',
     ],
+    news: ['news … (app_id=? AND serial>?)'],
     plugins: ['plugins … (extension_point_id=? AND user_id=? AND name>?)'],
     versions: ['versions … (extension_point_id=? AND user_id=? AND name=? AND number<?)'],
     versionsAwaitingApproval: ['versions … (app_id=? AND id>?)'],

@@ -8,11 +8,13 @@ export function DropZone(props: {
   /** What to bring: "Drop a .wasm file here". */
   readonly label: string;
   readonly accept: string;
+  /** What will be done with it. */
+  readonly hint: string;
   readonly isDisabled?: boolean;
   /** Gets what was dropped or chosen; several files if somebody dropped several. */
   readonly onFiles: (files: readonly File[]) => void;
 }) {
-  const { label, accept, isDisabled = false, onFiles } = props;
+  const { label, accept, hint, isDisabled = false, onFiles } = props;
   const [isOver, setOver] = useState(false);
   const hintId = useId();
   useFilesKeptOut();
@@ -61,7 +63,7 @@ export function DropZone(props: {
         />
       </label>
       <p class="soft small" id={hintId}>
-        A core module. It is looked at here first, and sent when you say so.
+        {hint}
       </p>
     </div>
   );

@@ -1,0 +1,28 @@
+// A host that serves web requests: node src/main.ts
+import type { AddressInfo } from 'node:net';
+import process from 'node:process';
+import { createClient } from '@tenon/client';
+import { diskStore } from '@tenon/client/disk';
+import { createPluginRunner } from './plugin-runner.ts';
+import { readSettings } from './settings.ts';
+import { createWebHost } from './web-host.ts';
+
+const { url, token, extensionPointId, folder, port, staleMs } = readSettings();
+const client = createClient({ baseUrl: url, token, store: diskStore({ directory: folder }), staleMs });
+client.on('stale', ({ problem }) =>
+  console.log(`The server can't be asked (${problem.code}): going on with what is here.`),
+);
+client.on('recovered', () => console.log('The server answers again.'));
+client.on('changed', () => console.log('Another version is bound.'));
+
+const runner = createPluginRunner();
+const host = createWebHost(client, extensionPointId, runner);
+host.listen(port, '127.0.0.1', () => {
+  console.log(`Serving http://127.0.0.1:${(host.address() as AddressInfo).port}/guests/<guest key>/greet`);
+});
+
+process.once('SIGTERM', async () => {
+  host.close();
+  await runner.close();
+  await client.close();
+});

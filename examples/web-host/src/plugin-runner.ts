@@ -1,0 +1,89 @@
+import { Worker } from 'node:worker_threads';
+import type { Answer, Call } from './plugin-thread.ts';
+
+/** What a plugin did wrong: it trapped, said that it failed, or took too long. */
+export class PluginError extends Error {}
+
+/**
+ * Runs plugins, each in a thread of its own: one that loops for ever takes nobody's time but its own guest's, and is stopped.
+ * A guest's thread is replaced when another module is to be run for it; calls that are under way end in the old one.
+ */
+export interface PluginRunner {
+  call(guestKey: string, module: WebAssembly.Module, exported: string, input: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+interface Thread {
+  readonly module: WebAssembly.Module;
+  call(exported: string, input: string): Promise<string>;
+  /** Ends the thread once the calls that are under way have ended. */
+  retire(): void;
+  /** Ends the thread now. */
+  stop(): Promise<void>;
+}
+
+export function createPluginRunner({ timeoutMs = 1000 } = {}): PluginRunner {
+  const threads = new Map<string, Thread>();
+  return {
+    call(guestKey, module, exported, input) {
+      let thread = threads.get(guestKey);
+      if (thread?.module !== module) {
+        thread?.retire();
+        const started = startThread(module, timeoutMs, () => {
+          if (threads.get(guestKey) === started) threads.delete(guestKey);
+        });
+        thread = started;
+        threads.set(guestKey, thread);
+      }
+      return thread.call(exported, input);
+    },
+    async close() {
+      await Promise.all([...threads.values()].map((thread) => thread.stop()));
+    },
+  };
+}
+
+function startThread(module: WebAssembly.Module, timeoutMs: number, onEnd: () => void): Thread {
+  const worker = new Worker(new URL('./plugin-thread.ts', import.meta.url), { workerData: module });
+  const waiting = new Map<number, { settle(answer: Partial<Answer>): void }>();
+  let calls = 0;
+  let isRetired = false;
+  worker.on('message', (answer: Answer) => waiting.get(answer.number)?.settle(answer));
+  worker.on('error', (error) => end(String(error))); // it could not be instantiated
+  worker.on('exit', () => end('it was stopped'));
+
+  function end(error: string): void {
+    onEnd();
+    for (const { settle } of waiting.values()) settle({ error });
+  }
+
+  return {
+    module,
+    call(exported, input) {
+      const number = calls++;
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          settle({ error: `it took more than ${timeoutMs} ms` });
+          onEnd(); // the next call gets another thread
+          void worker.terminate(); // what else waited for this one fails with it
+        }, timeoutMs);
+        const settle = ({ output, error }: Partial<Answer>): void => {
+          clearTimeout(timer);
+          waiting.delete(number);
+          if (error === undefined) resolve(output ?? '');
+          else reject(new PluginError(`${exported}() failed: ${error}`));
+          if (isRetired && waiting.size === 0) void worker.terminate();
+        };
+        waiting.set(number, { settle });
+        worker.postMessage({ number, export: exported, input } satisfies Call);
+      });
+    },
+    retire() {
+      isRetired = true;
+      if (waiting.size === 0) void worker.terminate();
+    },
+    async stop() {
+      await worker.terminate();
+    },
+  };
+}

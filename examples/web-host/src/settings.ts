@@ -1,0 +1,31 @@
+import process from 'node:process';
+
+export interface Settings {
+  readonly url: string;
+  readonly token: string;
+  readonly extensionPointId: string;
+  /** Where plugins are kept, so that this host starts even while there is no server. */
+  readonly folder: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** How old a list of plugins may be before the server is asked again, where it doesn't tell by itself. */
+  readonly staleMs: number;
+}
+
+/** `quickstart.env` of a demo server has the first three. */
+export function readSettings(environment: NodeJS.ProcessEnv = process.env): Settings {
+  return {
+    url: demand('TENON_URL'),
+    token: demand('TENON_TOKEN'),
+    extensionPointId: demand('TENON_EXTENSION_POINT_ID'),
+    folder: environment.PLUGIN_FOLDER || 'plugins',
+    port: Number(environment.PORT || 8400),
+    staleMs: Number(environment.STALE_MS || 1000),
+  };
+
+  function demand(name: string): string {
+    const value = environment[name];
+    if (!value) throw new Error(`${name} is not set: set -a; . ./tenon-data/quickstart.env; set +a`);
+    return value;
+  }
+}

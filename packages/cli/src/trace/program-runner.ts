@@ -1,0 +1,249 @@
+import { type Span, start, type TraceContext } from '@tenon/trace';
+import { createDemangler } from '@tenon/trace/demangle';
+import { formatResults } from './call-arguments.ts';
+import { createExtismHost, type ExtismHost } from './extism-host.ts';
+import type { Ending, FunctionRun, RunMessage, RunResult, RunTask } from './messages.ts';
+import { extismModule, type Program, type Stub, wasiModules } from './program.ts';
+import { createStandardInput } from './standard-input.ts';
+import { createStopper, Stopped, type Stopper } from './stopper.ts';
+import { rootTime } from './summary.ts';
+import { createWasiHost, loadWasi, ProgramExit, type WasiHost } from './wasi-host.ts';
+
+/** An instance, and what stands around it. */
+interface Running {
+  readonly exports: WebAssembly.Exports;
+  readonly memory: WebAssembly.Memory | undefined;
+  readonly plugin: ExtismHost;
+}
+
+/** What a call came to. */
+interface Answer {
+  readonly ending: Ending;
+  readonly output: Uint8Array | undefined;
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Prepares the runs of a program.
+ *
+ * @returns runs it as often as the task says, or until a run fails
+ */
+export async function createProgramRunner(
+  task: RunTask,
+  send: (message: RunMessage) => void,
+): Promise<() => Omit<RunResult, 'runs'>> {
+  const Wasi = await loadWasi();
+  const stopper = createStopper(new Int32Array(task.shared), () => send({ type: 'stops' }));
+  const stdin = createStandardInput({ port: task.stdin, stopper, askForMore: () => send({ type: 'wants-input' }) });
+  const plugin = createExtismHost({ config: task.pluginConfig, log: (text) => send({ type: 'log', text }) });
+  /** Of the run that is going on, or of the last one. */
+  let spans: Span[] = [];
+  const context = start(task.module, {
+    spanFilter: { minDurationMicroseconds: task.minDurationMicroseconds },
+    limits: { spans: task.maxSpans },
+    exporters: [
+      {
+        export(batch) {
+          for (const span of batch) spans.push(span);
+        },
+      },
+    ],
+    statistics: true,
+    demangle: createDemangler(task.demangler),
+    failureReason,
+  });
+  const observing = stoppable(context, stopper);
+  const compiled = new WebAssembly.Module(task.module, { builtins: ['js-string'] });
+
+  function instantiate(): Running {
+    const versions = { wasi_snapshot_preview1: 'preview1', wasi_unstable: 'unstable' } as const;
+    const wasi = new Map<string, WasiHost>(
+      wasiModules.map((name) => [name, createWasiHost(Wasi, versions[name], task, { stdin, stopper })]),
+    );
+    const imports = mergeImports([
+      stubImports(task.stubs),
+      { [extismModule]: plugin.imports },
+      ...[...wasi].map(([name, host]) => ({ [name]: host.imports })),
+      observing,
+    ]);
+    const instance = context.bind(context.run(() => new WebAssembly.Instance(compiled, imports)));
+    const memory = memoryOf(instance.exports, imports);
+    for (const { module } of WebAssembly.Module.imports(compiled)) {
+      if (memory !== undefined) wasi.get(module)?.attach(memory);
+      wasi.delete(module);
+    }
+    return { exports: instance.exports, memory, plugin };
+  }
+
+  return () => {
+    let ending = returned;
+    let output: Uint8Array | undefined;
+    let initialPages: number | undefined;
+    let running: Running | undefined;
+    const counted = countRuns(context);
+    send({ type: 'begins' });
+    for (let run = 0; run < task.repeat && hasSucceeded(ending); run++) {
+      stdin.rewind();
+      let hasBegun = false;
+      try {
+        // A command runs once; what has functions to call is used again, as hosts do.
+        if (running === undefined || task.program.kind === 'command') {
+          running = instantiate();
+          initialize(running, task.program);
+        }
+        const { exports, memory, plugin } = running;
+        spans = [];
+        counted();
+        initialPages = memory === undefined ? undefined : memory.buffer.byteLength / 65_536;
+        hasBegun = true;
+        ({ ending, output } = call(exports, plugin, task));
+      } catch (thrown) {
+        ending = endingOf(thrown);
+      }
+      if (hasBegun) send({ type: 'ran', figures: { timeNano: rootTime(spans), functions: counted() } });
+      else break;
+    }
+    return { ending, spans, statistics: context.statistics(), initialPages, output };
+  };
+}
+
+/** Calls what prepares an instance that is no command. */
+function initialize({ exports }: Running, program: Program): void {
+  if (program.kind === 'command') return;
+  if (program.kind === 'plugin') callIfThere(exports.hs_init, 0, 0);
+  if (!('invoke' in program) || program.invoke !== '_initialize') callIfThere(exports._initialize);
+}
+
+function callIfThere(exported: WebAssembly.ExportValue | undefined, ...args: number[]): void {
+  if (typeof exported === 'function') exported(...args);
+}
+
+function call(exports: WebAssembly.Exports, plugin: ExtismHost, { program, input }: RunTask): Answer {
+  const exported = exports[program.kind === 'command' ? '_start' : program.invoke];
+  if (typeof exported !== 'function') throw new Error('the export is gone');
+  if (program.kind === 'plugin') return callPlugin(() => exported(), plugin, input);
+  const value: unknown = program.kind === 'command' ? exported() : exported(...program.args);
+  if (program.kind === 'command') return { ending: { kind: 'returned', exitCode: 0 }, output: undefined };
+  return { ending: returned, output: encoder.encode(formatResults(value)) };
+}
+
+const returned: Ending = { kind: 'returned', exitCode: undefined };
+
+function hasSucceeded(ending: Ending): boolean {
+  return ending.kind === 'returned' && (ending.exitCode ?? 0) === 0;
+}
+
+function callPlugin(callExport: () => unknown, plugin: ExtismHost, input: Uint8Array): Answer {
+  plugin.begin(input);
+  const answered = callExport();
+  const { output, error } = plugin.end();
+  if (error !== undefined) throw new PluginFailure(`the plugin says: ${error}`);
+  if (answered !== undefined && answered !== 0)
+    throw new PluginFailure(`the plugin answered ${answered}, which is no success`);
+  return { ending: returned, output };
+}
+
+/** A plugin that has ended in order, and said that it could not do what it was asked. */
+class PluginFailure extends Error {
+  override readonly name = 'PluginFailure';
+}
+
+/** Why a call failed; nothing for a program that ends itself with success. */
+function failureReason(thrown: unknown): string | undefined {
+  if (thrown instanceof ProgramExit) return thrown.exitCode === 0 ? undefined : thrown.message;
+  if (thrown instanceof Stopped) return 'stopped';
+  return reasonOf(thrown);
+}
+
+function reasonOf(thrown: unknown): string {
+  if (typeof WebAssembly.Exception === 'function' && thrown instanceof WebAssembly.Exception) {
+    return 'an exception that nobody caught';
+  }
+  if (thrown instanceof PluginFailure) return thrown.message;
+  if (thrown instanceof WebAssembly.RuntimeError || thrown instanceof RangeError) return thrown.message;
+  return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+}
+
+function endingOf(thrown: unknown): Ending {
+  if (thrown instanceof Stopped) return { kind: 'stopped' };
+  if (thrown instanceof ProgramExit) return { kind: 'returned', exitCode: thrown.exitCode };
+  if (thrown instanceof WebAssembly.LinkError || thrown instanceof WebAssembly.CompileError) {
+    return { kind: 'refused', reason: thrown.message.replace(/^WebAssembly\.\w+\(\): /, '') };
+  }
+  return { kind: 'failed', reason: reasonOf(thrown) };
+}
+
+/** The imports of tracing, with a look at every call whether the program is to end. */
+function stoppable({ imports }: TraceContext, { check }: Stopper): WebAssembly.Imports {
+  const looking = (enter: (index: number) => void) => (index: number) => {
+    enter(index);
+    check();
+  };
+  const own = imports['dylibso:observe/instrument'];
+  const older = imports.dylibso_observe;
+  return {
+    ...imports,
+    'dylibso:observe/instrument': { ...own, enter: looking(own.enter as (index: number) => void) },
+    dylibso_observe: { ...older, instrument_enter: looking(older.instrument_enter as (index: number) => void) },
+  };
+}
+
+function stubImports(stubs: readonly Stub[]): WebAssembly.Imports {
+  return mergeImports(stubs.map((stub) => ({ [stub.module]: { [stub.name]: stubValue(stub) } })));
+}
+
+function stubValue(stub: Stub): WebAssembly.ImportValue {
+  if (stub.kind === 'memory') {
+    const { minimumPages: initial, maximumPages: maximum, isShared: shared } = stub.memory;
+    return new WebAssembly.Memory({ initial, ...(maximum !== undefined && { maximum }), shared });
+  }
+  const values = stub.results.map(zeroOf);
+  const answer = values.length > 1 ? values : values[0];
+  return () => answer;
+}
+
+function zeroOf(type: string): number | bigint | null {
+  return type === 'i64' ? 0n : /^[if]\d\d$/.test(type) ? 0 : null;
+}
+
+function mergeImports(parts: readonly WebAssembly.Imports[]): WebAssembly.Imports {
+  const merged = new Map<string, WebAssembly.ModuleImports>();
+  for (const part of parts) {
+    for (const [module, fields] of Object.entries(part)) merged.set(module, { ...merged.get(module), ...fields });
+  }
+  return Object.fromEntries(merged);
+}
+
+/** The memory that the host reads and writes: the one of that name, else any that the module exports, else one that it was given. */
+function memoryOf(exports: WebAssembly.Exports, imports: WebAssembly.Imports): WebAssembly.Memory | undefined {
+  const given = Object.values(imports).flatMap((fields): unknown[] => Object.values(fields));
+  return [exports.memory, ...Object.values(exports), ...given].find((value) => value instanceof WebAssembly.Memory);
+}
+
+/** Tells what was counted since it was asked last. */
+function countRuns(context: TraceContext): () => readonly FunctionRun[] {
+  const before = new Map<number, FunctionRun>();
+  return () =>
+    context.statistics().functions.flatMap((entry): FunctionRun[] => {
+      const { index } = entry.function;
+      const now = {
+        index,
+        calls: entry.calls,
+        totalNano: Number(entry.totalTimeNano),
+        selfNano: Number(entry.selfTimeNano),
+      };
+      const last = before.get(index);
+      before.set(index, now);
+      const calls = now.calls - (last?.calls ?? 0);
+      if (calls === 0) return [];
+      return [
+        {
+          index,
+          calls,
+          totalNano: now.totalNano - (last?.totalNano ?? 0),
+          selfNano: now.selfNano - (last?.selfNano ?? 0),
+        },
+      ];
+    });
+}

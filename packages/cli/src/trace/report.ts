@@ -1,0 +1,116 @@
+import type { FunctionStatistics, TraceStatistics } from '@tenon/trace';
+import { formatDuration, formatPages } from '@tenon/trace/flame-graph';
+import { treeText } from '@tenon/trace/formats';
+import { count, displayWidth, formatNumber, printable, type Style } from '../text.ts';
+import type { Trace } from './formats.ts';
+import type { FunctionSpread, RepeatSummary, Spread } from './summary.ts';
+
+export interface ReportOptions {
+  readonly style: Style;
+  readonly isColoured: boolean;
+  /** How many functions are listed. */
+  readonly top: number;
+  /** Whether each call has a line of its own. */
+  readonly isEach: boolean;
+}
+
+/** What a trace comes to, in a line. */
+export function formatHeading({ title, timeNano, spans, statistics, minDurationMicroseconds }: Trace): string {
+  const calls = (statistics?.functions ?? []).reduce((sum, entry) => sum + entry.calls, 0);
+  const ofFunctions = `${count(calls, 'call')} of ${count(statistics?.functions.length ?? 0, 'function')}`;
+  const kept =
+    minDurationMicroseconds === 0
+      ? count(spans.length, 'span')
+      : `${count(spans.length, 'span')} of ${formatNumber(minDurationMicroseconds)} µs or more`;
+  return `${printable(title)}: ${formatDuration(timeNano)} in ${ofFunctions}, ${kept}`;
+}
+
+/** The whole report for people: the tree of calls, the functions with the most time of their own, what was dropped. */
+export function formatReport(trace: Trace, options: ReportOptions): string {
+  const { style, isColoured, top, isEach } = options;
+  const parts = [`${style.bold(formatHeading(trace))}\n`];
+  const tree = treeText(trace.spans, { color: isColoured, calls: isEach ? 'each' : 'merged' });
+  parts.push(tree === '' ? 'Nothing that is traced was called.\n' : tree);
+  const { statistics, summary } = trace;
+  if (top > 0 && summary !== undefined) parts.push(formatSummary(summary, top, style));
+  else if (top > 0 && statistics !== undefined) parts.push(formatTop(statistics, top, style));
+  parts.push(droppedNotes(trace).join(''));
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function formatTop({ functions }: TraceStatistics, top: number, style: Style): string {
+  if (functions.length === 0) return '';
+  const bySelf = functions.toSorted((a, b) => compare(b.selfTimeNano, a.selfTimeNano));
+  const whole = Number(functions.reduce((sum, { selfTimeNano }) => sum + selfTimeNano, 0n));
+  const rows = bySelf.slice(0, top).map((entry) => topRow(entry, whole));
+  const headings = ['self', '', 'total', 'calls', 'longest', 'memory', 'function'];
+  return `${formatFigures(headings, rows, style)}${restNote(functions.length, top)}`;
+}
+
+function topRow(entry: FunctionStatistics, wholeNano: number): string[] {
+  const self = Number(entry.selfTimeNano);
+  const failed = entry.failures > 0 ? `  (${formatNumber(entry.failures)} failed)` : '';
+  return [
+    formatDuration(self),
+    wholeNano === 0 ? '' : `${((self / wholeNano) * 100).toFixed(1)} %`,
+    formatDuration(Number(entry.totalTimeNano)),
+    formatNumber(entry.calls),
+    formatDuration(Number(entry.maxTimeNano)),
+    entry.grownPages === 0 ? '' : `+${formatPages(entry.grownPages)}`,
+    `${printable(entry.function.name)}${failed}`,
+  ];
+}
+
+function formatSummary({ runs, timeNano, functions }: RepeatSummary, top: number, style: Style): string {
+  const rows = functions.slice(0, top).map(summaryRow);
+  const all = [...spreadCells(timeNano), '', '', style.bold('a whole run')];
+  const headings = ['min', 'median', 'p95', 'max', 'total', 'calls', 'function'];
+  const heading = `${count(runs, 'run')}, and the time that functions took of their own in each:\n`;
+  return `${heading}${formatFigures(headings, [all, ...rows], style)}${restNote(functions.length, top)}`;
+}
+
+function summaryRow({ name, calls, total, self }: FunctionSpread): string[] {
+  return [...spreadCells(self), formatDuration(total.median), formatNumber(calls), printable(name)];
+}
+
+function spreadCells({ min, median, p95, max }: Spread): string[] {
+  return [min, median, p95, max].map(formatDuration);
+}
+
+function restNote(functions: number, top: number): string {
+  return functions > top ? `… and ${count(functions - top, 'more function')}; --top shows more\n` : '';
+}
+
+/** What was not kept, so that nobody takes a part for the whole. */
+function droppedNotes({ statistics }: Trace): string[] {
+  if (statistics === undefined) return [];
+  const { spans, depth, events, attributes, unmatched } = statistics.dropped;
+  const notes: string[] = [];
+  if (spans > 0)
+    notes.push(`${count(spans, 'span')} had no room: --max-spans makes some, --min-duration-microseconds needs less.`);
+  if (depth > 0) notes.push(`${count(depth, 'call')} lay too deep to be kept.`);
+  if (events > 0) notes.push(`${count(events, 'event')} of spans had no room.`);
+  if (attributes > 0) notes.push(`${count(attributes, 'attribute')} of spans had no room.`);
+  if (unmatched > 0) notes.push(`${count(unmatched, 'call')} began or ended without the other.`);
+  return notes.map((text) => `note: ${text}\n`);
+}
+
+/** A table of figures, aligned on the right, but for the last column. */
+function formatFigures(headings: readonly string[], rows: readonly (readonly string[])[], style: Style): string {
+  const all = [headings, ...rows];
+  const widths = headings.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));
+  const lines = all.map((row) =>
+    row
+      .map((cell, column) =>
+        column === row.length - 1 ? cell : ' '.repeat((widths[column] ?? 0) - displayWidth(cell)) + cell,
+      )
+      .filter((_, column) => (widths[column] ?? 0) > 0)
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines.map((line, at) => `${at === 0 ? style.dim(line) : line}\n`).join('');
+}
+
+function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,72 @@
+import type { Span, TraceStatistics } from '@tenon/trace';
+import type { RunFigures } from './messages.ts';
+
+/** How a figure spread over several runs. */
+export interface Spread {
+  readonly min: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly max: number;
+}
+
+/** What one function took in each run, in nanoseconds; runs in which it was not called count as 0. */
+export interface FunctionSpread {
+  readonly name: string;
+  readonly index: number;
+  /** Of all runs. */
+  readonly calls: number;
+  readonly total: Spread;
+  readonly self: Spread;
+}
+
+/** What several runs came to. */
+export interface RepeatSummary {
+  readonly runs: number;
+  /** Nanoseconds of a whole run, within traced calls. */
+  readonly timeNano: Spread;
+  /** By the median of their own time, most first. */
+  readonly functions: readonly FunctionSpread[];
+}
+
+/** How values spread: the nearest value that at least such a share of them does not exceed. */
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+  return { min: sorted[0] ?? 0, median: at(0.5), p95: at(0.95), max: sorted.at(-1) ?? 0 };
+}
+
+/** Sums several runs up. */
+export function summarize(runs: readonly RunFigures[], statistics: TraceStatistics): RepeatSummary {
+  const names = new Map(statistics.functions.map((entry) => [entry.function.index, entry.function.name]));
+  const byFunction = new Map<number, { calls: number; total: number[]; self: number[] }>();
+  for (const { functions } of runs) {
+    for (const { index, calls, totalNano, selfNano } of functions) {
+      const entry = byFunction.get(index) ?? { calls: 0, total: [], self: [] };
+      byFunction.set(index, entry);
+      entry.calls += calls;
+      entry.total.push(totalNano);
+      entry.self.push(selfNano);
+    }
+  }
+  const functions = [...byFunction].map(([index, { calls, total, self }]): FunctionSpread => {
+    const absent = Array.from({ length: runs.length - total.length }, () => 0);
+    return {
+      name: names.get(index) ?? `func[${index}]`,
+      index,
+      calls,
+      total: spreadOf([...absent, ...total]),
+      self: spreadOf([...absent, ...self]),
+    };
+  });
+  functions.sort((a, b) => b.self.median - a.self.median || b.total.median - a.total.median || a.index - b.index);
+  return { runs: runs.length, timeNano: spreadOf(runs.map(({ timeNano }) => timeNano)), functions };
+}
+
+/** What the outermost calls took, in nanoseconds. */
+export function rootTime(spans: readonly Span[]): number {
+  let sum = 0n;
+  for (const { parentSpanId, startTimeUnixNano, endTimeUnixNano } of spans) {
+    if (parentSpanId === undefined) sum += endTimeUnixNano - startTimeUnixNano;
+  }
+  return Number(sum);
+}

@@ -1,0 +1,1 @@
+export { type DiskStoreOptions, diskStore } from './disk-store.ts';

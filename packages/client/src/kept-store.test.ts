@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Store } from '@tenon/client';
+import {
+  type Answering,
+  addressOfBytes,
+  createAnswering,
+  entry,
+  key,
+  listAnswer,
+  listenTo,
+  noConnection,
+  openClient,
+  problemAnswer,
+} from '../test/helpers/answering.ts';
+
+const bytes = Uint8Array.from([1, 2, 3]);
+const address = addressOfBytes(bytes);
+const list = { p: entry(address) };
+
+const serve: Parameters<Answering['by']>[0] = ({ path, headers }) => {
+  if (path.endsWith(address)) return new Response(bytes);
+  return headers.get('if-none-match') === '"1"'
+    ? new Response(null, { status: 304, headers: { etag: '"1"' } })
+    : listAnswer(list, '"1"');
+};
+
+/** A store in memory, whose entries can be looked at and damaged. */
+function mapStore() {
+  const entries = new Map<string, Uint8Array<ArrayBuffer>>();
+  const store: Store = {
+    get: async (at) => entries.get(at)?.slice(),
+    set: async (at, value) => void entries.set(at, value.slice()),
+    delete: async (at) => void entries.delete(at),
+  };
+  return { entries, store };
+}
+
+/** Uses a client until it is closed. */
+async function use(store: Store, options: Parameters<typeof openClient>[1] = {}, answering = createAnswering(serve)) {
+  const { client, clock } = openClient(answering, { store, ...options });
+  const told = listenTo(client);
+  const answer = await client.lookUp(...key).catch((error) => error);
+  const content = await client.content(address).catch((error) => error);
+  await client.close();
+  const problems = told
+    .filter(({ type }) => type === 'problem')
+    .map(({ event }) => (event.error as Error & { code: string }).code);
+  return { answer, content, problems, asked: answering.asked, clock };
+}
+
+describe('createClient() with a store', () => {
+  it('has what it had before, and asks only whether it still holds', async () => {
+    const { store } = mapStore();
+    await use(store);
+    const { answer, content, asked } = await use(store);
+    assert.equal(answer.source, 'not_modified');
+    assert.deepEqual(content, bytes);
+    assert.deepEqual(
+      asked.map(({ headers }) => headers.get('if-none-match')),
+      ['"1"'],
+    );
+  });
+
+  it('works on while the server is down, and offline', async () => {
+    const { store } = mapStore();
+    await use(store);
+    for (const [options, code] of [
+      [{}, 'network'],
+      [{ offline: true }, 'offline'],
+    ] as const) {
+      const { answer, content } = await use(store, options, createAnswering(noConnection));
+      assert.equal(answer.source, 'store');
+      assert.equal(answer.isStale, true);
+      assert.equal(answer.problem.code, code);
+      assert.deepEqual(Object.keys(answer.list), ['p']);
+      assert.deepEqual(content, bytes);
+    }
+  });
+
+  it('serves one identity nothing that another was given', async () => {
+    const { store } = mapStore();
+    await use(store);
+    const down = () => createAnswering(noConnection);
+    for (const options of [{ token: 'tnn_other' }, { identity: 'mine' }, { baseUrl: 'https://other.example/tenon' }]) {
+      const { answer, content } = await use(store, options, down());
+      assert.equal(answer.code, 'network');
+      assert.equal(content.code, 'network');
+    }
+    await use(store, { identity: 'mine' });
+    const renewed = await use(store, { identity: 'mine', token: () => 'tnn_new' }, down());
+    assert.equal(renewed.answer.source, 'store');
+  });
+
+  it('finds out what is damaged, deletes it, and asks for it again', async () => {
+    const damages: ((bytes: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>)[] = [
+      () => new Uint8Array(),
+      (value) => value.slice(0, -1),
+      (value) => value.map((byte, at) => (at === value.length - 1 ? byte ^ 1 : byte)),
+      (value) => new Uint8Array(value.length),
+    ];
+    for (const damage of damages) {
+      const { store, entries } = mapStore();
+      await use(store);
+      const right = new Map(entries);
+      for (const [at, value] of right) entries.set(at, damage(value));
+      const { answer, content, problems } = await use(store);
+      assert.equal(answer.source, 'network');
+      assert.deepEqual(content, bytes);
+      assert.deepEqual(problems, ['damaged_entry', 'damaged_entry']);
+      assert.deepEqual([...entries.keys()].sort(), [...right.keys()].sort());
+      assert.deepEqual(entries.get([...right.keys()].find((at) => at.includes('/content/')) ?? ''), bytes);
+    }
+  });
+
+  it('takes no list for another one, even if it is whole', async () => {
+    const { store, entries } = mapStore();
+    await use(store);
+    const [from] = [...entries.keys()].filter((at) => at.includes('/list/'));
+    const { client } = openClient(createAnswering(noConnection), { store });
+    const { client: writer } = openClient(
+      createAnswering(() => listAnswer({})),
+      { store },
+    );
+    await writer.bindings('ext_1', 'other');
+    await writer.close();
+    const [to] = [...entries.keys()].filter((at) => at.includes('/list/') && at !== from);
+    entries.set(to ?? '', entries.get(from ?? '') ?? new Uint8Array());
+    await assert.rejects(client.bindings('ext_1', 'other'), { code: 'network' });
+  });
+
+  it('goes on without a store that fails, and tells once until it works again', async () => {
+    const { store } = mapStore();
+    let isFull = true;
+    const failing: Store = {
+      ...store,
+      set: async (...args) => {
+        if (isFull) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+        return store.set(...args);
+      },
+    };
+    const answering = createAnswering(serve);
+    const { client, clock } = openClient(answering, { store: failing, staleMs: 0 });
+    const told = listenTo(client);
+    const problems = () => told.filter(({ type }) => type === 'problem').length;
+    const settled = async () => {
+      await client.content(address);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    await Promise.all([client.bindings(...key), client.bindings('ext_1', 'other'), settled()]);
+    assert.equal(problems(), 1);
+    isFull = false;
+    clock.pass(60_000); // when the store is told again that the list holds
+    await client.bindings(...key);
+    await settled();
+    isFull = true;
+    await client.bindings('ext_1', 'third');
+    await settled();
+    assert.equal(problems(), 2);
+  });
+
+  it('goes on without a store that cannot be read', async () => {
+    const unreadable: Store = {
+      get: () => Promise.reject(new Error('EIO')),
+      set: () => Promise.reject(new Error('EIO')),
+      delete: () => Promise.reject(new Error('EIO')),
+    };
+    const { answer, content, problems } = await use(unreadable);
+    assert.equal(answer.source, 'network');
+    assert.deepEqual(content, bytes);
+    assert.deepEqual(problems, ['store_failed', 'store_failed']);
+  });
+
+  it('forgets what the server says is gone', async () => {
+    const { store, entries } = mapStore();
+    await use(store);
+    await use(
+      store,
+      {},
+      createAnswering(() => problemAnswer(404, 'not_found')),
+    );
+    assert.deepEqual(
+      [...entries.keys()].filter((at) => at.includes('/list/')),
+      [],
+    );
+  });
+
+  it('trusts no clock for the freshness of what others have kept, nor for its age when it was set', async () => {
+    const { store } = mapStore();
+    await use(store);
+    const { client, clock } = openClient(createAnswering(noConnection), { store, maxStaleMs: 10_000, staleMs: 60_000 });
+    clock.setWall(Date.UTC(2020, 0, 1));
+    await assert.rejects(client.bindings(...key), { code: 'network' });
+    const { client: patient } = openClient(createAnswering(noConnection), { store });
+    assert.equal((await patient.lookUp(...key)).isStale, true);
+  });
+
+  it('knows the age of what it finds', async () => {
+    const { store } = mapStore();
+    const { clock: before } = await use(store);
+    const { client, clock } = openClient(createAnswering(noConnection), { store });
+    clock.setWall(before.wallMs() + 90_000);
+    assert.equal((await client.lookUp(...key)).ageMs, 90_000);
+  });
+
+  it('names nothing by a token or a guest key', async () => {
+    const { store, entries } = mapStore();
+    await use(store);
+    for (const at of entries.keys()) assert.match(at, /^[0-9a-f]{64}\/(?:content|list)\/[0-9a-f]{64}$/);
+    const text = [...entries.values()].map((value) => new TextDecoder().decode(value)).join();
+    assert.doesNotMatch(text, /tnn_/);
+  });
+});

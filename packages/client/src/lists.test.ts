@@ -1,0 +1,369 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  addressOfBytes,
+  conditionalAnswer,
+  createAnswering,
+  entry,
+  key,
+  listAnswer,
+  listenTo,
+  noConnection,
+  openClient,
+  problemAnswer,
+} from '../test/helpers/answering.ts';
+import { settle } from '../test/helpers/manual-clock.ts';
+
+const [first, second] = ['a', 'b'].map((text) => addressOfBytes(Buffer.from(text)));
+assert.ok(first && second);
+const one = { p: entry(first) };
+const two = { p: entry(second, '2026-01-02T00:00:00.000Z') };
+
+describe('bindings()', () => {
+  it("gives A2's object, frozen and without a prototype", async () => {
+    const awkward = JSON.parse(
+      `{"__proto__": ${JSON.stringify(entry(first))}, "constructor": ${JSON.stringify(entry(first))}}`,
+    );
+    const { client } = openClient(createAnswering(() => listAnswer(awkward)));
+    const list = await client.bindings(...key);
+    assert.equal(Object.getPrototypeOf(list), null);
+    assert.deepEqual(Object.keys(list), ['__proto__', 'constructor']);
+    assert.deepEqual({ ...list.constructor }, entry(first));
+    assert.throws(() => Object.assign(list, { x: 1 }), TypeError);
+    assert.equal((await client.bindings('ext_1', 'other')).toString, undefined);
+  });
+
+  it('sends the guest key as one segment, below the path of the base URL, with the token in a header alone', async () => {
+    const answering = createAnswering(() => listAnswer({}));
+    const { client } = openClient(answering);
+    await client.bindings('ext_1', 'a/b c?d#e%2f\\ü');
+    const [asked] = answering.asked;
+    assert.equal(asked?.path, '/tenon/api/v1/extension-points/ext_1/bindings/a%2Fb%20c%3Fd%23e%252f%5C%C3%BC');
+    assert.equal(asked.headers.get('authorization'), 'Bearer tnn_secret');
+    assert.equal(asked.init.redirect, 'manual');
+  });
+
+  it('refuses keys and ids that would lead to another route', async () => {
+    const answering = createAnswering(() => listAnswer({}));
+    const { client } = openClient(answering);
+    for (const [id, guestKey] of [
+      ['ext_1', '..'],
+      ['ext_1', '.'],
+      ['ext_1', ''],
+      ['ext_1', '\ud800'],
+      ['..', 'x'],
+      ['a/b', 'x'],
+      ['', 'x'],
+    ]) {
+      await assert.rejects(client.bindings(String(id), String(guestKey)), { code: 'invalid_argument' });
+    }
+    assert.equal(answering.asked.length, 0);
+  });
+
+  it('asks nobody while the list is fresh, and conditionally afterwards', async () => {
+    const answering = createAnswering((asked) => conditionalAnswer(asked, one));
+    const { client, clock } = openClient(answering);
+    const list = await client.bindings(...key);
+    clock.pass(999);
+    assert.equal((await client.lookUp(...key)).source, 'memory');
+    clock.pass(1);
+    const again = await client.lookUp(...key);
+    assert.equal(again.source, 'not_modified');
+    assert.equal(again.list, list);
+    assert.equal(again.ageMs, 0);
+    assert.equal(answering.asked.length, 2);
+    clock.pass(5_000);
+    assert.equal((await client.lookUp(...key, { maxAgeMs: 6_000 })).source, 'memory');
+    assert.equal((await client.lookUp(...key, { maxAgeMs: 0 })).source, 'not_modified');
+    assert.deepEqual(
+      answering.asked.map(({ headers }) => headers.has('if-none-match')),
+      [false, true, true],
+    );
+  });
+
+  it('tells of a list that has changed', async () => {
+    const answering = createAnswering((asked) => conditionalAnswer(asked, one));
+    const { client, clock } = openClient(answering);
+    const told = listenTo(client);
+    const before = await client.bindings(...key);
+    answering.by((asked) => conditionalAnswer(asked, two));
+    clock.pass(1_000);
+    const after = await client.lookUp(...key);
+    assert.equal(after.source, 'network');
+    assert.equal(after.list.p?.contentAddress, second);
+    const changes = told.filter(({ type }) => type === 'changed');
+    assert.deepEqual(changes, [
+      {
+        type: 'changed',
+        event: { extensionPointId: 'ext_1', guestKey: 'acme/one', list: after.list, previous: before },
+      },
+    ]);
+  });
+
+  it('asks once for all who ask at the same time; one who goes away leaves the others waiting', async () => {
+    let release = (_: Response) => {};
+    const answering = createAnswering(() => new Promise<Response>((resolve) => (release = resolve)));
+    const { client } = openClient(answering);
+    const leaving = new AbortController();
+    const calls = [
+      client.bindings(...key),
+      client.bindings(...key, { signal: leaving.signal }),
+      client.bindings(...key),
+    ];
+    await settle();
+    leaving.abort(new Error('enough'));
+    const left = await calls[1]?.catch((error) => error);
+    assert.equal(left.code, 'aborted');
+    assert.equal(left.cause.message, 'enough');
+    assert.equal(answering.asked[0]?.signal.aborted, false);
+    release(listAnswer(one));
+    const [got, , alsoGot] = await Promise.allSettled(calls);
+    assert.equal(got?.status, 'fulfilled');
+    assert.deepEqual(got, alsoGot);
+    assert.equal(answering.asked.length, 1);
+  });
+
+  it('ends the request when nobody waits any more, and asks anew for who comes then', async () => {
+    const answering = createAnswering(
+      ({ signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+    );
+    const { client, clock } = openClient(answering);
+    const leaving = new AbortController();
+    const call = client.bindings(...key, { signal: leaving.signal });
+    await settle();
+    leaving.abort();
+    await assert.rejects(call, { code: 'aborted' });
+    await settle();
+    assert.equal(answering.asked[0]?.signal.aborted, true);
+    assert.equal(clock.timers, 0);
+    answering.by(() => listAnswer(one));
+    assert.deepEqual(Object.keys(await client.bindings(...key)), ['p']);
+    await assert.rejects(client.bindings(...key, { signal: AbortSignal.abort() }), { code: 'aborted' });
+    assert.equal(answering.asked.length, 2);
+  });
+
+  it('refuses what is no binding list', async () => {
+    const bodies = ['', '[]', 'null', '{"p":1}', '{"p":{"contentAddress":"x"', `{"p":{"contentAddress":"${first}"}}`];
+    for (const body of bodies) {
+      const { client } = openClient(createAnswering(() => new Response(body)));
+      await assert.rejects(client.bindings(...key), { code: 'unexpected_answer' }, body);
+    }
+    const { client } = openClient(createAnswering(() => new Response(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a]))));
+    await assert.rejects(client.bindings(...key), { code: 'unexpected_answer' });
+  });
+
+  it('leaves out entries that name no content', async () => {
+    const { client } = openClient(createAnswering(() => listAnswer({ ...one, bare: { id: 'x' }, odd: entry('../x') })));
+    assert.deepEqual(Object.keys(await client.bindings(...key)), ['p']);
+  });
+
+  it('takes no confirmation of another list than the one it asked about, and asks for the whole next time', async () => {
+    const answering = createAnswering(() => listAnswer(one, '"1"'));
+    const { client } = openClient(answering, { staleMs: 0 });
+    await client.bindings(...key);
+    answering.by(() => new Response(null, { status: 304, headers: { etag: '"2"' } }));
+    const confused = await client.lookUp(...key);
+    assert.equal(confused.isStale, true);
+    assert.equal(confused.problem?.code, 'unexpected_answer');
+    answering.by(() => listAnswer(two, '"2"'));
+    const right = await client.lookUp(...key);
+    assert.equal(right.list.p?.contentAddress, second);
+    assert.equal(answering.asked.at(-1)?.headers.has('if-none-match'), false);
+  });
+
+  it('takes a weak confirmation, as proxies make them that compress', async () => {
+    const answering = createAnswering(() => listAnswer(one, '"1"'));
+    const { client } = openClient(answering, { staleMs: 0 });
+    await client.bindings(...key);
+    answering.by(() => new Response(null, { status: 304, headers: { etag: 'W/"1"' } }));
+    assert.equal((await client.lookUp(...key)).source, 'not_modified');
+  });
+
+  it('does not ask unconditionally for nothing: a 304 without a condition is no answer', async () => {
+    const { client } = openClient(createAnswering(() => new Response(null, { status: 304 })));
+    await assert.rejects(client.bindings(...key), { code: 'unexpected_answer', status: 304 });
+  });
+});
+
+describe('bindings() in trouble', () => {
+  const troubles: readonly [string, () => Response, string][] = [
+    ['no connection', noConnection, 'network'],
+    ['a 500', () => problemAnswer(500, 'internal'), 'internal'],
+    ["a proxy's 502", () => new Response('<html>', { status: 502 }), 'unavailable'],
+    ['a 429', () => problemAnswer(429, 'rate_limited', { 'retry-after': '7' }), 'rate_limited'],
+    ['a revoked token', () => problemAnswer(401, 'invalid_token'), 'invalid_token'],
+    ['a lost role', () => problemAnswer(403, 'forbidden'), 'forbidden'],
+    [
+      'a redirect',
+      () => new Response(null, { status: 302, headers: { location: 'https://evil.example/x' } }),
+      'redirected',
+    ],
+    ["a captive portal's page", () => new Response('<html>'), 'unexpected_answer'],
+    ["a proxy's 404", () => new Response('nginx', { status: 404 }), 'unexpected_answer'],
+    ['no content', () => new Response(null, { status: 204 }), 'unexpected_answer'],
+  ];
+  for (const [trouble, answer, code] of troubles) {
+    it(`serves what is kept at ${trouble}, and tells once until it is over`, async () => {
+      const answering = createAnswering((asked) => conditionalAnswer(asked, one));
+      const { client, clock } = openClient(answering);
+      const told = listenTo(client);
+      const list = await client.bindings(...key);
+      answering.by(answer);
+      for (let time = 1; time <= 2; time++) {
+        clock.pass(40_000);
+        const stale = await client.lookUp(...key);
+        assert.equal(stale.list, list);
+        assert.equal(stale.isStale, true);
+        assert.equal(stale.ageMs, time * 40_000);
+        assert.equal(stale.problem?.code, code);
+      }
+      answering.by((asked) => conditionalAnswer(asked, one));
+      clock.pass(40_000);
+      assert.equal((await client.lookUp(...key)).source, 'not_modified');
+      const types = told.map(({ type }) => type).filter((type) => type !== 'request' && type !== 'lookup');
+      assert.deepEqual(types, ['stale', 'recovered']);
+    });
+  }
+
+  it('serves nothing that the server says is gone', async () => {
+    const answering = createAnswering(() => listAnswer(one));
+    const { client } = openClient(answering, { staleMs: 0 });
+    await client.bindings(...key);
+    answering.by(() => problemAnswer(404, 'not_found'));
+    await assert.rejects(client.bindings(...key), { code: 'not_found', status: 404 });
+    answering.by(noConnection);
+    await assert.rejects(client.bindings(...key), { code: 'network' });
+  });
+
+  it('serves nothing to a refused token where that is wished', async () => {
+    for (const [status, code] of [
+      [401, 'invalid_token'],
+      [403, 'insufficient_scope'],
+    ] as const) {
+      const answering = createAnswering(() => listAnswer(one));
+      const { client } = openClient(answering, { staleMs: 0, onRefusal: 'fail' });
+      await client.bindings(...key);
+      answering.by(() => problemAnswer(status, code));
+      await assert.rejects(client.bindings(...key), { code, status });
+    }
+  });
+
+  it('serves nothing that is older than it may be', async () => {
+    const answering = createAnswering(() => listAnswer(one));
+    const { client, clock } = openClient(answering, { maxStaleMs: 60_000 });
+    await client.bindings(...key);
+    answering.by(noConnection);
+    clock.pass(60_000);
+    assert.equal((await client.lookUp(...key)).isStale, true);
+    clock.pass(1);
+    await assert.rejects(client.bindings(...key), { code: 'network' });
+  });
+
+  it('waits no longer than its patience where something is kept, and takes the answer when it comes', async () => {
+    let release = (_: Response) => {};
+    const answering = createAnswering(() => listAnswer(one));
+    const { client, clock } = openClient(answering);
+    await client.bindings(...key);
+    clock.pass(2_000);
+    answering.by(() => new Promise<Response>((resolve) => (release = resolve)));
+    const call = client.lookUp(...key);
+    await settle();
+    clock.pass(1_000);
+    const stale = await call;
+    assert.equal(stale.isStale, true);
+    assert.equal(stale.problem?.code, 'timeout');
+    release(listAnswer(two));
+    await settle();
+    const fresh = await client.lookUp(...key, { maxAgeMs: 5_000 });
+    assert.equal(fresh.source, 'memory');
+    assert.equal(fresh.list.p?.contentAddress, second);
+    assert.equal(answering.asked.length, 2);
+    assert.equal(clock.timers, 0);
+  });
+
+  it('leaves a server that is down to one request at a time, and longer each time', async () => {
+    const answering = createAnswering(() => listAnswer(one));
+    const { client, clock } = openClient(answering, { staleMs: 0 });
+    await Promise.all([client.bindings(...key), client.bindings('ext_1', 'other')]);
+    answering.by(noConnection);
+    const asked: number[] = [];
+    for (let second = 0; second < 100; second++) {
+      const before = answering.asked.length;
+      const both = await Promise.all([client.lookUp(...key), client.lookUp('ext_1', 'other')]);
+      assert.ok(both.every(({ isStale, problem }) => isStale && problem?.code === 'network'));
+      if (answering.asked.length > before) asked.push(second);
+      clock.pass(1_000);
+    }
+    // Waits of 200 ms, doubled each time, up to 30 s.
+    assert.deepEqual(asked, [0, 1, 2, 3, 5, 9, 16, 29, 55, 85]);
+  });
+
+  it('gives up a hung request after its time, at every phase', async () => {
+    const limits = { timeouts: { headersMs: 100, idleMs: 200, totalMs: 1_000 } };
+    const dribble = (everyMs: number, clock: { pass(ms: number): void }) =>
+      new Response(
+        new ReadableStream({
+          async pull(controller) {
+            await settle();
+            clock.pass(everyMs);
+            controller.enqueue(new Uint8Array([0x20]));
+          },
+        }),
+      );
+    const silent = createAnswering(() => new Promise(() => {})); // heeds no signal either
+    const { client, clock } = openClient(silent, limits);
+    const call = client.bindings(...key).catch((error) => error);
+    await settle();
+    clock.pass(100);
+    assert.match((await call).message, /100 ms to begin its answer/);
+    assert.equal(silent.asked[0]?.signal.aborted, true);
+
+    const slow = createAnswering(() => dribble(201, opened.clock));
+    const opened = openClient(slow, limits);
+    await assert.rejects(opened.client.bindings(...key), /200 ms between two pieces/);
+    const endless = createAnswering(() => dribble(199, other.clock));
+    const other = openClient(endless, limits);
+    await assert.rejects(other.client.bindings(...key), /1000 ms in all/);
+    assert.deepEqual([clock.timers, opened.clock.timers, other.clock.timers], [0, 0, 0]);
+  });
+
+  it('does not count what a clock that is set takes for time', async () => {
+    const answering = createAnswering(() => listAnswer(one));
+    const { client, clock } = openClient(answering, { maxStaleMs: 10_000 });
+    await client.bindings(...key);
+    for (const wall of [0, Date.UTC(2099, 0)]) {
+      clock.setWall(wall);
+      const { source, ageMs } = await client.lookUp(...key);
+      assert.deepEqual({ source, ageMs }, { source: 'memory', ageMs: 0 });
+    }
+  });
+});
+
+describe('bindings() offline', () => {
+  it('asks nobody', async () => {
+    const answering = createAnswering(noConnection);
+    const { client } = openClient(answering, { offline: true });
+    await assert.rejects(client.bindings(...key), { code: 'offline' });
+    await assert.rejects(client.content(first), { code: 'offline' });
+    assert.equal(answering.asked.length, 0);
+  });
+});
+
+describe('close()', () => {
+  it('ends what is under way, and what comes after', async () => {
+    const answering = createAnswering(() => new Promise(() => {}));
+    const { client, clock } = openClient(answering);
+    const calls = [client.bindings(...key), client.content(first), client.load('ext_1', 'other')];
+    await settle();
+    await client.close();
+    await client.close();
+    for (const call of calls) await assert.rejects(call, { code: 'closed' });
+    await assert.rejects(client.bindings(...key), { code: 'closed' });
+    await assert.rejects(client.content(first), { code: 'closed' });
+    assert.ok(answering.asked.every(({ signal }) => signal.aborted));
+    assert.equal(clock.timers, 0);
+  });
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { context, type Meter, type Tracer, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { type Meter as OurMeter, type Tracer as OurTracer, observeClient } from '@tenon/client/opentelemetry';
+import {
+  addressOfBytes,
+  createAnswering,
+  key,
+  listAnswer,
+  noConnection,
+  openClient,
+} from '../test/helpers/answering.ts';
+
+type Equips<Given extends Needed, Needed> = Given;
+/** OpenTelemetry's own can be handed in. */
+export type Checked = [Equips<Meter, OurMeter>, Equips<Tracer, OurTracer>];
+
+describe('observeClient()', () => {
+  it('makes a span of each request, below the one that is active', async (test) => {
+    const exporter = new InMemorySpanExporter();
+    const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+    const tracer = provider.getTracer('test');
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+    test.after(() => context.disable());
+    const { client, clock } = openClient(
+      createAnswering(() => listAnswer({})),
+      { staleMs: 0 },
+    );
+    const end = observeClient(client, { tracer });
+
+    const visit = tracer.startSpan('visit');
+    await context.with(trace.setSpan(context.active(), visit), () => client.bindings(...key));
+    const failing = openClient(createAnswering(noConnection));
+    observeClient(failing.client, { tracer });
+    await failing.client.bindings(...key).catch(() => {});
+    end();
+    await client.bindings(...key);
+
+    const spans = exporter.getFinishedSpans();
+    assert.equal(spans.length, 2);
+    const [good, bad] = spans;
+    const name = 'GET /api/v1/extension-points/{extensionPointId}/bindings/{guestKey}';
+    assert.equal(good?.name, name);
+    assert.equal(good.parentSpanContext?.spanId, visit.spanContext().spanId);
+    assert.deepEqual(good.attributes, {
+      'http.request.method': 'GET',
+      'http.response.status_code': 200,
+      'url.template': name.slice(4),
+    });
+    assert.equal(good.startTime[0] * 1000, Math.floor(clock.wallMs() / 1000) * 1000);
+    assert.equal(bad?.attributes['error.type'], 'network');
+    assert.equal(bad.status.code, 2);
+    assert.doesNotMatch(JSON.stringify(spans.map(({ name, attributes }) => [name, attributes])), /acme/);
+  });
+
+  it('counts lookups, bytes, changes and what is stale', async () => {
+    const counted = new Map<string, number>();
+    const count = (name: string) => (value: number, attributes: object) => {
+      const at = `${name} ${Object.values(attributes).join(' ')}`.trim();
+      counted.set(at, (counted.get(at) ?? 0) + value);
+    };
+    const meter: OurMeter = {
+      createCounter: (name) => ({ add: count(name) }),
+      createUpDownCounter: (name) => ({ add: count(name) }),
+      createHistogram: (name) => ({ record: (_, attributes) => count(name)(1, attributes) }),
+    };
+    const answering = createAnswering(() => listAnswer({}));
+    const { client, clock } = openClient(answering);
+    observeClient(client, { meter });
+    await client.bindings(...key);
+    await client.bindings(...key);
+    answering.by(() => listAnswer({ p: { id: 'x', contentAddress: addressOfBytes(new Uint8Array()), updatedAt: '' } }));
+    clock.pass(1_000);
+    await client.bindings(...key);
+    answering.by(noConnection);
+    clock.pass(1_000);
+    await client.bindings(...key);
+    const gauge = 'tenon.client.stale_lists';
+    assert.equal(counted.get(gauge), 1);
+    answering.by(() => listAnswer({}));
+    clock.pass(1_000);
+    await client.bindings(...key);
+    assert.deepEqual(Object.fromEntries([...counted].filter(([name]) => !name.startsWith('tenon.client.received'))), {
+      'tenon.client.request.duration bindings 200': 3,
+      'tenon.client.request.duration bindings network': 1,
+      'tenon.client.lookups list network false': 3,
+      'tenon.client.lookups list memory false': 1,
+      'tenon.client.lookups list memory true': 1,
+      'tenon.client.changes': 2,
+      'tenon.client.stale_lists': 0,
+    });
+    assert.ok((counted.get('tenon.client.received bindings') ?? 0) > 40);
+  });
+});

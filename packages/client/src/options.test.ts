@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { inspect } from 'node:util';
+import { type ClientError, type ClientOptions, createClient } from '@tenon/client';
+
+const good = { baseUrl: 'https://plugins.example', token: 'tnn_secret' };
+
+describe('createClient()', () => {
+  it('says which option is wrong, and nothing of the token', () => {
+    const wrong: [option: string, options: Record<string, unknown>][] = [
+      ['baseUrl', { baseUrl: 'plugins.example' }],
+      ['baseUrl', { baseUrl: undefined }],
+      ['baseUrl', { baseUrl: 'ftp://plugins.example' }],
+      ['baseUrl', { baseUrl: 'https://me:tnn_secret@plugins.example' }],
+      ['baseUrl', { baseUrl: 'https://plugins.example?x=y' }],
+      ['token', { token: '' }],
+      ['token', { token: 'tnn_secret\n' }],
+      ['token', { token: undefined }],
+      ['identity', { token: () => 'tnn_secret', store: {} }],
+      ['identity', { identity: '' }],
+      ['staleMs', { staleMs: -1 }],
+      ['staleMs', { staleMs: Number.NaN }],
+      ['maxStaleMs', { maxStaleMs: '5' }],
+      ['patienceMs', { patienceMs: null }],
+      ['onRefusal', { onRefusal: 'throw' }],
+      ['timeouts.headersMs', { timeouts: { headersMs: -1 } }],
+      ['retry.attempts', { retry: { attempts: '3' } }],
+      ['memory.maxContentBytes', { memory: { maxContentBytes: -5 } }],
+      ['limits.maxListBytes', { limits: { maxListBytes: {} } }],
+    ];
+    for (const [option, options] of wrong) {
+      assert.throws(
+        () => createClient({ ...good, ...options } as ClientOptions),
+        (error: ClientError) => {
+          assert.equal(error.code, 'invalid_option');
+          assert.equal(error.option, option);
+          assert.ok(error.message.includes(`\`${option}\``));
+          assert.doesNotMatch(inspect(error, { showHidden: true, depth: 10 }), /secret/);
+          return true;
+        },
+      );
+    }
+  });
+
+  it('takes times without an end', async () => {
+    const client = createClient({
+      ...good,
+      timeouts: { headersMs: Number.POSITIVE_INFINITY, idleMs: 1e12, totalMs: Number.POSITIVE_INFINITY },
+      fetch: async () => new Response('{}'),
+      news: false,
+    });
+    assert.deepEqual({ ...(await client.bindings('ext_1', 'x')) }, {});
+    await client.close();
+  });
+});

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type Asked,
+  addressOfBytes,
+  createAnswering,
+  entry,
+  key,
+  listAnswer,
+  listenTo,
+  noConnection,
+  openClient,
+  problemAnswer,
+} from '../test/helpers/answering.ts';
+
+/** Modules that differ in the name of their export. */
+function moduleCalled(name: string): Uint8Array<ArrayBuffer> {
+  const header = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+  const text = Buffer.from(name);
+  const sections = [
+    [1, 4, 1, 0x60, 0, 0],
+    [3, 2, 1, 0],
+    [7, text.length + 4, 1, text.length, ...text, 0, 0],
+    [10, 4, 1, 2, 0, 0x0b],
+  ];
+  return Uint8Array.from([...header, ...sections.flat()]);
+}
+
+const modules = new Map(['a', 'b', 'c'].map((name) => [name, moduleCalled(name)]));
+const addressOf = (name: string) => addressOfBytes(modules.get(name) ?? new Uint8Array());
+const nameOf = (module: WebAssembly.Module) => WebAssembly.Module.exports(module)[0]?.name;
+
+function serveContent({ path }: Asked): Response {
+  const [, bytes] = [...modules].find(([name]) => path.endsWith(addressOf(name))) ?? [];
+  return bytes === undefined ? problemAnswer(404, 'not_found') : new Response(bytes);
+}
+
+/** Answers lists with these bindings, and contents. */
+function serve(list: Readonly<Record<string, unknown>>, contents = serveContent) {
+  return (asked: Asked) => (asked.path.includes('/bindings/') ? listAnswer(list) : contents(asked));
+}
+
+const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
+
+describe('load()', () => {
+  it('gives the plugin that changed last, or the one of the name', async () => {
+    const list = {
+      x: entry(addressOf('a'), day(1)),
+      y: entry(addressOf('b'), day(3)),
+      z: entry(addressOf('c'), day(2)),
+    };
+    const { client } = openClient(createAnswering(serve(list)));
+    assert.equal(nameOf(await client.load(...key)), 'b');
+    assert.equal(nameOf(await client.load(...key, 'z')), 'c');
+    const plugin = await client.loadPlugin(...key);
+    assert.deepEqual(
+      { ...plugin, module: nameOf(plugin.module) },
+      { name: 'y', ...entry(addressOf('b'), day(3)), module: 'b', ageMs: 0, isStale: false, problem: undefined },
+    );
+  });
+
+  it('passes over entries without content, and times that are none', async () => {
+    const list = {
+      x: { ...entry(addressOf('a')), updatedAt: 'soon' },
+      y: entry(addressOf('b'), day(1)),
+      z: { id: 'z', updatedAt: day(9) },
+    };
+    const { client } = openClient(createAnswering(serve(list)));
+    assert.equal(nameOf(await client.load(...key)), 'b');
+  });
+
+  it('says that there is none', async () => {
+    const { client } = openClient(createAnswering(serve({})));
+    await assert.rejects(client.load(...key), { code: 'no_plugin' });
+    const { client: other } = openClient(createAnswering(serve({ x: entry(addressOf('a')) })));
+    for (const name of ['y', 'toString', '__proto__', '']) {
+      await assert.rejects(other.load(...key, name), { code: 'no_plugin' });
+    }
+  });
+
+  it('compiles once what is asked for often, and keeps it', async () => {
+    const { client } = openClient(createAnswering(serve({ x: entry(addressOf('a')), y: entry(addressOf('a')) })));
+    const told = listenTo(client);
+    const all = await Promise.all([
+      client.load(...key, 'x'),
+      client.load(...key, 'y'),
+      client.load('ext_1', 'other', 'x'),
+    ]);
+    all.push(await client.load(...key, 'x'));
+    assert.equal(new Set(all).size, 1);
+    const compiled = told.filter(({ event }) => event.source === 'compiled');
+    assert.equal(compiled.length, 1);
+  });
+
+  it('says that the engine cannot compile it', async () => {
+    const bytes = Uint8Array.from([0, 0x61, 0x73, 0x6d, 9, 0, 0, 0]);
+    const { client } = openClient(
+      createAnswering(serve({ x: entry(addressOfBytes(bytes)) }, () => new Response(bytes))),
+    );
+    const error = await client.load(...key).catch((error) => error);
+    assert.equal(error.code, 'invalid_module');
+    assert.ok(error.cause instanceof WebAssembly.CompileError);
+  });
+
+  it('falls back on the version before when the new one cannot be had, and tells', async () => {
+    const answering = createAnswering(serve({ x: entry(addressOf('a')) }));
+    const { client, clock } = openClient(answering);
+    await client.load(...key);
+    for (const broken of [noConnection, () => problemAnswer(500, 'internal'), () => new Response('damaged')]) {
+      answering.by(serve({ x: entry(addressOf('b'), day(2)) }, broken));
+      clock.pass(60_000);
+      const plugin = await client.loadPlugin(...key);
+      assert.equal(nameOf(plugin.module), 'a');
+      assert.equal(plugin.contentAddress, addressOf('a'));
+      assert.equal(plugin.isStale, true);
+      assert.ok(plugin.problem);
+    }
+    answering.by(serve({ x: entry(addressOf('b'), day(2)) }));
+    clock.pass(60_000);
+    const plugin = await client.loadPlugin(...key);
+    assert.equal(nameOf(plugin.module), 'b');
+    assert.equal(plugin.isStale, false);
+  });
+
+  it('does not fall back on what is not bound any more, or was confirmed too long ago', async () => {
+    const answering = createAnswering(serve({ x: entry(addressOf('a')) }));
+    const { client, clock } = openClient(answering, { maxStaleMs: 60_000 });
+    await client.load(...key);
+    answering.by(serve({ y: entry(addressOf('b'), day(2)) }, noConnection));
+    clock.pass(1_000);
+    await assert.rejects(client.load(...key), { code: 'network' });
+    await assert.rejects(client.load(...key, 'x'), { code: 'no_plugin' });
+    answering.by(serve({ x: entry(addressOf('b'), day(2)) }, noConnection));
+    clock.pass(59_001);
+    await assert.rejects(client.load(...key), { code: 'network' });
+  });
+
+  it('asks for the list anew when its content is gone', async () => {
+    let lists = 0;
+    const answering = createAnswering((asked) => {
+      if (!asked.path.includes('/bindings/')) return serveContent(asked);
+      lists++;
+      return listAnswer({ x: lists === 1 ? entry(addressOfBytes(new Uint8Array(9))) : entry(addressOf('b'), day(2)) });
+    });
+    const { client } = openClient(answering);
+    assert.equal(nameOf(await client.load(...key)), 'b');
+    assert.equal(lists, 2);
+  });
+
+  it('says that the content is gone when it is gone for good', async () => {
+    const { client } = openClient(createAnswering(serve({ x: entry(addressOfBytes(new Uint8Array(9))) })));
+    await assert.rejects(client.load(...key), { code: 'not_found', status: 404 });
+  });
+});
+
+describe('warmUp()', () => {
+  const list = { x: entry(addressOf('a')), y: entry(addressOf('b'), day(2)) };
+  const keys = Array.from({ length: 50 }, (_, at) => ({ extensionPointId: 'ext_1', guestKey: `guest/${at}` }));
+
+  it('gets all plugins of all keys, so many at a time, and tells how far it is', async () => {
+    let under = 0;
+    let most = 0;
+    const answering = createAnswering(async (asked) => {
+      most = Math.max(most, ++under);
+      await new Promise((resolve) => setImmediate(resolve));
+      under--;
+      return serve(list)(asked);
+    });
+    const { client } = openClient(answering);
+    const told: number[] = [];
+    const report = await client.warmUp(keys, {
+      concurrency: 5,
+      onProgress: ({ done, total }) => told.push(done / total),
+    });
+    assert.deepEqual(report, { keys: 50, plugins: 100, failures: [] });
+    assert.deepEqual(
+      told,
+      Array.from({ length: 50 }, (_, at) => (at + 1) / 50),
+    );
+    assert.equal(most, 5);
+    assert.equal(answering.asked.length, 52);
+    await client.load('ext_1', 'guest/7', 'x');
+    assert.equal(answering.asked.length, 52);
+  });
+
+  it('goes on where one fails, and says which', async () => {
+    const answering = createAnswering((asked) =>
+      asked.path.endsWith('guest%2F3') ? noConnection() : serve(list)(asked),
+    );
+    const { client } = openClient(answering);
+    const onProgress = () => {
+      throw new Error('mine');
+    };
+    const told = listenTo(client);
+    const report = await client.warmUp([...keys, { extensionPointId: 'ext_1', guestKey: 'one', name: 'y' }], {
+      compile: false,
+      onProgress,
+    });
+    assert.equal(report.plugins, 99);
+    assert.deepEqual(
+      report.failures.map(({ key, error }) => [key.guestKey, error.code]),
+      [['guest/3', 'network']],
+    );
+    assert.ok(told.every(({ event }) => event.source !== 'compiled'));
+    assert.equal(told.filter(({ type }) => type === 'problem').length, 51);
+  });
+
+  it('ends with its signal, and with the client', async () => {
+    const { client } = openClient(createAnswering(() => new Promise(() => {})));
+    const controller = new AbortController();
+    const calls = [client.warmUp(keys, { signal: controller.signal }), client.warmUp(keys)];
+    controller.abort();
+    await assert.rejects(calls[0] as Promise<unknown>, { code: 'aborted' });
+    await client.close();
+    await assert.rejects(calls[1] as Promise<unknown>, { code: 'closed' });
+  });
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createManualClock } from '../test/helpers/manual-clock.ts';
+import { refusalOf, retryAfter } from './refusal.ts';
+
+const clock = createManualClock();
+const now = new Date(clock.wallMs()).toUTCString();
+
+describe('retryAfter()', () => {
+  it('reads seconds and dates, the latter by the clock of the server', () => {
+    const cases: [Record<string, string>, number | undefined][] = [
+      [{}, undefined],
+      [{ 'retry-after': '0' }, 0],
+      [{ 'retry-after': ' 120 ' }, 120_000],
+      [{ 'retry-after': now }, 0],
+      [{ 'retry-after': 'Thu, 01 Jan 2026 00:01:05 GMT' }, 60_000],
+      [{ 'retry-after': 'Thu, 01 Jan 1970 00:01:05 GMT', date: 'Thu, 01 Jan 1970 00:01:00 GMT' }, 5_000],
+      [{ 'retry-after': 'Thu, 01 Jan 1970 00:01:05 GMT' }, 0],
+      [{ 'retry-after': '-5' }, undefined],
+      [{ 'retry-after': 'later' }, undefined],
+    ];
+    for (const [fields, ms] of cases) assert.equal(retryAfter(new Headers(fields), clock), ms, JSON.stringify(fields));
+  });
+});
+
+describe('refusalOf()', () => {
+  const refused = (status: number, body: unknown, type = 'application/problem+json') => {
+    const answer = { status, headers: new Headers({ 'content-type': type }), type: 'basic' as const };
+    return refusalOf(answer, new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)), clock);
+  };
+
+  it("takes the server's code and words", () => {
+    const error = refused(403, { code: 'insufficient_scope', title: 'No', detail: 'It needs\u0007 `read`.' });
+    assert.equal(error.code, 'insufficient_scope');
+    assert.equal(error.status, 403);
+    assert.equal(error.message, 'It needs  `read`.');
+    assert.equal(refused(404, { code: 'not_found', detail: 'x'.repeat(9_999) }).message.length, 500);
+  });
+
+  it('makes do with the status where the body says nothing', () => {
+    const bodies = ['', '{', '[]', 'null', '{"code":7}', '{"code":"Not A Code"}', '{"title":"x"}'];
+    for (const body of bodies) assert.equal(refused(503, body).code, 'unavailable', body);
+    assert.equal(refused(404, { code: 'not_found' }, 'text/html').code, 'unexpected_answer');
+    assert.deepEqual(
+      [401, 403, 429, 500, 418].map((status) => refused(status, '').code),
+      ['invalid_token', 'forbidden', 'rate_limited', 'unavailable', 'unexpected_answer'],
+    );
+  });
+
+  it('tells where a redirect leads, by its origin alone', () => {
+    const headers = new Headers({ location: 'https://other.example/secret?x' });
+    const error = refusalOf({ status: 308, headers, type: 'basic' }, undefined, clock);
+    assert.equal(error.code, 'redirected');
+    assert.match(error.message, /https:\/\/other\.example:/);
+    assert.doesNotMatch(error.message, /secret/);
+    const hidden = refusalOf({ status: 0, headers: new Headers(), type: 'opaqueredirect' }, undefined, clock);
+    assert.deepEqual([hidden.code, hidden.status], ['redirected', undefined]);
+  });
+});

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { type ClientOptions, createClient } from '@tenon/client';
+import { createManualClock, type ManualClock } from './manual-clock.ts';
+
+export interface Asked {
+  /** With the query. */
+  readonly path: string;
+  readonly headers: Headers;
+  readonly signal: AbortSignal;
+  readonly init: RequestInit;
+}
+
+type Answerer = (asked: Asked) => Response | Promise<Response>;
+
+/** A `fetch` whose answers the test gives, for what no server can be brought to do at a given moment. */
+export interface Answering {
+  readonly fetch: typeof globalThis.fetch;
+  readonly asked: Asked[];
+  /** How to answer from now on. */
+  by(answer: Answerer): void;
+}
+
+export function createAnswering(answer: Answerer): Answering {
+  const asked: Asked[] = [];
+  let current = answer;
+  return {
+    asked,
+    by(next) {
+      current = next;
+    },
+    async fetch(input, init = {}) {
+      const { pathname, search } = new URL(String(input));
+      const one = {
+        path: pathname + search,
+        headers: new Headers(init.headers),
+        signal: init.signal ?? new AbortController().signal,
+        init,
+      };
+      asked.push(one);
+      return current(one);
+    },
+  };
+}
+
+/** An answer to A2. */
+export function listAnswer(list: Readonly<Record<string, unknown>>, etag?: string): Response {
+  const text = JSON.stringify(list);
+  return new Response(text, {
+    headers: { 'content-type': 'application/json', etag: etag ?? `"${addressOfBytes(Buffer.from(text))}"` },
+  });
+}
+
+/** Answers A2 as the server does: 304 to those who have it. */
+export function conditionalAnswer({ headers }: Asked, list: Readonly<Record<string, unknown>>): Response {
+  const answer = listAnswer(list);
+  const etag = answer.headers.get('etag') ?? '';
+  return headers.get('if-none-match') === etag ? new Response(null, { status: 304, headers: { etag } }) : answer;
+}
+
+export function problemAnswer(status: number, code: string, headers: Readonly<Record<string, string>> = {}): Response {
+  const body = { type: 'about:blank', title: code, status, detail: `Because of ${code}.`, code };
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/problem+json', ...headers },
+  });
+}
+
+/** One entry of A2. */
+export function entry(contentAddress: string, updatedAt = '2026-01-01T00:00:00.000Z') {
+  return { id: 'ext_1/plugin/usr_1/p', contentAddress, updatedAt };
+}
+
+export function addressOfBytes(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('base64url');
+}
+
+/** What `fetch` rejects with when there is no connection. */
+export function noConnection(): never {
+  throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+}
+
+export const key = ['ext_1', 'acme/one'] as const;
+
+/** A client with a clock that stands still, without chance and news, that asks once unless it is told otherwise. */
+export function openClient(answering: Answering, options: Partial<ClientOptions> = {}) {
+  const clock: ManualClock = createManualClock();
+  const client = createClient({
+    baseUrl: 'https://plugins.example/tenon',
+    token: 'tnn_secret',
+    fetch: answering.fetch,
+    clock,
+    random: () => 0,
+    retry: { attempts: 1 },
+    news: false,
+    ...options,
+  });
+  return { client, clock };
+}
+
+/** What a client tells, in its order. */
+export function listenTo(client: ReturnType<typeof createClient>) {
+  const told: { readonly type: string; readonly event: Record<string, unknown> }[] = [];
+  for (const type of ['changed', 'stale', 'recovered', 'problem', 'request', 'lookup'] as const) {
+    client.on(type, (event) => told.push({ type, event: event as never }));
+  }
+  return told;
+}

@@ -1,0 +1,397 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ClientOptions } from '@tenon/client';
+import {
+  type Asked,
+  conditionalAnswer,
+  createAnswering,
+  entry,
+  key,
+  noConnection,
+  openClient,
+  problemAnswer,
+} from './helpers/answering.ts';
+import { settle } from './helpers/manual-clock.ts';
+
+const [extensionPointId] = key;
+const one = { p: entry('a'.repeat(43)) };
+const two = { p: entry('b'.repeat(43), '2026-01-02T00:00:00.000Z') };
+
+/** A server of lists and news, as the test wants it to be. */
+function openStage(options: Partial<ClientOptions> = {}) {
+  const stage = {
+    list: one as object,
+    /** How the next requests for news are answered. */
+    news: (asked: Asked): Response | Promise<Response> => streamAnswer(asked),
+  };
+  const streams: Stream[] = [];
+  const answering = createAnswering((asked) =>
+    asked.path.endsWith('/news') ? stage.news(asked) : conditionalAnswer(asked, stage.list as never),
+  );
+  const { client, clock } = openClient(answering, { news: true, ...options });
+  const changed: string[] = [];
+  client.on('changed', ({ guestKey, list }) => changed.push(`${guestKey} ${list.p?.contentAddress.slice(0, 1)}`));
+
+  function streamAnswer(asked: Asked, type = 'text/event-stream; charset=utf-8'): Response {
+    const stream = createStream(asked);
+    streams.push(stream);
+    return new Response(stream.body, { headers: { 'content-type': type } });
+  }
+  return {
+    stage,
+    client,
+    clock,
+    streams,
+    changed,
+    streamAnswer,
+    requests: (what: 'news' | 'bindings') => answering.asked.filter(({ path }) => path.includes(`/${what}`)).length,
+    lastAsked: () => answering.asked.filter(({ path }) => path.endsWith('/news')).at(-1) as Asked,
+    /** The first piece of a list's address. */
+    look: async (guestKey: string = key[1], maxAgeMs?: number) =>
+      (await client.bindings(extensionPointId, guestKey, { maxAgeMs })).p?.contentAddress.slice(0, 1),
+  };
+}
+
+interface Stream {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly isClosed: () => boolean;
+  send(...events: string[]): Promise<void>;
+  end(): Promise<void>;
+  fail(): Promise<void>;
+}
+
+function createStream({ signal }: Asked): Stream {
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let isClosed = false;
+  const body = new ReadableStream<Uint8Array>({
+    start(made) {
+      controller = made;
+    },
+    cancel() {
+      isClosed = true;
+    },
+  });
+  signal.addEventListener('abort', () => {
+    if (isClosed) return;
+    isClosed = true;
+    controller?.error(signal.reason);
+  });
+  return {
+    body,
+    isClosed: () => isClosed,
+    async send(...events) {
+      for (const event of events) controller?.enqueue(new TextEncoder().encode(event));
+      await settle();
+    },
+    async end() {
+      isClosed = true;
+      controller?.close();
+      await settle();
+    },
+    async fail() {
+      isClosed = true;
+      controller?.error(new TypeError('terminated'));
+      await settle();
+    },
+  };
+}
+
+const ready = (id = '1-aa') => `id: ${id}\nevent: ready\ndata: {}\n\n`;
+const reset = (id = '9-cc') => `id: ${id}\nevent: reset\ndata: {}\n\n`;
+const binding = (id = '2-bb', guestKey: string = key[1], of: string = extensionPointId) =>
+  `id: ${id}\nevent: binding\ndata: ${JSON.stringify({ extensionPointId: of, guestKey })}\n\n`;
+
+/** A stage whose stream stands, with one list that is known to be as the server has it. */
+async function openTold(options: Partial<ClientOptions> = {}) {
+  const opened = openStage(options);
+  await opened.look();
+  await settle();
+  await opened.streams[0]?.send(ready());
+  await opened.look(key[1], 1);
+  opened.clock.pass(5_000);
+  await opened.look();
+  await settle();
+  return opened;
+}
+
+describe('a client that is told of news', () => {
+  it('asks for a list once more when it is ready, and then no more', async () => {
+    const { look, requests, clock, streams, client } = openStage();
+    await look();
+    await settle();
+    assert.equal(requests('news'), 1);
+    await streams[0]?.send(ready());
+    clock.pass(1_000);
+    await look();
+    assert.equal(requests('bindings'), 2); // it may have changed before the stream was ready
+    for (let time = 0; time < 10; time++) {
+      clock.pass(15_000);
+      await streams[0]?.send(':\n\n');
+      await look();
+    }
+    assert.equal(requests('bindings'), 2);
+    assert.equal((await client.lookUp(...key)).source, 'memory');
+    await client.close();
+  });
+
+  it('asks where the caller wants it, whatever was told', async () => {
+    const { look, requests, client } = await openTold();
+    const before = requests('bindings');
+    await look(key[1], 0);
+    assert.equal(requests('bindings'), before + 1);
+    await client.close();
+  });
+
+  it('asks for a list that changed at once, and tells of it, while nobody asks', async () => {
+    const { stage, streams, changed, requests, look, client } = await openTold();
+    const before = requests('bindings');
+    stage.list = two;
+    await streams[0]?.send(binding());
+    assert.deepEqual(changed, [`${key[1]} b`]);
+    assert.equal(await look(), 'b');
+    assert.equal(requests('bindings'), before + 1);
+    await client.close();
+  });
+
+  it('passes over lists that it doesn’t have, and events that it doesn’t know', async () => {
+    const { streams, requests, look, client } = await openTold();
+    const before = requests('bindings');
+    await streams[0]?.send(binding('2-bb', 'another'), binding('3-bb', key[1], 'ext_2'), 'event: hello\ndata: a\n\n');
+    await look();
+    assert.equal(requests('bindings'), before);
+    assert.equal(streams[0]?.isClosed(), false);
+    await client.close();
+  });
+
+  it('asks for all lists anew after a reset, once it is ready again', async () => {
+    const { streams, requests, look, clock, client } = await openTold();
+    await look('other');
+    await streams[0]?.send(reset());
+    const before = requests('bindings');
+    clock.pass(2_000);
+    await look();
+    clock.pass(2_000);
+    await look();
+    assert.equal(requests('bindings'), before + 2); // polls until it is ready
+    await streams[0]?.send(ready('9-cc'));
+    clock.pass(2_000);
+    for (const guestKey of [key[1], 'other', key[1], 'other']) await look(guestKey);
+    clock.pass(2_000);
+    for (const guestKey of [key[1], 'other']) await look(guestKey);
+    assert.equal(requests('bindings'), before + 4);
+    await client.close();
+  });
+
+  it('asks for the lists of an extension point anew that is deleted', async () => {
+    const { stage, streams, requests, look, clock, client } = await openTold();
+    clock.pass(2_000);
+    stage.news = () => problemAnswer(404, 'not_found');
+    const before = requests('bindings');
+    await streams[0]?.send(`event: deleted\ndata: {"extensionPointId":"${extensionPointId}"}\n\n`);
+    await look();
+    assert.equal(requests('bindings'), before + 1);
+    await client.close();
+  });
+});
+
+describe('a client whose news breaks off', () => {
+  it('polls, comes back where it was, and needs not ask for what was not told of', async () => {
+    for (const how of ['end', 'fail'] as const) {
+      const { streams, requests, look, lastAsked, clock, stage, changed, client } = await openTold();
+      await look('other');
+      await streams[0]?.send('id: 7-ee\n\n');
+      await streams[0]?.[how]();
+      const before = requests('bindings');
+      clock.pass(400);
+      await settle();
+      await look(); // still within `staleMs` or polled; then it is back
+      clock.pass(1_000);
+      await settle();
+      assert.equal(lastAsked().headers.get('last-event-id'), '7-ee');
+      assert.equal(requests('news'), 2);
+      clock.pass(2_000);
+      await look();
+      const polled = requests('bindings');
+      assert.ok(polled > before);
+      stage.list = two;
+      await streams[1]?.send(binding('8-ff', 'other'), ready('8-ff'));
+      assert.deepEqual(changed, ['other b']);
+      assert.equal(requests('bindings'), polled + 1);
+      clock.pass(10_000);
+      assert.equal(await look(), 'a'); // was not told of, and so did not change
+      assert.equal(await look('other'), 'b');
+      assert.equal(requests('bindings'), polled + 1);
+      await client.close();
+    }
+  });
+
+  it('waits longer each time that it can’t come back, and no longer than is set', async () => {
+    const { streams, requests, stage, clock, client } = await openTold({
+      retry: { attempts: 1, baseDelayMs: 1_000, maxDelayMs: 8_000 },
+    });
+    stage.news = noConnection;
+    await streams[0]?.end();
+    const came: number[] = [];
+    for (let seconds = 0; seconds < 60; seconds++) {
+      clock.pass(1_000);
+      await settle();
+      if (requests('news') > came.length + 1) came.push(seconds);
+    }
+    const waits = came.map((at, index) => at - (came[index - 1] ?? -1));
+    assert.deepEqual(waits, [1, 1, 2, 4, 8, 8, 8, 8, 8, 8]);
+    await client.close();
+  });
+
+  it('heeds what the server wants to be waited', async () => {
+    const { streams, requests, stage, clock, client } = await openTold();
+    stage.news = () => problemAnswer(429, 'rate_limited', { 'retry-after': '30' });
+    await streams[0]?.end();
+    clock.pass(1_000);
+    await settle();
+    assert.equal(requests('news'), 2);
+    clock.pass(29_000);
+    await settle();
+    assert.equal(requests('news'), 2);
+    clock.pass(1_001);
+    await settle();
+    assert.equal(requests('news'), 3);
+    await client.close();
+  });
+
+  it('takes silence for a break, and sees to it that the connection is closed', async () => {
+    const { streams, requests, look, clock, client } = await openTold();
+    clock.pass(14_000);
+    await streams[0]?.send(':\n\n');
+    clock.pass(19_999);
+    await settle();
+    const before = requests('bindings');
+    await look();
+    assert.equal(requests('bindings'), before);
+    clock.pass(1);
+    await settle();
+    assert.equal(streams[0]?.isClosed(), true);
+    await look();
+    assert.equal(requests('bindings'), before + 1);
+    await client.close();
+  });
+
+  it('gets another token where it can, and asks at once', async () => {
+    const tokens: boolean[] = [];
+    const { streams, stage, requests, clock, lastAsked, streamAnswer, client } = await openTold({
+      token: ({ isRefused }) => {
+        tokens.push(isRefused);
+        return isRefused ? 'tnn_new' : 'tnn_old';
+      },
+    });
+    stage.news = (asked) =>
+      asked.headers.get('authorization') === 'Bearer tnn_new'
+        ? streamAnswer(asked)
+        : problemAnswer(401, 'invalid_token');
+    await streams[0]?.send('event: end\ndata: {"code":"invalid_token","detail":"a"}\n\n');
+    clock.pass(1_000);
+    await settle();
+    assert.equal(requests('news'), 3);
+    assert.equal(lastAsked().headers.get('authorization'), 'Bearer tnn_new');
+    await client.close();
+  });
+});
+
+describe('a client that can’t have news', () => {
+  const answers: Readonly<Record<string, () => Response>> = {
+    'there is no such route': () => problemAnswer(404, 'not_found'),
+    'the token may not': () => problemAnswer(403, 'forbidden'),
+    'the token is no good': () => problemAnswer(401, 'invalid_token'),
+    'the method is not allowed': () => problemAnswer(405, 'method_not_allowed'),
+    'a proxy doesn’t know what to do': () => new Response('no', { status: 501 }),
+    'a page comes': () => new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } }),
+    'it is led elsewhere': () => new Response(null, { status: 302, headers: { location: 'https://else.example/' } }),
+  };
+  for (const [why, answer] of Object.entries(answers)) {
+    it(`polls when ${why}, and looks again after minutes only`, async () => {
+      const { stage, look, requests, clock, client } = openStage();
+      const problems: unknown[] = [];
+      client.on('problem', (problem) => problems.push(problem));
+      stage.news = answer;
+      for (let seconds = 0; seconds < 299; seconds++) {
+        await look();
+        await settle();
+        clock.pass(1_000);
+      }
+      assert.equal(requests('bindings'), 299);
+      assert.equal(requests('news'), 1);
+      clock.pass(2_000);
+      await settle();
+      assert.equal(requests('news'), 2);
+      assert.deepEqual(problems, []);
+      await client.close();
+    });
+  }
+
+  it('polls while the stream’s beginning is held back on the way', async () => {
+    const { look, requests, clock, streams, client } = openStage();
+    for (let seconds = 0; seconds < 15; seconds++) {
+      await look();
+      await settle();
+      clock.pass(1_000);
+    }
+    assert.equal(streams.length, 1);
+    assert.equal(requests('bindings'), 15);
+    await client.close();
+  });
+
+  it('passes over data that is no JSON by coming back', async () => {
+    const { streams, requests, client } = await openTold();
+    await streams[0]?.send('event: binding\ndata: nonsense\n\n');
+    assert.equal(streams[0]?.isClosed(), true);
+    assert.equal(requests('news'), 1); // after minutes
+    await client.close();
+  });
+});
+
+describe('the option `news`', () => {
+  it('opens nothing for an extension point that is used for less than a second, while nobody listens for changes', async () => {
+    const answering = createAnswering((asked) =>
+      asked.path.endsWith('/news') ? new Response(createStream(asked).body) : conditionalAnswer(asked, one),
+    );
+    const { client, clock } = openClient(answering, { news: true });
+    const isFollowed = () => answering.asked.some(({ path }) => path.endsWith('/news'));
+    await client.bindings(...key);
+    clock.pass(999);
+    await client.bindings(...key);
+    await settle();
+    assert.equal(isFollowed(), false);
+    clock.pass(1);
+    await client.bindings(...key);
+    await settle();
+    assert.equal(isFollowed(), true);
+    await client.close();
+  });
+
+  it('opens so many streams and no more, and none when it is off, or the client works offline', async () => {
+    for (const [options, expected] of [
+      [{ news: { maxStreams: 2 } }, 2],
+      [{}, 4],
+      [{ news: false }, 0],
+      [{ offline: true }, 0],
+    ] as const) {
+      const { client, requests } = openStage(options);
+      for (let at = 0; at < 6; at++) await client.bindings(`ext_${at}`, 'k').catch(() => {});
+      await settle();
+      assert.equal(requests('news'), expected);
+      await client.close();
+    }
+  });
+
+  it('refuses what is no amount', () => {
+    assert.throws(() => openStage({ news: { maxStreams: -1 } }), { code: 'invalid_option', option: 'news.maxStreams' });
+    assert.throws(() => openStage({ news: { silenceMs: '1' as never } }), { option: 'news.silenceMs' });
+  });
+
+  it('leaves no connection and no timer behind when the client is closed', async () => {
+    const { streams, client, clock } = await openTold();
+    await client.close();
+    await settle();
+    assert.equal(streams[0]?.isClosed(), true);
+    assert.equal(clock.timers, 0);
+  });
+});

@@ -1,0 +1,71 @@
+import type { MemoryDescription } from '@tenon/instrument';
+import { Badge } from '../../../components/badge.tsx';
+import { byteSize } from '../../../components/byte-size.ts';
+import { count, counted } from '../../../components/count.ts';
+import type { ModuleFacts } from './open-module.ts';
+
+/** What a module is, at a glance. */
+export function FactsSection({ facts }: { readonly facts: ModuleFacts }) {
+  const { functions, importedFunctions, memories, exports, moreExports, proposals } = facts;
+  return (
+    <dl class="facts trace-facts">
+      <div>
+        <dt>Functions</dt>
+        <dd>
+          {count(functions - importedFunctions)}
+          {importedFunctions === 0 ? '' : `, and ${counted(importedFunctions, 'import')}`}
+        </dd>
+      </div>
+      <div>
+        <dt>Exported functions</dt>
+        <dd>{count(exports.length + moreExports)}</dd>
+      </div>
+      <div>
+        <dt>Memory</dt>
+        <dd>{memories.length === 0 ? 'none' : memories.map(memoryWords).join('; ')}</dd>
+      </div>
+      <div>
+        <dt>Imports from</dt>
+        <dd>
+          <Imports facts={facts} />
+        </dd>
+      </div>
+      <div class="trace-proposals">
+        <dt>Beyond the first version of WebAssembly</dt>
+        <dd>
+          {proposals.length === 0 ? (
+            'nothing'
+          ) : (
+            <span class="badges">
+              {proposals.map((name) => (
+                <Badge key={name}>{name}</Badge>
+              ))}
+            </span>
+          )}
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function Imports({ facts: { imports, moreImports } }: { readonly facts: ModuleFacts }) {
+  if (imports.length === 0) return <>nothing</>;
+  return (
+    <>
+      <ul class="names">
+        {imports.map(({ module, count: howMany, names }) => (
+          <li key={module} title={names.join(', ')}>
+            <code>{module}</code> ({count(howMany)})
+          </li>
+        ))}
+      </ul>
+      {moreImports === 0 ? null : `, and ${count(moreImports)} more`}
+    </>
+  );
+}
+
+function memoryWords({ minimumPages, maximumPages, pageBytes, isImported, isShared }: MemoryDescription): string {
+  const limit = maximumPages === undefined ? '' : `, at most ${byteSize(maximumPages * pageBytes)}`;
+  const kinds = [isImported ? 'imported' : '', isShared ? 'shared' : ''].filter(Boolean);
+  return `${byteSize(minimumPages * pageBytes)}${limit}${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}`;
+}

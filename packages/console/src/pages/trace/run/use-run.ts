@@ -1,0 +1,96 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { startWorker } from '../workers.ts';
+import type { RunMessage, RunRequest, RunResult, StreamName } from './messages.ts';
+
+/** How long a run gets to unwind once it is told to stop, so that what it did until then can be shown. */
+const stopMs = 700;
+
+export type Phase = Extract<RunMessage, { kind: 'phase' }>['phase'];
+
+export interface RunState {
+  readonly name: 'none' | 'running' | 'done' | 'stopped' | 'fault';
+  readonly phase: Phase;
+  /** What was written so far, and whether that is all. */
+  readonly text: Readonly<Record<StreamName, string>>;
+  readonly isCut: Readonly<Record<StreamName, boolean>>;
+  readonly result: RunResult | undefined;
+  /** Why it could not be run. */
+  readonly fault: string;
+}
+
+const idle: RunState = {
+  name: 'none',
+  phase: 'instrumenting',
+  text: { stdout: '', stderr: '' },
+  isCut: { stdout: false, stderr: false },
+  result: undefined,
+  fault: '',
+};
+
+/** A request before it is known whether a run can be told to stop. */
+export type RunOrder = Omit<RunRequest, 'stopFlag'>;
+
+/** Runs modules one at a time, each in a worker of its own, which is ended whatever it is at when the run is over or the page is left. */
+export function useRun(): { readonly state: RunState; start(order: RunOrder): void; stop(): void } {
+  const [state, setState] = useState(idle);
+  const current = useRef<{ readonly worker: Worker; readonly stopFlag: SharedArrayBuffer | undefined }>(undefined);
+  const end = (): void => {
+    current.current?.worker.terminate();
+    current.current = undefined;
+  };
+  useEffect(() => end, []);
+
+  const start = useCallback((order: RunOrder) => {
+    end();
+    const worker = startWorker('run');
+    const stopFlag = crossOriginIsolated ? new SharedArrayBuffer(4) : undefined;
+    const run = { worker, stopFlag };
+    current.current = run;
+    setState({ ...idle, name: 'running' });
+    const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+    const finish = (last: Partial<RunState>): void => {
+      if (current.current !== run) return;
+      end();
+      setState((before) => ({ ...before, ...last }));
+    };
+    worker.onmessage = ({ data }: MessageEvent<RunMessage>) => {
+      if (current.current !== run) return;
+      if (data.kind === 'done') finish({ name: 'done', result: data.result });
+      else if (data.kind === 'fault') finish({ name: 'fault', fault: data.message });
+      else setState((before) => withMessage(before, data, decoders));
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      finish({ name: 'fault', fault: 'The browser has ended it. It may have taken too much memory' });
+    };
+    worker.postMessage({ ...order, stopFlag } satisfies RunRequest);
+  }, []);
+
+  const stop = useCallback(() => {
+    const run = current.current;
+    if (run === undefined) return;
+    const giveUp = (): void => {
+      if (current.current !== run) return;
+      end();
+      setState((before) => ({ ...before, name: 'stopped' }));
+    };
+    if (run.stopFlag === undefined) return giveUp();
+    const flag = new Int32Array(run.stopFlag);
+    Atomics.store(flag, 0, 1);
+    Atomics.notify(flag, 0); // it may be asleep
+    setTimeout(giveUp, stopMs);
+  }, []);
+  return { state, start, stop };
+}
+
+function withMessage(
+  state: RunState,
+  message: Exclude<RunMessage, { kind: 'done' | 'fault' }>,
+  decoders: Readonly<Record<StreamName, TextDecoder>>,
+): RunState {
+  if (message.kind === 'phase') return { ...state, phase: message.phase };
+  const { stream } = message;
+  if (message.kind === 'cut') return { ...state, isCut: { ...state.isCut, [stream]: true } };
+  const text = state.text[stream] + decoders[stream].decode(message.bytes, { stream: true });
+  return { ...state, text: { ...state.text, [stream]: text } };
+}

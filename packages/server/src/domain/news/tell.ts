@@ -1,0 +1,89 @@
+import type { AppId } from '@tenon/protocol';
+import type { Clock, RandomBytes, Store, Transaction } from '../ports.ts';
+import type { BindingFilter, ChangedList } from './ports.ts';
+
+export interface TellOptions {
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  /** How many news of an application are kept. */
+  readonly keep: number;
+  /** Called once a transaction that changed lists of these applications is there to be read. */
+  readonly onTold?: (appIds: readonly AppId[]) => void;
+}
+
+/** How long a mark is. A copy of the data goes on with the marks of the original by chance alone. */
+const markBytes = 8;
+
+/**
+ * A store whose transactions leave news of each binding list that they change: in the same transaction, once for each list,
+ * exactly when A2's entity tag changes. No use case has to think of it.
+ */
+export function tellNews(store: Store, { clock, random, keep, onTold }: TellOptions): Store {
+  return {
+    ...store,
+    async write(work) {
+      let told: readonly AppId[] = [];
+      const result = await store.write(async (tx) => {
+        const changed = new Map<string, ChangedList>();
+        const done = await work(noting(tx, changed));
+        const byApp = Map.groupBy(changed.values(), ({ appId }) => appId);
+        told = [...byApp.keys()].sort(); // who tells of several does so in one order, so that no two wait for each other
+        const fields = { mark: Buffer.from(random(markBytes)).toString('hex'), atMs: clock(), keep };
+        for (const appId of told) await tx.insertNews(appId, byApp.get(appId) ?? [], fields);
+        return done;
+      });
+      if (told.length > 0) onTold?.(told);
+      return result;
+    },
+  };
+}
+
+/** The transaction, with a note of every list that it changes. Which these are is asked before what is deleted is gone. */
+function noting(tx: Transaction, changed: Map<string, ChangedList>): Transaction {
+  const note = (list: ChangedList): void => {
+    changed.set(JSON.stringify([list.extensionPointId, list.guestKey]), list);
+  };
+  const noteBound = async (of: BindingFilter): Promise<void> => {
+    for (const list of await tx.boundLists(of)) note(list);
+  };
+  return {
+    ...tx,
+    async putBinding(binding) {
+      const { extensionPointId, guestId, name, versionId } = binding;
+      if (versionId === null) {
+        await noteBound({ extensionPointId, guestId, name });
+      } else {
+        const guest = await tx.guest(guestId);
+        if (guest !== undefined) note({ appId: guest.appId, extensionPointId, guestKey: guest.guestKey });
+      }
+      await tx.putBinding(binding);
+    },
+    async deletePlugin(key) {
+      await noteBound(key);
+      await tx.deletePlugin(key);
+    },
+    async deleteGuest(guestId) {
+      await noteBound({ guestId });
+      await tx.deleteGuest(guestId);
+    },
+    async deleteGuestUser(guestId, userId) {
+      await noteBound({ guestId, userId });
+      await tx.deleteGuestUser(guestId, userId);
+    },
+    async eraseUser(userId, change) {
+      await noteBound({ userId });
+      await tx.eraseUser(userId, change);
+    },
+    async deleteExtensionPoint(id) {
+      const extensionPoint = await tx.extensionPoint(id);
+      await tx.deleteExtensionPoint(id);
+      if (extensionPoint === undefined) return;
+      for (const [key, list] of changed) if (list.extensionPointId === id) changed.delete(key);
+      note({ appId: extensionPoint.appId, extensionPointId: id, guestKey: null });
+    },
+    async deleteApp(id) {
+      await tx.deleteApp(id);
+      for (const [key, { appId }] of changed) if (appId === id) changed.delete(key); // its news goes with it
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { eventStreamHeaders } from '../event-stream.ts';
+import { type Route, type RouteDoc, route } from '../route.ts';
+import { sendNews } from '../send-news.ts';
+import { example } from './examples.ts';
+
+const appAccess = { kind: 'app', purpose: 'readBindings' } as const;
+const extensionPointAccess = { kind: 'extensionPoint', purpose: 'readBindings' } as const;
+
+const stream = [
+  'retry: 1000',
+  '',
+  'id: 41-8d1c52fb0e9a7733',
+  'event: ready',
+  'data: {}',
+  '',
+  'id: 42-5f0de4c09b12a86e',
+  'event: binding',
+  `data: {"extensionPointId":"${example.extensionPointId}","guestKey":"customers/globex"}`,
+  '',
+  '',
+].join('\n');
+
+/** What is the same of both ways to ask. */
+function docOf(id: string, summary: string): RouteDoc {
+  return {
+    id,
+    tag: 'Distribution',
+    summary,
+    description:
+      'Server-sent events, for as long as the connection lasts. `binding` and `deleted` name the lists that changed (A2 tells what they are by now), `reset` says that something was missed and all are to be asked for anew, `ready` comes once all that happened so far was told, `end` says why the stream ends. Comments come when there is nothing else.',
+    requestHeaders: { 'last-event-id': 'the id of the last event that you had: what was missed since comes first' },
+    answers: {
+      200: {
+        description: 'the events',
+        contentType: 'text/event-stream',
+        headers: {
+          'cache-control': `\`${eventStreamHeaders['cache-control']}\``,
+          'x-accel-buffering': `\`${eventStreamHeaders['x-accel-buffering']}\``,
+        },
+        example: stream,
+      },
+    },
+    errors: ['rate_limited', 'unavailable'],
+  };
+}
+
+export const newsRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/apps/:appId/news',
+    access: appAccess,
+    doc: docOf('followAppNews', 'Be told which binding lists of an application change'),
+    handle: (parts, { request, admission }, reply) =>
+      sendNews(parts, { access: appAccess, actor: admission.actor, app: admission.access.app }, request, reply),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/extension-points/:extensionPointId/news',
+    access: extensionPointAccess,
+    doc: docOf('followExtensionPointNews', 'Be told which binding lists of an extension point change'),
+    handle: (parts, { request, admission: { actor, access } }, reply) => {
+      const { app, extensionPoint } = access;
+      const asked = { access: extensionPointAccess, actor, app, extensionPointId: extensionPoint.id };
+      return sendNews(parts, asked, request, reply);
+    },
+  }),
+];

@@ -1,0 +1,129 @@
+import { Readable } from 'node:stream';
+import type { ExtensionPointId, NewsEventData, NewsEventName } from '@tenon/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AppAccess } from '../domain/access.ts';
+import type { AuthenticatedActor } from '../domain/authenticate.ts';
+import { type FollowOptions, followNews, type NewsStep } from '../domain/news/follow.ts';
+import type { NewsRecord } from '../domain/news/ports.ts';
+import { newsId } from '../domain/news/position.ts';
+import { routeOf } from './answer-error.ts';
+import { admit, rateLimited, usedBy } from './authenticate.ts';
+import { goneSignal } from './client-gone.ts';
+import { eventStreamHeaders, eventText, heartbeat } from './event-stream.ts';
+import { unavailable } from './http-error.ts';
+import type { Parts } from './parts.ts';
+import { toProblem } from './problem.ts';
+import type { Access } from './route.ts';
+
+/** What clients are asked to wait before they come back. They add a random time of their own, so as not to come all at once. */
+const retryMs = 1000;
+
+/** When to come back for a stream that there was no room for. */
+const retryAfterSeconds = 30;
+
+/** How many bytes are made ahead of what the client takes. */
+const highWaterMark = 16 * 1024;
+
+/** Whose news is asked for, by whom, and by what access they were let in. */
+export interface NewsRequest {
+  readonly access: Access;
+  readonly actor: AuthenticatedActor;
+  readonly app: AppAccess['app'];
+  /** The one extension point whose lists are asked about; all of the application's when it is left out. */
+  readonly extensionPointId?: ExtensionPointId;
+}
+
+/**
+ * Answers with a stream of news that ends when the client goes, may no longer, or takes nothing for too long; or the server
+ * stops.
+ *
+ * @throws HttpError `rate_limited` for one stream too many of a token, `unavailable` for one too many of all
+ */
+export function sendNews(
+  parts: Parts,
+  { access, actor, app, extensionPointId }: NewsRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  reply.headers(eventStreamHeaders);
+  if (request.method === 'HEAD') return reply.send();
+  if (parts.news.isClosed) throw unavailable('The server is stopping. Come back shortly.', 1);
+  const giveBack = takeSlot(parts, actor, app);
+  reply.raw.once('close', giveBack);
+  const { idleTimeoutMs, newsHeartbeatMs } = parts.settings;
+  const beatMs = Math.min(newsHeartbeatMs, idleTimeoutMs / 2);
+  reply.raw.setTimeout(idleTimeoutMs, () => reply.raw.destroy());
+  const lastId = request.headers['last-event-id'];
+  const options: FollowOptions = {
+    lastId: typeof lastId === 'string' && lastId !== '' ? lastId : undefined,
+    renew: () => admit(parts, access, request, true),
+    quietMs: () => Math.max(1, Math.min(beatMs, actor.expiresAtMs - parts.context.clock())),
+    signal: goneSignal(reply.raw),
+  };
+  const steps = followNews({ read: parts.context.store.read, feed: parts.news }, app.id, options);
+  const isAsked = ({ extensionPointId: of }: NewsRecord) => extensionPointId === undefined || of === extensionPointId;
+  return reply.send(Readable.from(textOf(parts, request, steps, isAsked), { objectMode: false, highWaterMark }));
+}
+
+function takeSlot({ newsStreams }: Parts, actor: AuthenticatedActor, { id }: AppAccess['app']): () => void {
+  const slot = newsStreams.take(`${usedBy(actor)} ${id}`);
+  if (slot === 'taken by key') {
+    throw rateLimited('Too many streams of this application’s news are open with this token.', retryAfterSeconds);
+  }
+  if (slot === 'all taken') throw unavailable('Too many streams of news are open.', retryAfterSeconds);
+  return slot;
+}
+
+async function* textOf(
+  parts: Parts,
+  request: FastifyRequest,
+  steps: AsyncIterable<NewsStep>,
+  isAsked: (record: NewsRecord) => boolean,
+): AsyncGenerator<Buffer> {
+  yield Buffer.from(eventText({ retryMs }));
+  let toldId = '';
+  try {
+    for await (const step of steps) {
+      const text = textOfStep(step, isAsked, toldId);
+      if (text === '') continue;
+      toldId = newsId(step.at);
+      yield Buffer.from(text);
+    }
+  } catch (error) {
+    yield Buffer.from(endText(parts, request, error));
+  }
+}
+
+/** What is sent of a step; nothing when it is about other extension points: a heartbeat tells the id then. */
+function textOfStep(step: NewsStep, isAsked: (record: NewsRecord) => boolean, toldId: string): string {
+  const id = newsId(step.at);
+  switch (step.kind) {
+    case 'reset':
+    case 'ready':
+      return newsText(step.kind, {}, id);
+    case 'quiet':
+      return id === toldId ? heartbeat : eventText({ id });
+    case 'news':
+      return step.records.filter(isAsked).map(textOfRecord).join('');
+  }
+}
+
+function textOfRecord(record: NewsRecord): string {
+  const { extensionPointId, guestKey } = record;
+  const id = newsId(record);
+  if (guestKey === null) return newsText('deleted', { extensionPointId }, id);
+  return newsText('binding', { extensionPointId, guestKey }, id);
+}
+
+/** The last event: why the stream ends. The id stays what it was, so that the client goes on from there when it comes back. */
+function endText(parts: Parts, request: FastifyRequest, error: unknown): string {
+  const { status, code, problem, cause } = toProblem(error, parts.addresses.base());
+  const line = { requestId: request.id, route: routeOf(request), code };
+  if (status >= 500 && code !== 'unavailable') parts.log.error({ ...line, err: cause }, 'a stream of news failed');
+  else parts.log.debug(line, 'a stream of news was ended');
+  return newsText('end', { code, detail: problem.detail });
+}
+
+function newsText<N extends NewsEventName>(event: N, data: NewsEventData[N], id?: string): string {
+  return eventText({ event, data, ...(id === undefined ? {} : { id }) });
+}

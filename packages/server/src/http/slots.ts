@@ -1,0 +1,28 @@
+/** Places for what goes on for long, of which there are so many in all, and so many for each key. */
+export interface Slots {
+  /** Takes a place, and returns what gives it back; or says what there is no room for. */
+  take(key: string): (() => void) | 'all taken' | 'taken by key';
+}
+
+export function createSlots(max: number, maxPerKey: number): Slots {
+  const taken = new Map<string, number>();
+  let all = 0;
+  return {
+    take(key) {
+      const ofKey = taken.get(key) ?? 0;
+      if (ofKey >= maxPerKey) return 'taken by key';
+      if (all >= max) return 'all taken';
+      all++;
+      taken.set(key, ofKey + 1);
+      let isGiven = false;
+      return () => {
+        if (isGiven) return;
+        isGiven = true;
+        all--;
+        const left = (taken.get(key) ?? 0) - 1;
+        if (left > 0) taken.set(key, left);
+        else taken.delete(key);
+      };
+    },
+  };
+}

@@ -1,0 +1,388 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppId, ExtensionPointId } from '@tenon/protocol';
+import { tellNews } from '../src/domain/news/tell.ts';
+import { rebind } from '../src/domain/rebind.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { type EventStream, openEvents } from './helpers/event-stream.ts';
+import { openWorkshop, type Workshop } from './helpers/plugins.ts';
+import { openService, type ServiceOptions, type TestService } from './helpers/service.ts';
+import { connectTo, requestOf } from './helpers/wire.ts';
+import { makeExtensionPoint, ok, publishAs, tinyModule } from './helpers/world.ts';
+
+/** A service that listens, with a workshop in it, and streams that are closed in the end. */
+interface Place extends Workshop {
+  readonly base: string;
+  readonly appNews: string;
+  readonly pointNews: string;
+  /** A stream that has told that it is ready; as the viewer unless another token is given. */
+  open(url: string, options?: { token?: string; lastId?: string }): Promise<EventStream>;
+  close(): Promise<void>;
+}
+
+async function openPlace(config: ServiceOptions['config'] = {}): Promise<Place> {
+  const service = await openService({ config });
+  const base = await service.listen();
+  const workshop = await openWorkshop(service);
+  const streams: EventStream[] = [];
+  return {
+    ...workshop,
+    base,
+    appNews: `${base}/api/v1/apps/${workshop.appId}/news`,
+    pointNews: `${base}/api/v1/extension-points/${workshop.extensionPointId}/news`,
+    async open(url, { token = workshop.viewer.token, lastId } = {}) {
+      const stream = await openEvents(url, { token, ...(lastId === undefined ? {} : { lastId }) });
+      streams.push(stream);
+      return stream;
+    },
+    async close() {
+      for (const stream of streams) await stream.close();
+      await service.close();
+    },
+  };
+}
+
+/** What an event says, in a line. */
+const lineOf = ({ event, data }: { event: string; data: unknown }) =>
+  [event, ...Object.values(data as object).filter((value) => !String(value).startsWith('ext_'))].join(' ');
+
+async function linesOf(stream: EventStream, count: number): Promise<string[]> {
+  return (await stream.take(count)).map(lineOf);
+}
+
+async function ready(stream: EventStream): Promise<EventStream> {
+  assert.deepEqual(await linesOf(stream, 1), ['ready']);
+  return stream;
+}
+
+/** The code with which a stream ends, and what it told before that. */
+async function endOf(stream: EventStream): Promise<{ readonly code: string; readonly before: string[] }> {
+  const before: string[] = [];
+  for (;;) {
+    const event = await stream.next();
+    assert.ok(event, `cut off: ${stream.text()}`);
+    if (event.event === 'end') {
+      assert.equal(await stream.next(), undefined);
+      return { code: (event.data as { code: string }).code, before };
+    }
+    before.push(lineOf(event));
+  }
+}
+
+describe('GET …/news', () => {
+  let place: Place;
+  before(async () => {
+    place = await openPlace({ newsHeartbeatMs: 40 });
+  });
+  after(() => place.close());
+
+  it('answers with a stream of events that nobody keeps and no proxy holds back', async () => {
+    const { response } = await ready(await place.open(place.appNews));
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+    assert.match(String(response.headers.get('cache-control')), /no-store/);
+    assert.equal(response.headers.get('x-accel-buffering'), 'no');
+    assert.equal(response.headers.get('access-control-allow-origin'), '*');
+    assert.equal(response.headers.get('content-encoding'), null);
+  });
+
+  it('says when it is ready, then names each list that changes, in each stream', async () => {
+    const streams = [
+      await place.open(place.appNews),
+      await place.open(place.pointNews),
+      await place.open(place.appNews, { token: place.owner.token }),
+    ];
+    for (const stream of streams) await ready(stream);
+    await place.publish(1);
+    await place.publish(2, `?guest=${place.second}`);
+    for (const stream of streams) {
+      const events = await stream.take(3);
+      assert.deepEqual(events.slice(0, 2).map(lineOf).sort(), ['binding first', 'binding second']);
+      assert.deepEqual(events.slice(2).map(lineOf), ['binding second']);
+      const [one, two, three] = events.map(({ id }) => Number(id.split('-', 1)[0]));
+      assert.ok(one !== undefined && two === one + 1 && three === one + 2);
+      const { extensionPointId } = place;
+      assert.deepEqual(events[2]?.data, { extensionPointId, guestKey: 'second' });
+    }
+  });
+
+  it('tells of an extension point to those alone who follow it or the application, and goes on with the ids', async () => {
+    const elsewhere = await makeExtensionPoint(place.service, place.owner, place.appId);
+    const [ofApp, ofPoint] = [
+      await ready(await place.open(place.appNews)),
+      await ready(await place.open(place.pointNews)),
+    ];
+    await publishAs(place.service, place.publisher, elsewhere, 'other', tinyModule(3));
+    const [last] = (await ofApp.take(2)).slice(-1);
+    // A heartbeat brings the id of what was not told.
+    const waiting = ofPoint.next();
+    while (!ofPoint.text().includes(`id: ${last?.id}\n\n`)) await sleep(5);
+    await place.publish(4, `?guest=${place.first}`);
+    assert.deepEqual(lineOf((await waiting) ?? { event: '', data: {} }), 'binding first');
+  });
+
+  it('says in comments that it is still there', async () => {
+    const stream = await ready(await place.open(place.appNews));
+    const waiting = stream.next();
+    while (!stream.text().includes('\n\n:\n\n:\n\n')) await sleep(5);
+    await place.publish(5, `?guest=${place.first}`);
+    await waiting;
+  });
+
+  it('replays what was missed, each once and in order, before it is ready', async () => {
+    const first = await ready(await place.open(place.appNews));
+    await place.publish(6, `?guest=${place.first}`);
+    const [{ id = '' } = {}] = await first.take(1);
+    await first.close();
+    await place.publish(7, `?guest=${place.second}`);
+    await place.publish(8, `?guest=${place.first}`);
+    const expected = ['binding second', 'binding first', 'ready'];
+    const again = await place.open(place.pointNews, { lastId: id });
+    const events = await again.take(3);
+    assert.deepEqual(events.map(lineOf), expected);
+    assert.deepEqual(
+      await linesOf(await place.open(place.appNews, { lastId: events[0]?.id ?? '' }), 2),
+      expected.slice(1),
+    );
+    assert.deepEqual(await linesOf(await place.open(place.appNews, { lastId: events[1]?.id ?? '' }), 1), ['ready']);
+  });
+
+  it('says that it can’t replay after an id that it doesn’t know, or that is from another course of events', async () => {
+    const stream = await ready(await place.open(place.appNews));
+    const [serial] = stream.lastId().split('-');
+    const ids = [
+      '1',
+      'nonsense',
+      `${serial}-00000000`,
+      `${Number(serial) - 1}-00000000`,
+      `${Number(serial) + 9}-aa`,
+      '-1-aa',
+    ];
+    for (const lastId of ids) {
+      const events = await (await place.open(place.appNews, { lastId })).take(2);
+      assert.deepEqual(events.map(lineOf), ['reset', 'ready'], lastId);
+      assert.equal(events[0]?.id, stream.lastId());
+    }
+  });
+
+  it('begins at the beginning for who was there before anything was bound', async () => {
+    const other = await openWorkshop(place.service);
+    const url = `${place.base}/api/v1/apps/${other.appId}/news`;
+    const options = { token: other.owner.token };
+    const stream = await ready(await place.open(url, options));
+    await other.publish(1, `?guest=${other.first}`);
+    const again = await place.open(url, { ...options, lastId: '0-start' });
+    assert.deepEqual(await linesOf(stream, 1), ['binding first']);
+    assert.deepEqual(await linesOf(again, 2), ['binding first', 'ready']);
+  });
+
+  it('tells of an extension point that is deleted, and ends what followed it', async () => {
+    const doomed = await makeExtensionPoint(place.service, place.owner, place.appId);
+    await publishAs(place.service, place.publisher, doomed, 'median', tinyModule(9));
+    const ofApp = await ready(await place.open(place.appNews));
+    const ofPoint = await ready(await place.open(`${place.base}/api/v1/extension-points/${doomed}/news`));
+    await ok(place.service, 'DELETE', `/api/v1/extension-points/${doomed}`, { token: place.owner.token });
+    const [event] = await ofApp.take(1);
+    assert.deepEqual({ ...event, id: '' }, { event: 'deleted', data: { extensionPointId: doomed }, id: '' });
+    assert.deepEqual(await endOf(ofPoint), { code: 'not_found', before: [] });
+  });
+
+  it('tells of what another process writes', async () => {
+    const stream = await ready(await place.open(place.appNews));
+    const bare = await openSqliteStore({ file: join(place.service.dataDir, 'tenon.db') });
+    const other = tellNews(bare, { clock: Date.now, random: (length) => new Uint8Array(length), keep: 100 });
+    const { extensionPointId, publisher } = place;
+    const key = { extensionPointId: extensionPointId as ExtensionPointId, userId: publisher.id, name: 'median' };
+    await other.write(async (tx) => {
+      await tx.blockPlugin(key, { atMs: 1, reason: 'why' });
+      await rebind(tx, key, Date.now());
+    });
+    assert.deepEqual((await linesOf(stream, 2)).sort(), ['binding first', 'binding second']);
+    await other.write(async (tx) => {
+      await tx.blockPlugin(key, null);
+      await rebind(tx, key, Date.now());
+    });
+    assert.deepEqual((await linesOf(stream, 2)).sort(), ['binding first', 'binding second']);
+    await bare.close();
+  });
+
+  it('opens for a token that is restricted to the application, and is not there for one of another', async () => {
+    const own = await place.service.token(place.viewer.id, { appId: place.appId, scopes: ['read'] });
+    await ready(await place.open(place.appNews, { token: own }));
+    const { appId } = await openWorkshop(place.service);
+    const others = await place.service.token(place.viewer.id, { appId, scopes: ['read'] });
+    for (const url of [place.appNews, place.pointNews]) {
+      assert.equal((await place.open(url, { token: others })).response.status, 404);
+    }
+  });
+
+  it('takes no token in the address', async () => {
+    const stream = await openEvents(`${place.appNews}?access_token=${place.viewer.token}`);
+    assert.equal(stream.response.status, 400);
+    await stream.close();
+  });
+});
+
+describe('GET …/news ends', () => {
+  let place: Place;
+  before(async () => {
+    place = await openPlace({ newsHeartbeatMs: 40 });
+  });
+  after(() => place.close());
+
+  it('when the token is revoked', async () => {
+    const made = await ok<{ id: string; token: string }>(place.service, 'POST', '/api/v1/tokens', {
+      token: place.viewer.token,
+      json: { name: 'host', scopes: ['read'] },
+    });
+    const stream = await ready(await place.open(place.appNews, { token: made.token }));
+    await ok(place.service, 'DELETE', `/api/v1/tokens/${made.id}`, { token: place.viewer.token });
+    assert.deepEqual(await endOf(stream), { code: 'invalid_token', before: [] });
+  });
+
+  it('when the token expires', async () => {
+    const token = await place.service.token(place.viewer.id, { lifetimeMs: 3_600_000 });
+    const [stream, other] = [
+      await ready(await place.open(place.appNews, { token })),
+      await ready(
+        await place.open(place.appNews, { token: await place.service.token(place.viewer.id, { lifetimeMs: 9e9 }) }),
+      ),
+    ];
+    place.service.advance(3_600_001);
+    assert.deepEqual(await endOf(stream), { code: 'invalid_token', before: [] });
+    await place.publish(1, `?guest=${place.first}`).catch(() => {}); // the publisher's token has expired too
+    await other.close();
+  });
+
+  it('when the member is removed, and tells nothing of what comes after that', async () => {
+    const { service, appId } = place;
+    const [owner, member] = [await service.token(place.owner.id), await service.user('Mia')];
+    const path = `/api/v1/apps/${appId}/members/${member.id}`;
+    await ok(service, 'PUT', path, { token: owner, json: { role: 'admin' } });
+    const streams = [
+      await ready(await place.open(place.appNews, { token: member.token })),
+      await ready(await place.open(place.pointNews, { token: member.token })),
+    ];
+    await ok(service, 'DELETE', path, { token: owner });
+    const publisher = { id: place.publisher.id, token: await service.token(place.publisher.id) };
+    await publishAs(service, publisher, place.extensionPointId, 'median', tinyModule(2));
+    for (const stream of streams) assert.deepEqual(await endOf(stream), { code: 'not_found', before: [] });
+  });
+
+  it('when a member becomes a guest alone', async () => {
+    const { service, appId } = place;
+    const owner = await service.token(place.owner.id);
+    const path = `/api/v1/apps/${appId}/members/${place.publisher.id}`;
+    await ok(service, 'PUT', path, { token: owner, json: { role: 'viewer' } });
+    const token = await service.token(place.publisher.id);
+    const stream = await ready(await place.open(place.appNews, { token }));
+    await ok(service, 'DELETE', path, { token: owner });
+    assert.deepEqual(await endOf(stream), { code: 'forbidden', before: [] });
+  });
+
+  it('when the application is deleted', async () => {
+    const { service, base } = place;
+    const other = await openWorkshop(service);
+    await other.publish(1);
+    const url = `${base}/api/v1/apps/${other.appId}/news`;
+    const stream = await ready(await place.open(url, { token: other.viewer.token }));
+    await ok(service, 'DELETE', `/api/v1/apps/${other.appId}`, { token: other.owner.token });
+    assert.deepEqual(await endOf(stream), { code: 'not_found', before: [] });
+  });
+});
+
+describe('GET …/news is bounded', () => {
+  it('in the streams of a token, which gets the place back when one ends', async () => {
+    const place = await openPlace({ newsStreamsPerToken: 2 });
+    const [one] = [await ready(await place.open(place.appNews)), await ready(await place.open(place.pointNews))];
+    const refused = await place.open(place.appNews);
+    assert.equal(refused.response.status, 429);
+    assert.match(String(refused.response.headers.get('retry-after')), /^\d+$/);
+    await ready(await place.open(place.appNews, { token: place.owner.token }));
+    await one.close();
+    for (;;) {
+      const stream = await place.open(place.appNews);
+      if (stream.response.status === 200) break;
+      await sleep(10);
+    }
+    await place.close();
+  });
+
+  it('in all streams', async () => {
+    const place = await openPlace({ newsStreams: 1 });
+    await ready(await place.open(place.appNews));
+    const refused = await place.open(place.appNews, { token: place.owner.token });
+    assert.equal(refused.response.status, 503);
+    assert.ok(refused.response.headers.has('retry-after'));
+    await place.close();
+  });
+
+  it('in what it keeps: who was away for longer than that asks for everything anew', async () => {
+    const place = await openPlace({ newsPerApp: 3 });
+    const before = (await ready(await place.open(place.appNews))).lastId();
+    const ids: string[] = [];
+    const stream = await ready(await place.open(place.appNews));
+    for (let number = 1; number <= 5; number++) {
+      await place.publish(number, `?guest=${place.first}`);
+      ids.push((await stream.next())?.id ?? '');
+    }
+    const lines = async (lastId: string, count: number) => linesOf(await place.open(place.appNews, { lastId }), count);
+    assert.deepEqual(await lines(before, 2), ['reset', 'ready']);
+    assert.deepEqual(await lines(ids[0] ?? '', 2), ['reset', 'ready']);
+    assert.deepEqual(await lines(ids[2] ?? '', 3), ['binding first', 'binding first', 'ready']);
+    await place.close();
+  });
+
+  it('in what it makes ahead of a client that takes nothing, which is cut off', async () => {
+    const place = await openPlace({ idleTimeoutMs: 1000, newsPerApp: 100_000 });
+    const { appId, service, extensionPointId } = place;
+    const guestKey = 'k'.repeat(512);
+    const lists = Array.from({ length: 40_000 }, () => ({
+      extensionPointId: extensionPointId as ExtensionPointId,
+      guestKey,
+    }));
+    const fields = { mark: 'aa', atMs: 1, keep: 100_000 };
+    await service.store.write((tx) => tx.insertNews(appId as AppId, lists, fields));
+
+    const socket = connectTo(place.base);
+    socket.on('error', () => {});
+    const { pathname } = new URL(place.appNews);
+    const authorization = `authorization: Bearer ${place.viewer.token}`;
+    socket.write(requestOf([`GET ${pathname} HTTP/1.1`, 'host: x', authorization, 'last-event-id: 0-start']));
+    await once(socket, 'readable');
+    socket.pause();
+    const reader = await place.open(place.appNews, { token: place.owner.token, lastId: '0-start' });
+    assert.equal((await reader.take(40_001)).at(-1)?.event, 'ready');
+    // The server has given up on it: what the two systems hold is all that still comes.
+    while ((await connectionsOf(service)) > 1) await sleep(20);
+    let bytes = 0;
+    socket.on('data', (chunk) => {
+      bytes += chunk.length;
+    });
+    socket.resume();
+    await once(socket, 'close');
+    assert.ok(bytes < lists.length * guestKey.length, `${bytes} bytes`);
+    await place.publish(1, `?guest=${place.first}`);
+    assert.deepEqual(await linesOf(reader, 1), ['binding first']);
+    await place.close();
+  });
+});
+
+function connectionsOf({ app }: TestService): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+  return promise;
+}
+
+describe('a server that stops', () => {
+  it('ends its streams at once, and takes no more', async () => {
+    const place = await openPlace();
+    const streams = [await ready(await place.open(place.appNews)), await ready(await place.open(place.pointNews))];
+    const closed = place.service.close();
+    for (const stream of streams) assert.deepEqual(await endOf(stream), { code: 'unavailable', before: [] });
+    await closed;
+  });
+});

@@ -1,0 +1,221 @@
+import { column, createFiber, type Fiber, special, stride } from './fiber.ts';
+import {
+  type Collecting,
+  closeAbove,
+  closeFrame,
+  closeFunction,
+  closeManual,
+  type Ending,
+  extraAt,
+  has,
+  innermostSpan,
+  mark,
+  openFrame,
+} from './frames.ts';
+import type { AttributeValue } from './span.ts';
+import type { SpanContext } from './trace-parent.ts';
+
+/** Where a scope of calls began, so that whatever it leaves open can be ended. */
+export interface Mark {
+  readonly fiber: Fiber;
+  readonly top: number;
+  readonly tooDeep: number;
+  readonly memory: WebAssembly.Memory | undefined;
+}
+
+/** Takes the events, and keeps the stacks. */
+export interface Collector {
+  readonly enter: (func: number) => void;
+  readonly exit: (func: number) => void;
+  readonly memoryGrow: (pages: number) => void;
+  readonly spanEnter: (name: string) => void;
+  readonly spanExit: () => void;
+  /** Attributes of the innermost manual span, else of the innermost call. */
+  readonly tag: (attributes: ReadonlyMap<string, AttributeValue>) => void;
+  /** Something that happened in the innermost call. */
+  readonly addEvent: (name: string, attributes: ReadonlyMap<string, AttributeValue>) => void;
+  /** Counts what a module reported and couldn't be read. */
+  readonly dropText: (kind: 'events' | 'attributes') => void;
+  /** Begins a scope of calls, which the host makes into an instance with this memory. */
+  readonly begin: (memory?: WebAssembly.Memory) => Mark;
+  /** Ends it, and as `ending` says what it left open. */
+  readonly end: (mark: Mark, ending?: Ending) => void;
+  /** A stack of its own, whose roots lie in this span of the host. */
+  readonly newFiber: (parent: SpanContext | undefined) => Fiber;
+  /** Has events go to another stack; answers the one to which they went. */
+  readonly switchTo: (fiber: Fiber) => Fiber;
+  readonly current: () => Fiber;
+  /** Ends everything that is open in a stack. */
+  readonly finish: (fiber: Fiber, ending?: Ending) => void;
+  /** Ends what is open in the stack of ordinary calls, unless the host's own calls there are going on. */
+  readonly endLeftovers: () => void;
+  /** Keeps the spans that are open from being left out; the innermost one's place, 0 if there is none. */
+  readonly pin: () => number;
+}
+
+export function createCollector(
+  now: () => number,
+  collecting: Collecting,
+  parent: () => SpanContext | undefined,
+): Collector {
+  const { minDurationMs, counters, limits, dropped } = collecting;
+  const main = createFiber(parent, limits);
+  let fiber = main;
+  let isWatching = false;
+
+  // The two functions that everything else here is for. A call that is left out costs two readings of the clock and a few loads
+  // and stores; whatever else there is to do for a call is done where its row says so.
+  const enter = (func: number): void => {
+    const { frames, top } = fiber;
+    const at = top + stride;
+    if (at + stride >= frames.length) {
+      enterSlowly(func);
+      return;
+    }
+    if (top === 0) watch();
+    if (counters !== undefined) counters.enter(func);
+    frames[at + column.func] = func;
+    fiber.top = at;
+    frames[at] = now();
+  };
+  const exit = (func: number): void => {
+    const end = now();
+    const { frames, top } = fiber;
+    const duration = end - (frames[top] as number);
+    if (frames[top + column.func] !== func || frames[top + column.special] !== 0 || !(duration < minDurationMs)) {
+      exitSlowly(func, end);
+      return;
+    }
+    if (counters !== undefined) counters.exit(func, duration, duration - (frames[top + column.leftTime] as number));
+    const below = top - stride;
+    frames[below + column.leftCalls] =
+      (frames[below + column.leftCalls] as number) + (frames[top + column.leftCalls] as number) + 1;
+    frames[below + column.leftTime] = (frames[below + column.leftTime] as number) + duration;
+    frames[top + column.leftCalls] = 0;
+    frames[top + column.leftTime] = 0;
+    fiber.top = below;
+  };
+  const enterSlowly = (func: number): void => {
+    if (openFrame(fiber, collecting, func, now(), 0)) counters?.enter(func);
+  };
+  const exitSlowly = (func: number, end: number): void => {
+    if (!leavesTooDeep()) closeFunction(fiber, collecting, func, end);
+  };
+  /**
+   * Without `bind()`, no event tells that a trap has ended calls. But nothing of them is left when the host's own code has returned
+   * to its event loop, which is when microtasks run.
+   */
+  const watch = (): void => {
+    if (isWatching || fiber !== main || fiber.scopes > 0) return;
+    isWatching = true;
+    queueMicrotask(() => {
+      isWatching = false;
+      endLeftovers();
+    });
+  };
+  const endLeftovers = (): void => {
+    if (main.scopes === 0) closeAbove(main, collecting, 0, now());
+  };
+  /** Whether what ends is a call that has no frame. */
+  const leavesTooDeep = (): boolean => {
+    if (!has(fiber, fiber.top, special.overflow)) return false;
+    fiber.tooDeep--;
+    if (fiber.tooDeep === 0) closeFrame(fiber, collecting, 0);
+    return true;
+  };
+
+  const addEvent = (name: string, attributes: ReadonlyMap<string, AttributeValue>): void => {
+    const at = innermostSpan(fiber);
+    const extra = at === 0 ? undefined : extraAt(fiber, at);
+    if (extra === undefined || extra.events.length >= limits.events) {
+      dropped.events++;
+      if (extra !== undefined) extra.droppedEvents++;
+      return;
+    }
+    extra.events.push({ name, time: now(), attributes });
+  };
+
+  return {
+    enter,
+    exit,
+    memoryGrow(pages) {
+      const at = innermostSpan(fiber);
+      const count = pages >>> 0;
+      if (at !== 0) {
+        const { frames } = fiber;
+        frames[at + column.pages] = (frames[at + column.pages] as number) + count;
+        mark(fiber, at, special.content);
+        const func = frames[at + column.func] as number;
+        if (!Number.isNaN(func)) counters?.grow(func, count);
+      }
+      addEvent('memory.grow', new Map([['pages', count]]));
+    },
+    spanEnter(name) {
+      const start = now();
+      if (openFrame(fiber, collecting, Number.NaN, start, special.manual)) extraAt(fiber, fiber.top).name = name;
+    },
+    spanExit() {
+      const end = now();
+      if (!leavesTooDeep()) closeManual(fiber, collecting, end);
+    },
+    tag(attributes) {
+      let at = fiber.top;
+      while (at > 0 && !has(fiber, at, special.manual | special.boundary)) at -= stride;
+      if (at === 0 || !has(fiber, at, special.manual)) at = innermostSpan(fiber);
+      const extra = at === 0 ? undefined : extraAt(fiber, at);
+      for (const [key, value] of attributes) {
+        if (extra !== undefined && (extra.attributes.has(key) || extra.attributes.size < limits.attributes)) {
+          extra.attributes.set(key, value);
+          continue;
+        }
+        dropped.attributes++;
+        if (extra !== undefined) extra.droppedAttributes++;
+      }
+    },
+    addEvent,
+    dropText(kind) {
+      dropped[kind]++;
+    },
+    begin(called) {
+      const { top, tooDeep, memory } = fiber;
+      if (top > 0 && tooDeep === 0) openBoundary(fiber, collecting);
+      fiber.scopes++;
+      if (called !== undefined) fiber.memory = called;
+      return { fiber, top, tooDeep, memory };
+    },
+    end(mark, ending) {
+      mark.fiber.scopes--;
+      mark.fiber.memory = mark.memory;
+      closeAbove(mark.fiber, collecting, mark.top, now(), ending);
+      mark.fiber.tooDeep = mark.tooDeep;
+    },
+    newFiber(parent) {
+      const made = createFiber(() => parent, limits);
+      made.memory = fiber.memory;
+      return made;
+    },
+    switchTo(next) {
+      const previous = fiber;
+      fiber = next;
+      return previous;
+    },
+    current: () => fiber,
+    finish(finished, ending) {
+      closeAbove(finished, collecting, 0, now(), ending);
+    },
+    endLeftovers,
+    pin() {
+      for (let at = fiber.top; at > 0; at -= stride) {
+        if (!has(fiber, at, special.boundary | special.overflow)) mark(fiber, at, special.pinned);
+      }
+      return innermostSpan(fiber);
+    },
+  };
+}
+
+/** Not counted as a call that is too deep if there is no room for it: what the inner call leaves open ends all the same. */
+function openBoundary(fiber: Fiber, collecting: Collecting): void {
+  if (openFrame(fiber, collecting, Number.NaN, 0, special.boundary)) return;
+  collecting.dropped.depth--;
+  closeFrame(fiber, collecting, 0);
+}

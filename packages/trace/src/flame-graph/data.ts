@@ -1,0 +1,159 @@
+import type { AttributeValue, Span } from '../span.ts';
+
+/**
+ * What the flame graph shows, as columns of plain JSON: it has to travel inside a page, and a trace may have 100,000 spans.
+ * Spans come parents before children; `parent`, `name` and the pairs speak of others by their position.
+ */
+export interface FlameGraphData {
+  readonly format: 1;
+  readonly title: string;
+  /** Milliseconds since 1970-01-01 UTC at which the first span begins. */
+  readonly startTimeMs: number;
+  /** Each name once, as people write it. */
+  readonly names: readonly string[];
+  /** The name in the module for each of these, or `null` where it is the same. */
+  readonly rawNames: readonly (string | null)[];
+  /** Which name a span has. */
+  readonly name: readonly number[];
+  /** The span that a span lies in; -1 where there is none. */
+  readonly parent: readonly number[];
+  /** Nanoseconds since the first span began. */
+  readonly start: readonly number[];
+  /** Nanoseconds. */
+  readonly duration: readonly number[];
+  /** Nanoseconds without those of the spans directly within. */
+  readonly self: readonly number[];
+  /** Pages of 64 KiB by which memory grew in the span and not in those within it. */
+  readonly pages: readonly number[];
+  /** Calls within that have no span of their own: span, how many, nanoseconds. */
+  readonly leftOut: readonly (readonly [span: number, calls: number, timeNano: number])[];
+  /** Spans that failed, with the reason. */
+  readonly failures: readonly (readonly [span: number, message: string])[];
+  /** What is known of single spans beside this. */
+  readonly attributes: readonly (readonly [span: number, entries: readonly (readonly [string, string])[]])[];
+  /** Moments at which memory grew: nanoseconds since the first span began, and by how many pages. In order. */
+  readonly growth: readonly (readonly [timeNano: number, pages: number])[];
+  /** Pages that there were before; `null` where nobody knows. */
+  readonly initialPages: number | null;
+}
+
+/** What a picture says beside the spans. */
+export interface FlameGraphOptions {
+  /** What was traced. By default the name of the first root. */
+  readonly title?: string | undefined;
+  /** Pages of 64 KiB that memory had at the beginning. Without it the track shows growth alone. */
+  readonly initialPages?: number | undefined;
+}
+
+/** Names come from strangers: one of a megabyte is not for a picture. */
+const maxTextLength = 2_000;
+
+/** Makes what the flame graph shows of finished spans: of one trace or of several, in any order. */
+export function flameGraphData(spans: readonly Span[], options: FlameGraphOptions = {}): FlameGraphData {
+  const { ordered, parents } = inOrder(spans);
+  const first = ordered.reduce((least, { startTimeUnixNano: at }) => (at < least ? at : least), firstStart(ordered));
+  const names = numberNames(ordered);
+  const leftOut = ordered.flatMap((span, at): [number, number, number][] =>
+    span.leftOut.calls === 0 ? [] : [[at, span.leftOut.calls, Number(span.leftOut.timeNano)]],
+  );
+  const failures = ordered.flatMap((span, at): [number, string][] =>
+    span.status.code === 'error' ? [[at, shortened(span.status.message)]] : [],
+  );
+  return {
+    format: 1,
+    title: shortened(options.title ?? ordered[0]?.name ?? 'Trace'),
+    startTimeMs: Number(first / 1_000_000n),
+    names: names.texts,
+    rawNames: names.raw,
+    name: names.ofSpan,
+    parent: parents,
+    start: ordered.map((span) => Number(span.startTimeUnixNano - first)),
+    duration: ordered.map((span) => Number(span.endTimeUnixNano - span.startTimeUnixNano)),
+    self: ordered.map((span) => Number(span.selfTimeNano)),
+    pages: ordered.map((span) => span.grownPages),
+    leftOut,
+    failures,
+    attributes: ordered.flatMap((span, at) => attributesOf(span, at)),
+    growth: ordered.flatMap((span) => growthOf(span, first)).sort(([a], [b]) => a - b),
+    initialPages: options.initialPages ?? null,
+  };
+}
+
+function firstStart(spans: readonly Span[]): bigint {
+  return spans[0]?.startTimeUnixNano ?? 0n;
+}
+
+/** Parents before children, by start; a span whose parent is not among them begins a tree of its own. */
+function inOrder(spans: readonly Span[]): { readonly ordered: readonly Span[]; readonly parents: readonly number[] } {
+  const byStart = spans
+    .map((span, at) => ({ span, at }))
+    .sort((a, b) => compare(a.span.startTimeUnixNano, b.span.startTimeUnixNano) || a.at - b.at)
+    .map(({ span }) => span);
+  const known = new Set(byStart.map(({ spanId }) => spanId));
+  const children = Map.groupBy(byStart, ({ spanId, parentSpanId }) =>
+    parentSpanId !== undefined && parentSpanId !== spanId && known.has(parentSpanId) ? parentSpanId : undefined,
+  );
+  const ordered: Span[] = [];
+  const parents: number[] = [];
+  const placed = new Set<string>();
+  const placeTree = (root: Span) => {
+    const left: { span: Span; parent: number }[] = [{ span: root, parent: -1 }];
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      const { span, parent } = next;
+      if (placed.has(span.spanId)) continue;
+      placed.add(span.spanId);
+      const at = ordered.push(span) - 1;
+      parents.push(parent);
+      for (const child of (children.get(span.spanId) ?? []).toReversed()) left.push({ span: child, parent: at });
+    }
+  };
+  for (const root of children.get(undefined) ?? []) placeTree(root);
+  // What is left lies in a circle, which no adapter makes: it is shown all the same.
+  for (const span of byStart) placeTree(span);
+  return { ordered, parents };
+}
+
+function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function numberNames(spans: readonly Span[]) {
+  const texts: string[] = [];
+  const raw: (string | null)[] = [];
+  const numbers = new Map<string, number>();
+  const ofSpan = spans.map(({ name, function: traced }) => {
+    const rawName = traced === undefined || traced.rawName === name ? null : traced.rawName;
+    const key = JSON.stringify([name, rawName]);
+    const known = numbers.get(key);
+    if (known !== undefined) return known;
+    const number = texts.push(shortened(name)) - 1;
+    raw.push(rawName === null ? null : shortened(rawName));
+    numbers.set(key, number);
+    return number;
+  });
+  return { texts, raw, ofSpan };
+}
+
+function attributesOf(span: Span, at: number): [number, [string, string][]][] {
+  const entries = [...span.attributes].map(([key, value]): [string, string] => [shortened(key), textOf(value)]);
+  return entries.length === 0 ? [] : [[at, entries]];
+}
+
+function textOf(value: AttributeValue): string {
+  return shortened(typeof value === 'object' ? value.map(String).join(', ') : String(value));
+}
+
+/** When memory grew in a span. Of what is counted and has no event, as there were too many, its end is told. */
+function growthOf(span: Span, first: bigint): [number, number][] {
+  const moments = span.events.flatMap(({ name, timeUnixNano, attributes }): [number, number][] => {
+    const pages = Number(attributes.get('pages') ?? 0);
+    return name === 'memory.grow' && pages > 0 ? [[Number(timeUnixNano - first), pages]] : [];
+  });
+  const told = moments.reduce((sum, [, pages]) => sum + pages, 0);
+  const rest = span.grownPages - told;
+  return rest > 0 ? [...moments, [Number(span.endTimeUnixNano - first), rest]] : moments;
+}
+
+function shortened(text: string): string {
+  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`;
+}

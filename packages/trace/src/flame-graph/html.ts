@@ -1,0 +1,67 @@
+import type { Span } from '../span.ts';
+import { type FlameGraphData, type FlameGraphOptions, flameGraphData } from './data.ts';
+import { pageStyles } from './page-styles.ts';
+import { pageStylesHash, viewerScript, viewerScriptHash } from './viewer-bundle.ts';
+import { countOf, formatDuration, visible } from './words.ts';
+
+/**
+ * Makes a page that shows spans as a flame graph: one text, to be written into a file. It needs nothing else and asks nobody for
+ * anything, which its policy (Content-Security-Policy, with the digests of its own script and style) also forbids it to do.
+ *
+ * Names in a module come from strangers. They stand in the page as JSON without a `<`, and reach the screen as text alone.
+ *
+ * @param spans finished spans: of one trace or of several, in any order
+ */
+export function flameGraphHtml(spans: readonly Span[], options: FlameGraphOptions = {}): string {
+  return flameGraphPage(flameGraphData(spans, options));
+}
+
+/** The same of what {@link flameGraphData} has made, for who has handed the spans out of sight already. */
+export function flameGraphPage(data: FlameGraphData): string {
+  const title = escaped(visible(data.title));
+  const policy = [
+    "default-src 'none'",
+    `script-src '${viewerScriptHash}'`,
+    `style-src '${pageStylesHash}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="Tenon">
+<title>${title} – flame graph</title>
+<style>${pageStyles}</style>
+</head>
+<body>
+<header><h1>${title}</h1><p>${escaped(subtitleOf(data))}</p></header>
+<main id="flame-graph"><p>This page draws itself with JavaScript, which is off here.</p></main>
+<script type="application/json" id="trace">${embedded(data)}</script>
+<script>${viewerScript}</script>
+</body>
+</html>
+`;
+}
+
+function subtitleOf(data: FlameGraphData): string {
+  if (data.name.length === 0) return 'No span.';
+  const whole = data.duration.reduce((sum, duration, span) => (data.parent[span] === -1 ? sum + duration : sum), 0);
+  const at = new Date(data.startTimeMs);
+  const time = Number.isNaN(at.getTime()) ? '' : ` · ${at.toISOString().replace('T', ' ').slice(0, 19)} UTC`;
+  return `${formatDuration(whole)} · ${countOf(data.name.length, 'span')}${time}`;
+}
+
+/**
+ * JSON that can stand in a `<script>`: without `<` nothing in it can end the element or begin a comment
+ * (https://html.spec.whatwg.org/#restrictions-for-contents-of-script-elements).
+ */
+function embedded(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

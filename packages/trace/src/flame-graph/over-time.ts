@@ -1,0 +1,118 @@
+import type { FlameGraphData } from './data.ts';
+import { type Frames, frameColumns, rowsOf } from './frames.ts';
+
+/** Time in which nothing was traced is cut to this share of the rest: calls that come an hour apart stand side by side. */
+const maxGapShare = 0.01;
+
+/** The frames over time, and how moments become places. */
+export interface OverTime extends Frames {
+  /** Where a moment is drawn, in nanoseconds from the left edge, which is the moment but for the gaps that were cut. */
+  readonly placeOf: (timeNano: number) => number;
+  /** How many stretches without any call were cut. */
+  readonly cutGaps: number;
+}
+
+/**
+ * Lays spans out over time: each below the one that it lies in. Trees that overlap in time (of several instances, or of calls
+ * that waited for the host) get rows of their own, below one another.
+ */
+export function layOutOverTime(data: FlameGraphData): OverTime {
+  const count = data.name.length;
+  const columns = frameColumns(count);
+  const gaps = cutGaps(data);
+  columns.name.set(data.name);
+  columns.parent.set(data.parent);
+  columns.total.set(data.duration);
+  columns.self.set(data.self);
+  columns.pages.set(data.pages);
+  columns.calls.fill(1);
+  for (const [span] of data.failures) columns.failures[span] = 1;
+  for (const [span, calls, time] of data.leftOut) {
+    columns.leftOutCalls[span] = calls;
+    columns.leftOutTime[span] = time;
+  }
+  for (let span = 0; span < count; span++) {
+    const start = data.start[span] as number;
+    columns.from[span] = gaps.placeOf(start);
+    columns.to[span] = gaps.placeOf(start + (data.duration[span] as number));
+  }
+  stack(columns);
+  const extent = columns.to.reduce((most, to) => Math.max(most, to), 0);
+  return {
+    ...columns,
+    rows: rowsOf(columns.row, columns.from),
+    extent,
+    placeOf: gaps.placeOf,
+    cutGaps: gaps.count,
+  };
+}
+
+/** Finds the gaps between trees that are too long to be shown, and moves everything behind them to the left. */
+function cutGaps(data: FlameGraphData): { readonly placeOf: (timeNano: number) => number; readonly count: number } {
+  const roots = data.parent.flatMap((parent, span) => (parent === -1 ? [span] : []));
+  const busy = roots
+    .map((span) => ({
+      from: data.start[span] as number,
+      to: (data.start[span] as number) + (data.duration[span] ?? 0),
+    }))
+    .sort((a, b) => a.from - b.from);
+  const busyNano = busy.reduce((sum, { from, to }) => sum + to - from, 0);
+  const maxGap = busyNano * maxGapShare;
+  /** From each of these moments on, everything stands so much further to the left. */
+  const cuts: { readonly after: number; readonly by: number }[] = [];
+  let endedAt = 0;
+  let by = 0;
+  for (const { from, to } of busy) {
+    if (from - endedAt > maxGap && endedAt > 0) {
+      by += from - endedAt - maxGap;
+      cuts.push({ after: from, by });
+    }
+    endedAt = Math.max(endedAt, to);
+  }
+  const placeOf = (timeNano: number) => {
+    let low = 0;
+    let high = cuts.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((cuts[middle]?.after ?? 0) <= timeNano) low = middle + 1;
+      else high = middle;
+    }
+    const moved = timeNano - (cuts[low - 1]?.by ?? 0);
+    const next = cuts[low];
+    // Within a gap that was cut, at most where what follows it begins.
+    return next === undefined ? moved : Math.min(moved, next.after - next.by);
+  };
+  return { placeOf, count: cuts.length };
+}
+
+/** Gives every span a row, in which nothing else stands at that time. */
+function stack(columns: ReturnType<typeof frameColumns>): void {
+  const { parent, from, to, row, count } = columns;
+  /** Trees that overlap stand in lanes below each other; each lane has as many rows as its highest tree. */
+  const lanes: { endsAt: number; height: number }[] = [];
+  const laneOf = new Int32Array(count);
+  /** Where what stands in a row of a lane ends. */
+  const rowEnds: number[][] = [];
+  for (let span = 0; span < count; span++) {
+    const above = parent[span] as number;
+    const start = from[span] as number;
+    const end = to[span] as number;
+    const lane = above === -1 ? freeLane(lanes, start) : (laneOf[above] as number);
+    laneOf[span] = lane;
+    rowEnds[lane] ??= [];
+    const ends = rowEnds[lane] as number[];
+    let at = above === -1 ? 0 : (row[above] as number) + 1;
+    while ((ends[at] ?? 0) > start) at++;
+    ends[at] = Math.max(ends[at] ?? 0, end);
+    row[span] = at;
+    const { endsAt, height } = lanes[lane] as { endsAt: number; height: number };
+    lanes[lane] = { endsAt: Math.max(endsAt, end), height: Math.max(height, at + 1) };
+  }
+  const bases = lanes.map((_, lane) => lanes.slice(0, lane).reduce((sum, { height }) => sum + height, 0));
+  for (let span = 0; span < count; span++) row[span] = (row[span] as number) + (bases[laneOf[span] as number] ?? 0);
+}
+
+function freeLane(lanes: { endsAt: number; height: number }[], start: number): number {
+  const free = lanes.findIndex(({ endsAt }) => endsAt <= start);
+  return free >= 0 ? free : lanes.push({ endsAt: 0, height: 0 }) - 1;
+}

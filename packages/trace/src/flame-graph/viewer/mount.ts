@@ -1,0 +1,232 @@
+import type { FlameGraphData } from '../data.ts';
+import { findFrames, type Matches, matchingNames, totalTime } from '../find.ts';
+import { type Frames, pathTo } from '../frames.ts';
+import { layOutMerged } from '../merged.ts';
+import { layOutOverTime } from '../over-time.ts';
+import { countOf, formatShare, visible } from '../words.ts';
+import { createBar, type View } from './bar.ts';
+import { type Chart, createChart, type Picture } from './chart.ts';
+import { type Description, describeFrame } from './details.ts';
+import { element } from './dom.ts';
+import { createFunctionTable } from './function-table.ts';
+import { memoryPicture } from './memory.ts';
+import { colourOf } from './palette.ts';
+import { styles } from './styles.ts';
+
+/** A flame graph that stands in a page. */
+export interface MountedFlameGraph {
+  /** Searches for functions, as if somebody had typed it. */
+  readonly search: (text: string) => void;
+  /** Goes to another view. */
+  readonly show: (view: View) => void;
+  /** Puts the keyboard's focus on the picture. */
+  readonly focus: () => void;
+  /** Draws anew: to be called when the page's colours have changed in a way that the viewer can't notice. */
+  readonly repaint: () => void;
+  /** Takes it away. */
+  readonly destroy: () => void;
+}
+
+/** How many colours the palette has for frames. */
+const frameColours = 10;
+
+/**
+ * Shows a flame graph in an element of a page, which gives it its height (20rem at least). Everything is in a shadow root, and
+ * nothing is loaded: a policy that forbids inline styles and any connection does not disturb it.
+ *
+ * Colours and fonts can be given by custom properties: `--flame-ink`, `--flame-ground`, `--flame-accent` and the others of
+ * `styles.ts`. Without, it follows the `color-scheme` of the element.
+ */
+export function mountFlameGraph(host: HTMLElement, data: FlameGraphData): MountedFlameGraph {
+  const place = element('div');
+  const shadow = place.attachShadow({ mode: 'open' });
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(styles);
+  shadow.adoptedStyleSheets = [sheet];
+  const overTime = layOutOverTime(data);
+  const layouts = { 'over-time': overTime, merged: layOutMerged(data) };
+  const wholeNano = totalTime(overTime);
+  const labels = data.names.map((name) => visible(name).slice(0, 400));
+  const colours = Int32Array.from(data.names, (name) => colourOf(name, frameColours));
+  const memory = memoryPicture(data, overTime);
+
+  const viewer = element('div', {
+    class: 'viewer',
+    role: 'group',
+    'aria-label': `Flame graph: ${visible(data.title)}`,
+  });
+  const path = element('nav', { class: 'path', 'aria-label': 'Callers' });
+  const details = element('div', { class: 'details', role: 'status', tabindex: '0', 'aria-label': 'The chosen call' });
+  const tip = element('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' });
+  let view: View = 'over-time';
+  let matches: Matches | undefined;
+  let foundFrames: number[] = [];
+  let foundAt = -1;
+
+  const frames = (): Frames => layouts[view === 'merged' ? 'merged' : 'over-time'];
+  const describe = (frame: number) => describeFrame(data, frames(), frame, wholeNano, view === 'merged');
+
+  const chart: Chart = createChart(viewer, {
+    onSelect(frame) {
+      showPath(frame);
+      showDetails(frame);
+    },
+    onHover(frame, x, y) {
+      tip.hidden = frame < 0;
+      if (frame < 0) return;
+      tip.replaceChildren(...descriptionNodes(describe(frame)));
+      const { width, height } = tip.getBoundingClientRect();
+      tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - width - 8))}px`;
+      tip.style.top = `${y + 18 + height > innerHeight ? Math.max(4, y - height - 10) : y + 18}px`;
+    },
+    onWindow: (window) => bar.setZoomed(window.to - window.from < frames().extent),
+  });
+  const table = createFunctionTable(data, wholeNano, (name) => {
+    setView('merged');
+    bar.setSearch(data.names[name] as string);
+    search(data.names[name] as string);
+    step(1);
+  });
+  const bar = createBar({
+    onView: setView,
+    onSearch: search,
+    onStep: step,
+    onZoom: (factor) => chart.zoomBy(factor),
+    onWhole: () => chart.zoomTo({ from: 0, to: frames().extent }),
+    onLeaveSearch: () => chart.root.focus(),
+  });
+
+  function showPath(frame: number): void {
+    const all = element('button', { type: 'button' }, 'all');
+    all.addEventListener('click', () => {
+      chart.zoomTo({ from: 0, to: frames().extent });
+      chart.select(-1, false);
+    });
+    const steps = pathTo(frames(), frame);
+    // Recursion may be thousands deep.
+    const shown = steps.length <= 12 ? steps : [...steps.slice(0, 4), -1, ...steps.slice(-7)];
+    const nodes = shown.flatMap((at): (Node | string)[] => {
+      if (at === -1) return [element('span', {}, ' › … ')];
+      const button = element('button', { type: 'button' }, labels[frames().name[at] as number] as string);
+      button.addEventListener('click', () => chart.select(at, true));
+      return [element('span', { 'aria-hidden': 'true' }, '›'), button];
+    });
+    path.replaceChildren(all, ...nodes);
+    path.scrollLeft = path.scrollWidth;
+  }
+
+  function showDetails(frame: number): void {
+    if (frame >= 0) details.replaceChildren(...descriptionNodes(describe(frame)));
+    else details.replaceChildren(element('p', {}, summary()), element('p', {}, hint));
+  }
+
+  function summary(): string {
+    const spans = countOf(data.name.length, 'span');
+    const functions = countOf(data.names.length, 'function');
+    const cuts = view === 'over-time' && overTime.cutGaps > 0;
+    const gaps = cuts ? ` ${countOf(overTime.cutGaps, 'pause')} without a call cut short.` : '';
+    return `${spans} of ${functions}.${gaps}`;
+  }
+
+  function setView(next: View): void {
+    view = next;
+    bar.setView(next);
+    const isTable = next === 'functions';
+    for (const part of [chart.root, path, details]) part.hidden = isTable;
+    table.root.hidden = !isTable;
+    tip.hidden = true;
+    if (!isTable) {
+      const picture: Picture = {
+        frames: frames(),
+        labels,
+        colours,
+        memory: next === 'over-time' ? memory : undefined,
+      };
+      chart.show(picture);
+      showPath(-1);
+      showDetails(-1);
+    }
+    search(bar.searched());
+  }
+
+  function search(text: string): void {
+    const wanted = text.trim();
+    const isNameMatch = wanted === '' ? undefined : matchingNames(data.names, wanted);
+    table.filter(isNameMatch);
+    matches = isNameMatch && findFrames(frames(), isNameMatch);
+    foundFrames = [];
+    foundAt = -1;
+    chart.mark(matches);
+    if (matches === undefined) bar.setFound(undefined, false);
+    else {
+      const share = formatShare(matches.timeNano, wholeNano);
+      bar.setFound(`${countOf(matches.calls, 'span')}, ${share} of the time`, matches.frames > 0);
+    }
+  }
+
+  /** Goes to the next frame that was found, or the one before. */
+  function step(by: 1 | -1): void {
+    if (matches === undefined || matches.frames === 0) return;
+    const { isMatch } = matches;
+    if (foundFrames.length === 0) foundFrames = byPlace(frames(), isMatch);
+    foundAt = (foundAt + by + foundFrames.length + (foundAt < 0 && by < 0 ? 1 : 0)) % foundFrames.length;
+    chart.select(foundFrames[foundAt] as number, false);
+  }
+
+  viewer.addEventListener('keydown', (event) => {
+    if (event.key !== '/' || event.target instanceof HTMLInputElement) return;
+    event.preventDefault();
+    bar.focusSearch();
+  });
+  viewer.append(bar.root, path, chart.root, table.root, details, tip);
+  shadow.append(viewer);
+  place.style.height = '100%';
+  host.append(place);
+  const stopWatching = watchColours(chart.repaint);
+  setView('over-time');
+  return {
+    show: setView,
+    repaint: chart.repaint,
+    focus: () => chart.root.focus(),
+    search(text) {
+      bar.setSearch(text);
+      search(text);
+    },
+    destroy() {
+      stopWatching();
+      chart.destroy();
+      place.remove();
+    },
+  };
+}
+
+const hint =
+  'Click a call to zoom in; Ctrl and the wheel zoom, dragging moves. Keys: arrows go to callers, callees and neighbours, Enter zooms, Escape shows all, / searches.';
+
+function byPlace(frames: Frames, isMatch: Uint8Array): number[] {
+  const found: number[] = [];
+  for (let frame = 0; frame < frames.count; frame++) if (isMatch[frame] === 1) found.push(frame);
+  return found.sort(
+    (a, b) =>
+      (frames.from[a] as number) - (frames.from[b] as number) || (frames.row[a] as number) - (frames.row[b] as number),
+  );
+}
+
+function descriptionNodes({ name, figures, failure }: Description): Node[] {
+  const list = figures.map(([term, value]) => element('div', {}, element('dt', {}, term), element('dd', {}, value)));
+  const nodes: Node[] = [element('h3', {}, name), element('dl', {}, ...list)];
+  if (failure !== undefined) nodes.push(element('p', { class: 'failure' }, failure));
+  return nodes;
+}
+
+/** Notices when the page goes from light to dark, by the system's setting or by an attribute of its own. */
+function watchColours(onChange: () => void): () => void {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const attributes = new MutationObserver(onChange);
+  dark.addEventListener('change', onChange);
+  attributes.observe(document.documentElement, { attributeFilter: ['class', 'style', 'data-theme'] });
+  return () => {
+    dark.removeEventListener('change', onChange);
+    attributes.disconnect();
+  };
+}

@@ -1,0 +1,4 @@
+export { type ChromeTraceOptions, chromeTrace } from './formats/chrome-trace.ts';
+export { type FoldedStacksOptions, foldedStacks } from './formats/folded-stacks.ts';
+export { type SpeedscopeOptions, speedscope } from './formats/speedscope.ts';
+export { type TreeTextOptions, treeText } from './formats/tree-text.ts';

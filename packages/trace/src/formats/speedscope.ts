@@ -1,0 +1,66 @@
+import type { Span } from '../span.ts';
+import { firstStart, lanesOf } from './lanes.ts';
+import { type SpanTree, walkTrees } from './span-tree.ts';
+
+export interface SpeedscopeOptions {
+  /** What the profile is called. Default: the name of the first root. */
+  readonly name?: string | undefined;
+}
+
+/** https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources */
+interface EventedProfile {
+  readonly type: 'evented';
+  readonly name: string;
+  readonly unit: 'nanoseconds';
+  readonly startValue: number;
+  readonly endValue: number;
+  readonly events: readonly { readonly type: 'O' | 'C'; readonly frame: number; readonly at: number }[];
+}
+
+/**
+ * Writes spans in speedscope's own format, https://www.speedscope.app/file-format-schema.json, with every call as one that opens and
+ * closes at its time, in nanoseconds since the first span. Calls that overlap lie in profiles of their own.
+ *
+ * @returns JSON
+ */
+export function speedscope(spans: readonly Span[], options: SpeedscopeOptions = {}): string {
+  const start = firstStart(spans);
+  const frames = new Map<string, number>();
+  const lanes = lanesOf(spans);
+  const name = options.name ?? lanes[0]?.[0]?.span.name ?? 'nothing was traced';
+  const profiles = lanes.map((trees, lane) =>
+    profileOf(trees, lanes.length === 1 ? name : `${name} (${lane + 1})`, frames, start),
+  );
+  return `${JSON.stringify({
+    $schema: 'https://www.speedscope.app/file-format-schema.json',
+    name,
+    exporter: '@tenon/trace',
+    activeProfileIndex: 0,
+    shared: { frames: [...frames.keys()].map((frame) => ({ name: frame })) },
+    profiles,
+  })}\n`;
+}
+
+function profileOf(
+  trees: readonly SpanTree[],
+  name: string,
+  frames: Map<string, number>,
+  start: bigint,
+): EventedProfile {
+  const events: EventedProfile['events'][number][] = [];
+  walkTrees(trees, {
+    enter: ({ span }) =>
+      events.push({ type: 'O', frame: numberOf(span.name, frames), at: Number(span.startTimeUnixNano - start) }),
+    leave: ({ span }) =>
+      events.push({ type: 'C', frame: numberOf(span.name, frames), at: Number(span.endTimeUnixNano - start) }),
+  });
+  const [first, last] = [events[0]?.at ?? 0, events.at(-1)?.at ?? 0];
+  return { type: 'evented', name, unit: 'nanoseconds', startValue: first, endValue: last, events };
+}
+
+function numberOf(name: string, frames: Map<string, number>): number {
+  const known = frames.get(name);
+  if (known !== undefined) return known;
+  frames.set(name, frames.size);
+  return frames.size - 1;
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { moduleOf, observe } from '../test/support/observed.ts';
+
+const named = moduleOf('(module (func $a) (func $b) (func $c))');
+
+function counted() {
+  const observed = observe(named, { statistics: true, spanFilter: { minDurationMicroseconds: 20 } });
+  const hooks = observed.context.imports['dylibso:observe/instrument'] as Record<string, (value: number) => void>;
+  const find = (name: string) =>
+    observed.context.statistics().functions.find(({ function: { name: found } }) => found === name);
+  return {
+    ...observed,
+    enter: hooks.enter ?? (() => {}),
+    exit: hooks.exit ?? (() => {}),
+    grow: hooks['memory-grow'],
+    find,
+  };
+}
+
+describe('statistics()', () => {
+  it('counts calls that are left out as well as those with spans', () => {
+    const { enter, exit, grow, clock, find } = counted();
+    enter(0);
+    for (const ns of [90, 100, 30_000]) {
+      enter(1);
+      clock.moveNs(ns);
+      exit(1);
+    }
+    grow?.(2);
+    clock.moveNs(10);
+    exit(0);
+    const { durations, ...inner } = find('b') ?? assert.fail();
+    assert.deepEqual(inner, {
+      function: { index: 1, rawName: 'b', name: 'b' },
+      calls: 3,
+      failures: 0,
+      totalTimeNano: 30_190n,
+      selfTimeNano: 30_190n,
+      maxTimeNano: 30_000n,
+      grownPages: 0,
+    });
+    assert.equal(durations.bounds[0], 100);
+    assert.equal(durations.bucketCounts.length, durations.bounds.length + 1);
+    assert.equal(durations.bucketCounts[0], 2);
+    assert.equal(durations.bucketCounts[durations.bounds.indexOf(50_000)], 1);
+    assert.deepEqual([find('a')?.selfTimeNano, find('a')?.totalTimeNano, find('a')?.grownPages], [10n, 30_200n, 2]);
+  });
+
+  it('counts the time of calls within calls of the same function once', () => {
+    const { enter, exit, clock, find } = counted();
+    for (const func of [0, 1, 0]) {
+      enter(func);
+      clock.moveNs(100);
+    }
+    for (const func of [0, 1, 0]) exit(func);
+    assert.deepEqual([find('a')?.calls, find('a')?.totalTimeNano, find('a')?.selfTimeNano], [2, 300n, 200n]);
+    assert.deepEqual([find('b')?.calls, find('b')?.totalTimeNano, find('b')?.selfTimeNano], [1, 200n, 100n]);
+  });
+
+  it('counts failures, and goes on rightly after them', () => {
+    const { context, enter, exit, clock, find } = counted();
+    for (let round = 0; round < 2; round++) {
+      assert.throws(() =>
+        context.run(() => {
+          enter(0);
+          enter(0);
+          clock.moveNs(50);
+          throw new Error();
+        }),
+      );
+    }
+    enter(0);
+    exit(0);
+    assert.deepEqual([find('a')?.calls, find('a')?.failures, find('a')?.totalTimeNano], [5, 4, 100n]);
+  });
+
+  it('takes indices that no module has', () => {
+    const { enter, exit, context } = counted();
+    for (const index of [-1, 2 ** 31, 999_999, 1_000_000]) {
+      enter(index);
+      exit(index);
+    }
+    assert.deepEqual(
+      context.statistics().functions.map(({ function: { index }, calls }) => [index, calls]),
+      [[999_999, 1]],
+    );
+  });
+
+  it('has no functions unless they are asked for', () => {
+    assert.deepEqual(observe(named).context.statistics().functions, []);
+  });
+});

@@ -1,0 +1,140 @@
+import type { Collector } from './collector.ts';
+import { TraceError } from './errors.ts';
+import type { Fiber } from './fiber.ts';
+import type { TraceLimits } from './options.ts';
+import type { AttributeValue } from './span.ts';
+
+/** What the functions that take text need beside the collector. */
+export interface TextReading {
+  /** The memory of an instance that is called by ways that aren't bound, if it is known. */
+  readonly memory: () => WebAssembly.Memory | undefined;
+  readonly limits: TraceLimits;
+  readonly report: (error: TraceError) => void;
+}
+
+/** An address: `i32`, or `i64` in the older namespace, in some bindings, and where memories have 64-bit addresses. */
+type Address = number | bigint;
+
+/** The names under which instrumented modules import what they report to, the older namespace included. */
+export type ObserveImports = {
+  readonly 'dylibso:observe/instrument': WebAssembly.ModuleImports;
+  readonly 'dylibso:observe/api': WebAssembly.ModuleImports;
+  readonly dylibso_observe: WebAssembly.ModuleImports;
+};
+
+export const observeModules = ['dylibso:observe/instrument', 'dylibso:observe/api', 'dylibso_observe'] as const;
+
+/** The import object of instrumented modules, and of those whose authors report spans by hand. */
+export function createImports(collector: Collector, reading: TextReading): ObserveImports {
+  const { enter, exit, memoryGrow } = collector;
+  const manual = createManualFunctions(collector, reading);
+  return {
+    'dylibso:observe/instrument': { enter, exit, 'memory-grow': memoryGrow },
+    'dylibso:observe/api': {
+      'span-enter': manual.spanEnter,
+      'span-exit': manual.spanExit,
+      'span-tags': manual.spanTags,
+      metric: manual.metric,
+      log: manual.log,
+    },
+    dylibso_observe: {
+      instrument_enter: enter,
+      instrument_exit: exit,
+      instrument_memory_grow: memoryGrow,
+      span_enter: manual.spanEnter,
+      span_exit: manual.spanExit,
+      span_tags: manual.spanTags,
+      metric: manual.metric,
+      log: manual.log,
+    },
+  };
+}
+
+/** As the bindings number them; 0 is what the first ones called an error. */
+const logLevels = ['error', 'error', 'warn', 'info', 'debug', 'trace'];
+const metricFormats = new Map([[1, 'statsd']]);
+
+function createManualFunctions(collector: Collector, reading: TextReading) {
+  const { spanEnter, spanExit, tag, addEvent, dropText, current } = collector;
+  const read = createTextReader(reading);
+  const take = (address: Address, length: Address): string | undefined => read(address, length, current());
+  return {
+    spanEnter: (address: Address, length: Address) => spanEnter(take(address, length) ?? 'span'),
+    spanExit: () => spanExit(),
+    spanTags(address: Address, length: Address) {
+      const text = take(address, length);
+      if (text === undefined) dropText('attributes');
+      else tag(parseTags(text));
+    },
+    metric(format: number, address: Address, length: Address) {
+      const text = take(address, length);
+      if (text === undefined) dropText('events');
+      else
+        addEvent(
+          'metric',
+          new Map([
+            ['metric.format', metricFormats.get(format) ?? `${format}`],
+            ['metric.message', text],
+          ]),
+        );
+    },
+    log(level: number, address: Address, length: Address) {
+      const text = take(address, length);
+      if (text === undefined) dropText('events');
+      else
+        addEvent(
+          'log',
+          new Map([
+            ['log.severity', logLevels[level] ?? `${level}`],
+            ['log.message', text],
+          ]),
+        );
+    },
+  };
+}
+
+/** `name:value,name:value`; a name alone is a flag. */
+function parseTags(text: string): Map<string, AttributeValue> {
+  const tags = new Map<string, AttributeValue>();
+  for (const part of text.split(',')) {
+    const colon = part.indexOf(':');
+    const name = (colon === -1 ? part : part.slice(0, colon)).trim();
+    if (name !== '') tags.set(name, colon === -1 ? true : part.slice(colon + 1).trim());
+  }
+  return tags;
+}
+
+/** Reads what a module reports as text: UTF-8 that may be anything, anywhere, and as long as it likes. */
+function createTextReader({ memory, limits, report }: TextReading) {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let hasReported = false;
+  return (address: Address, length: Address, fiber: Fiber): string | undefined => {
+    const found = fiber.memory ?? memory();
+    if (found === undefined) {
+      if (!hasReported) report(noMemory());
+      hasReported = true;
+      return undefined;
+    }
+    const { buffer } = found;
+    const start = unsigned(address);
+    const maxLength = Math.min(limits.textLength, fiber.textLeft);
+    // A code unit takes at most three bytes; what is beyond the memory's end isn't there.
+    const end = Math.min(start + Math.min(unsigned(length), maxLength * 3), buffer.byteLength);
+    if (!(start <= end) || maxLength === 0) return undefined;
+    // Decoders refuse shared memory, so the bytes are copied.
+    const text = decoder.decode(new Uint8Array(buffer, start, end - start).slice()).slice(0, maxLength);
+    fiber.textLeft -= text.length;
+    return text;
+  };
+}
+
+function noMemory(): TraceError {
+  return new TraceError(
+    'no_memory',
+    'Cannot read what the module reports: its memory is not known. Use instantiate() or bind(), and have the module export its memory',
+  );
+}
+
+function unsigned(value: Address): number {
+  return typeof value === 'bigint' ? Number(BigInt.asUintN(64, value)) : value >>> 0;
+}

@@ -1,0 +1,81 @@
+import { readU32 } from './name-section.ts';
+import type { TracedFunction } from './span.ts';
+
+/** The functions of a module by index, with their names. */
+export interface FunctionNames {
+  readonly describe: (index: number) => TracedFunction;
+}
+
+type Demangle = (rawName: string) => string | undefined;
+
+/**
+ * Finds names in the contents of a `name` section, read when the first name is asked for. What is malformed counts for nothing,
+ * as everywhere with custom sections. Names are decoded and demangled once, when they are asked for: modules have up to a
+ * million, and a trace has a few hundred.
+ */
+export function createFunctionNames(section: () => Uint8Array | undefined, demangle?: Demangle): FunctionNames {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const known = new Map<number, TracedFunction>();
+  let table: NameTable | undefined;
+  return {
+    describe(index) {
+      const found = known.get(index);
+      if (found !== undefined) return found;
+      table ??= readNameTable(section() ?? new Uint8Array());
+      const range = table.ranges.get(index);
+      const rawName = range === undefined ? `func[${index}]` : decoder.decode(table.bytes.subarray(...range));
+      const described = Object.freeze({ index, rawName, name: (demangle && attempt(demangle, rawName)) || rawName });
+      known.set(index, described);
+      return described;
+    },
+  };
+}
+
+/** A demangler reads what strangers wrote: that it fails on it is no reason to stop. */
+function attempt(demangle: Demangle, rawName: string): string | undefined {
+  try {
+    return demangle(rawName);
+  } catch {
+    return undefined;
+  }
+}
+
+interface NameTable {
+  readonly bytes: Uint8Array;
+  /** Where each function's name lies. */
+  readonly ranges: ReadonlyMap<number, readonly [start: number, end: number]>;
+}
+
+const functionNamesSubsection = 1;
+
+/** https://webassembly.github.io/spec/core/appendix/custom.html#function-names */
+function readNameTable(bytes: Uint8Array): NameTable {
+  const ranges = new Map<number, readonly [number, number]>();
+  let at = 0;
+  while (at < bytes.length) {
+    const id = bytes[at];
+    const size = readU32(bytes, at + 1, bytes.length);
+    if (size === undefined) break;
+    const end = Math.min(size.next + size.value, bytes.length);
+    if (id === functionNamesSubsection) readFunctionNames(bytes, size.next, end, ranges);
+    at = end;
+  }
+  return { bytes, ranges };
+}
+
+function readFunctionNames(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  ranges: Map<number, readonly [number, number]>,
+): void {
+  const count = readU32(bytes, start, end);
+  let at = count?.next ?? end;
+  for (let left = count?.value ?? 0; left > 0; left--) {
+    const index = readU32(bytes, at, end);
+    const length = index && readU32(bytes, index.next, end);
+    if (index === undefined || length === undefined || length.next + length.value > end) return;
+    at = length.next + length.value;
+    ranges.set(index.value, [length.next, at]);
+  }
+}

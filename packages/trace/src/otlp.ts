@@ -1,0 +1,11 @@
+export { type OtlpMetrics, type OtlpMetricsOptions, otlpMetrics } from './otlp/metrics-exporter.ts';
+export type { Temporality } from './otlp/metrics-request.ts';
+export type { OtlpHeaders, OtlpOptions, OtlpRetry } from './otlp/options.ts';
+export type { ResourceAttributes } from './otlp/resource.ts';
+export {
+  type OtlpExporter,
+  type OtlpExporterOptions,
+  type OtlpSpanCounts,
+  otlpExporter,
+} from './otlp/span-exporter.ts';
+export { otlpJson, otlpProtobuf } from './otlp/trace-request.ts';

@@ -1,0 +1,173 @@
+import { type OptionFault, TraceError } from '../errors.ts';
+import type { ResourceAttributes } from './resource.ts';
+
+/** Headers of every request: as they are, or made anew for each, for tokens that change. */
+export type OtlpHeaders =
+  | Readonly<Record<string, string>>
+  | (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>);
+
+/** How a request that failed for a while is repeated: https://opentelemetry.io/docs/specs/otlp/#failures-1 */
+export interface OtlpRetry {
+  /** The first one included. Default: 5. */
+  readonly maxAttempts: number;
+  /** Milliseconds before the second attempt; doubled before each further one, and taken by chance from the upper half. Default: 1,000. */
+  readonly initialDelayMs: number;
+  /** Default: 30,000. */
+  readonly maxDelayMs: number;
+  /** A server that asks for a longer wait (`retry-after`) is not asked again. Default: 60,000. */
+  readonly maxRetryAfterMs: number;
+}
+
+/** Where a collector is and how it is spoken to. */
+export interface OtlpOptions {
+  /** The collector's base URL, below which `/v1/traces` and `/v1/metrics` lie. Default: `http://localhost:4318`. */
+  readonly endpoint?: string | undefined;
+  /** The whole URL, where it is another one than that below `endpoint`. */
+  readonly url?: string | undefined;
+  /** Default: `http/protobuf`. */
+  readonly protocol?: 'http/protobuf' | 'http/json' | undefined;
+  readonly headers?: OtlpHeaders | undefined;
+  /** Default: `none`. `gzip` needs `CompressionStream`, which every host of 2023 has. */
+  readonly compression?: 'gzip' | 'none' | undefined;
+  /** What spans and metrics come from; `service.name` should be among it. */
+  readonly resource?: ResourceAttributes | undefined;
+  /** Milliseconds for one attempt, the answer included. Default: 10,000. */
+  readonly timeoutMs?: number | undefined;
+  readonly retry?: Partial<OtlpRetry> | undefined;
+  /** Milliseconds that `shutdown()` waits for what is on its way; then it is given up. Default: 30,000. */
+  readonly shutdownTimeoutMs?: number | undefined;
+  /** Default: the host's. */
+  readonly fetch?: typeof fetch | undefined;
+  /**
+   * Hears of what could not be delivered, with code `export_failed`; `flush()` rejects with the first such error as well. Default: nobody.
+   */
+  readonly onError?: ((error: TraceError) => void) | undefined;
+}
+
+/** The world around an exporter; tests hand another one in. */
+export interface OtlpEnvironment {
+  readonly fetch: typeof fetch;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Evenly from 0 to 1. */
+  readonly random: () => number;
+  /** Calls back once, unless cancelled by what it returns. A host that has nothing else to do waits for it only if `holds`. */
+  readonly schedule: (callback: () => void, delayMs: number, holds: boolean) => () => void;
+}
+
+export const defaultRetry: OtlpRetry = Object.freeze({
+  maxAttempts: 5,
+  initialDelayMs: 1_000,
+  maxDelayMs: 30_000,
+  maxRetryAfterMs: 60_000,
+});
+
+/** The host's own world. */
+export function hostEnvironment(options: OtlpOptions): OtlpEnvironment {
+  return {
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    now: Date.now,
+    random: Math.random,
+    schedule(callback, delayMs, holds) {
+      const timer: unknown = setTimeout(callback, delayMs);
+      // In browsers timers are numbers, and hold nothing.
+      if (!holds) (timer as { unref?: () => void }).unref?.();
+      return () => clearTimeout(timer as Parameters<typeof clearTimeout>[0]);
+    },
+  };
+}
+
+type Check = (value: unknown) => string | undefined;
+
+const checks: Readonly<Record<string, Check>> = {
+  endpoint: checkUrl,
+  url: checkUrl,
+  protocol: oneOf('http/protobuf', 'http/json'),
+  compression: oneOf('gzip', 'none'),
+  headers: (value) => (typeof value === 'function' ? undefined : checkHeaders(value)),
+  resource: (value) => (isObject(value) ? undefined : 'an object or a Map'),
+  timeoutMs: checkPositive,
+  shutdownTimeoutMs: checkPositive,
+  fetch: checkFunction,
+  onError: checkFunction,
+};
+
+const retryChecks: Readonly<Record<string, Check>> = {
+  maxAttempts: checkCount,
+  initialDelayMs: checkPositive,
+  maxDelayMs: checkPositive,
+  maxRetryAfterMs: checkPositive,
+};
+
+/**
+ * Checks options against what all exporters share and what one has beside it.
+ *
+ * @throws TraceError with code `invalid_option` and every fault with its JSON pointer
+ */
+export function checkOtlpOptions(options: OtlpOptions, own: Readonly<Record<string, Check>>): void {
+  const faults: OptionFault[] = [];
+  const known: Readonly<Record<string, Check>> = { ...checks, ...own };
+  for (const [key, value] of Object.entries(options)) {
+    if (key === 'retry' && isObject(value)) checkEach(value, retryChecks, '/retry/', faults);
+    else if (key === 'retry' && value !== undefined) faults.push({ pointer: '/retry', detail: 'expected an object' });
+    else if (key !== 'retry') checkEach({ [key]: value }, known, '/', faults);
+  }
+  if (faults.length === 0) return;
+  const text = faults.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('; ');
+  throw new TraceError('invalid_option', `Cannot export by OTLP: ${text}`, { faults });
+}
+
+function checkEach(options: object, known: Readonly<Record<string, Check>>, prefix: string, faults: OptionFault[]) {
+  for (const [key, value] of Object.entries(options)) {
+    const pointer = `${prefix}${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const check = Object.hasOwn(known, key) ? known[key] : undefined;
+    if (check === undefined) {
+      faults.push({ pointer, detail: `there is no such option; there are ${Object.keys(known).join(', ')}` });
+    } else if (value !== undefined) {
+      const expected = check(value);
+      if (expected !== undefined) faults.push({ pointer, detail: `expected ${expected}` });
+    }
+  }
+}
+
+/** A whole number of at least 1. */
+export function checkCount(value: unknown): string | undefined {
+  return Number.isSafeInteger(value) && (value as number) > 0 ? undefined : 'a whole number, 1 or more';
+}
+
+/** Milliseconds that a timer can hold. */
+export function checkPositive(value: unknown): string | undefined {
+  const fits = typeof value === 'number' && value > 0 && value < 2 ** 31;
+  return fits ? undefined : 'a number of milliseconds, more than 0 and less than 2,147,483,648';
+}
+
+export function checkFunction(value: unknown): string | undefined {
+  return typeof value === 'function' ? undefined : 'a function';
+}
+
+export function oneOf(...values: readonly string[]): Check {
+  const names = values.map((value) => JSON.stringify(value)).join(' or ');
+  return (value) => (values.includes(value as string) ? undefined : names);
+}
+
+/** `fetch` takes no URL with a user name, and a fragment never reaches a server. */
+function checkUrl(value: unknown): string | undefined {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  const isUsable =
+    url !== undefined && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.hash}` === '';
+  return isUsable ? undefined : 'an http or https URL without user name and fragment';
+}
+
+function checkHeaders(value: unknown): string | undefined {
+  if (!isObject(value)) return 'an object, or a function that makes one';
+  try {
+    for (const [name, text] of Object.entries(value)) new Headers([[name, text]]);
+    return undefined;
+  } catch {
+    return 'names and values as HTTP has them'; // says nothing of the value, which may be a secret
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,117 @@
+/** What a collector says of what it took: https://opentelemetry.io/docs/specs/otlp/#partial-success-1 */
+export interface PartialSuccess {
+  /** Spans or data points that it refused, for good. */
+  readonly rejected: number;
+  /** Its reason, or a warning where it refused nothing; cut to 500 UTF-16 code units. */
+  readonly message: string;
+}
+
+const maxMessageLength = 500;
+
+/** Reads the body of an answer of success. What can't be read counts for full success, as the specification has an empty one. */
+export function readPartialSuccess(body: Uint8Array, contentType: string): PartialSuccess {
+  if (isJson(contentType)) {
+    const partial = property(parseJson(body), 'partialSuccess');
+    const rejected = property(partial, 'rejectedSpans') ?? property(partial, 'rejectedDataPoints') ?? 0;
+    return { rejected: countOf(rejected), message: shortened(property(partial, 'errorMessage')) };
+  }
+  const partial = bytesField(body, 1);
+  const rejected = partial === undefined ? 0n : (varintField(partial, 1) ?? 0n);
+  return { rejected: countOf(rejected), message: shortened(textField(partial, 2)) };
+}
+
+/** Reads the reason out of an answer of failure, a `google.rpc.Status`; else its text, which proxies send. */
+export function readFailure(body: Uint8Array, contentType: string): string {
+  if (isJson(contentType)) {
+    const message = property(parseJson(body), 'message');
+    if (typeof message === 'string') return shortened(message);
+  }
+  if (/^application\/x-protobuf\b/i.test(contentType)) return shortened(textField(body, 2));
+  return /^(text\/plain|application\/json)\b/i.test(contentType)
+    ? shortened(new TextDecoder().decode(body).trim())
+    : '';
+}
+
+function isJson(contentType: string): boolean {
+  return /^application\/json\b/i.test(contentType);
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+function property(value: unknown, name: string): unknown {
+  const isObject = typeof value === 'object' && value !== null;
+  return isObject && Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+function countOf(value: unknown): number {
+  const count = Number(value);
+  return Number.isFinite(count) && count > 0 ? count : 0;
+}
+
+function shortened(text: unknown): string {
+  return typeof text === 'string' ? text.slice(0, maxMessageLength).toWellFormed() : '';
+}
+
+function textField(message: Uint8Array | undefined, number: number): string | undefined {
+  const bytes = message && bytesField(message, number);
+  return bytes && new TextDecoder().decode(bytes);
+}
+
+function bytesField(message: Uint8Array, number: number): Uint8Array | undefined {
+  for (const field of fieldsOf(message)) {
+    if (field.number === number && field.value instanceof Uint8Array) return field.value;
+  }
+  return undefined;
+}
+
+function varintField(message: Uint8Array, number: number): bigint | undefined {
+  for (const field of fieldsOf(message)) {
+    if (field.number === number && typeof field.value === 'bigint') return field.value;
+  }
+  return undefined;
+}
+
+interface ReadField {
+  readonly number: number;
+  /** `undefined` for a field of a fixed size, of which there are none here. */
+  readonly value: bigint | Uint8Array | undefined;
+}
+
+/** The fields of a message up to where it is malformed: https://protobuf.dev/programming-guides/encoding/ */
+function* fieldsOf(message: Uint8Array): Generator<ReadField> {
+  let at = 0;
+  while (at < message.length) {
+    const tag = readVarint(message, at);
+    if (tag === undefined) return;
+    const number = Number(tag.value >> 3n);
+    const wireType = Number(tag.value & 7n);
+    const size = wireType === 0 || wireType === 2 ? readVarint(message, tag.next) : undefined;
+    if (wireType === 0 && size !== undefined) {
+      yield { number, value: BigInt.asIntN(64, size.value) };
+      at = size.next;
+    } else if (wireType === 2 && size !== undefined && size.value <= BigInt(message.length - size.next)) {
+      at = size.next + Number(size.value);
+      yield { number, value: message.subarray(size.next, at) };
+    } else if (wireType === 1 || wireType === 5) {
+      yield { number, value: undefined };
+      at = tag.next + (wireType === 1 ? 8 : 4);
+    } else return;
+  }
+}
+
+function readVarint(bytes: Uint8Array, start: number): { readonly value: bigint; readonly next: number } | undefined {
+  let value = 0n;
+  for (let index = 0; index < 10; index++) {
+    const byte = bytes[start + index];
+    if (byte === undefined) return undefined;
+    value |= BigInt(byte & 0x7f) << BigInt(7 * index);
+    if (byte < 0x80) return { value, next: start + index + 1 };
+  }
+  return undefined;
+}

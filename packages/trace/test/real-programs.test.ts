@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { scenarios } from '../../../test/helpers/real-programs/scenarios.ts';
+import type { Mode, Outcome } from './support/scenario-worker.ts';
+
+/** Go's scheduler looks at the clock, so two runs of one program do not make the same calls. */
+const unpredictable = new Set(['Go: esbuild-wasm']);
+
+const sorted = <Key extends string | number>(counts: Map<Key, number>) =>
+  [...counts].sort(([first], [second]) => (first < second ? -1 : 1));
+const total = (counts: Map<unknown, number>) => [...counts.values()].reduce((sum, count) => sum + count, 0);
+
+describe('start() on real programs', () => {
+  for (const scenario of Object.keys(scenarios)) {
+    it(`${scenario}: counts that others confirm, and spans that add up`, async (test) => {
+      const traced = await run(scenario, 'traced');
+      assert.deepEqual(traced.faults, []);
+      assert.deepEqual(sorted(traced.tracedImports), sorted(traced.importCalls));
+      const calls = total(traced.calls) + total(traced.tracedImports);
+      assert.equal(traced.spans + traced.leftOut, calls, 'every call has a span or is left out');
+      assert.ok(traced.spans >= traced.roots && traced.roots > 0 && calls > 1_000, 'the scenario calls functions');
+      // Growth while nothing is being called has no span to go to.
+      assert.deepEqual({ ...traced.dropped, events: 0 }, nothingDropped);
+      test.diagnostic(`${calls} calls in ${traced.roots} roots, ${traced.spans} spans`);
+      if (unpredictable.has(scenario)) return;
+      const counted = await run(scenario, 'counted');
+      assert.deepEqual(traced.result, counted.result);
+      assert.deepEqual(sorted(traced.calls), sorted(counted.calls));
+    });
+  }
+});
+
+const nothingDropped = { spans: 0, depth: 0, events: 0, attributes: 0, unmatched: 0, exports: 0 };
+
+/** In a worker of its own: packages keep their instance, and the engine is intercepted. */
+function run(scenario: string, mode: Mode): Promise<Outcome> {
+  const worker = new Worker(new URL('./support/scenario-worker.ts', import.meta.url), {
+    workerData: { scenario, mode },
+  });
+  return new Promise((resolve, reject) => {
+    worker.once('message', (outcome: Outcome) => {
+      resolve(outcome);
+      void worker.terminate();
+    });
+    worker.once('error', reject);
+    worker.once('exit', (code) => reject(new Error(`The worker ended with ${code} and without an outcome`)));
+  });
+}

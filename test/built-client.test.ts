@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, normalize } from 'node:path';
+import process from 'node:process';
+import { after, before, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { Report, Task } from './engines/client-exercise.mjs';
+import { checkReport } from './helpers/check-client-report.ts';
+import { type Arena, openArena } from './helpers/client-arena.ts';
+import {
+  buildPackages,
+  type EnginePages,
+  openEnginePages,
+  otherEngines,
+  runInEngine,
+  whyNotHere,
+} from './helpers/engines.ts';
+
+const root = dirname(import.meta.dirname);
+const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
+const room = { isSameClock: false, staleMs: 2, hasRoom: true };
+
+let folder: string;
+/** Where the built package is. */
+let built: string;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tenon-built-'));
+  buildPackages(folder, 'client');
+  built = join(folder, 'client');
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+describe('npm run build', () => {
+  it('makes a package whose entry imports nothing but its own files, and no built-in module', async () => {
+    const seen = new Set<string>();
+    const visit = async (file: string): Promise<void> => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      const source = await readFile(join(built, file), 'utf8');
+      for (const [, specifier = ''] of source.matchAll(/(?:\bfrom|\bimport\()\s*['"]([^'"]+)['"]/g)) {
+        assert.match(specifier, /^\.{1,2}\/[\w/-]+\.js$/, `${file} imports ${specifier}`);
+        await visit(normalize(join(dirname(file), specifier)));
+      }
+    };
+    await visit('index.js');
+    assert.ok(seen.size > 10, `${seen.size} files`);
+    const files = await readdir(built, { recursive: true });
+    assert.deepEqual(
+      files.filter((file) => file.includes('.test.')),
+      [],
+    );
+  });
+
+  it('makes declarations that a program for browsers, and one for Node.js with files, compile with', async () => {
+    const program = join(folder, 'program');
+    await mkdir(join(program, 'node_modules', '@tenon'), { recursive: true });
+    await cp(built, join(program, 'node_modules', '@tenon', 'client'), { recursive: true });
+    await writeFile(join(program, 'package.json'), '{"type":"module"}');
+    await writeFile(
+      join(program, 'page.ts'),
+      `import { type BindingList, type Client, ClientError, createClient } from '@tenon/client';
+      const client: Client = createClient({ baseUrl: 'https://plugins.example', token: () => 'a', staleMs: 0 });
+      export const list: BindingList = await client.bindings('ext_a', 'a guest', { signal: AbortSignal.timeout(1) });
+      export const module: WebAssembly.Module = await client.load('ext_a', 'a guest');
+      export const code = (error: unknown): string | undefined => error instanceof ClientError ? error.code : undefined;
+      client.on('stale', ({ problem, ageMs }) => console.log(problem.code, ageMs.toFixed(0)));
+      // @ts-expect-error: no such option
+      createClient({ baseUrl: 'https://plugins.example', token: 'a', cache: true });`,
+    );
+    await writeFile(
+      join(program, 'host.ts'),
+      `import { createClient } from '@tenon/client';
+      import { diskStore } from '@tenon/client/disk';
+      export const client = createClient({
+        baseUrl: 'https://plugins.example', token: 'a', store: diskStore({ directory: 'plugins', maxBytes: 1e6 }),
+      });`,
+    );
+    for (const moduleResolution of ['bundler', 'nodenext']) {
+      const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext';
+      const options = ['--strict', '--noEmit', '--target', 'es2024', '--lib', 'es2024,dom', '--types', ''];
+      const resolution = ['--module', module, '--moduleResolution', moduleResolution];
+      const args = [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), ...options, ...resolution];
+      const compiled = spawnSync(process.execPath, [...args, 'page.ts', 'host.ts'], { cwd: program, encoding: 'utf8' });
+      assert.equal(compiled.status, 0, compiled.stdout + compiled.stderr);
+    }
+  });
+});
+
+/** Ten thousand calls, through a proxy that breaks everything. */
+async function put(
+  test: { diagnostic(message: string): void },
+  run: (task: Task) => Promise<unknown>,
+  calls = 10_000,
+): Promise<void> {
+  test.diagnostic(`FAULTS_SEED=${seed}`);
+  const arena: Arena = await openArena(seed);
+  try {
+    arena.begin();
+    const report = (await run({ ...arena.task, calls, lanes: 32, seed })) as Report;
+    const broken = [...arena.faults().values()].reduce((sum, count) => sum + count, 0);
+    test.diagnostic(`${report.log.length} calls, ${arena.proxy.exchanges.length} requests, ${broken} of them broken`);
+    assert.ok(report.log.length >= calls && broken > 20);
+    checkReport(arena, report, room);
+  } finally {
+    await arena.close();
+  }
+}
+
+describe('@tenon/client, as built, behind a proxy that breaks everything', () => {
+  for (const engine of otherEngines()) {
+    it(`gives no wrong byte in ${engine.name}, and lets the process end`, async (test) => {
+      if (engine.binary === undefined) {
+        test.skip(whyNotHere(engine));
+        return;
+      }
+      const more = engine.name === 'Deno' ? ['--allow-net', '--allow-write', '--allow-env', '--allow-sys'] : [];
+      await put(test, async (task) => {
+        const file = join(folder, `${engine.name}.json`);
+        const diskUrl = pathToFileURL(join(built, 'disk', 'index.js')).href;
+        await writeFile(file, JSON.stringify({ ...task, diskUrl, folder: join(folder, `${engine.name} plugins`) }));
+        const args = [join(built, 'index.js'), file];
+        return runInEngine({ ...engine, args: [...engine.args, ...more] }, 'client-exercise-task.mjs', args, folder);
+      });
+    });
+  }
+});
+
+describe('@tenon/client, as built, behind such a proxy, in Chromium', () => {
+  let pages: EnginePages;
+
+  before(async () => {
+    pages = await openEnginePages(built, {});
+  });
+  after(() => pages?.close());
+
+  for (const { place, calls } of [
+    { place: 'page', calls: 10_000 },
+    { place: 'worker', calls: 2_000 },
+  ] as const) {
+    it(`gives no wrong byte in a ${place}`, async (test) => {
+      const { browser, origin } = pages;
+      if (typeof browser === 'string') {
+        test.skip(browser);
+        return;
+      }
+      const page = await browser.newPage();
+      try {
+        await page.goto(`${origin}/engines/page.html`);
+        await put(test, (task) => page.evaluate(runInPage, { place, task }), calls);
+      } finally {
+        await page.close();
+      }
+    });
+  }
+});
+
+// What the page has and Node.js has not.
+declare const location: { readonly href: string };
+declare const Worker: new (
+  url: string,
+  options: object,
+) => {
+  onmessage: (event: { readonly data: unknown }) => void;
+  onerror: (event: { readonly message: string }) => void;
+  postMessage: (task: object) => void;
+};
+
+/** Runs in the page. */
+async function runInPage({ place, task }: { place: 'page' | 'worker'; task: Task }): Promise<unknown> {
+  const packageUrl = new URL('/package/index.js', location.href).href;
+  if (place === 'page') {
+    const { exercise } = await import(new URL('/engines/client-exercise.mjs', location.href).href);
+    return exercise(packageUrl, task);
+  }
+  const worker = new Worker('/engines/worker.mjs', { type: 'module' });
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = (event) => reject(new Error(event.message));
+    worker.postMessage({ exercise: 'client-exercise.mjs', packageUrl, modules: task });
+  });
+}

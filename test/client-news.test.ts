@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, type ClientOptions, createClient } from '@tenon/client';
+import { loadConfig, type RunningServer, readQuickstart, serve } from '@tenon/server';
+import { openBreakingProxy } from '../packages/client/test/helpers/breaking-proxy.ts';
+import { numberedModule } from '../packages/client/test/helpers/numbered-module.ts';
+import { createRandom } from '../packages/client/test/helpers/random.ts';
+
+const random = createRandom(1);
+
+/** A data folder with the demo's application, which servers serve as the test wants: one, none, another one on the same data. */
+async function openPlace(test: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'tenon-news-'));
+  const dataDir = join(folder, 'data');
+  const servers = new Set<RunningServer>();
+  const clients: Client[] = [];
+  let port = 0;
+  const start = async (at = port): Promise<RunningServer> => {
+    const flags = { dataDir, port: String(at), logLevel: 'silent', workers: '1' };
+    const server = await serve(loadConfig(flags, {}));
+    servers.add(server);
+    return server;
+  };
+  const stop = async (server: RunningServer): Promise<void> => {
+    servers.delete(server);
+    await server.close();
+  };
+  const first = await start();
+  port = first.port;
+  const quickstart = await readQuickstart(dataDir);
+  const named = (name: string): string => quickstart.get(`TENON_${name}`) ?? assert.fail(name);
+  const [token, point, userId, appId] = [
+    named('TOKEN'),
+    named('EXTENSION_POINT_ID'),
+    named('USER_ID'),
+    named('APP_ID'),
+  ];
+  const headers = { authorization: `Bearer ${token}` };
+
+  test.after(async () => {
+    for (const client of clients) await client.close();
+    for (const server of servers) await server.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function call<T>(method: string, path: string, body?: object | Uint8Array, url = first.url): Promise<T> {
+    const isModule = body instanceof Uint8Array;
+    const type = body === undefined ? {} : { 'content-type': isModule ? 'application/wasm' : 'application/json' };
+    const response = await fetch(`${url}/api/v1/${path}`, {
+      method,
+      headers: { ...headers, ...type },
+      ...(body === undefined ? {} : { body: isModule ? new Uint8Array(body) : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`);
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  }
+  await call('PUT', `extension-points/${point}`, { schema: { exports: [] } });
+  const guestIds = new Map<string, string>();
+  let number = 0;
+  return {
+    url: first.url,
+    first,
+    dataDir,
+    folder,
+    token,
+    point,
+    appId,
+    userId,
+    start,
+    stop,
+    call,
+    guestIds,
+    async invite(guestKey: string): Promise<void> {
+      const { link } = await call<{ link: string }>('POST', `apps/${appId}/guests`, {
+        deliveryMethod: 'link',
+        guestKey,
+      });
+      const code = new URL(link).searchParams.get('code');
+      const { guestId } = await call<{ guestId: string }>('POST', 'invitations/accept', { code });
+      guestIds.set(guestKey, guestId);
+    },
+    publish: (guestKey: string, name: string, url = first.url): Promise<unknown> => {
+      const { bytes } = numberedModule(++number, random);
+      return call('PUT', `artifacts/${point}/plugin/${userId}/${name}?guest=${guestIds.get(guestKey)}`, bytes, url);
+    },
+    /** A client, with the requests for lists that it makes and the lists that it finds changed. */
+    host(baseUrl = first.url, options: Partial<ClientOptions> = {}) {
+      const client = createClient({ baseUrl, token, staleMs: 0.001, ...options });
+      clients.push(client);
+      const told = { bindings: 0, news: 0, changed: [] as string[] };
+      client.on('changed', ({ guestKey }) => told.changed.push(guestKey));
+      client.on('request', ({ operation, status }) => {
+        if (operation === 'bindings') told.bindings++;
+        if (operation === 'news' && status === 200) told.news++;
+      });
+      return { client, told };
+    },
+  };
+}
+
+/** Waits for what comes about sooner or later. */
+async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = performance.now() + 30_000; !(await isSo()); await sleep(5)) {
+    assert.ok(performance.now() < deadline, `in 30 s not: ${what}`);
+  }
+}
+
+/** Until the client answers from memory what it would else have asked for. */
+function untilTold(client: Client, point: string, guestKey: string): Promise<void> {
+  return until('told of', async () => (await client.lookUp(point, guestKey)).source === 'memory');
+}
+
+describe('a host that follows the news of a real server', () => {
+  it('is told of what is published while it does nothing, and asks for that alone', async (test) => {
+    const place = await openPlace(test);
+    for (const guestKey of ['one', 'customers/two', '三']) await place.invite(guestKey);
+    const { client, told } = place.host();
+    for (const guestKey of place.guestIds.keys()) {
+      await place.publish(guestKey, 'p');
+      await untilTold(client, place.point, guestKey);
+    }
+    await until('no news on its way', () => told.changed.length === 0);
+    const before = told.bindings;
+    await place.publish('customers/two', 'q');
+    await until('changed', () => told.changed.length === 1);
+    assert.deepEqual(told.changed, ['customers/two']);
+    assert.equal(told.bindings, before + 1);
+    assert.deepEqual(Object.keys(await client.bindings(place.point, 'customers/two')), ['p', 'q']);
+    for (let time = 0; time < 100; time++)
+      for (const key of place.guestIds.keys()) await client.bindings(place.point, key);
+    assert.equal(told.bindings, before + 1);
+    assert.equal(told.news, 1);
+  });
+
+  it('is told of what another process on the same data does', async (test) => {
+    const place = await openPlace(test);
+    await place.invite('one');
+    await place.publish('one', 'p');
+    const other = await place.start(0);
+    const { client, told } = place.host();
+    await untilTold(client, place.point, 'one');
+    await place.publish('one', 'q', other.url);
+    await until('changed', () => told.changed.length === 1);
+    assert.deepEqual(Object.keys(await client.bindings(place.point, 'one')), ['p', 'q']);
+  });
+
+  it('comes back when the connection breaks, and has missed nothing', async (test) => {
+    const place = await openPlace(test);
+    for (const guestKey of ['one', 'two']) {
+      await place.invite(guestKey);
+      await place.publish(guestKey, 'p');
+    }
+    const proxy = await openBreakingProxy(place.url);
+    test.after(() => proxy.close());
+    const { client, told } = place.host(proxy.url);
+    for (const guestKey of ['one', 'two']) await untilTold(client, place.point, guestKey);
+    await proxy.goDown();
+    await place.publish('one', 'q');
+    await proxy.comeUp();
+    await until('changed', () => told.changed.includes('one'));
+    await untilTold(client, place.point, 'one');
+    const { source, list } = await client.lookUp(place.point, 'two');
+    assert.equal(source, 'memory'); // nothing was told of it, and so it was not asked for
+    assert.deepEqual(Object.keys(list), ['p']);
+    assert.deepEqual(told.changed, ['one']);
+  });
+
+  it('comes back to a server that was started again, and goes on where it was', async (test) => {
+    const place = await openPlace(test);
+    await place.invite('one');
+    await place.publish('one', 'p');
+    const { client, told } = place.host();
+    await untilTold(client, place.point, 'one');
+    const startedMs = performance.now();
+    await place.stop(place.first);
+    assert.ok(performance.now() - startedMs < 15_000, 'streams hold up no shutdown');
+    assert.equal((await client.lookUp(place.point, 'one')).isStale, true);
+    await place.start();
+    await place.publish('one', 'q');
+    await until('changed', () => told.changed.length === 1);
+    await untilTold(client, place.point, 'one');
+    assert.equal(told.news, 2);
+  });
+
+  it('asks for everything anew from a server that goes on from a backup', async (test) => {
+    const place = await openPlace(test);
+    for (const guestKey of ['one', 'two']) {
+      await place.invite(guestKey);
+      await place.publish(guestKey, 'p');
+    }
+    await place.stop(place.first);
+    const copy = join(place.folder, 'copy');
+    await cp(place.dataDir, copy, { recursive: true });
+    const again = await place.start();
+    const { client, told } = place.host();
+    for (const guestKey of ['one', 'two']) await untilTold(client, place.point, guestKey);
+    await place.publish('one', 'lost');
+    await until('changed', () => told.changed.length === 1);
+    await place.stop(again);
+    await rm(place.dataDir, { recursive: true });
+    await cp(copy, place.dataDir, { recursive: true });
+    await place.start();
+    // As many changes as were lost, and one more: by numbers alone nothing would seem amiss.
+    await place.publish('two', 'q');
+    await place.publish('two', 'r');
+    await until('as it is by now', async () => {
+      const [one, two] = [await client.lookUp(place.point, 'one'), await client.lookUp(place.point, 'two')];
+      return one.source === 'memory' && !('lost' in one.list) && two.source === 'memory' && 'r' in two.list;
+    });
+  });
+
+  it('polls once its token is revoked, and goes on with what it has', async (test) => {
+    const place = await openPlace(test);
+    await place.invite('one');
+    await place.publish('one', 'p');
+    const issued = await place.call<{ id: string; token: string }>('POST', 'tokens', {
+      name: 'host',
+      scopes: ['read'],
+    });
+    const { client } = place.host(place.url, { token: issued.token });
+    await untilTold(client, place.point, 'one');
+    await place.call('DELETE', `tokens/${issued.id}`);
+    await until('refused', async () => (await client.lookUp(place.point, 'one')).problem?.code === 'invalid_token');
+    assert.deepEqual(Object.keys(await client.bindings(place.point, 'one')), ['p']);
+  });
+
+  it('has at the end what the server has, after changes of every kind, and answers all but at once from memory', async (test) => {
+    const place = await openPlace(test);
+    const keys = ['a', 'b', 'c', 'd'];
+    for (const guestKey of keys) await place.invite(guestKey);
+    const proxy = await openBreakingProxy(place.url);
+    test.after(() => proxy.close());
+    const { client } = place.host(proxy.url, { retry: { baseDelayMs: 20, maxDelayMs: 100 } });
+    const artifact = (name: string) => `artifacts/${place.point}/plugin/${place.userId}/${name}`;
+    const names = ['p', 'q', 'r'];
+    for (let step = 0; step < 60; step++) {
+      const [guestKey, name] = [random.pick(keys), random.pick(names)];
+      if (random.chance(0.15)) proxy.cutStreams();
+      for (const key of keys) await client.bindings(place.point, key);
+      const attempt = random.pick<() => Promise<unknown>>([
+        () => place.publish(guestKey, name),
+        () => place.publish(guestKey, name),
+        () => place.call('POST', `${artifact(name)}/rollback`, { version: 1 }),
+        () => place.call('POST', `${artifact(name)}/versions/${1 + random.below(4)}/yank`, { reason: 'why' }),
+        () => place.call('PUT', `${artifact(name)}/block`, { reason: 'why' }),
+        () => place.call('DELETE', `${artifact(name)}/block`),
+        () => place.call('DELETE', artifact(name)),
+      ]);
+      await attempt().catch(() => {}); // some of it can't be done at the moment
+    }
+    const fresh = createClient({ baseUrl: place.url, token: place.token, news: false, staleMs: 0 });
+    test.after(() => fresh.close());
+    for (const key of keys) {
+      const wanted = JSON.stringify(await fresh.bindings(place.point, key));
+      await until('told of', async () => {
+        const { source, list } = await client.lookUp(place.point, key);
+        return source === 'memory' && JSON.stringify(list) === wanted;
+      });
+    }
+  });
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import process from 'node:process';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exercise } from './engines/client-exercise.mjs';
+import { checkReport } from './helpers/check-client-report.ts';
+import { openArena } from './helpers/client-arena.ts';
+
+const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
+
+const rooms = [
+  {
+    name: 'gives 10,000 callers no wrong byte, and whatever it has a copy of',
+    calls: 10_000,
+    hasRoom: true,
+    staleMs: 2,
+    options: {},
+  },
+  {
+    name: 'gives 3,000 callers no wrong byte where there is room for next to nothing',
+    calls: 3_000,
+    hasRoom: false,
+    staleMs: 2,
+    options: { memory: { maxContentBytes: 12_000, maxModuleBytes: 12_000, maxLists: 3 } },
+  },
+  {
+    name: 'gives 3,000 callers no wrong byte who hear the news, as long as they hear any',
+    calls: 3_000,
+    hasRoom: true,
+    staleMs: Number.POSITIVE_INFINITY,
+    options: { news: true, staleMs: 100 },
+  },
+];
+
+/** The platform's clock, which tells how many of its timers still run. */
+function countingClock() {
+  const running = new Set<object>();
+  return {
+    monotonicMs: () => performance.now(),
+    wallMs: () => Date.now(),
+    setTimer(callback: () => void, delayMs: number): () => void {
+      const timer = setTimeout(() => {
+        running.delete(timer);
+        callback();
+      }, delayMs);
+      running.add(timer);
+      return () => {
+        running.delete(timer);
+        clearTimeout(timer);
+      };
+    },
+    running: () => running.size,
+  };
+}
+
+describe('createClient() behind a proxy that breaks everything', () => {
+  for (const { name, calls, hasRoom, staleMs, options } of rooms) {
+    it(name, async (test) => {
+      test.diagnostic(`FAULTS_SEED=${seed}`);
+      const arena = await openArena(seed);
+      try {
+        const clock = countingClock();
+        arena.begin();
+        const report = await exercise(
+          import.meta.resolve('@tenon/client'),
+          {
+            ...arena.task,
+            calls,
+            lanes: 32,
+            seed,
+          },
+          { ...options, clock },
+        );
+        test.diagnostic(`faults: ${JSON.stringify(Object.fromEntries(arena.faults()))}`);
+        test.diagnostic(`told: ${JSON.stringify(report.told)}`);
+        const ends = Map.groupBy(report.log, ({ error }) => error ?? 'well');
+        test.diagnostic(
+          `ends: ${JSON.stringify(Object.fromEntries([...ends].map(([end, all]) => [end, all.length])))}`,
+        );
+        assert.ok(report.log.length >= calls);
+        assert.equal(clock.running(), 0, 'no timer outlives the client');
+        for (let tries = 0; arena.proxy.underWay() > 0 && tries < 100; tries++) await sleep(50);
+        assert.equal(arena.proxy.underWay(), 0, 'no request outlives the client');
+        checkReport(arena, report, { isSameClock: true, staleMs, hasRoom });
+      } finally {
+        await arena.close();
+      }
+    });
+  }
+});

@@ -1,0 +1,197 @@
+// Uses the built @tenon/client through all kinds of trouble, in whatever runs this: a page, a worker, Deno, Bun or Node.js.
+
+/**
+ * @typedef {object} Task
+ * @property {string} [diskUrl] where the entry for files is; contents are kept in memory alone when it is left out
+ * @property {string} [folder] for files
+ * @property {string} baseUrl of the server, or what stands before it
+ * @property {string} calmUrl asked for when the calls are done: from the answer on nothing breaks and nothing is published any more
+ * @property {string} token
+ * @property {string} extensionPointId
+ * @property {readonly { readonly key: string, readonly names: readonly string[] }[]} guests
+ * @property {number} calls
+ * @property {number} lanes how many calls are under way at once
+ * @property {number} seed
+ */
+
+/**
+ * @typedef {object} Entry what came of one call
+ * @property {number} lane
+ * @property {number} startMs by `performance.now()`
+ * @property {number} endMs
+ * @property {'list' | 'module' | 'content'} kind
+ * @property {string} key the guest's
+ * @property {string} [name] of the plugin, where it was asked for by name
+ * @property {number} [number] of the module
+ * @property {Record<string, string>} [list] the addresses, by name
+ * @property {string} [address]
+ * @property {boolean} [isRight] whether the bytes are those of the address
+ * @property {string} [source] of the list
+ * @property {boolean} [isStale]
+ * @property {number} [ageMs]
+ * @property {string} [error] its code; what isn't one of the package's begins with an exclamation mark
+ */
+
+/** @typedef {{ readonly log: Entry[], readonly last: Entry[], readonly unhandled: string[], readonly told: Record<string, number> }} Report */
+
+/** Short times, so that thousands of calls through hung connections take seconds. */
+const settings = {
+  news: false,
+  staleMs: 2,
+  patienceMs: 40,
+  timeouts: { headersMs: 250, idleMs: 150, totalMs: 600 },
+  retry: { attempts: 3, baseDelayMs: 2, maxDelayMs: 8, maxRetryAfterMs: 50 },
+};
+
+/**
+ * @param {string} packageUrl where the package's entry is
+ * @param {Task} task
+ * @param {object} [more] further options of the client
+ * @returns {Promise<Report>}
+ */
+export async function exercise(packageUrl, task, more = {}) {
+  /** @type {typeof import('@tenon/client')} */
+  const { createClient } = await import(packageUrl);
+  /** @type {string[]} */
+  const unhandled = [];
+  listenForUnhandled((reason) => unhandled.push(String(reason)));
+  const store = task.diskUrl === undefined ? {} : { store: await openDisk(task.diskUrl, task.folder ?? '') };
+  const client = createClient({ baseUrl: task.baseUrl, token: task.token, ...settings, ...store, ...more });
+  /** @type {Record<string, number>} */
+  const told = {};
+  for (const type of /** @type {const} */ (['changed', 'stale', 'recovered', 'problem', 'request', 'lookup'])) {
+    client.on(type, () => {
+      told[type] = (told[type] ?? 0) + 1;
+    });
+  }
+
+  /** @type {Entry[]} */
+  const log = [];
+  const callsOfLane = Math.ceil(task.calls / task.lanes);
+  await Promise.all(
+    Array.from({ length: task.lanes }, async (_, lane) => {
+      const random = createRandom(task.seed + lane);
+      for (let call = 0; call < callsOfLane; call++) {
+        log.push(await once(client, task, random, lane));
+        // What a host does between two calls: for more than half of them the list has become stale.
+        await new Promise((resolve) => setTimeout(resolve, random() * 5));
+      }
+    }),
+  );
+
+  await (await fetch(task.calmUrl)).text();
+  const last = await Promise.all(task.guests.map(({ key }) => untilFresh(client, task, key)));
+  await client.close();
+  return { log, last, unhandled, told };
+}
+
+/**
+ * @param {import('@tenon/client').Client} client
+ * @param {Task} task
+ * @param {() => number} random
+ * @param {number} lane
+ * @returns {Promise<Entry>}
+ */
+async function once(client, { extensionPointId, guests }, random, lane) {
+  const { key, names } = /** @type {Task['guests'][number]} */ (guests[Math.floor(random() * guests.length)]);
+  const dice = random();
+  const kind = dice < 0.4 ? 'list' : dice < 0.85 ? 'module' : 'content';
+  const name = random() < 0.5 ? names[Math.floor(random() * names.length)] : undefined;
+  // Some callers lose patience.
+  const signal = random() < 0.03 ? AbortSignal.timeout(Math.floor(random() * 30)) : undefined;
+  const startMs = performance.now();
+  /** @type {Partial<Entry>} */
+  let found;
+  try {
+    found = await ask();
+  } catch (error) {
+    const code = /** @type {{ code?: string }} */ (error).code;
+    const isOurs = /** @type {Error} */ (error).name === 'ClientError' && code !== undefined;
+    found = { error: isOurs ? code : `!${error}` };
+  }
+  return { lane, startMs, endMs: performance.now(), kind, key, ...(name === undefined ? {} : { name }), ...found };
+
+  /** @returns {Promise<Partial<Entry>>} */
+  async function ask() {
+    if (kind === 'module') return { number: run(await client.load(extensionPointId, key, name, { signal })) };
+    const { list, source, isStale, ageMs } = await client.lookUp(extensionPointId, key, { signal });
+    const addresses = addressesOf(list);
+    if (kind === 'list') return { list: addresses, source, isStale, ageMs };
+    const [address] = Object.values(addresses);
+    if (address === undefined) return { list: addresses };
+    return { address, isRight: (await addressOf(await client.content(address, { signal }))) === address };
+  }
+}
+
+/**
+ * Asks until the answer is no kept one: what is there when everything is well again.
+ *
+ * @param {import('@tenon/client').Client} client
+ * @param {Task} task
+ * @param {string} key
+ * @returns {Promise<Entry>}
+ */
+async function untilFresh(client, { extensionPointId }, key) {
+  for (const startMs = performance.now(); ; ) {
+    const { list, isStale, ageMs } = await client
+      .lookUp(extensionPointId, key, { maxAgeMs: 0 })
+      .catch(() => ({ list: {}, isStale: true, ageMs: Number.POSITIVE_INFINITY }));
+    const endMs = performance.now();
+    if (!isStale || endMs - startMs > 60_000) {
+      return { lane: -1, startMs, endMs, kind: 'list', key, list: addressesOf(list), isStale, ageMs };
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** @param {import('@tenon/client').BindingList} list */
+function addressesOf(list) {
+  return Object.fromEntries(Object.entries(list).map(([name, { contentAddress }]) => [name, contentAddress]));
+}
+
+/** @param {WebAssembly.Module} module one of those that tell their number */
+function run(module) {
+  const { exports } = new WebAssembly.Instance(module);
+  return /** @type {() => number} */ (exports.number)();
+}
+
+/** @param {Uint8Array<ArrayBuffer>} bytes */
+async function addressOf(bytes) {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  const base64 = btoa(String.fromCharCode(...digest));
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+/**
+ * @param {string} diskUrl
+ * @param {string} folder
+ */
+async function openDisk(diskUrl, folder) {
+  /** @type {typeof import('@tenon/client/disk')} */
+  const { diskStore } = await import(diskUrl);
+  return diskStore({ directory: folder });
+}
+
+/** @param {(reason: unknown) => void} onReason */
+function listenForUnhandled(onReason) {
+  /** @type {any} */
+  const scope = globalThis;
+  if (typeof scope.process?.on === 'function') scope.process.on('unhandledRejection', onReason);
+  else
+    scope.addEventListener('unhandledrejection', (/** @type {{ reason: unknown }} */ event) => onReason(event.reason));
+}
+
+/**
+ * Mulberry32: https://gist.github.com/tommyettinger/46a874533244883189143505d203312c
+ *
+ * @param {number} seed
+ */
+function createRandom(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
