@@ -16,7 +16,7 @@ export async function startObjectStore(buckets: readonly string[]): Promise<Obje
     options: (bucket) => ({
       bucket,
       endpoint: `http://127.0.0.1:${server.port}`,
-      credentials: { accessKeyId: 'tenon', secretAccessKey: 'tenon' },
+      credentials: { accessKeyId: 'tenon', secretAccessKey: 'a secret of the tests' },
     }),
     stop: () => server.stop(),
   };

@@ -1,4 +1,153 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
 import { blobStoreContract } from '../../../test/contracts/blob-store-contract.ts';
+import { type BrokenFront, type Fault, openBrokenFront } from '../../../test/helpers/broken-front.ts';
+import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
+import { type ObjectStore, startObjectStore } from '../../../test/helpers/s3.ts';
 import { objectsAlone } from '../../../test/helpers/s3-stores.ts';
+import { type BlobStore, StorageFullError, UnavailableError } from '../../domain/ports.ts';
+import { openS3BlobStore } from './s3-blob-store.ts';
 
 blobStoreContract('openS3BlobStore()', objectsAlone);
+
+const answer =
+  (status: number, code: string): Fault =>
+  ({ request, response }) => {
+    request.resume();
+    const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`;
+    response.writeHead(status, { 'content-type': 'application/xml' }).end(request.method === 'HEAD' ? '' : body);
+  };
+const missing = answer(404, 'NoSuchKey');
+const silence: Fault = ({ request }) => void request.resume();
+const passed: Fault = async ({ response, pass }) => {
+  const { status, headers, body } = await pass();
+  response.writeHead(status, headers).end(body);
+};
+const cut: Fault = async ({ response, pass }) => {
+  const { status, headers, body } = await pass();
+  response.writeHead(status, headers);
+  response.write(body.subarray(0, body.length / 2));
+  setTimeout(() => response.destroy(), 20);
+};
+const spoil: Fault = async ({ response, pass }) => {
+  const { status, headers, body } = await pass();
+  body[body.length - 1] = (body.at(-1) ?? 0) ^ 1;
+  response.writeHead(status, headers).end(body);
+};
+
+describe('openS3BlobStore(), before an object store that fails', () => {
+  let objects: ObjectStore;
+  let front: BrokenFront;
+  let blobs: BlobStore;
+  const bytes = bytesOf(1, 300_000);
+  const address = addressOfBytes(bytes);
+
+  before(async () => {
+    objects = await startObjectStore(['plugins']);
+    front = await openBrokenFront(objects.port);
+    const options = { ...objects.options('plugins'), endpoint: front.url, prefix: 'some/where/', waitMs: 200 };
+    blobs = await openS3BlobStore({ ...options, missingDelaysMs: [1, 2, 3] });
+    await blobs.put(address, bytes);
+  });
+  after(async () => {
+    await blobs.close();
+    await front.close();
+    await objects.stop();
+  });
+
+  it('signs the content type with what it puts, under a name that folders tell apart', async () => {
+    let seen: { readonly url: string; readonly type: string; readonly signed: string } | undefined;
+    front.next(async ({ request, response, pass }) => {
+      const { headers, url = '' } = request;
+      seen = { url, type: headers['content-type'] ?? '', signed: headers.authorization ?? '' };
+      const { status, headers: fields, body } = await pass();
+      response.writeHead(status, fields).end(body);
+    });
+    await blobs.put(address, bytes);
+    const name = Buffer.from(address, 'base64url').toString('hex');
+    assert.equal(new URL(seen?.url ?? '', front.url).pathname, `/plugins/some/where/${name}`);
+    assert.equal(seen?.type, 'application/wasm');
+    assert.match(seen?.signed ?? '', /SignedHeaders=[^,]*content-type/);
+  });
+
+  it('finds what it has put although the store says for a moment that it is not there', async () => {
+    front.next(missing, missing, missing);
+    assert.equal(await blobs.size(address), bytes.length);
+    front.next(missing, missing);
+    demandSameBytes(await collect(await blobs.open(address)), bytes);
+  });
+
+  it('asks again when the store has too much to do', async () => {
+    front.next(answer(503, 'SlowDown'), answer(500, 'InternalError'));
+    await blobs.put(address, bytes);
+    front.next(answer(503, 'ServiceUnavailable'));
+    assert.equal(await blobs.size(address), bytes.length);
+  });
+
+  for (const [name, fault] of Object.entries({
+    'has too much to do for long': answer(503, 'SlowDown'),
+    'says nothing': silence,
+    'hangs up': ({ response }) => void response.destroy(),
+  } satisfies Record<string, Fault>)) {
+    it(`says that it is unavailable when the store ${name}, and goes on afterwards`, async () => {
+      front.always(fault);
+      try {
+        await assert.rejects(blobs.put(address, bytes), UnavailableError);
+        await assert.rejects(blobs.size(address), UnavailableError);
+        await assert.rejects(async () => collect(await blobs.open(address)), UnavailableError);
+        await assert.rejects(blobs.delete(address), UnavailableError);
+        await assert.rejects(blobs.ping(), UnavailableError);
+        await assert.rejects(Array.fromAsync(blobs.list()), UnavailableError);
+      } finally {
+        front.always(undefined);
+      }
+      demandSameBytes(await collect(await blobs.open(address)), bytes);
+    });
+  }
+
+  /** Reads as far as it goes. @returns how many bytes came, and what ended it */
+  async function readUntilError(): Promise<{ readonly length: number; readonly error: unknown }> {
+    let length = 0;
+    try {
+      for await (const chunk of (await blobs.open(address)) ?? []) length += chunk.length;
+      return { length, error: undefined };
+    } catch (error) {
+      return { length, error };
+    }
+  }
+  it('never gives all of an answer that is cut off', async () => {
+    front.next(passed, cut);
+    const { length, error } = await readUntilError();
+    assert.ok(length < bytes.length);
+    assert.ok(error instanceof UnavailableError, String(error));
+  });
+
+  it('never gives all of bytes that are others', async () => {
+    front.next(passed, spoil);
+    const { length, error } = await readUntilError();
+    assert.ok(length < bytes.length, 'the last of them are held back');
+    assert.match(String(error), /gave other bytes/);
+  });
+
+  it('tells a full store apart', async () => {
+    front.next(answer(507, 'InsufficientStorage'), answer(507, 'InsufficientStorage'));
+    front.always(answer(507, 'InsufficientStorage'));
+    await assert.rejects(blobs.put(address, bytes), StorageFullError);
+    front.always(undefined);
+  });
+
+  it('fails for good where its key does not open the bucket, or there is none, and names no secret', async () => {
+    for (const [status, code] of [
+      [403, 'AccessDenied'],
+      [404, 'NoSuchBucket'],
+    ] as const) {
+      front.always(answer(status, code));
+      await assert.rejects(blobs.put(address, bytes), (error: Error) => {
+        assert.ok(!(error instanceof UnavailableError));
+        assert.ok(!JSON.stringify({ ...error, text: String(error) }).includes('secret'));
+        return true;
+      });
+      front.always(undefined);
+    }
+  });
+});
