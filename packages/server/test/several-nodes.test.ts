@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TokenInfo } from '@tenon/protocol';
+import type { Config } from '../src/config.ts';
+import { openEvents } from './helpers/event-stream.ts';
+import { openWorkshop, type Workshop } from './helpers/plugins.ts';
+import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgres.ts';
+import { type ObjectStore, startObjectStore } from './helpers/s3.ts';
+import { openService, type TestService } from './helpers/service.ts';
+import { type List, ok, tinyModule } from './helpers/world.ts';
+
+describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres }, () => {
+  let postgres: PostgresServer;
+  let objects: ObjectStore;
+  let here: TestService;
+  let there: TestService;
+  let workshop: Workshop;
+
+  before(async () => {
+    [postgres, objects] = await Promise.all([startPostgres(), startObjectStore(['plugins'])]);
+    const { url } = await postgres.createDatabase();
+    const { bucket, endpoint, credentials } = objects.options('plugins');
+    const config: Partial<Config> = {
+      databaseUrl: url,
+      databaseConnections: 4,
+      s3Bucket: bucket,
+      s3Endpoint: endpoint,
+      s3AccessKeyId: credentials?.accessKeyId,
+      s3SecretAccessKey: credentials?.secretAccessKey,
+    };
+    [here, there] = await Promise.all([openService({ config }), openService({ config })]);
+    workshop = await openWorkshop(here);
+  });
+  after(async () => {
+    await Promise.allSettled([here.close(), there.close()]);
+    postgres.stop();
+    await objects.stop();
+  });
+
+  const listPath = () => `/api/v1/extension-points/${workshop.extensionPointId}/bindings/first`;
+
+  /** Asks the other node until its answer is the one that is waited for. */
+  async function until(what: () => Promise<boolean>): Promise<void> {
+    for (let tries = 0; !(await what()); tries++) {
+      assert.ok(tries < 500, 'the other node never came to know');
+      await sleep(20);
+    }
+  }
+
+  const statusThere = async (token: string) => (await there.call('GET', listPath(), { token })).statusCode;
+
+  it('show what was bound on one on the other, bytes and all, also where it was in memory', async () => {
+    const { token } = workshop.viewer;
+    const first = await there.call('GET', listPath(), { token });
+    assert.equal(first.payload, '{}');
+    await workshop.publish(1);
+    await until(async () => (await there.call('GET', listPath(), { token })).payload !== '{}');
+    const [a, b] = [await here.call('GET', listPath(), { token }), await there.call('GET', listPath(), { token })];
+    assert.equal(a.payload, b.payload);
+    assert.equal(a.headers.etag, b.headers.etag);
+    const { contentAddress } = a.json().median;
+    const content = await there.call('GET', `/api/v1/c/${contentAddress}`, { token });
+    assert.deepEqual(content.rawPayload, tinyModule(1));
+    const etag = String(a.headers.etag);
+    assert.equal((await there.call('GET', listPath(), { token, headers: { 'if-none-match': etag } })).statusCode, 304);
+  });
+
+  it('tell of it in the news of both', async () => {
+    const base = await there.listen();
+    const news = await openEvents(`${base}/api/v1/apps/${workshop.appId}/news`, { token: workshop.viewer.token });
+    try {
+      assert.equal((await news.next())?.event, 'ready');
+      await workshop.publish(2);
+      const told = await news.next();
+      assert.equal((told?.data as { guestKey: string }).guestKey, 'first');
+    } finally {
+      await news.close();
+    }
+  });
+
+  it('let nobody in on one whose token was revoked on the other', async () => {
+    const token = await here.token(workshop.viewer.id);
+    assert.equal(await statusThere(token), 200);
+    const { objects: tokens } = await ok<List<TokenInfo>>(here, 'GET', '/api/v1/tokens', { token });
+    const { id } = tokens.at(-1) as TokenInfo;
+    assert.equal((await here.call('DELETE', `/api/v1/tokens/${id}`, { token })).statusCode, 204);
+    await until(async () => (await statusThere(token)) === 401);
+  });
+
+  it('hide an application on one from who was removed from it on the other', async () => {
+    const { viewer, owner, appId } = workshop;
+    assert.equal(await statusThere(viewer.token), 200);
+    await ok(here, 'DELETE', `/api/v1/apps/${appId}/members/${viewer.id}`, { token: owner.token });
+    await until(async () => (await statusThere(viewer.token)) === 404);
+  });
+
+  it('say that they are not ready, and why only in the log, while PostgreSQL is away, and are when it is back', async () => {
+    const ready = async (node: TestService) => (await node.call('GET', '/readyz')).statusCode;
+    assert.deepEqual([await ready(here), await ready(there)], [200, 200]);
+    await postgres.kill();
+    assert.equal(await ready(here), 503);
+    const answer = await there.call('GET', listPath(), { token: workshop.owner.token });
+    assert.equal(answer.statusCode, 503);
+    assert.ok(answer.headers['retry-after']);
+    await postgres.start();
+    await until(async () => (await ready(here)) === 200);
+    await until(async () => (await statusThere(workshop.owner.token)) === 200);
+  });
+});
