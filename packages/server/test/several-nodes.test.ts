@@ -72,8 +72,8 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
     try {
       assert.equal((await news.next())?.event, 'ready');
       await workshop.publish(2);
-      const told = await news.next();
-      assert.equal((told?.data as { guestKey: string }).guestKey, 'first');
+      const { data } = (await news.next()) ?? {};
+      assert.equal((data as { guestKey: string } | undefined)?.guestKey, 'first');
     } finally {
       await news.close();
     }

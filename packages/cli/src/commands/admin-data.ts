@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Config, ConfigError, type Context, loadConfig, openData } from '@tenon/server';
+import { type Config, ConfigError, type Context, loadConfig, openData, settings } from '@tenon/server';
 import type { Command } from 'commander';
 import { withJson } from '../command.ts';
 import { dataFolder } from '../connection.ts';
@@ -46,8 +46,8 @@ export async function withPresentData(
   options: AdminOptions,
   work: (context: Context, out: Reporter, config: Config) => Promise<void>,
 ): Promise<void> {
-  const { dataDir } = readConfig(io, options);
-  if (!(await isThere(join(dataDir, 'tenon.db')))) {
+  const { dataDir, databaseUrl } = readConfig(io, options);
+  if (databaseUrl === undefined && !(await isThere(join(dataDir, 'tenon.db')))) {
     throw new CliError('not_found', `There is no data in ${dataDir}.`, {
       exitCode: exitCodes.notFound,
       hint: 'Name the data folder with --data-dir.',
@@ -65,14 +65,42 @@ export async function translating(config: Config, work: () => Promise<void>): Pr
   }
 }
 
+/**
+ * Keeps what copies the data folder from a server whose data is elsewhere.
+ *
+ * @throws CliError `usage`
+ */
+export function demandEmbedded({ databaseUrl, s3Bucket }: Config): void {
+  if (databaseUrl === undefined && s3Bucket === undefined) return;
+  throw usageError(
+    'Archives hold what lies in a data folder. This data is in PostgreSQL or an object store.',
+    'Back these up with what they bring: docs/how-to/several-nodes.md tells in which order.',
+  );
+}
+
+/** Settings that have a part in the work on a server's data. */
+const variables = [
+  settings.publicUrl,
+  settings.linkLifetimeMs,
+  settings.collectGraceMs,
+  settings.databaseUrl,
+  settings.databaseConnections,
+  settings.s3Bucket,
+  settings.s3Endpoint,
+  settings.s3Region,
+  settings.s3Prefix,
+  settings.s3AccessKeyId,
+  settings.s3SecretAccessKey,
+  settings.s3PathStyle,
+].map(({ variable }) => variable);
+
 /** The server's other settings have no part in this, and what is wrong with them is no obstacle. */
 export function readConfig({ environment }: Pick<Io, 'environment'>, options: AdminOptions): Config {
-  const { TENON_PUBLIC_URL, TENON_LINK_LIFETIME_SECONDS, TENON_COLLECT_GRACE_SECONDS } = environment;
   const { publicUrl, grace: collectGraceMs } = options;
   try {
     return loadConfig(
       { dataDir: dataFolder(options, environment), publicUrl, collectGraceMs },
-      { TENON_PUBLIC_URL, TENON_LINK_LIFETIME_SECONDS, TENON_COLLECT_GRACE_SECONDS },
+      Object.fromEntries(variables.map((name) => [name, environment[name]])),
     );
   } catch (error) {
     if (error instanceof ConfigError) throw usageError(error.message.replace('--collect-grace-ms', '--grace'));

@@ -23,7 +23,14 @@ import type { Io } from '../io.ts';
 import { createReporter, type Reporter, writeBytes } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import { count, formatSize, formatTime, printable } from '../text.ts';
-import { type AdminOptions, readConfig, translating, withDataFolder, withPresentData } from './admin-data.ts';
+import {
+  type AdminOptions,
+  demandEmbedded,
+  readConfig,
+  translating,
+  withDataFolder,
+  withPresentData,
+} from './admin-data.ts';
 
 /** Adds what keeps a data folder in order: `verify`, `collect`, `backup`, `restore`. */
 export function addHousekeepingCommands(group: Command, io: Io): void {
@@ -67,7 +74,10 @@ it as hashes. quickstart.env, which holds a demo's secrets in the clear, is left
 `,
     )
     .action((file: string, options: AdminOptions) =>
-      withPresentData(io, options, (context, out, { dataDir }) => runBackup(io, context, out, file, dataDir)),
+      withPresentData(io, options, (context, out, config) => {
+        demandEmbedded(config);
+        return runBackup(io, context, out, file, config.dataDir);
+      }),
     );
 
   withJson(
@@ -170,6 +180,7 @@ async function archiveName(path: string, nowMs: number): Promise<string> {
 async function runRestore(io: Io, file: string, options: AdminOptions & { force?: boolean }): Promise<void> {
   const out = createReporter(io, options.json === true);
   const config = readConfig(io, options);
+  demandEmbedded(config);
   const { dataDir } = config;
   const { force = false } = options;
   const archive = await openArchive(io, file);

@@ -21,6 +21,13 @@ export function translateServerError(error: unknown, config: Config): unknown {
   const reason = code === 'ENOENT' && syscall === 'mkdir' ? 'it cannot be made there' : code && folderReasons[code];
   if (reason)
     return usageError(`Cannot use the data folder ${dataDir}: ${reason}.`, 'Name another one with --data-dir.');
+  if (error.name === 'UnavailableError') {
+    return new CliError('unavailable', `${error.message}.`, {
+      exitCode: exitCodes.unavailable,
+      hint: 'Is it running, and do TENON_DATABASE_URL and TENON_S3_… name it rightly?',
+      cause: error,
+    });
+  }
   if (error.name === 'NewerSchemaError') {
     return new CliError('newer_data', error.message, {
       hint: 'Run the newer version, or name another --data-dir.',
