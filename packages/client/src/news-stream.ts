@@ -91,7 +91,10 @@ async function connect(
       throw new ClientError('unexpected_answer', 'This is no stream of events');
     const parser = createEventParser(course.lastId);
     for await (const events of eventsOf(stream.response, parser, clock, newsSilenceMs)) {
-      for (const event of events) if (!take(event, extensionPointId, course, receiver)) return undefined;
+      for (const event of events) {
+        if (!take(event, extensionPointId, course, receiver)) return undefined;
+        course.lastId = event.id;
+      }
       course.lastId = parser.lastId;
       course.retryMs = parser.retryMs ?? course.retryMs;
     }
