@@ -86,6 +86,8 @@ export async function createProgramRunner(
     for (let run = 0; run < task.repeat && hasSucceeded(ending); run++) {
       stdin.rewind();
       let hasBegun = false;
+      let prepared = 0;
+      spans = [];
       try {
         // A command runs once; what has functions to call is used again, as hosts do.
         if (running === undefined || task.program.kind === 'command') {
@@ -93,7 +95,8 @@ export async function createProgramRunner(
           initialize(running, task.program);
         }
         const { exports, memory, plugin } = running;
-        spans = [];
+        // What prepares an instance is shown, and is no part of the run.
+        prepared = spans.length;
         counted();
         initialPages = memory === undefined ? undefined : memory.buffer.byteLength / 65_536;
         hasBegun = true;
@@ -101,7 +104,7 @@ export async function createProgramRunner(
       } catch (thrown) {
         ending = endingOf(thrown);
       }
-      if (hasBegun) send({ type: 'ran', figures: { timeNano: rootTime(spans), functions: counted() } });
+      if (hasBegun) send({ type: 'ran', figures: { timeNano: rootTime(spans.slice(prepared)), functions: counted() } });
       else break;
     }
     return { ending, spans, statistics: context.statistics(), initialPages, output };

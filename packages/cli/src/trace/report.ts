@@ -10,6 +10,8 @@ export interface ReportOptions {
   readonly isColoured: boolean;
   /** How many functions are listed. */
   readonly top: number;
+  /** How deep the tree is shown. */
+  readonly depth: number;
   /** Whether each call has a line of its own. */
   readonly isEach: boolean;
 }
@@ -27,9 +29,9 @@ export function formatHeading({ title, timeNano, spans, statistics, minDurationM
 
 /** The whole report for people: the tree of calls, the functions with the most time of their own, what was dropped. */
 export function formatReport(trace: Trace, options: ReportOptions): string {
-  const { style, isColoured, top, isEach } = options;
+  const { style, isColoured, top, depth, isEach } = options;
   const parts = [`${style.bold(formatHeading(trace))}\n`];
-  const tree = treeText(trace.spans, { color: isColoured, calls: isEach ? 'each' : 'merged' });
+  const tree = treeText(trace.spans, { color: isColoured, calls: isEach ? 'each' : 'merged', maxDepth: depth });
   parts.push(tree === '' ? 'Nothing that is traced was called.\n' : tree);
   const { statistics, summary } = trace;
   if (top > 0 && summary !== undefined) parts.push(formatSummary(summary, top, style));
