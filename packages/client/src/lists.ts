@@ -1,10 +1,11 @@
-import { type BindingList, newestName, parseBindingList } from './bindings.ts';
+import type { BindingList } from './bindings.ts';
 import type { Clock } from './clock.ts';
 import { demandDigest } from './digest.ts';
 import { aborted, ClientError } from './errors.ts';
 import type { Emitter, ListKey, Source } from './events.ts';
 import { createFlights, type Flight } from './flights.ts';
 import type { Health } from './health.ts';
+import { decode, entityTag, type KeptList, keyOf, nameOf, opaque, readText } from './kept-list.ts';
 import type { KeptStore, StoredList } from './kept-store.ts';
 import { createLru } from './lru.ts';
 import type { Settings } from './options.ts';
@@ -30,22 +31,6 @@ export interface ListOptions {
   readonly signal?: AbortSignal | undefined;
   /** In place of `staleMs`, for this call. */
   readonly maxAgeMs?: number | undefined;
-}
-
-/** A list in memory. */
-export interface KeptList extends ListKey {
-  readonly list: BindingList;
-  readonly newest: string | undefined;
-  readonly text: string;
-  readonly etag: string | undefined;
-  /** When the request began that was answered with it, or with that it still holds: by the monotonic clock. */
-  readonly checkedMs: number;
-  /** The turn at which that request began: see {@link News}. */
-  readonly turn: number;
-  /** When its place in the store was last written: by the monotonic clock. */
-  readonly storedMs: number;
-  /** Whether the server has said in this client's life that it holds. One that comes from the store is never fresh: only clocks tell its age. */
-  readonly isConfirmed: boolean;
 }
 
 /**
@@ -292,28 +277,6 @@ export function createLists({ settings, events, requester, health, kept }: ListP
   };
 }
 
-/** An extension point's id has no slash. */
-function nameOf({ extensionPointId, guestKey }: ListKey): string {
-  return `${extensionPointId}/${guestKey}`;
-}
-
-function keyOf({ extensionPointId, guestKey }: ListKey): ListKey {
-  return { extensionPointId, guestKey };
-}
-
-function readText(text: string): Pick<KeptList, 'list' | 'newest' | 'text'> {
-  const list = parseBindingList(text);
-  return { list, newest: newestName(list), text };
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new ClientError('unexpected_answer', 'The binding list is no UTF-8');
-  }
-}
-
 /** The server knows of no such extension point, or of none that is this token's to see; no proxy on the way that lost it. */
 function isGone(error: unknown): boolean {
   return error instanceof ClientError && error.status === 404 && error.code === 'not_found';
@@ -321,17 +284,6 @@ function isGone(error: unknown): boolean {
 
 function unwell(): ClientError {
   return new ClientError('unavailable', 'The server did not answer lately');
-}
-
-/** An answer's entity tag, if it is one (https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3). */
-function entityTag(headers: Headers): string | undefined {
-  const field = headers.get('etag') ?? '';
-  return /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/.test(field) ? field : undefined;
-}
-
-/** What weak comparison compares. */
-function opaque(etag: string | undefined): string | undefined {
-  return etag?.replace(/^W\//, '');
 }
 
 function waitFor(clock: Clock, delayMs: number): { readonly over: Promise<undefined>; cancel(): void } {
