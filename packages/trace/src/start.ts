@@ -164,13 +164,15 @@ async function instantiateWithin(
   collector: Collector,
   { endingOf }: Binding,
 ): Promise<WebAssembly.Instance> {
-  const fiber = collector.current();
-  const { top } = fiber;
+  const release = collector.holdLeftovers();
   try {
     return await WebAssembly.instantiate(module, imports);
   } catch (thrown) {
-    if (top === 0) collector.finish(fiber, endingOf(thrown));
+    const fiber = collector.current();
+    if (fiber.scopes === 0) collector.finish(fiber, endingOf(thrown));
     throw thrown;
+  } finally {
+    release();
   }
 }
 
