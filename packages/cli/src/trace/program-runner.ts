@@ -36,7 +36,7 @@ export async function createProgramRunner(
   const Wasi = await loadWasi();
   const stopper = createStopper(new Int32Array(task.shared), () => send({ type: 'stops' }));
   const stdin = createStandardInput({ port: task.stdin, stopper, askForMore: () => send({ type: 'wants-input' }) });
-  const plugin = createExtismHost({ config: task.pluginConfig, log: (text) => send({ type: 'log', text }) });
+  const plugin = createExtismHost({ config: task.pluginConfig, log: limited((text) => send({ type: 'log', text })) });
   /** Of the run that is going on, or of the last one. */
   let spans: Span[] = [];
   const context = start(task.module, {
@@ -108,6 +108,18 @@ export async function createProgramRunner(
       else break;
     }
     return { ending, spans, statistics: context.statistics(), initialPages, output };
+  };
+}
+
+/** More than anybody reads: what a plugin logs for ever would fill all memory, since nobody takes it as quickly. */
+const maxLogs = 10_000;
+
+function limited(log: (text: string) => void): (text: string) => void {
+  let logs = 0;
+  return (text) => {
+    logs += 1;
+    if (logs < maxLogs) log(text);
+    else if (logs === maxLogs) log('… and more, which is left out');
   };
 }
 

@@ -181,13 +181,15 @@ export function paintMemory(surface: Surface, steps: MemorySteps, window: Window
   let drawnX = -2;
   for (let step = 0; step < at.length; step++) {
     const x = Math.min(Math.max(((at[step] as number) - window.from) * scale, -2), width + 2);
-    const next = yOf(pages[step] as number);
     // Many steps within a pixel are one.
-    if (x - drawnX >= 0.5) line.lineTo(x, y);
-    line.lineTo(x, next);
-    drawnX = x;
-    y = next;
+    if (x - drawnX >= 0.5) {
+      line.lineTo(drawnX, y);
+      line.lineTo(x, y);
+      drawnX = x;
+    }
+    y = yOf(pages[step] as number);
   }
+  line.lineTo(drawnX, y);
   line.lineTo(width + 2, y);
   const area = new Path2D(line);
   area.lineTo(width + 2, bottom + 8);
