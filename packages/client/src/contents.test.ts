@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import {
   addressOfBytes,
   createAnswering,
+  listAnswer,
   listenTo,
   noConnection,
   openClient,
@@ -221,6 +222,24 @@ describe('the token', () => {
     const { client } = openClient(answering, { token: () => 'tnn_old' });
     await assert.rejects(client.content(address), { code: 'invalid_token', status: 401 });
     assert.equal(answering.asked.length, 2);
+  });
+
+  it('is asked for once by all who need it at the same time', async () => {
+    let current = 'tnn_old';
+    const needs: boolean[] = [];
+    const token = async ({ isRefused }: { isRefused: boolean }) => {
+      needs.push(isRefused);
+      await settle();
+      if (isRefused) current = 'tnn_new';
+      return current;
+    };
+    const answering = createAnswering(({ headers }) =>
+      headers.get('authorization') === 'Bearer tnn_new' ? listAnswer({}) : problemAnswer(401, 'invalid_token'),
+    );
+    const { client } = openClient(answering, { token });
+    const calls = Array.from({ length: 100 }, (_, at) => client.bindings('ext_1', `guest/${at}`));
+    assert.equal((await Promise.all(calls)).length, 100);
+    assert.deepEqual(needs, [false, true]);
   });
 
   it('may fail, hang, or be none: nothing is sent then', async () => {

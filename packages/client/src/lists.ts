@@ -242,19 +242,28 @@ export function createLists({ settings, events, requester, health, kept }: ListP
     }
   }
 
+  async function find(key: ListKey, { signal, maxAgeMs = staleMs }: ListOptions): Promise<ListAnswer> {
+    if (signal?.aborted) throw aborted(signal);
+    news?.follow(key.extensionPointId);
+    const held = memory.get(nameOf(key)) ?? (await restore(key, signal));
+    if (held !== undefined && isFresh(held, maxAgeMs)) return answer(held, 'memory');
+    const isServable = held !== undefined && ageOf(held) <= maxStaleMs;
+    if (settings.isOffline) {
+      if (!isServable) throw new ClientError('offline', 'The list is not kept, and the client works offline');
+      return serveStale(held, new ClientError('offline', 'The client works offline'));
+    }
+    if (isServable) return askPatiently(held, signal);
+    return ask(key, held, retry.attempts).wait(signal);
+  }
+
   return {
-    async lookUp(key, { signal, maxAgeMs = staleMs }) {
-      if (signal?.aborted) throw aborted(signal);
-      news?.follow(key.extensionPointId);
-      const held = memory.get(nameOf(key)) ?? (await restore(key, signal));
-      if (held !== undefined && isFresh(held, maxAgeMs)) return answer(held, 'memory');
-      const isServable = held !== undefined && ageOf(held) <= maxStaleMs;
-      if (settings.isOffline) {
-        if (!isServable) throw new ClientError('offline', 'The list is not kept, and the client works offline');
-        return serveStale(held, new ClientError('offline', 'The client works offline'));
+    async lookUp(key, options) {
+      try {
+        return await find(key, options);
+      } catch (error) {
+        if (events.has('lookup')) events.emit('lookup', { kind: 'list', source: 'failed', isStale: false });
+        throw error;
       }
-      if (isServable) return askPatiently(held, signal);
-      return ask(key, held, retry.attempts).wait(signal);
     },
     fresh(key, maxAgeMs = staleMs) {
       const held = memory.get(nameOf(key));

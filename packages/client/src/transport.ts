@@ -2,6 +2,7 @@ import { continues, emptyBody, forgetBody, type PartialBody, readBody, type Seen
 import { createDeadline, type Deadline } from './deadline.ts';
 import { ClientError } from './errors.ts';
 import type { Emitter, Operation } from './events.ts';
+import { createFlights } from './flights.ts';
 import { isSendable, type Settings } from './options.ts';
 import { refusalOf } from './refusal.ts';
 
@@ -52,9 +53,10 @@ const longestRefusalBytes = 64 * 1024;
 
 export function createTransport(settings: Settings, events: Emitter): Transport {
   const { clock, timeouts } = settings;
+  const tokens = createFlights();
   let isTokenRefused = false;
 
-  async function tokenFor(signal: AbortSignal): Promise<string> {
+  async function askForToken(signal: AbortSignal): Promise<string> {
     let token: string;
     try {
       token = await settings.token({ isRefused: isTokenRefused, signal });
@@ -63,6 +65,12 @@ export function createTransport(settings: Settings, events: Emitter): Transport 
     }
     if (!isSendable(token)) throw new ClientError('token_unavailable', 'The token function gave no access token');
     return token;
+  }
+
+  /** Who asks at the same time gets the same token: when one is refused, hundreds of requests may ask for another. */
+  function tokenFor(signal: AbortSignal): Promise<string> {
+    if (!settings.canRenewToken) return askForToken(signal);
+    return tokens.join(String(isTokenRefused), askForToken).wait(signal);
   }
 
   /** Until the headers of a good answer are here. */
