@@ -110,4 +110,4 @@ function compareAll(turns: number): void {
 
 const [first, way] = process.argv.slice(2);
 if (first === '--way') console.log(measureNs(way as Way));
-else compareAll(Number(first ?? 3));
+else compareAll(Number(first ?? 2));

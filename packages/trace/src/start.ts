@@ -77,7 +77,8 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
   };
   const collecting: Collecting = {
     limits,
-    minDurationMs: thresholdMs(minDurationMicroseconds),
+    // Without exporters, nobody would get the spans.
+    minDurationMs: options.exporters?.length ? thresholdMs(minDurationMicroseconds) : Number.POSITIVE_INFINITY,
     dropped,
     counters: options.statistics ? createFunctionCounters() : undefined,
     endRoot(fiber) {
