@@ -11,6 +11,7 @@ import { createLru } from './lru.ts';
 import type { Settings } from './options.ts';
 import type { Requester } from './requester.ts';
 import type { Answer } from './transport.ts';
+import { createWorkQueue } from './work-queue.ts';
 
 /** A list, and how sure one can be of it. */
 export interface ListAnswer {
@@ -67,6 +68,9 @@ export interface ListParts {
   readonly health: Health;
   readonly kept: KeptStore | undefined;
 }
+
+/** How many lists of which there was news are asked for at once: one publish may change a thousand. */
+const maxRenewals = 8;
 
 /** How often the store is told that a list still holds, at most. */
 const storeAgainMs = 60_000;
@@ -238,7 +242,11 @@ export function createLists({ settings, events, requester, health, kept }: ListP
       if (held === undefined || isTold(held)) return;
       const flight = ask(key, held, retry.attempts);
       flight.goOn();
-      await flight.wait(undefined).catch(() => {}); // the next call asks again
+      try {
+        await flight.wait(undefined);
+      } catch {
+        return; // the next call asks again
+      }
     }
   }
 
@@ -255,6 +263,8 @@ export function createLists({ settings, events, requester, health, kept }: ListP
     if (isServable) return askPatiently(held, signal);
     return ask(key, held, retry.attempts).wait(signal);
   }
+
+  const renewals = createWorkQueue(maxRenewals, nameOf, renew);
 
   return {
     async lookUp(key, options) {
@@ -280,9 +290,12 @@ export function createLists({ settings, events, requester, health, kept }: ListP
       const isHeld = memory.get(name) !== undefined;
       if (!isHeld && !flights.has(name)) return;
       changedAt.set(name, ++turn);
-      if (isHeld && !settings.isOffline) void renew(key);
+      if (isHeld && !settings.isOffline) renewals.add(key);
     },
-    endAll: (reason) => flights.endAll(reason),
+    endAll(reason) {
+      renewals.clear();
+      flights.endAll(reason);
+    },
   };
 }
 
