@@ -155,6 +155,27 @@ export function paintAxis(surface: Surface, window: Window): void {
   }
 }
 
+/** Paints a dashed line where a pause was cut short. */
+export function paintCuts(surface: Surface, window: Window, cuts: readonly number[]): void {
+  const { context, palette, width, height } = surface;
+  const scale = width / (window.to - window.from);
+  context.save();
+  context.strokeStyle = palette.soft;
+  context.lineWidth = 1;
+  context.setLineDash([3, 4]);
+  context.beginPath();
+  let drawnX = -thinnest;
+  for (const cut of cuts) {
+    const x = Math.round((cut - window.from) * scale) + 0.5;
+    if (x - drawnX < thinnest || x > width) continue;
+    drawnX = x;
+    context.moveTo(x, axisHeight);
+    context.lineTo(x, height);
+  }
+  context.stroke();
+  context.restore();
+}
+
 /** Memory over time: what there is from each moment on. */
 export interface MemorySteps {
   /** Places, in nanoseconds from the left edge, in order. */
