@@ -39,6 +39,7 @@ describe('pages with shell lines, against a server on its first start', () => {
     await followPage('docs/how-to/publish-from-ci.md', 2, 1, server.quickstart);
     await followPage('docs/how-to/instrument.md', 3, 1, server.quickstart);
     await followPage('docs/how-to/trace.md', 3, 1);
+    await followPage('docs/how-to/see-where-time-goes.md', 3, 1);
   });
 
   /** Runs a page's lines; the counts are there so that a page which lost them does not pass. */

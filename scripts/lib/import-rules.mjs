@@ -47,11 +47,13 @@ export function importFaults(root) {
   for (const file of files) {
     const text = readFileSync(join(root, file), 'utf8');
     const targets = [];
-    for (const { specifier, line } of importsOf(text)) {
+    for (const { specifier: written, line } of importsOf(text)) {
+      // What follows tells the bundler how to hand the file over.
+      const specifier = written.replace(/\?.*$/, '');
       const fault = specifier.startsWith('.')
         ? relativeFault(root, file, specifier)
         : packageFault(root, file, specifier);
-      if (fault !== undefined) faults.push(`${file}:${line} imports ${specifier}: ${fault}`);
+      if (fault !== undefined) faults.push(`${file}:${line} imports ${written}: ${fault}`);
       if (specifier.startsWith('.')) targets.push(posix.join(posix.dirname(file), specifier));
     }
     edges.set(file, targets);

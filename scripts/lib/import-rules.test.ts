@@ -28,6 +28,7 @@ describe('importFaults()', () => {
     plant('packages/server/src/app.ts', "import { fastify } from 'fastify';\nimport { join } from 'node:path';");
     plant('packages/server/src/app.test.ts', "import wabt from 'wabt';\nimport './app.ts';\nprocess.env.HOME;");
     plant('packages/server/src/config.ts', 'export const port = process.env.PORT;');
+    plant('packages/server/src/worker-url.ts', "import url from './app.ts?worker&url';\nexport { url };");
     assert.deepEqual(importFaults(root), []);
   });
 
@@ -130,6 +131,12 @@ describe('importFaults()', () => {
       /depends on a test/,
     ],
     ['a file that is not there', 'packages/server/src/app.ts', "import './gone.ts';", /there is no such file/],
+    [
+      'a file that is not there, for the bundler',
+      'packages/server/src/app.ts',
+      "import url from './gone.ts?worker&url';",
+      /imports \.\/gone\.ts\?worker&url: there is no such file/,
+    ],
     ['a file that imports itself', 'packages/server/src/app.ts', "import './app.ts';", /app.ts: an import cycle/],
   ];
   for (const [name, file, text, fault] of violations) {

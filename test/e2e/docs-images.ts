@@ -28,6 +28,7 @@ const pictures: readonly Picture[] = [
   { name: 'guest', file: 'guest', colorScheme: 'light', width: 1120, height: 1280 },
   { name: 'guest-publish-file', file: 'publish', colorScheme: 'light', width: 1120, height: 880 },
   { name: 'plugin', file: 'plugin-versions', colorScheme: 'dark', width: 1120, height: 780 },
+  { name: 'trace-run', file: 'trace-module', colorScheme: 'light', width: 1120, height: 960, prepare: toTop },
   { name: 'invitation-signed-in', file: 'invitation', colorScheme: 'light', width: 760, height: 820 },
   {
     name: 'approve',
@@ -39,6 +40,11 @@ const pictures: readonly Picture[] = [
     prepare: (page) => page.getByLabel('Manage everything that is yours').uncheck(),
   },
 ];
+
+/** What was done there may have scrolled it. */
+async function toTop(page: Page): Promise<void> {
+  await page.evaluate(() => scrollTo(0, 0));
+}
 
 const folder = join(root, 'docs', 'images');
 await mkdir(folder, { recursive: true });

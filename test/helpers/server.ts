@@ -21,6 +21,10 @@ export interface RunningServer {
   readonly quickstart: Readonly<Record<string, string>>;
   /** What it has said until now. */
   output(): string;
+  /** Ends the server at once, as a crash does. */
+  kill(): Promise<void>;
+  /** Starts it once more after that, with the same data and on the same port, and waits until it answers. */
+  restart(): Promise<void>;
   /** Ends the server by SIGTERM and removes the folder; fails unless the server ends in order. */
   stop(): Promise<void>;
 }
@@ -35,25 +39,42 @@ export interface StartOptions {
 /** Starts the server as a person does, in a process of its own with the demo's data, and waits until it answers. */
 export async function startServer({ args = [], settings = {} }: StartOptions = {}): Promise<RunningServer> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-test-'));
-  const child = spawn(process.execPath, [tenon, 'serve', ...args], {
-    cwd: folder,
-    env: { ...withoutTenon(process.env), TENON_PORT: '0', ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = once(child, 'exit') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
+  const quickstartFile = join(folder, 'tenon-data', 'quickstart.env');
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
+  let { child, ended } = launch('0');
   try {
-    const quickstart = await untilReady(join(folder, 'tenon-data', 'quickstart.env'), () => child.exitCode !== null);
-    return { folder, quickstart, output: () => output, stop };
+    const quickstart = await untilReady(quickstartFile, () => child.exitCode !== null);
+    return { folder, quickstart, output: () => output, kill, restart, stop };
   } catch (error) {
     child.kill('SIGKILL');
     await rm(folder, { recursive: true, force: true });
     throw new Error(`The server did not start. It said:\n${output}`, { cause: error });
+  }
+
+  function launch(port: string) {
+    const child = spawn(process.execPath, [tenon, 'serve', ...args], {
+      cwd: folder,
+      env: { ...withoutTenon(process.env), TENON_PORT: port, ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    }
+    const ended = once(child, 'exit') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
+    return { child, ended };
+  }
+
+  async function kill(): Promise<void> {
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  async function restart(): Promise<void> {
+    const { TENON_URL = '' } = parseEnv(await readFile(quickstartFile, 'utf8'));
+    ({ child, ended } = launch(new URL(TENON_URL).port));
+    await untilReady(quickstartFile, () => child.exitCode !== null);
   }
 
   async function stop(): Promise<void> {

@@ -28,7 +28,8 @@ export interface Api {
   send<T extends TSchema>(method: 'POST' | 'PUT', path: string, body: unknown, schema: T): Promise<Static<T>>;
   upload<T extends TSchema>(path: string, upload: Upload, schema: T): Promise<Static<T>>;
   remove(path: string): Promise<void>;
-  download(path: string): Promise<Download>;
+  /** @param headers further fields of the request */
+  download(path: string, headers?: Readonly<Record<string, string>>): Promise<Download>;
 }
 
 const chunkBytes = 64 * 1024;
@@ -66,8 +67,8 @@ export function createApi(options: Target): Api {
     async remove(path) {
       await dropBody(await request(options, path, { method: 'DELETE' }));
     },
-    async download(path) {
-      const answer = await request(options, path, { method: 'GET' });
+    async download(path, headers = {}) {
+      const answer = await request(options, path, { method: 'GET', headers });
       const length = answer.response.headers.get('content-length');
       return { totalBytes: length === null ? undefined : Number(length), chunks: readChunks(answer) };
     },

@@ -50,6 +50,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/bindings.ts')).addBindingsCommand,
   },
   {
+    name: 'news',
+    heading: 'Distribution:',
+    summary: 'show which binding lists change, as they do',
+    load: async () => (await import('./commands/news.ts')).addNewsCommand,
+  },
+  {
     name: 'fetch',
     heading: 'Distribution:',
     summary: "fetch a plugin's bytes and check them, as a host does",

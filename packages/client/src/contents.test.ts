@@ -3,12 +3,14 @@ import { describe, it } from 'node:test';
 import {
   addressOfBytes,
   createAnswering,
+  listAnswer,
   listenTo,
   noConnection,
   openClient,
   problemAnswer,
 } from '../test/helpers/answering.ts';
 import { settle } from '../test/helpers/manual-clock.ts';
+import { systemClock } from './clock.ts';
 
 const bytes = Uint8Array.from({ length: 1000 }, (_, at) => at % 251);
 const address = addressOfBytes(bytes);
@@ -76,6 +78,39 @@ describe('content()', () => {
     }
     assert.equal((await call).code, 'network');
     assert.equal(clock.timers, 0);
+  });
+
+  it('goes on where an answer was cut off, and begins anew where it must', async () => {
+    const cut = (from: number, to: number, init: ResponseInit = {}) =>
+      new Response(
+        new ReadableStream({
+          start: (controller) => controller.enqueue(bytes.slice(from, to)),
+          pull: (controller) => controller.error(new TypeError('terminated')),
+        }),
+        init,
+      );
+    const rest = (from: number, status = 206, named = from) =>
+      new Response(bytes.slice(from), { status, headers: { 'content-range': `bytes ${named}-999/1000` } });
+    const cases: [ranges: (string | null)[], ...answers: (() => Response)[]][] = [
+      [[null, 'bytes=300-', 'bytes=700-'], () => cut(0, 300), () => cut(300, 700, { status: 206 }), () => rest(700)],
+      [[null, 'bytes=300-'], () => cut(0, 300), () => content()], // the server heeds no ranges
+      [[null, 'bytes=300-', null], () => cut(0, 300), () => rest(290), () => content()], // not what was asked for
+      [[null, 'bytes=300-', null], () => cut(0, 300), () => rest(200, 206, 300), () => content()], // nor as it says
+      [[null, 'bytes=300-', null], () => cut(0, 300), () => new Response(null, { status: 416 }), () => content()],
+      [[null, 'bytes=300-', 'bytes=300-'], () => cut(0, 300), () => problemAnswer(500, 'internal'), () => rest(300)],
+    ];
+    for (const [ranges, ...answers] of cases) {
+      const answering = createAnswering(() => answers[answering.asked.length - 1]?.() ?? noConnection());
+      const { client } = openClient(answering, { retry: { attempts: 3, baseDelayMs: 0 }, clock: systemClock });
+      assert.deepEqual(await client.content(address), bytes);
+      assert.deepEqual(
+        answering.asked.map(({ headers }) => headers.get('range')),
+        ranges,
+      );
+      assert.ok(
+        answering.asked.every(({ headers }) => !headers.has('range') || headers.get('if-range') === `"${address}"`),
+      );
+    }
   });
 
   it('does not ask again for what is refused', async () => {
@@ -187,6 +222,24 @@ describe('the token', () => {
     const { client } = openClient(answering, { token: () => 'tnn_old' });
     await assert.rejects(client.content(address), { code: 'invalid_token', status: 401 });
     assert.equal(answering.asked.length, 2);
+  });
+
+  it('is asked for once by all who need it at the same time', async () => {
+    let current = 'tnn_old';
+    const needs: boolean[] = [];
+    const token = async ({ isRefused }: { isRefused: boolean }) => {
+      needs.push(isRefused);
+      await settle();
+      if (isRefused) current = 'tnn_new';
+      return current;
+    };
+    const answering = createAnswering(({ headers }) =>
+      headers.get('authorization') === 'Bearer tnn_new' ? listAnswer({}) : problemAnswer(401, 'invalid_token'),
+    );
+    const { client } = openClient(answering, { token });
+    const calls = Array.from({ length: 100 }, (_, at) => client.bindings('ext_1', `guest/${at}`));
+    assert.equal((await Promise.all(calls)).length, 100);
+    assert.deepEqual(needs, [false, true]);
   });
 
   it('may fail, hang, or be none: nothing is sent then', async () => {

@@ -1,3 +1,4 @@
+import { emptyBody, forgetBody } from './body.ts';
 import { addressOf } from './content-address.ts';
 import { aborted, ClientError } from './errors.ts';
 import type { Emitter, Source } from './events.ts';
@@ -46,8 +47,11 @@ export function createContents({ settings, events, requester, kept }: ContentPar
   }
 
   function fetchContent(address: string, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+    // A content that is cut off is not fetched from its beginning again: on a slow line a large one might never come.
+    const partial = { body: emptyBody(), etag: `"${address}"` };
     const request = {
       operation: 'content',
+      partial,
       path: `/api/v1/c/${address}`,
       headers: { accept: 'application/wasm' },
       maxBytes: limits.maxContentBytes,
@@ -55,6 +59,7 @@ export function createContents({ settings, events, requester, kept }: ContentPar
     } as const;
     return requester.ask(request, retry.attempts, signal, async ({ bytes }) => {
       if ((await addressOf(bytes)) === address) return bytes;
+      forgetBody(partial.body);
       throw new ClientError('content_mismatch', 'The bytes that came are not those of their content address');
     });
   }

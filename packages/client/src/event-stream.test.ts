@@ -10,10 +10,13 @@ function parse(text: string, lastId?: string) {
   return { events, lastId: parser.lastId, retryMs: parser.retryMs };
 }
 
-const message = (data: string): StreamEvent => ({ type: 'message', data });
+type Told = Omit<StreamEvent, 'id'>;
+
+const message = (data: string): Told => ({ type: 'message', data });
+const told = (events: readonly StreamEvent[]): Told[] => events.map(({ type, data }) => ({ type, data }));
 
 /** What is sent, what it means by the standard, and the id that holds then. */
-const cases: Readonly<Record<string, readonly [text: string, events: readonly StreamEvent[], lastId?: string]>> = {
+const cases: Readonly<Record<string, readonly [text: string, events: readonly Told[], lastId?: string]>> = {
   'an event with all fields': ['id: 7\nevent: binding\ndata: {"a":1}\n\n', [{ type: 'binding', data: '{"a":1}' }], '7'],
   'several lines of data': ['data: YHOO\ndata: +2\ndata: 10\n\n', [message('YHOO\n+2\n10')]],
   'data without a value': ['data\n\ndata\ndata\n\ndata:', [message(''), message('\n')]],
@@ -48,7 +51,7 @@ describe('createEventParser()', () => {
   for (const [name, [text, events, lastId = '']] of Object.entries(cases)) {
     it(`reads ${name}, wherever the pieces are cut`, () => {
       const whole = parse(text);
-      assert.deepEqual(whole.events, events);
+      assert.deepEqual(told(whole.events), events);
       assert.equal(whole.lastId, lastId);
       const bytes = encode(text);
       for (let first = 0; first <= bytes.length; first++) {
@@ -56,7 +59,7 @@ describe('createEventParser()', () => {
           const parser = createEventParser();
           const pieces = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)];
           assert.deepEqual(
-            pieces.flatMap((piece) => parser.push(piece)),
+            told(pieces.flatMap((piece) => parser.push(piece))),
             events,
             `cut at ${first} and ${second}`,
           );
@@ -64,16 +67,26 @@ describe('createEventParser()', () => {
         }
       }
       const single = createEventParser();
-      assert.deepEqual(
-        [...bytes].flatMap((byte) => single.push(Uint8Array.of(byte))),
-        events,
-      );
+      assert.deepEqual(told([...bytes].flatMap((byte) => single.push(Uint8Array.of(byte)))), events);
     });
   }
 
   it('goes on with the id of the stream before', () => {
     assert.equal(parse('data: a\n\n', '5-aa').lastId, '5-aa');
     assert.equal(parse('id: 6\ndata: a\n\n', '5-aa').lastId, '6');
+  });
+
+  it('gives each event the id that held with it', () => {
+    const { events } = parse('data: a\n\nid: 1\n\ndata: b\n\nid: 2\ndata: c\n\ndata: d\n\n', '0');
+    assert.deepEqual(
+      events.map(({ data, id }) => [data, id]),
+      [
+        ['a', '0'],
+        ['b', '1'],
+        ['c', '2'],
+        ['d', '2'],
+      ],
+    );
   });
 
   it('heeds how long to wait, if it is a number', () => {
@@ -92,7 +105,7 @@ describe('createEventParser()', () => {
   it('takes bytes that are no UTF-8 for the replacement character', () => {
     const parser = createEventParser();
     const bytes = [...encode('data: '), 0xff, 0xe2, 0x82, ...encode('\n\n')];
-    assert.deepEqual(parser.push(Uint8Array.from(bytes)), [message('\ufffd\ufffd')]);
+    assert.deepEqual(told(parser.push(Uint8Array.from(bytes))), [message('\ufffd\ufffd')]);
   });
 
   it('refuses what has no end', () => {

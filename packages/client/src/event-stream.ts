@@ -5,9 +5,11 @@ export interface StreamEvent {
   /** `message` when none was named. */
   readonly type: string;
   readonly data: string;
+  /** The id that was sent last: what to go on from after this event. */
+  readonly id: string;
 }
 
-/** Reads a stream of events, piece by piece. */
+/** Reads a stream of server-sent events, piece by piece. */
 export interface EventParser {
   /** Takes the next bytes, wherever they are cut, and gives the events that they complete. @throws ClientError `too_large` */
   push(bytes: Uint8Array): StreamEvent[];
@@ -51,7 +53,7 @@ export function createEventParser(lastId = ''): EventParser {
 
   function dispatch(): StreamEvent[] {
     id = sentId;
-    const event = { type: type === '' ? 'message' : type, data: data.slice(0, -1) };
+    const event = { type: type === '' ? 'message' : type, data: data.slice(0, -1), id };
     const isTold = data !== '';
     type = '';
     data = '';

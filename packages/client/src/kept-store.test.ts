@@ -13,6 +13,7 @@ import {
   openClient,
   problemAnswer,
 } from '../test/helpers/answering.ts';
+import { settle } from '../test/helpers/manual-clock.ts';
 
 const bytes = Uint8Array.from([1, 2, 3]);
 const address = addressOfBytes(bytes);
@@ -169,6 +170,26 @@ describe('createClient() with a store', () => {
     assert.equal(answer.source, 'network');
     assert.deepEqual(content, bytes);
     assert.deepEqual(problems, ['store_failed', 'store_failed']);
+  });
+
+  it('goes on without a store that hangs, and closes without it', async () => {
+    const hanging: Store = {
+      get: () => new Promise(() => {}),
+      set: () => new Promise(() => {}),
+      delete: async () => {},
+    };
+    const { client, clock } = openClient(createAnswering(serve), { store: hanging });
+    const call = client.lookUp(...key);
+    for (let time = 0; time < 3; time++) {
+      await settle();
+      clock.pass(5_000);
+    }
+    assert.equal((await call).source, 'network');
+    await settle();
+    const closed = client.close();
+    clock.pass(5_000);
+    await closed;
+    assert.equal(clock.timers, 0);
   });
 
   it('forgets what the server says is gone', async () => {

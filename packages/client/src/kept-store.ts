@@ -1,4 +1,5 @@
 import { parseBindingList } from './bindings.ts';
+import type { Clock } from './clock.ts';
 import { addressOf, hexOfAddress, sha256, toHex } from './content-address.ts';
 import { ClientError } from './errors.ts';
 import type { Emitter, ListKey } from './events.ts';
@@ -37,14 +38,14 @@ export function createKeptStore(settings: Settings, events: Emitter): KeptStore 
   return settings.store === undefined ? undefined : keep(settings.store, settings, events);
 }
 
-function keep(store: Store, { baseUrl, identity }: Settings, events: Emitter): KeptStore {
+function keep(store: Store, { baseUrl, identity, clock, timeouts }: Settings, events: Emitter): KeptStore {
   const partition = hexOf('tenon-partition', baseUrl, identity);
   const pending = new Set<Promise<void>>();
   const failing = new Set<Doing>();
 
   async function guarded<T>(doing: Doing, work: () => Promise<T>): Promise<T | undefined> {
     try {
-      const done = await work();
+      const done = await withinTime(clock, timeouts.storeMs, work());
       failing.delete(doing);
       return done;
     } catch (cause) {
@@ -93,6 +94,15 @@ function keep(store: Store, { baseUrl, identity }: Settings, events: Emitter): K
       while (pending.size > 0) await Promise.all(pending);
     },
   };
+}
+
+/** Waits for a store no longer than that: a disk behind a network may hang, and a host goes on without it. */
+function withinTime<T>(clock: Clock, limitMs: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new ClientError('timeout', `The store took longer than ${limitMs} ms`));
+    const cancel = clock.setTimer(giveUp, limitMs);
+    work.then(resolve, reject).finally(cancel);
+  });
 }
 
 /** One line with the digest of what follows, so that a damaged list is found out as a damaged content is. */

@@ -1,15 +1,17 @@
-import { type BindingList, newestName, parseBindingList } from './bindings.ts';
+import type { BindingList } from './bindings.ts';
 import type { Clock } from './clock.ts';
 import { demandDigest } from './digest.ts';
 import { aborted, ClientError } from './errors.ts';
 import type { Emitter, ListKey, Source } from './events.ts';
 import { createFlights, type Flight } from './flights.ts';
 import type { Health } from './health.ts';
+import { decode, entityTag, type KeptList, keyOf, nameOf, opaque, readText } from './kept-list.ts';
 import type { KeptStore, StoredList } from './kept-store.ts';
 import { createLru } from './lru.ts';
 import type { Settings } from './options.ts';
 import type { Requester } from './requester.ts';
 import type { Answer } from './transport.ts';
+import { createWorkQueue } from './work-queue.ts';
 
 /** A list, and how sure one can be of it. */
 export interface ListAnswer {
@@ -30,22 +32,6 @@ export interface ListOptions {
   readonly signal?: AbortSignal | undefined;
   /** In place of `staleMs`, for this call. */
   readonly maxAgeMs?: number | undefined;
-}
-
-/** A list in memory. */
-export interface KeptList extends ListKey {
-  readonly list: BindingList;
-  readonly newest: string | undefined;
-  readonly text: string;
-  readonly etag: string | undefined;
-  /** When the request began that was answered with it, or with that it still holds: by the monotonic clock. */
-  readonly checkedMs: number;
-  /** The turn at which that request began: see {@link News}. */
-  readonly turn: number;
-  /** When its place in the store was last written: by the monotonic clock. */
-  readonly storedMs: number;
-  /** Whether the server has said in this client's life that it holds. One that comes from the store is never fresh: only clocks tell its age. */
-  readonly isConfirmed: boolean;
 }
 
 /**
@@ -82,6 +68,9 @@ export interface ListParts {
   readonly health: Health;
   readonly kept: KeptStore | undefined;
 }
+
+/** How many lists of which there was news are asked for at once: one publish may change a thousand. */
+const maxRenewals = 8;
 
 /** How often the store is told that a list still holds, at most. */
 const storeAgainMs = 60_000;
@@ -253,23 +242,38 @@ export function createLists({ settings, events, requester, health, kept }: ListP
       if (held === undefined || isTold(held)) return;
       const flight = ask(key, held, retry.attempts);
       flight.goOn();
-      await flight.wait(undefined).catch(() => {}); // the next call asks again
+      try {
+        await flight.wait(undefined);
+      } catch {
+        return; // the next call asks again
+      }
     }
   }
 
+  async function find(key: ListKey, { signal, maxAgeMs = staleMs }: ListOptions): Promise<ListAnswer> {
+    if (signal?.aborted) throw aborted(signal);
+    news?.follow(key.extensionPointId);
+    const held = memory.get(nameOf(key)) ?? (await restore(key, signal));
+    if (held !== undefined && isFresh(held, maxAgeMs)) return answer(held, 'memory');
+    const isServable = held !== undefined && ageOf(held) <= maxStaleMs;
+    if (settings.isOffline) {
+      if (!isServable) throw new ClientError('offline', 'The list is not kept, and the client works offline');
+      return serveStale(held, new ClientError('offline', 'The client works offline'));
+    }
+    if (isServable) return askPatiently(held, signal);
+    return ask(key, held, retry.attempts).wait(signal);
+  }
+
+  const renewals = createWorkQueue(maxRenewals, nameOf, renew);
+
   return {
-    async lookUp(key, { signal, maxAgeMs = staleMs }) {
-      if (signal?.aborted) throw aborted(signal);
-      news?.follow(key.extensionPointId);
-      const held = memory.get(nameOf(key)) ?? (await restore(key, signal));
-      if (held !== undefined && isFresh(held, maxAgeMs)) return answer(held, 'memory');
-      const isServable = held !== undefined && ageOf(held) <= maxStaleMs;
-      if (settings.isOffline) {
-        if (!isServable) throw new ClientError('offline', 'The list is not kept, and the client works offline');
-        return serveStale(held, new ClientError('offline', 'The client works offline'));
+    async lookUp(key, options) {
+      try {
+        return await find(key, options);
+      } catch (error) {
+        if (events.has('lookup')) events.emit('lookup', { kind: 'list', source: 'failed', isStale: false });
+        throw error;
       }
-      if (isServable) return askPatiently(held, signal);
-      return ask(key, held, retry.attempts).wait(signal);
     },
     fresh(key, maxAgeMs = staleMs) {
       const held = memory.get(nameOf(key));
@@ -286,32 +290,13 @@ export function createLists({ settings, events, requester, health, kept }: ListP
       const isHeld = memory.get(name) !== undefined;
       if (!isHeld && !flights.has(name)) return;
       changedAt.set(name, ++turn);
-      if (isHeld && !settings.isOffline) void renew(key);
+      if (isHeld && !settings.isOffline) renewals.add(key);
     },
-    endAll: (reason) => flights.endAll(reason),
+    endAll(reason) {
+      renewals.clear();
+      flights.endAll(reason);
+    },
   };
-}
-
-/** An extension point's id has no slash. */
-function nameOf({ extensionPointId, guestKey }: ListKey): string {
-  return `${extensionPointId}/${guestKey}`;
-}
-
-function keyOf({ extensionPointId, guestKey }: ListKey): ListKey {
-  return { extensionPointId, guestKey };
-}
-
-function readText(text: string): Pick<KeptList, 'list' | 'newest' | 'text'> {
-  const list = parseBindingList(text);
-  return { list, newest: newestName(list), text };
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new ClientError('unexpected_answer', 'The binding list is no UTF-8');
-  }
 }
 
 /** The server knows of no such extension point, or of none that is this token's to see; no proxy on the way that lost it. */
@@ -321,17 +306,6 @@ function isGone(error: unknown): boolean {
 
 function unwell(): ClientError {
   return new ClientError('unavailable', 'The server did not answer lately');
-}
-
-/** An answer's entity tag, if it is one (https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3). */
-function entityTag(headers: Headers): string | undefined {
-  const field = headers.get('etag') ?? '';
-  return /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/.test(field) ? field : undefined;
-}
-
-/** What weak comparison compares. */
-function opaque(etag: string | undefined): string | undefined {
-  return etag?.replace(/^W\//, '');
 }
 
 function waitFor(clock: Clock, delayMs: number): { readonly over: Promise<undefined>; cancel(): void } {

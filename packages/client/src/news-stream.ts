@@ -3,8 +3,14 @@ import { ClientError } from './errors.ts';
 import { createEventParser, type EventParser, type StreamEvent } from './event-stream.ts';
 import { backOffMs } from './health.ts';
 import type { NewsReceiver } from './lists.ts';
-import type { NewsParts } from './news.ts';
-import type { OpenStream } from './transport.ts';
+import type { Settings } from './options.ts';
+import type { OpenStream, Transport } from './transport.ts';
+
+export interface StreamParts {
+  readonly settings: Settings;
+  readonly transport: Pick<Transport, 'open'>;
+  readonly receiver: NewsReceiver;
+}
 
 /** The news of one extension point. */
 export interface NewsStream {
@@ -29,22 +35,13 @@ interface Course {
 }
 
 /** Follows an extension point's news, and comes back where the connection broke off, until the signal ends it. */
-export function followExtensionPoint(
-  parts: Pick<NewsParts, 'settings' | 'transport' | 'receiver'>,
-  extensionPointId: string,
-  signal: AbortSignal,
-): NewsStream {
+export function followExtensionPoint(parts: StreamParts, extensionPointId: string, signal: AbortSignal): NewsStream {
   const course: Course = { since: undefined, isLive: false, lastId: '', retryMs: defaultRetryMs };
   run(parts, extensionPointId, course, signal).catch(() => {}); // it ends with the signal alone
   return { toldSince: () => (course.isLive ? course.since : undefined) };
 }
 
-async function run(
-  parts: Pick<NewsParts, 'settings' | 'transport' | 'receiver'>,
-  extensionPointId: string,
-  course: Course,
-  signal: AbortSignal,
-): Promise<void> {
+async function run(parts: StreamParts, extensionPointId: string, course: Course, signal: AbortSignal): Promise<void> {
   const { clock, random, retry, canRenewToken } = parts.settings;
   let failures = 0;
   let hasRenewedToken = false;
@@ -68,7 +65,7 @@ async function run(
 
 /** Listens for as long as a connection lasts. @returns why it didn't come about, or broke; nothing when the server ended it */
 async function connect(
-  { settings, transport, receiver }: Pick<NewsParts, 'settings' | 'transport' | 'receiver'>,
+  { settings, transport, receiver }: StreamParts,
   extensionPointId: string,
   course: Course,
   signal: AbortSignal,
@@ -91,7 +88,10 @@ async function connect(
       throw new ClientError('unexpected_answer', 'This is no stream of events');
     const parser = createEventParser(course.lastId);
     for await (const events of eventsOf(stream.response, parser, clock, newsSilenceMs)) {
-      for (const event of events) if (!take(event, extensionPointId, course, receiver)) return undefined;
+      for (const event of events) {
+        if (!take(event, extensionPointId, course, receiver)) return undefined;
+        course.lastId = event.id;
+      }
       course.lastId = parser.lastId;
       course.retryMs = parser.retryMs ?? course.retryMs;
     }

@@ -1,20 +1,15 @@
 import { ClientError } from './errors.ts';
 import type { Emitter } from './events.ts';
-import type { News, NewsReceiver } from './lists.ts';
-import { followExtensionPoint, type NewsStream } from './news-stream.ts';
-import type { Settings } from './options.ts';
-import type { Transport } from './transport.ts';
+import type { News } from './lists.ts';
+import { followExtensionPoint, type NewsStream, type StreamParts } from './news-stream.ts';
 
 /** News, and how to have done with it. */
 export interface NewsSource extends News {
   close(): void;
 }
 
-export interface NewsParts {
-  readonly settings: Settings;
+export interface NewsParts extends StreamParts {
   readonly events: Pick<Emitter, 'has'>;
-  readonly transport: Pick<Transport, 'open'>;
-  readonly receiver: NewsReceiver;
 }
 
 /**

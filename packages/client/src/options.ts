@@ -19,6 +19,8 @@ export interface TimeoutOptions {
   readonly idleMs?: number;
   /** For one request in all. Default: 300,000. */
   readonly totalMs?: number;
+  /** For one reading or writing of the store; then it is gone on without. Default: 5,000. */
+  readonly storeMs?: number;
 }
 
 export interface RetryOptions {
@@ -159,6 +161,7 @@ export function readOptions(options: ClientOptions): Settings {
       headersMs: amount('timeouts.headersMs', timeouts.headersMs, 10_000),
       idleMs: amount('timeouts.idleMs', timeouts.idleMs, 10_000),
       totalMs: amount('timeouts.totalMs', timeouts.totalMs, 300_000),
+      storeMs: amount('timeouts.storeMs', timeouts.storeMs, 5_000),
     },
     retry: {
       attempts: Math.max(1, amount('retry.attempts', retry.attempts, 3)),

@@ -69,6 +69,13 @@ describe('load()', () => {
     assert.equal(nameOf(await client.load(...key)), 'b');
   });
 
+  it('gives nothing to a call that was ended before, not even what it has', async () => {
+    const { client } = openClient(createAnswering(serve({ x: entry(addressOf('a')) })));
+    await client.load(...key);
+    const signal = AbortSignal.abort();
+    await assert.rejects(client.load(...key, undefined, { signal }), { code: 'aborted' });
+  });
+
   it('says that there is none', async () => {
     const { client } = openClient(createAnswering(serve({})));
     await assert.rejects(client.load(...key), { code: 'no_plugin' });
@@ -203,6 +210,12 @@ describe('warmUp()', () => {
     );
     assert.ok(told.every(({ event }) => event.source !== 'compiled'));
     assert.equal(told.filter(({ type }) => type === 'problem').length, 51);
+  });
+
+  it('counts a name that is not bound as a failure', async () => {
+    const { client } = openClient(createAnswering(serve(list)));
+    const { plugins, failures } = await client.warmUp([{ extensionPointId: 'ext_1', guestKey: 'one', name: 'z' }]);
+    assert.deepEqual([plugins, failures.map(({ error }) => error.code)], [0, ['no_plugin']]);
   });
 
   it('ends with its signal, and with the client', async () => {

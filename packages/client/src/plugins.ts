@@ -92,8 +92,8 @@ export function createPlugins({ settings, events, lists, modules }: PluginParts)
         }
       }
     },
-    loadNow(key, name, { maxAgeMs }) {
-      const held = lists.fresh(key, maxAgeMs);
+    loadNow(key, name, { maxAgeMs, signal }) {
+      const held = signal?.aborted ? undefined : lists.fresh(key, maxAgeMs);
       const chosen = held === undefined ? undefined : (name ?? held.newest);
       const binding = chosen === undefined ? undefined : held?.list[chosen];
       if (held === undefined || chosen === undefined || binding === undefined) return undefined;

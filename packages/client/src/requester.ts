@@ -49,7 +49,7 @@ export function createRequester(settings: Settings, transport: Transport, health
           }
           if (attempt >= attempts || !(isTrouble(error) || error.code === 'content_mismatch')) throw error;
           if (error.code === 'content_mismatch') cache = 'reload';
-          else if (error.retryAfterMs === undefined) await sleep(clock, backOffMs(retry, attempt, random), signal);
+          else if (!error.retryAfterMs) await sleep(clock, backOffMs(retry, attempt, random), signal);
         }
       }
     },

@@ -1,6 +1,8 @@
+import { continues, emptyBody, forgetBody, type PartialBody, readBody, type Seen } from './body.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { ClientError } from './errors.ts';
 import type { Emitter, Operation } from './events.ts';
+import { createFlights } from './flights.ts';
 import { isSendable, type Settings } from './options.ts';
 import { refusalOf } from './refusal.ts';
 
@@ -14,6 +16,8 @@ export interface Outgoing {
   /** What browsers' own cache may do. */
   readonly cache: 'default' | 'no-store' | 'reload';
   readonly attempt: number;
+  /** For a content: what an earlier attempt got of it. The answer has that, too. */
+  readonly partial?: { readonly body: PartialBody; readonly etag: string } | undefined;
 }
 
 /** An answer with all of its body. */
@@ -26,7 +30,7 @@ export interface Answer {
 /** Sends requests with the token, once each, within the time that they may take. */
 export interface Transport {
   /**
-   * Answers 200, and 304 where `if-none-match` was sent; everything else rejects.
+   * Answers 200, 304 where `if-none-match` was sent, and 206 where the rest was asked for; everything else rejects.
    *
    * @throws ClientError
    */
@@ -49,9 +53,10 @@ const longestRefusalBytes = 64 * 1024;
 
 export function createTransport(settings: Settings, events: Emitter): Transport {
   const { clock, timeouts } = settings;
+  const tokens = createFlights();
   let isTokenRefused = false;
 
-  async function tokenFor(signal: AbortSignal): Promise<string> {
+  async function askForToken(signal: AbortSignal): Promise<string> {
     let token: string;
     try {
       token = await settings.token({ isRefused: isTokenRefused, signal });
@@ -62,6 +67,12 @@ export function createTransport(settings: Settings, events: Emitter): Transport 
     return token;
   }
 
+  /** Who asks at the same time gets the same token: when one is refused, hundreds of requests may ask for another. */
+  function tokenFor(signal: AbortSignal): Promise<string> {
+    if (!settings.canRenewToken) return askForToken(signal);
+    return tokens.join(String(isTokenRefused), askForToken).wait(signal);
+  }
+
   /** Until the headers of a good answer are here. */
   async function send(request: Outgoing, deadline: Deadline, seen: Seen): Promise<Response> {
     deadline.begin('to begin its answer', timeouts.headersMs);
@@ -69,7 +80,7 @@ export function createTransport(settings: Settings, events: Emitter): Transport 
     const response = await deadline.within(
       settings.fetch(settings.baseUrl + request.path, {
         ...platformOptions(request.cache),
-        headers: { ...request.headers, authorization: `Bearer ${token}` },
+        headers: { ...request.headers, ...rangeHeaders(request), authorization: `Bearer ${token}` },
         // Whoever is redirected to would get the token.
         redirect: 'manual',
         signal: deadline.signal,
@@ -78,9 +89,13 @@ export function createTransport(settings: Settings, events: Emitter): Transport 
     seen.status = response.status;
     isTokenRefused = response.status === 401;
     deadline.begin('between two pieces of its answer', timeouts.idleMs);
-    if (response.status === 200 || (response.status === 304 && 'if-none-match' in request.headers)) return response;
-    // A refusal counts even when its body is cut off, or too long.
-    const body = await readBody(response, longestRefusalBytes, deadline, seen, timeouts.idleMs).catch(() => undefined);
+    if (isGood(response, request)) return response;
+    if (request.partial?.body.length && [206, 416].includes(response.status)) {
+      forgetBody(request.partial.body);
+      throw new ClientError('network', 'The server did not go on where its answer was cut off');
+    }
+    const reading = { maxBytes: longestRefusalBytes, idleMs: timeouts.idleMs, deadline, seen };
+    const body = await readBody(response, emptyBody(), reading).catch(() => undefined);
     throw refusalOf(response, body, clock);
   }
 
@@ -93,7 +108,9 @@ export function createTransport(settings: Settings, events: Emitter): Transport 
     try {
       return await work(deadline, seen);
     } catch (cause) {
-      error = deadline.signal.aborted ? (deadline.signal.reason as ClientError) : asClientError(cause);
+      // A refusal counts even when its body is cut off, or takes too long.
+      const isRefusal = cause instanceof ClientError && cause.status !== undefined;
+      error = deadline.signal.aborted && !isRefusal ? (deadline.signal.reason as ClientError) : asClientError(cause);
       // Whatever is still on its way for this request is no use any more.
       deadline.abort(error);
       deadline.end();
@@ -110,10 +127,9 @@ export function createTransport(settings: Settings, events: Emitter): Transport 
       observed(request, caller, async (deadline, seen) => {
         const response = await send(request, deadline, seen);
         const { status, headers } = response;
-        const bytes =
-          status === 304
-            ? new Uint8Array()
-            : await readBody(response, request.maxBytes, deadline, seen, timeouts.idleMs);
+        const { maxBytes, partial: { body } = { body: emptyBody() } } = request;
+        if (!continues(response, body)) forgetBody(body);
+        const bytes = await readBody(response, body, { maxBytes, idleMs: timeouts.idleMs, deadline, seen });
         deadline.end();
         return { status, headers, bytes };
       }),
@@ -130,46 +146,15 @@ export function createTransport(settings: Settings, events: Emitter): Transport 
   };
 }
 
-/** What was seen of an answer. */
-interface Seen {
-  status: number | undefined;
-  receivedBytes: number;
+function isGood(response: Response, { headers, partial }: Outgoing): boolean {
+  if (response.status === 206) return partial !== undefined && continues(response, partial.body);
+  return response.status === 200 || (response.status === 304 && 'if-none-match' in headers);
 }
 
-async function readBody(
-  response: Response,
-  maxBytes: number,
-  deadline: Deadline,
-  seen: Seen,
-  idleMs: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const announced = Number(response.headers.get('content-length') ?? 0);
-  if (announced > maxBytes) throw tooLarge(maxBytes);
-  const reader = response.body?.getReader();
-  if (reader === undefined) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  for (;;) {
-    const { done, value } = await deadline.within(reader.read());
-    if (done) return joined(chunks, seen.receivedBytes);
-    deadline.begin('between two pieces of its answer', idleMs);
-    seen.receivedBytes += value.length;
-    if (seen.receivedBytes > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(value);
-  }
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
-}
-
-function tooLarge(maxBytes: number): ClientError {
-  return new ClientError('too_large', `The answer has more than the ${maxBytes} bytes that the limits allow`);
+/** Asks for the rest of what was cut off, and for all of it should it be another content by now, which it never is. */
+function rangeHeaders({ partial }: Outgoing): Record<string, string> {
+  if (partial === undefined || partial.body.length === 0) return {};
+  return { range: `bytes=${partial.body.length}-`, 'if-range': partial.etag };
 }
 
 /** Every error of `fetch` and of reading what it gave is one of the network: what is sent was checked before. */

@@ -55,6 +55,9 @@ export async function warmUp(
 
   async function warm(key: WarmUpKey): Promise<void> {
     const { list } = await lists.lookUp(key, { signal });
+    if (key.name !== undefined && list[key.name] === undefined) {
+      throw new ClientError('no_plugin', 'No plugin of this name is bound to the guest key');
+    }
     for (const [name, { contentAddress }] of Object.entries(list)) {
       if (key.name !== undefined && key.name !== name) continue;
       if (compile) await modules.load(contentAddress, signal);

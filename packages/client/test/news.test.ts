@@ -23,11 +23,15 @@ function openStage(options: Partial<ClientOptions> = {}) {
     list: one as object,
     /** How the next requests for news are answered. */
     news: (asked: Asked): Response | Promise<Response> => streamAnswer(asked),
+    /** What answers for lists wait for. */
+    held: async (): Promise<void> => {},
   };
   const streams: Stream[] = [];
-  const answering = createAnswering((asked) =>
-    asked.path.endsWith('/news') ? stage.news(asked) : conditionalAnswer(asked, stage.list as never),
-  );
+  const answering = createAnswering(async (asked) => {
+    if (asked.path.endsWith('/news')) return stage.news(asked);
+    await stage.held();
+    return conditionalAnswer(asked, stage.list as never);
+  });
   const { client, clock } = openClient(answering, { news: true, ...options });
   const changed: string[] = [];
   client.on('changed', ({ guestKey, list }) => changed.push(`${guestKey} ${list.p?.contentAddress.slice(0, 1)}`));
@@ -151,6 +155,32 @@ describe('a client that is told of news', () => {
     assert.equal(await look(), 'b');
     assert.equal(requests('bindings'), before + 1);
     await client.close();
+  });
+
+  it('asks for a few at a time where many lists change at once, and for none any more once it is closed', async () => {
+    const { stage, streams, look, requests, changed, client } = await openTold();
+    const keys = Array.from({ length: 30 }, (_, at) => `guest-${at}`);
+    for (const guestKey of keys) await look(guestKey);
+    const gates: (() => void)[] = [];
+    stage.held = () => new Promise((resolve) => gates.push(resolve));
+    stage.list = two;
+    const before = requests('bindings');
+    await streams[0]?.send(...keys.map((guestKey, at) => binding(`${at + 2}-bb`, guestKey)));
+    assert.equal(requests('bindings'), before + 8);
+    while (changed.length < 20) {
+      gates.shift()?.();
+      await settle();
+      assert.ok(gates.length <= 8);
+    }
+    assert.deepEqual(
+      changed,
+      keys.slice(0, 20).map((guestKey) => `${guestKey} b`),
+    );
+    await client.close();
+    const asked = requests('bindings');
+    for (const open of gates.splice(0)) open();
+    await settle();
+    assert.equal(requests('bindings'), asked);
   });
 
   it('passes over lists that it doesn’t have, and events that it doesn’t know', async () => {

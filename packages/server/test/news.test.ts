@@ -219,6 +219,21 @@ describe('GET …/news', () => {
     }
   });
 
+  it('counts as a use of the token for as long as it lasts', async () => {
+    const other = await openPlace({ newsHeartbeatMs: 20 });
+    await ready(await other.open(other.appNews));
+    const usedAtMs = async (): Promise<number> => {
+      await other.service.parts.uses.flush();
+      const [token] = await other.service.store.read.tokens(other.viewer.id, undefined, {});
+      return token?.lastUsedAtMs ?? 0;
+    };
+    const before = await usedAtMs();
+    assert.ok(before > 0);
+    other.service.advance(180_000); // the viewer asks for nothing
+    while ((await usedAtMs()) <= before + 60_000) await sleep(10);
+    await other.close();
+  });
+
   it('takes no token in the address', async () => {
     const stream = await openEvents(`${place.appNews}?access_token=${place.viewer.token}`);
     assert.equal(stream.response.status, 400);

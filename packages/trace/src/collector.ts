@@ -20,6 +20,7 @@ export interface Mark {
   readonly fiber: Fiber;
   readonly top: number;
   readonly tooDeep: number;
+  readonly tooDeepOutside: number;
   readonly memory: WebAssembly.Memory | undefined;
 }
 
@@ -49,6 +50,8 @@ export interface Collector {
   readonly finish: (fiber: Fiber, ending?: Ending) => void;
   /** Ends what is open in the stack of ordinary calls, unless the host's own calls there are going on. */
   readonly endLeftovers: () => void;
+  /** Leaves to the caller what is open until it calls what this answers. */
+  readonly holdLeftovers: () => () => void;
   /** Keeps the spans that are open from being left out; the innermost one's place, 0 if there is none. */
   readonly pin: () => number;
 }
@@ -62,6 +65,7 @@ export function createCollector(
   const main = createFiber(parent, limits);
   let fiber = main;
   let isWatching = false;
+  let holders = 0;
 
   // The two functions that everything else here is for. A call that is left out costs two readings of the clock and a few loads
   // and stores; whatever else there is to do for a call is done where its row says so.
@@ -114,13 +118,13 @@ export function createCollector(
     });
   };
   const endLeftovers = (): void => {
-    if (main.scopes === 0) closeAbove(main, collecting, 0, now());
+    if (main.scopes === 0 && holders === 0) closeAbove(main, collecting, 0, now());
   };
   /** Whether what ends is a call that has no frame. */
   const leavesTooDeep = (): boolean => {
     if (!has(fiber, fiber.top, special.overflow)) return false;
-    fiber.tooDeep--;
-    if (fiber.tooDeep === 0) closeFrame(fiber, collecting, 0);
+    if (fiber.tooDeep <= fiber.tooDeepOutside) dropped.unmatched++;
+    else if (--fiber.tooDeep === 0) closeFrame(fiber, collecting, 0);
     return true;
   };
 
@@ -177,17 +181,20 @@ export function createCollector(
       dropped[kind]++;
     },
     begin(called) {
-      const { top, tooDeep, memory } = fiber;
-      if (top > 0 && tooDeep === 0) openBoundary(fiber, collecting);
+      const { top, tooDeep, tooDeepOutside, memory } = fiber;
+      // A boundary for which there is no room is counted with what is too deep, but is no call that was dropped.
+      if (top > 0 && tooDeep === 0 && !openFrame(fiber, collecting, Number.NaN, 0, special.boundary)) dropped.depth--;
+      fiber.tooDeepOutside = fiber.tooDeep;
       fiber.scopes++;
       if (called !== undefined) fiber.memory = called;
-      return { fiber, top, tooDeep, memory };
+      return { fiber, top, tooDeep, tooDeepOutside, memory };
     },
     end(mark, ending) {
       mark.fiber.scopes--;
       mark.fiber.memory = mark.memory;
       closeAbove(mark.fiber, collecting, mark.top, now(), ending);
       mark.fiber.tooDeep = mark.tooDeep;
+      mark.fiber.tooDeepOutside = mark.tooDeepOutside;
     },
     newFiber(parent) {
       const made = createFiber(() => parent, limits);
@@ -204,6 +211,13 @@ export function createCollector(
       closeAbove(finished, collecting, 0, now(), ending);
     },
     endLeftovers,
+    holdLeftovers() {
+      holders++;
+      return () => {
+        holders--;
+        endLeftovers();
+      };
+    },
     pin() {
       for (let at = fiber.top; at > 0; at -= stride) {
         if (!has(fiber, at, special.boundary | special.overflow)) mark(fiber, at, special.pinned);
@@ -211,11 +225,4 @@ export function createCollector(
       return innermostSpan(fiber);
     },
   };
-}
-
-/** Not counted as a call that is too deep if there is no room for it: what the inner call leaves open ends all the same. */
-function openBoundary(fiber: Fiber, collecting: Collecting): void {
-  if (openFrame(fiber, collecting, Number.NaN, 0, special.boundary)) return;
-  collecting.dropped.depth--;
-  closeFrame(fiber, collecting, 0);
 }

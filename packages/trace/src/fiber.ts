@@ -16,6 +16,8 @@ export interface Fiber {
   top: number;
   /** Calls within the deepest that has a row. */
   tooDeep: number;
+  /** Those of them that the host's innermost call found open, which its events can't end. */
+  tooDeepOutside: number;
   /** What few calls have, by row. */
   readonly extras: Map<number, Extra>;
   /** Rows of {@link recordStride} numbers, one for each span that has ended, in the order of their ends. */
@@ -97,6 +99,7 @@ export function createFiber(parent: Fiber['parent'], { depth, traceTextLength }:
     frames,
     top: 0,
     tooDeep: 0,
+    tooDeepOutside: 0,
     extras: new Map(),
     records: new Float64Array(initialRecords * recordStride),
     recordCount: 0,

@@ -131,19 +131,21 @@ export interface ResolvedOptions {
   readonly limits: TraceLimits;
 }
 
-const optionNames = [
-  'spanFilter',
-  'exporters',
-  'parent',
-  'attributes',
-  'statistics',
-  'limits',
-  'demangle',
-  'failureReason',
-  'onError',
-  'clock',
-  'random',
-];
+/** What {@link TraceOptions} has: a record, which does not compile without one of them. */
+const isOption: Readonly<Record<keyof TraceOptions, true>> = {
+  spanFilter: true,
+  exporters: true,
+  parent: true,
+  attributes: true,
+  statistics: true,
+  limits: true,
+  demangle: true,
+  failureReason: true,
+  onError: true,
+  clock: true,
+  random: true,
+};
+export const optionNames: readonly string[] = Object.keys(isOption);
 
 /** Checks options of the TypeScript structure. Throws as {@link parseConfiguration} does. */
 export function resolveOptions(options: TraceOptions): ResolvedOptions {

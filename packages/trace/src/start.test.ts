@@ -123,9 +123,7 @@ describe('start()', () => {
     const { context, batches } = observe(starting);
     assert.throws(() => context.instantiateSync(), WebAssembly.RuntimeError);
     await assert.rejects(context.instantiate(), WebAssembly.RuntimeError);
-    assert.equal(batches.length, 2);
-    assert.deepEqual(tree(batches[0]), ['begin ! RuntimeError: unreachable']);
-    assert.match(tree(batches[1])[0] ?? '', /^begin ! /);
+    assert.deepEqual(batches.map(tree), Array(2).fill(['begin ! RuntimeError: unreachable']));
   });
 
   it('keeps the contexts of several modules apart', () => {

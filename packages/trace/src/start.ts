@@ -77,7 +77,8 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
   };
   const collecting: Collecting = {
     limits,
-    minDurationMs: thresholdMs(minDurationMicroseconds),
+    // Without exporters, nobody would get the spans.
+    minDurationMs: options.exporters?.length ? thresholdMs(minDurationMicroseconds) : Number.POSITIVE_INFINITY,
     dropped,
     counters: options.statistics ? createFunctionCounters() : undefined,
     endRoot(fiber) {
@@ -164,13 +165,15 @@ async function instantiateWithin(
   collector: Collector,
   { endingOf }: Binding,
 ): Promise<WebAssembly.Instance> {
-  const fiber = collector.current();
-  const { top } = fiber;
+  const release = collector.holdLeftovers();
   try {
     return await WebAssembly.instantiate(module, imports);
   } catch (thrown) {
-    if (top === 0) collector.finish(fiber, endingOf(thrown));
+    const fiber = collector.current();
+    if (fiber.scopes === 0) collector.finish(fiber, endingOf(thrown));
     throw thrown;
+  } finally {
+    release();
   }
 }
 

@@ -113,4 +113,28 @@ describe('start() on modules as the older service makes them', () => {
     }
     assert.equal(context.statistics().dropped.unmatched, 4);
   });
+
+  it('ends nothing around a call of the host by an exit within it that has no enter', () => {
+    const text = `(module
+      (import "dylibso_observe" "instrument_enter" (func $enter (param i32)))
+      (import "dylibso_observe" "instrument_exit" (func $exit (param i32)))
+      (import "host" "again" (func $again))
+      (func $outer (export "outer")
+        (call $enter (i32.const 3)) (call $again) (call $inner) (call $exit (i32.const 3)))
+      (func $inner (export "inner")
+        (call $exit (i32.const 3)) (call $enter (i32.const 4)) (call $exit (i32.const 4))))`;
+    const spans: Span[] = [];
+    const context = start(new WebAssembly.Module(new Uint8Array(wat(text))), {
+      spanFilter: { minDurationMicroseconds: 0 },
+      exporters: [{ export: (batch) => void spans.push(...batch) }],
+    });
+    let inner = () => {};
+    const { exports } = context.instantiateSync({ host: { again: () => inner() } });
+    inner = exports.inner as () => void;
+    (exports.outer as () => void)();
+    // Called by the module itself, `inner` does end `outer`, and begins anew.
+    const names = spans.map((span) => `${span.name} in ${spans.find((s) => s.spanId === span.parentSpanId)?.name}`);
+    assert.deepEqual(names, ['outer in undefined', 'inner in outer', 'inner in undefined']);
+    assert.equal(context.statistics().dropped.unmatched, 2);
+  });
 });

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { root } from '../../helpers/server.ts';
 import type { Acme } from './acme.ts';
 import { askByDevice, type Program } from './oauth.ts';
 import { dropFile } from './pages.ts';
@@ -14,6 +16,9 @@ export interface PageToSee {
   /** What is done there first. */
   readonly act?: (page: Page) => Promise<unknown>;
 }
+
+/** The sample plugin, which calls its host and some functions of its own. */
+const greet = join(root, 'packages', 'server', 'sample', 'greet.wasm');
 
 const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name, exact: true }).click();
 
@@ -73,6 +78,23 @@ export async function everyPage(
     owner('tokens', '/account/tokens', { heading: 'API keys' }),
     owner('token-new', '/account/tokens', { act: press('New token'), heading: 'New access token' }),
     owner('activity', '/account/activity'),
+    owner('trace', '/trace'),
+    owner('trace-module', '/trace', {
+      async act(page) {
+        await dropFile(page, wasmFile);
+        await page.getByText('functions are traced.').waitFor();
+      },
+      heading: 'Functions',
+    }),
+    owner('trace-run', '/trace', {
+      async act(page) {
+        await dropFile(page, greet);
+        await page.getByLabel('Input').fill('Ada Lovelace');
+        await page.getByLabel('Leave out calls shorter than').fill('0');
+        await press('Run')(page);
+      },
+      heading: 'Functions that were called',
+    }),
     owner('app', team),
     owner('app-missing', '/apps/app_none', { heading: 'Application not found' }),
     owner('extension-points', points),

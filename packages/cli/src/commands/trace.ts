@@ -41,6 +41,7 @@ interface Options extends TracingFlags {
   readonly format?: Format;
   readonly output?: string;
   readonly top: number;
+  readonly depth: number;
   readonly each?: boolean;
   readonly minDurationMicroseconds: number;
   readonly maxSpans: number;
@@ -104,7 +105,8 @@ function withReport(command: Command): Command {
       wholeNumber(0, 1e6),
       10,
     )
-    .option('--each', 'give each call a line of its own')
+    .option('--depth <calls>', 'show calls within each other in the tree down to so many', wholeNumber(1, 100_000), 40)
+    .option('--each', 'give each call a line of its own in the tree')
     .option(
       '--min-duration-microseconds <microseconds>',
       'shorter calls are counted with their callers; 0 shows all',
@@ -237,7 +239,8 @@ interface Reporting {
 async function report(io: Io, out: Reporter, { format, output, options, trace }: Reporting): Promise<void> {
   const stream = output === undefined ? io.stderr : output === standardStream ? io.stdout : undefined;
   const isColoured = stream !== undefined && hasColours(stream, io.environment);
-  const layout = { style: createStyle(isColoured), isColoured, top: options.top, isEach: options.each === true };
+  const { top, depth, each = false } = options;
+  const layout = { style: createStyle(isColoured), isColoured, top, depth, isEach: each };
   const text =
     format === 'tree'
       ? formatReport(trace, layout)

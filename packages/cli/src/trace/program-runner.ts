@@ -36,7 +36,7 @@ export async function createProgramRunner(
   const Wasi = await loadWasi();
   const stopper = createStopper(new Int32Array(task.shared), () => send({ type: 'stops' }));
   const stdin = createStandardInput({ port: task.stdin, stopper, askForMore: () => send({ type: 'wants-input' }) });
-  const plugin = createExtismHost({ config: task.pluginConfig, log: (text) => send({ type: 'log', text }) });
+  const plugin = createExtismHost({ config: task.pluginConfig, log: limited((text) => send({ type: 'log', text })) });
   /** Of the run that is going on, or of the last one. */
   let spans: Span[] = [];
   const context = start(task.module, {
@@ -86,6 +86,8 @@ export async function createProgramRunner(
     for (let run = 0; run < task.repeat && hasSucceeded(ending); run++) {
       stdin.rewind();
       let hasBegun = false;
+      let prepared = 0;
+      spans = [];
       try {
         // A command runs once; what has functions to call is used again, as hosts do.
         if (running === undefined || task.program.kind === 'command') {
@@ -93,7 +95,8 @@ export async function createProgramRunner(
           initialize(running, task.program);
         }
         const { exports, memory, plugin } = running;
-        spans = [];
+        // What prepares an instance is shown, and is no part of the run.
+        prepared = spans.length;
         counted();
         initialPages = memory === undefined ? undefined : memory.buffer.byteLength / 65_536;
         hasBegun = true;
@@ -101,10 +104,22 @@ export async function createProgramRunner(
       } catch (thrown) {
         ending = endingOf(thrown);
       }
-      if (hasBegun) send({ type: 'ran', figures: { timeNano: rootTime(spans), functions: counted() } });
+      if (hasBegun) send({ type: 'ran', figures: { timeNano: rootTime(spans.slice(prepared)), functions: counted() } });
       else break;
     }
     return { ending, spans, statistics: context.statistics(), initialPages, output };
+  };
+}
+
+/** More than anybody reads: what a plugin logs for ever would fill all memory, since nobody takes it as quickly. */
+const maxLogs = 10_000;
+
+function limited(log: (text: string) => void): (text: string) => void {
+  let logs = 0;
+  return (text) => {
+    logs += 1;
+    if (logs < maxLogs) log(text);
+    else if (logs === maxLogs) log('… and more, which is left out');
   };
 }
 

@@ -10,26 +10,29 @@ export interface ReportOptions {
   readonly isColoured: boolean;
   /** How many functions are listed. */
   readonly top: number;
+  /** How deep the tree is shown. */
+  readonly depth: number;
   /** Whether each call has a line of its own. */
   readonly isEach: boolean;
 }
 
 /** What a trace comes to, in a line. */
-export function formatHeading({ title, timeNano, spans, statistics, minDurationMicroseconds }: Trace): string {
+export function formatHeading(trace: Trace): string {
+  const { title, timeNano, spans, statistics, minDurationMicroseconds, summary } = trace;
   const calls = (statistics?.functions ?? []).reduce((sum, entry) => sum + entry.calls, 0);
   const ofFunctions = `${count(calls, 'call')} of ${count(statistics?.functions.length ?? 0, 'function')}`;
-  const kept =
-    minDurationMicroseconds === 0
-      ? count(spans.length, 'span')
-      : `${count(spans.length, 'span')} of ${formatNumber(minDurationMicroseconds)} µs or more`;
-  return `${printable(title)}: ${formatDuration(timeNano)} in ${ofFunctions}, ${kept}`;
+  const least = minDurationMicroseconds === 0 ? '' : ` of ${formatNumber(minDurationMicroseconds)} µs or more`;
+  const kept = `${count(spans.length, 'span')}${least}`;
+  const time = formatDuration(timeNano);
+  if (summary === undefined) return `${printable(title)}: ${time} in ${ofFunctions}, ${kept}`;
+  return `${printable(title)}: ${count(summary.runs, 'run')} with ${ofFunctions}; the last one took ${time}, ${kept}`;
 }
 
 /** The whole report for people: the tree of calls, the functions with the most time of their own, what was dropped. */
 export function formatReport(trace: Trace, options: ReportOptions): string {
-  const { style, isColoured, top, isEach } = options;
+  const { style, isColoured, top, depth, isEach } = options;
   const parts = [`${style.bold(formatHeading(trace))}\n`];
-  const tree = treeText(trace.spans, { color: isColoured, calls: isEach ? 'each' : 'merged' });
+  const tree = treeText(trace.spans, { color: isColoured, calls: isEach ? 'each' : 'merged', maxDepth: depth });
   parts.push(tree === '' ? 'Nothing that is traced was called.\n' : tree);
   const { statistics, summary } = trace;
   if (top > 0 && summary !== undefined) parts.push(formatSummary(summary, top, style));

@@ -47,8 +47,8 @@ export interface Answer {
 
 /** Sends an answer as the fault has it; whole and right when there is none. */
 export function sendBroken(fault: Fault | undefined, answer: Answer, response: ServerResponse): void {
-  const { socket } = response;
-  if (socket === null || socket.destroyed) return;
+  const { socket } = response.req;
+  if (socket.destroyed) return;
   const half = answer.body.subarray(0, Math.floor(answer.body.length / 2));
   switch (fault?.kind) {
     case 'refuse':
@@ -111,7 +111,7 @@ export function sendBroken(fault: Fault | undefined, answer: Answer, response: S
 }
 
 function send(response: ServerResponse, { status, fields, body }: Answer): void {
-  if (response.destroyed || response.socket?.destroyed !== false) return;
+  if (response.destroyed || response.req.socket.destroyed) return;
   const bodyless = status === 304 || status === 204;
   const length: [string, string][] = bodyless ? [] : [['content-length', String(body.length)]];
   response.writeHead(status, [...fields.filter(([name]) => name !== 'content-length'), ...length].flat());
@@ -134,18 +134,15 @@ function truncate(socket: Socket, answer: Answer, half: Buffer, framing: string)
 }
 
 function dribble(response: ServerResponse, answer: Answer, fault: { pieces: number; everyMs: number }): void {
-  const { socket } = response;
-  if (socket === null) return;
+  const { socket } = response.req;
   response.writeHead(answer.status, [...answer.fields, ['content-length', String(answer.body.length)]].flat());
   response.flushHeaders();
   const size = Math.max(1, Math.ceil(answer.body.length / fault.pieces));
   const next = (at: number): void => {
-    if (at >= answer.body.length) {
-      response.end();
-      return;
-    }
-    response.write(answer.body.subarray(at, at + size));
-    later(socket, fault.everyMs, () => next(at + size));
+    const isLast = at + size >= answer.body.length;
+    if (isLast) response.end(answer.body.subarray(at));
+    else response.write(answer.body.subarray(at, at + size));
+    if (!isLast) later(socket, fault.everyMs, () => next(at + size));
   };
   later(socket, fault.everyMs, () => next(0));
 }
@@ -154,7 +151,7 @@ function endless(response: ServerResponse, answer: Answer): void {
   response.writeHead(answer.status, answer.fields.filter(([name]) => name !== 'content-length').flat());
   const piece = Buffer.alloc(65_536, 0x20);
   const next = (): void => {
-    if (response.socket === null || response.socket.destroyed) return;
+    if (response.req.socket.destroyed) return;
     if (response.write(piece)) setImmediate(next);
     else response.once('drain', next);
   };

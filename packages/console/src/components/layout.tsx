@@ -3,9 +3,9 @@ import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { basePath, href } from '../base-path.ts';
-import { tracePath } from '../state/loaded-document.ts';
 import { useSession, useToast } from '../state/services.ts';
 import { keepTheme, readTheme, type Theme } from '../state/theme.ts';
+import { tracePath } from '../state/trace-path.ts';
 import { Logo } from './logo.tsx';
 
 /** The frame of the pages for people who are signed in. */

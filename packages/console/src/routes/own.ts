@@ -1,4 +1,4 @@
-import { tracePath } from '../state/loaded-document.ts';
+import { tracePath } from '../state/trace-path.ts';
 import type { PageRoute } from './page-route.ts';
 
 /** Pages of one's own account, and what everybody finds who has one. */

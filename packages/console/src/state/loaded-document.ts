@@ -1,7 +1,5 @@
 import { currentPath } from '../base-path.ts';
+import { tracePath } from './trace-path.ts';
 
-/** Where modules are instrumented and run. The server answers this path alone with headers that allow it. */
-export const tracePath = '/trace';
-
-/** Whether the browser has loaded the document from that path; what one goes to later in the same document changes nothing. */
+/** Whether the browser has loaded the document from there; what one goes to later in the same document changes nothing. */
 export const isTraceDocument = currentPath().replace(/\/*(?:\?.*)?$/, '') === tracePath;

@@ -56,7 +56,10 @@ export function sendNews(
   const lastId = request.headers['last-event-id'];
   const options: FollowOptions = {
     lastId: typeof lastId === 'string' && lastId !== '' ? lastId : undefined,
-    renew: () => admit(parts, access, request, true),
+    async renew() {
+      await admit(parts, access, request, true);
+      parts.uses.note(usedBy(actor)); // a token by which somebody listens is in use
+    },
     quietMs: () => Math.max(1, Math.min(beatMs, actor.expiresAtMs - parts.context.clock())),
     signal: goneSignal(reply.raw),
   };

@@ -20,7 +20,7 @@ interface FunctionCall {
  * The plain way: an object for each call, with its name and a list of what lies within. `keepsAll` has it filter as the root ends,
  * else as each exit arrives.
  */
-export function objectCollector(now: () => number, keepsAll: boolean): Hooks {
+export function objectCollector(now: () => number, keepsAll: boolean, minDuration = minDurationMs): Hooks {
   const names = new Map([
     [2, 'leaf'],
     [3, 'run'],
@@ -29,7 +29,7 @@ export function objectCollector(now: () => number, keepsAll: boolean): Hooks {
   const roots: FunctionCall[] = [];
   const filter = (calls: readonly FunctionCall[]): FunctionCall[] =>
     calls
-      .filter(({ start, end }) => end - start >= minDurationMs)
+      .filter(({ start, end }) => end - start >= minDuration)
       .map((call) => ({ ...call, within: filter(call.within) }));
   return {
     enter(index: number) {
@@ -44,7 +44,7 @@ export function objectCollector(now: () => number, keepsAll: boolean): Hooks {
       if (parent === undefined) {
         roots.length = 0;
         roots.push(keepsAll ? { ...call, within: filter(call.within) } : call);
-      } else if (keepsAll || end - call.start >= minDurationMs) parent.within.push(call);
+      } else if (keepsAll || end - call.start >= minDuration) parent.within.push(call);
     },
   };
 }

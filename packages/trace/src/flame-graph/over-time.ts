@@ -8,8 +8,8 @@ const maxGapShare = 0.01;
 export interface OverTime extends Frames {
   /** Where a moment is drawn, in nanoseconds from the left edge, which is the moment but for the gaps that were cut. */
   readonly placeOf: (timeNano: number) => number;
-  /** How many stretches without any call were cut. */
-  readonly cutGaps: number;
+  /** The middles of stretches without any call that were cut, in nanoseconds from the left edge. */
+  readonly cuts: readonly number[];
 }
 
 /**
@@ -43,12 +43,15 @@ export function layOutOverTime(data: FlameGraphData): OverTime {
     rows: rowsOf(columns.row, columns.from),
     extent,
     placeOf: gaps.placeOf,
-    cutGaps: gaps.count,
+    cuts: gaps.cuts,
   };
 }
 
 /** Finds the gaps between trees that are too long to be shown, and moves everything behind them to the left. */
-function cutGaps(data: FlameGraphData): { readonly placeOf: (timeNano: number) => number; readonly count: number } {
+function cutGaps(data: FlameGraphData): {
+  readonly placeOf: (timeNano: number) => number;
+  readonly cuts: readonly number[];
+} {
   const roots = data.parent.flatMap((parent, span) => (parent === -1 ? [span] : []));
   const busy = roots
     .map((span) => ({
@@ -82,7 +85,7 @@ function cutGaps(data: FlameGraphData): { readonly placeOf: (timeNano: number) =
     // Within a gap that was cut, at most where what follows it begins.
     return next === undefined ? moved : Math.min(moved, next.after - next.by);
   };
-  return { placeOf, count: cuts.length };
+  return { placeOf, cuts: cuts.map((cut) => cut.after - cut.by - maxGap / 2) };
 }
 
 /** Gives every span a row, in which nothing else stands at that time. */

@@ -36,11 +36,11 @@ interface Line {
  * from modules, so what could move a terminal's cursor or recolour it is written as an escape.
  *
  * ```
- *    total      self  memory
- *  12.8 ms   3.07 µs          _start
- *  12.8 ms    412 ns  64 KiB  └─ main
- *  1.20 ms   1.20 ms             ├─ parse ×12 (340 shorter calls, 1.02 ms)
- *  10.1 ms   10.1 ms             └─ run ✗ unreachable
+ *   total     self   memory
+ * 12.8 ms  3.07 µs           _start
+ * 12.8 ms  1.41 µs  192 KiB  └─ main
+ * 1.00 ms  1.00 ms              ├─ parse(int) ×3 (340 shorter calls, 321 µs)
+ * 11.8 ms  11.8 ms              └─ run ✗ unreachable
  * ```
  *
  * @returns lines that end in line breaks; the empty string for no spans

@@ -54,18 +54,13 @@ function writePacked(writer: ProtobufWriter, { number, kind }: Field, values: re
 function writeValue(writer: ProtobufWriter, kind: FieldKind, value: unknown): void {
   if (typeof kind === 'object') writeFields(writer, value as Message, kind);
   else if (kind === 'string') writer.text(value as string);
-  else if (kind === 'hex') writer.bytes(bytesOfHex(value as string));
+  else if (kind === 'hex') writer.hex(value as string);
   else if (kind === 'bool') writer.varint(value === true ? 1 : 0);
   else if (kind === 'uint32' || kind === 'enum') writer.varint(value as number);
   else if (kind === 'int64') writer.varint64(value as bigint);
   else if (kind === 'fixed32') writer.fixed32(value as number);
   else if (kind === 'double') writer.double(value as number);
   else writer.fixed64(value as bigint);
-}
-
-/** Engines of 2024 have no `Uint8Array.fromHex`. */
-function bytesOfHex(text: string): Uint8Array {
-  return Uint8Array.from({ length: text.length / 2 }, (_, at) => Number.parseInt(text.slice(at * 2, at * 2 + 2), 16));
 }
 
 function wireTypeOf(kind: FieldKind): number {

@@ -85,7 +85,7 @@ const checks: Readonly<Record<string, Check>> = {
   protocol: oneOf('http/protobuf', 'http/json'),
   compression: oneOf('gzip', 'none'),
   headers: (value) => (typeof value === 'function' ? undefined : checkHeaders(value)),
-  resource: (value) => (isObject(value) ? undefined : 'an object or a Map'),
+  resource: checkObject,
   timeoutMs: checkPositive,
   shutdownTimeoutMs: checkPositive,
   fetch: checkFunction,
@@ -106,12 +106,10 @@ const retryChecks: Readonly<Record<string, Check>> = {
  */
 export function checkOtlpOptions(options: OtlpOptions, own: Readonly<Record<string, Check>>): void {
   const faults: OptionFault[] = [];
-  const known: Readonly<Record<string, Check>> = { ...checks, ...own };
-  for (const [key, value] of Object.entries(options)) {
-    if (key === 'retry' && isObject(value)) checkEach(value, retryChecks, '/retry/', faults);
-    else if (key === 'retry' && value !== undefined) faults.push({ pointer: '/retry', detail: 'expected an object' });
-    else if (key !== 'retry') checkEach({ [key]: value }, known, '/', faults);
-  }
+  const { retry, ...flat } = options;
+  checkEach(flat, { ...checks, ...own, retry: checkObject }, '/', faults);
+  if (retry !== undefined && checkObject(retry) === undefined) checkEach(retry, retryChecks, '/retry/', faults);
+  else checkEach({ retry }, { retry: checkObject }, '/', faults);
   if (faults.length === 0) return;
   const text = faults.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('; ');
   throw new TraceError('invalid_option', `Cannot export by OTLP: ${text}`, { faults });
@@ -139,6 +137,10 @@ export function checkCount(value: unknown): string | undefined {
 export function checkPositive(value: unknown): string | undefined {
   const fits = typeof value === 'number' && value > 0 && value < 2 ** 31;
   return fits ? undefined : 'a number of milliseconds, more than 0 and less than 2,147,483,648';
+}
+
+function checkObject(value: unknown): string | undefined {
+  return isObject(value) ? undefined : 'an object';
 }
 
 export function checkFunction(value: unknown): string | undefined {

@@ -2,8 +2,9 @@
 export interface ProtobufWriter {
   /** How many bytes there are so far. */
   readonly length: () => number;
-  readonly bytes: (value: Uint8Array) => void;
   readonly text: (value: string) => void;
+  /** Bytes that are given in hexadecimal. */
+  readonly hex: (digits: string) => void;
   /** An unsigned LEB128 number, what protobuf calls a varint. */
   readonly varint: (value: number) => void;
   /** One of 64 bits, in two's complement where it is negative. */
@@ -13,6 +14,8 @@ export interface ProtobufWriter {
   readonly double: (value: number) => void;
   readonly finish: () => Uint8Array<ArrayBuffer>;
 }
+
+const maxLoopLength = 100;
 
 /** https://protobuf.dev/programming-guides/encoding/ */
 export function createProtobufWriter(): ProtobufWriter {
@@ -37,16 +40,36 @@ export function createProtobufWriter(): ProtobufWriter {
     start = larger.length - used;
   }
 
-  function bytes(value: Uint8Array): void {
+  /** Whether it was ASCII. */
+  function writeAscii(value: string): boolean {
     const at = reserve(value.length);
-    buffer.set(value, at);
+    for (let index = 0; index < value.length; index++) {
+      const code = value.charCodeAt(index);
+      if (code > 0x7f) {
+        start += value.length;
+        return false;
+      }
+      buffer[at + index] = code;
+    }
+    return true;
   }
 
   return {
     length: () => buffer.length - start,
-    bytes,
     text(value) {
-      bytes(encoder.encode(value));
+      // Most texts are short and of ASCII, for which the encoder is slower than a loop.
+      if (value.length > maxLoopLength || !writeAscii(value)) {
+        const bytes = encoder.encode(value);
+        const at = reserve(bytes.length);
+        buffer.set(bytes, at);
+      }
+    },
+    hex(digits) {
+      const size = digits.length >> 1;
+      const at = reserve(size);
+      for (let index = 0; index < size; index++) {
+        buffer[at + index] = (digitOf(digits, index * 2) << 4) | digitOf(digits, index * 2 + 1);
+      }
     },
     varint(value) {
       let size = 1;
@@ -79,4 +102,10 @@ export function createProtobufWriter(): ProtobufWriter {
     },
     finish: () => buffer.slice(start),
   };
+}
+
+/** `0`–`9` are 0x30 to 0x39, `a`–`f` 0x61 to 0x66. */
+function digitOf(digits: string, at: number): number {
+  const code = digits.charCodeAt(at);
+  return (code & 0xf) + (code > 0x39 ? 9 : 0);
 }

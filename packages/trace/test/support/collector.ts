@@ -29,6 +29,12 @@ export interface Collector {
   readonly close: () => Promise<void>;
 }
 
+/** A collector that pages of any origin may send to: https://developer.mozilla.org/docs/Web/HTTP/Guides/CORS */
+const forAnyOrigin = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': '*',
+};
+
 export async function startCollector(): Promise<Collector> {
   const received: Received[] = [];
   const answers: Answer[] = [];
@@ -37,6 +43,11 @@ export async function startCollector(): Promise<Collector> {
   });
 
   async function take(request: IncomingMessage, response: ServerResponse) {
+    for (const [name, value] of Object.entries(forAnyOrigin)) response.setHeader(name, value);
+    if (request.method === 'OPTIONS') {
+      response.writeHead(204).end();
+      return;
+    }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     received.push(read(request, Buffer.concat(chunks)));

@@ -7,6 +7,7 @@ import {
   measureFont,
   memoryHeight,
   paintAxis,
+  paintCuts,
   paintMemory,
   paintRows,
   rowHeight,
@@ -19,6 +20,8 @@ export interface Picture {
   readonly frames: Frames;
   readonly labels: readonly string[];
   readonly colours: Int32Array;
+  /** Places at which a pause was cut short. */
+  readonly cuts: readonly number[];
   /** Drawn above the rows, where there is any. */
   readonly memory: { readonly steps: MemorySteps; readonly label: (window: Window) => string } | undefined;
 }
@@ -106,8 +109,9 @@ export function createChart(host: HTMLElement, listener: ChartListener): Chart {
     context.fillStyle = palette.ground;
     context.fillRect(0, 0, width, height);
     const head = headHeight();
-    const { frames, labels, colours, memory } = picture;
+    const { frames, labels, colours, cuts, memory } = picture;
     paintAxis(surface, window);
+    paintCuts(surface, window, cuts);
     if (memory !== undefined) paintMemory(surface, memory.steps, window, axisHeight, memory.label(window));
     const scene = { frames, labels, colours, window, matches, selected, hovered };
     paintRows(surface, scene, head - root.scrollTop, head);
@@ -199,7 +203,9 @@ export function createChart(host: HTMLElement, listener: ChartListener): Chart {
     select(frame, frame >= 0);
   });
   root.addEventListener('pointermove', (event) => {
-    const { frame } = drag.hasMoved() ? { frame: -1 } : placeOf(event);
+    // A finger covers what lies under it, and has chosen it as well.
+    const isHovering = event.pointerType !== 'touch' && !drag.hasMoved();
+    const { frame } = isHovering ? placeOf(event) : { frame: -1 };
     listener.onHover(frame, event.clientX, event.clientY);
     if (frame !== hovered) repaint();
     hovered = frame;

@@ -123,8 +123,8 @@ export function mountFlameGraph(host: HTMLElement, data: FlameGraphData): Mounte
   function summary(): string {
     const spans = countOf(data.name.length, 'span');
     const functions = countOf(data.names.length, 'function');
-    const cuts = view === 'over-time' && overTime.cutGaps > 0;
-    const gaps = cuts ? ` ${countOf(overTime.cutGaps, 'pause')} without a call cut short.` : '';
+    const hasCuts = view === 'over-time' && overTime.cuts.length > 0;
+    const gaps = hasCuts ? ` ${countOf(overTime.cuts.length, 'pause')} without a call cut short, at dashed lines.` : '';
     return `${spans} of ${functions}.${gaps}`;
   }
 
@@ -140,6 +140,7 @@ export function mountFlameGraph(host: HTMLElement, data: FlameGraphData): Mounte
         frames: frames(),
         labels,
         colours,
+        cuts: next === 'over-time' ? overTime.cuts : [],
         memory: next === 'over-time' ? memory : undefined,
       };
       chart.show(picture);

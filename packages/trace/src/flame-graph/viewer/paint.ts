@@ -155,6 +155,27 @@ export function paintAxis(surface: Surface, window: Window): void {
   }
 }
 
+/** Paints a dashed line where a pause was cut short. */
+export function paintCuts(surface: Surface, window: Window, cuts: readonly number[]): void {
+  const { context, palette, width, height } = surface;
+  const scale = width / (window.to - window.from);
+  context.save();
+  context.strokeStyle = palette.soft;
+  context.lineWidth = 1;
+  context.setLineDash([3, 4]);
+  context.beginPath();
+  let drawnX = -thinnest;
+  for (const cut of cuts) {
+    const x = Math.round((cut - window.from) * scale) + 0.5;
+    if (x - drawnX < thinnest || x > width) continue;
+    drawnX = x;
+    context.moveTo(x, axisHeight);
+    context.lineTo(x, height);
+  }
+  context.stroke();
+  context.restore();
+}
+
 /** Memory over time: what there is from each moment on. */
 export interface MemorySteps {
   /** Places, in nanoseconds from the left edge, in order. */
@@ -181,13 +202,15 @@ export function paintMemory(surface: Surface, steps: MemorySteps, window: Window
   let drawnX = -2;
   for (let step = 0; step < at.length; step++) {
     const x = Math.min(Math.max(((at[step] as number) - window.from) * scale, -2), width + 2);
-    const next = yOf(pages[step] as number);
     // Many steps within a pixel are one.
-    if (x - drawnX >= 0.5) line.lineTo(x, y);
-    line.lineTo(x, next);
-    drawnX = x;
-    y = next;
+    if (x - drawnX >= 0.5) {
+      line.lineTo(drawnX, y);
+      line.lineTo(x, y);
+      drawnX = x;
+    }
+    y = yOf(pages[step] as number);
   }
+  line.lineTo(drawnX, y);
   line.lineTo(width + 2, y);
   const area = new Path2D(line);
   area.lineTo(width + 2, bottom + 8);

@@ -122,6 +122,7 @@ button {
   border-bottom: 1px solid var(--line);
 }
 .path button {
+  flex: none;
   padding: 0.1rem 0.35rem;
   max-width: 16rem;
   overflow: hidden;

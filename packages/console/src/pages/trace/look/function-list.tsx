@@ -1,3 +1,4 @@
+import { visible } from '@tenon/trace/flame-graph';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { byteSize } from '../../../components/byte-size.ts';
 import type { Choice } from './choice.ts';
@@ -100,7 +101,7 @@ export function FunctionList(props: {
                 onClick={() => toggle(row)}
               >
                 {isTicking ? <span class="function-tick" aria-hidden="true" /> : null}
-                <span class="function-name" title={name}>
+                <span class="function-name" title={shortened(name, 1_000)}>
                   {shortened(name)}
                 </span>
                 {index < table.importedCount ? (
@@ -142,7 +143,7 @@ function ActiveWords(props: { readonly table: FunctionTable; readonly index: num
 
 /** Names come with modules, and may be as long as those. */
 function shortened(name: string, most = 200): string {
-  return name.length <= most ? name : `${name.slice(0, most)}…`;
+  return name.length <= most ? visible(name) : `${visible(name.slice(0, most))}…`;
 }
 
 function useLargest(table: FunctionTable): number {

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../../../components/button.tsx';
 import { RadioGroup } from '../../../components/choices.tsx';
 import { count, counted } from '../../../components/count.ts';
@@ -9,7 +9,7 @@ import { type Choice, type ChoiceKind, withNames } from './choice.ts';
 import { DownloadInstrumented } from './download-instrumented.tsx';
 import type { FunctionOrder } from './find-functions.ts';
 import { FunctionList } from './function-list.tsx';
-import { type FunctionTable, nameAt, sourceAt } from './function-table.ts';
+import { type FunctionTable, nameAt, nameSources, sourceAt } from './function-table.ts';
 import { useAnswer } from './use-answer.ts';
 import type { Subject } from './use-module.ts';
 
@@ -24,6 +24,7 @@ export function FunctionsSection(props: {
   const [text, setText] = useState('');
   const [order, setOrder] = useState<FunctionOrder>('size');
   const found = useAnswer(() => looker.ask({ kind: 'find', text, order }), [text, order], 120);
+  const isNameless = useMemo(() => hasFewNames(table), [table]);
   const isTicking = choice.kind !== 'everything';
   return (
     <Section title="Functions">
@@ -89,9 +90,20 @@ export function FunctionsSection(props: {
           )}
         </>
       )}
+      {isNameless ? (
+        <p class="soft small">
+          Most of its functions have no name, so they can be neither read nor chosen. Have your compiler or linker keep
+          the names: <code>-g</code>, <code>--profiling-funcs</code>, <code>strip = false</code> or the like.
+        </p>
+      ) : null}
       {found.fault === undefined ? null : <p class="field-error">{found.fault}</p>}
     </Section>
   );
+}
+
+function hasFewNames(table: FunctionTable): boolean {
+  const nameless = table.sources.reduce((sum, source) => sum + (nameSources[source] === 'none' ? 1 : 0), 0);
+  return nameless > 0.5 * (table.count - table.importedCount);
 }
 
 function toggled(table: FunctionTable, choice: Choice, index: number): Choice {

@@ -1,3 +1,4 @@
+import { visible } from '@tenon/trace/flame-graph';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { byteSize } from '../../../components/byte-size.ts';
 import { counted } from '../../../components/count.ts';
@@ -66,7 +67,7 @@ export function SizePicture({
 
 function Tile({ tile, onPick }: { readonly tile: SizeTile; readonly onPick: (name: string) => void }) {
   const { x, y, width, height, name, bytes, functions, colour } = tile;
-  const words = name ?? `${counted(functions, 'smaller function')}`;
+  const words = name === undefined ? counted(functions, 'smaller function') : visible(name.slice(0, 300));
   const hasLabel = width >= minLabelWidth && height >= minLabelHeight;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the search below does the same by keyboard
@@ -74,7 +75,7 @@ function Tile({ tile, onPick }: { readonly tile: SizeTile; readonly onPick: (nam
       class={name === undefined ? 'tile' : 'tile tile-named'}
       onClick={name === undefined ? undefined : () => onPick(name)}
     >
-      <title>{`${words.slice(0, 300)}, ${byteSize(bytes)}`}</title>
+      <title>{`${words}, ${byteSize(bytes)}`}</title>
       <rect class={`tile-${colour}`} x={x} y={y} width={width} height={height} />
       {hasLabel ? (
         <text x={x + 5} y={y + 13}>

@@ -53,20 +53,24 @@ export function HotFunctions(props: {
         searchText={({ name, rawName }) => `${name}\n${rawName}`}
         columns={[
           { header: 'Function', cell: ({ name }) => <code>{shortened(name)}</code> },
-          { header: 'Itself', cell: ({ self }) => formatDuration(self) },
-          { header: 'With what it called', cell: ({ total }) => formatDuration(total) },
+          { header: 'Itself', cell: ({ self }) => <Duration of={self} /> },
+          { header: 'With what it called', cell: ({ total }) => <Duration of={total} /> },
           {
             header: 'Calls',
             cell: ({ calls, failures }) =>
               failures === 0 ? count(calls) : `${count(calls)}, ${count(failures)} failed`,
           },
-          { header: 'Longest', cell: ({ max }) => formatDuration(max) },
+          { header: 'Longest', cell: ({ max }) => <Duration of={max} /> },
           { header: 'Memory', cell: ({ pages }) => (pages === 0 ? '' : `+${formatPages(pages)}`) },
         ]}
       />
       {moreFunctions === 0 ? null : <p class="soft small">And {count(moreFunctions)} more, which took less.</p>}
     </>
   );
+}
+
+function Duration({ of }: { readonly of: number }) {
+  return <span class="duration">{formatDuration(of)}</span>;
 }
 
 function shortened(name: string): string {

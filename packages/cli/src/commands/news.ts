@@ -1,0 +1,124 @@
+import { createEventParser } from '@tenon/client/event-stream';
+import { type ErrorCode, errorCodes, type NewsEventName, newsEvents } from '@tenon/protocol';
+import { type Command, InvalidArgumentError } from 'commander';
+import { Value } from 'typebox/value';
+import { path } from '../api.ts';
+import { examples, withApp, withServer } from '../command.ts';
+import { CliError } from '../errors.ts';
+import { exitCodeOfStatus, exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import { calling, demandApp, type Session } from '../session.ts';
+import { formatTime, printable } from '../text.ts';
+
+interface NewsOptions {
+  readonly app?: string;
+  readonly extensionPoint?: string;
+  readonly since?: string;
+  readonly count?: number;
+}
+
+export function addNewsCommand(program: Command, io: Io): void {
+  withServer(
+    withApp(program.command('news').description('show which binding lists change, as they do, until it is interrupted'))
+      .option('-e, --extension-point <extension-point>', 'the lists of one extension point alone')
+      .option('--since <id>', 'begin with what came after the news of that id, which --json shows')
+      .option('--count <number>', 'end after so many changes', parseCount),
+  )
+    .addHelpText(
+      'after',
+      examples(
+        'tenon news',
+        'tenon news --count 1 && echo "something was published"',
+        'tenon news --json | jq --unbuffered -r \'select(.event == "binding").guestKey\'',
+      ),
+    )
+    .action(calling(io, showNews));
+}
+
+function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It takes a whole number, 1 or more.');
+  return Number(text);
+}
+
+/** How long to wait before coming back, the first time; it doubles up to the longest. */
+const shortestWaitMs = 1_000;
+const longestWaitMs = 30_000;
+
+/** An event of a stream that this version knows. */
+interface NewsEvent {
+  readonly event: NewsEventName;
+  readonly id: string;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+async function showNews(session: Session, options: NewsOptions): Promise<void> {
+  const { out, io, signal } = session;
+  const newsPath =
+    options.extensionPoint === undefined
+      ? path`/api/v1/apps/${demandApp(session, options)}/news`
+      : path`/api/v1/extension-points/${options.extensionPoint}/news`;
+  let lastId = options.since ?? '';
+  let left = options.count ?? Number.POSITIVE_INFINITY;
+  let isConnected = false;
+  for (let waitMs = shortestWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 2)) {
+    try {
+      for await (const news of follow(session, newsPath, lastId)) {
+        lastId = news.id;
+        if (news.event === 'ready' && !isConnected) out.note('Waiting for changes. Ctrl-C ends it.');
+        isConnected = true;
+        waitMs = shortestWaitMs;
+        show(session, news);
+        if ((news.event === 'binding' || news.event === 'deleted') && --left === 0) return;
+      }
+    } catch (error) {
+      // Before it has once begun, what is wrong is for the user to see to.
+      if (!isConnected || !(error instanceof CliError) || error.exitCode !== exitCodes.unavailable) throw error;
+      out.note(`${printable(error.message)} Coming back in ${waitMs / 1000} s.`);
+    }
+    await io.sleep(waitMs, signal);
+  }
+}
+
+/** The events of one connection, until it ends. @throws CliError when the server ends it, with the reason */
+async function* follow({ api }: Session, newsPath: string, lastId: string): AsyncGenerator<NewsEvent> {
+  const headers = { accept: 'text/event-stream', ...(lastId === '' ? {} : { 'last-event-id': lastId }) };
+  const { chunks } = await api.download(newsPath, headers);
+  const parser = createEventParser(lastId);
+  for await (const chunk of chunks) {
+    for (const { type, data: text, id } of parser.push(chunk)) {
+      if (!Object.hasOwn(newsEvents, type)) continue; // a newer server's
+      const event = type as NewsEventName;
+      const data = parseData(event, text);
+      if (event === 'end') throw ended(data);
+      yield { event, id, data };
+    }
+  }
+}
+
+function parseData(event: NewsEventName, text: string): NewsEvent['data'] {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {}
+  if (Value.Check(newsEvents[event], data)) return data as NewsEvent['data'];
+  throw new CliError('unexpected_answer', "The server's news is not what this version of tenon expects.", {
+    hint: 'Is this the URL of a Tenon server, and of about the same version?',
+  });
+}
+
+function ended({ code = '', detail = '' }: NewsEvent['data']): CliError {
+  const { status } = Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode] : errorCodes.unavailable;
+  return new CliError(code, detail, { exitCode: exitCodeOfStatus(status) });
+}
+
+function show({ out, io }: Session, { event, id, data }: NewsEvent): void {
+  if (out.isJson) {
+    out.write(`${JSON.stringify({ event, id, ...data })}\n`);
+    return;
+  }
+  const time = out.style.dim(formatTime(new Date(io.clockMs()).toISOString()));
+  const { extensionPointId = '', guestKey = '' } = data;
+  if (event === 'binding') out.write(`${time}  ${extensionPointId}  ${printable(guestKey)}\n`);
+  if (event === 'deleted') out.write(`${time}  ${extensionPointId}  deleted, with all of its lists\n`);
+  if (event === 'reset') out.warn('Something was missed that can not be told any more: any list may have changed.');
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Client, createClient } from '@tenon/client';
+import { type BreakingProxy, openBreakingProxy } from './helpers/breaking-proxy.ts';
+import type { Fault } from './helpers/faults.ts';
+import { addressOf, type NumberedModule, numberedModule } from './helpers/numbered-module.ts';
+import { createRandom } from './helpers/random.ts';
+import { openStage, type Stage } from './helpers/stage.ts';
+
+/** What a fault comes to when nothing is kept: the code, or `well`. */
+interface Case {
+  readonly name: string;
+  readonly fault: Fault;
+  readonly list: string;
+  readonly content: string;
+}
+
+const both = (name: string, fault: Fault, code: string): Case => ({ name, fault, list: code, content: code });
+const page = '<!doctype html><title>Sign in</title>';
+
+const cases: readonly Case[] = [
+  both('a reset before the answer', { kind: 'refuse' }, 'network'),
+  both('a reset after the fields', { kind: 'reset', after: 'fields' }, 'network'),
+  both('a reset amid the body', { kind: 'reset', after: 'half' }, 'network'),
+  both('a connection closed without a word', { kind: 'close' }, 'network'),
+  both('what is no HTTP', { kind: 'garbage' }, 'network'),
+  both('a coding that the body has not', { kind: 'coding' }, 'network'),
+  both('no answer', { kind: 'hang' }, 'timeout'),
+  both('a body that stops', { kind: 'stall' }, 'timeout'),
+  both('a late answer', { kind: 'late', ms: 20 }, 'well'),
+  both('an answer in drops', { kind: 'dribble', pieces: 20, everyMs: 2 }, 'well'),
+  both('half a body, and its length', { kind: 'truncate', framing: 'content-length' }, 'network'),
+  both('half a body in chunks without a last', { kind: 'truncate', framing: 'chunked' }, 'network'),
+  both('half a body without a length', { kind: 'truncate', framing: 'close' }, 'content_mismatch'),
+  both('half a body with half a length', { kind: 'truncate', framing: 'shortened' }, 'content_mismatch'),
+  both('a wrong bit', { kind: 'bit' }, 'content_mismatch'),
+  both('a body without an end', { kind: 'endless' }, 'too_large'),
+  both('500', { kind: 'status', status: 500 }, 'internal'),
+  both("a proxy's 502", { kind: 'status', status: 502, page: true }, 'unavailable'),
+  both('503 for a second', { kind: 'status', status: 503, retryAfter: '1' }, 'unavailable'),
+  both('429', { kind: 'status', status: 429 }, 'rate_limited'),
+  both(
+    '429 until a date',
+    { kind: 'status', status: 429, retryAfter: 'Fri, 01 Jan 2100 00:00:00 GMT' },
+    'rate_limited',
+  ),
+  both('401', { kind: 'status', status: 401 }, 'invalid_token'),
+  both('403', { kind: 'status', status: 403 }, 'forbidden'),
+  both("a proxy's 404", { kind: 'status', status: 404, page: true }, 'unexpected_answer'),
+  both('a redirect', { kind: 'redirect', status: 302, location: 'http://127.0.0.1:1/' }, 'redirected'),
+  both('a confirmation that nobody asked for', { kind: 'notModified', etag: '"a"' }, 'unexpected_answer'),
+  {
+    name: "a captive portal's page",
+    fault: { kind: 'body', contentType: 'text/html', body: page },
+    list: 'unexpected_answer',
+    content: 'content_mismatch',
+  },
+  {
+    name: 'an array',
+    fault: { kind: 'body', contentType: 'application/json', body: '[]' },
+    list: 'unexpected_answer',
+    content: 'content_mismatch',
+  },
+  both('another entity tag', { kind: 'etag', value: '"another"' }, 'well'),
+  both('no entity tag', { kind: 'etag', value: undefined }, 'well'),
+];
+
+describe('createClient() at each fault', () => {
+  const random = createRandom(1);
+  let number = 0;
+  let stage: Stage;
+  let proxy: BreakingProxy;
+
+  before(async () => {
+    stage = await openStage();
+    proxy = await openBreakingProxy(stage.url);
+    await stage.invite('a guest');
+    await publish();
+  });
+  after(async () => {
+    await proxy?.close();
+    await stage?.close();
+  });
+
+  async function publish(): Promise<NumberedModule> {
+    const module = numberedModule(++number, random, 3000);
+    await stage.publish('a guest', 'plugin', module);
+    return module;
+  }
+
+  /** Short time-outs only where time runs out: others are not to depend on how fast the machine is. */
+  const open = (token = stage.token, limitMs = 60_000): Client =>
+    createClient({
+      baseUrl: proxy.url,
+      token,
+      news: false,
+      staleMs: 0,
+      patienceMs: 60_000,
+      timeouts: { headersMs: limitMs, idleMs: limitMs },
+      retry: { attempts: 1, maxRetryAfterMs: 0 },
+      limits: { maxListBytes: 1_000_000, maxContentBytes: 1_000_000 },
+    });
+  const codeOf = (call: Promise<unknown>) => call.then(() => 'well').catch((error) => error.code ?? error);
+
+  for (const { name, fault, list, content } of cases) {
+    it(`at ${name} says ${list === content ? list : `${list} or ${content}`}, and serves what it has`, async () => {
+      const lookUp = (client: Client) => client.lookUp(stage.extensionPointId, 'a guest');
+      const limitMs = list === 'timeout' ? 200 : undefined;
+      const [empty, holding] = [open(stage.token, limitMs), open(stage.token, limitMs)];
+      const before = await holding.loadPlugin(stage.extensionPointId, 'a guest');
+      const { address } = await publish(); // so that there is a body to break
+
+      proxy.breakBy(() => fault);
+      assert.equal(await codeOf(lookUp(empty)), list);
+      assert.equal(await codeOf(open(stage.token, limitMs).content(address)), content);
+      const served = await holding.loadPlugin(stage.extensionPointId, 'a guest');
+      assert.equal(served.contentAddress, list === 'well' ? address : before.contentAddress);
+      assert.equal(served.isStale, list !== 'well');
+      assert.equal(served.problem?.code, list === 'well' ? undefined : list);
+      assert.equal(addressOf(await holding.content(before.contentAddress)), before.contentAddress);
+
+      proxy.breakBy(() => undefined);
+      await Promise.all([empty.close(), holding.close()]);
+    });
+  }
+
+  it('serves what it has when the token is revoked, and says so', async () => {
+    const { token, revoke } = await stage.issueToken();
+    const client = open(token);
+    const loaded = await client.load(stage.extensionPointId, 'a guest');
+    await revoke();
+    const served = await client.loadPlugin(stage.extensionPointId, 'a guest');
+    assert.equal(served.module, loaded);
+    assert.equal(served.isStale, true);
+    assert.equal(served.problem?.code, 'invalid_token');
+    assert.equal(await codeOf(open(token).load(stage.extensionPointId, 'a guest')), 'invalid_token');
+    await client.close();
+  });
+
+  it('serves what it has while nobody listens, and asks again once somebody does', async () => {
+    const client = open();
+    await client.load(stage.extensionPointId, 'a guest');
+    await proxy.goDown();
+    const served = await client.loadPlugin(stage.extensionPointId, 'a guest');
+    assert.equal(served.isStale, true);
+    assert.equal(served.problem?.code, 'network');
+    await proxy.comeUp();
+    for (let tries = 0; (await client.lookUp(stage.extensionPointId, 'a guest')).isStale; tries++) {
+      assert.ok(tries < 1000);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await client.close();
+  });
+});

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Client, type ClientOptions, createClient } from '@tenon/client';
+import { diskStore } from '@tenon/client/disk';
+import { createExtismPlugin } from '@tenon/client/extism';
+import { startServer } from '../../../test/helpers/server.ts';
+import { numberedModule, numberOf } from './helpers/numbered-module.ts';
+import { createRandom } from './helpers/random.ts';
+import { openStage, type Stage } from './helpers/stage.ts';
+import { temporaryFolder } from './helpers/temporary-folder.ts';
+
+const random = createRandom(11);
+const modules = [1, 2, 3, 4].map((number) => numberedModule(number, random));
+const [one, two, three, four] = modules;
+assert.ok(one && two && three && four);
+
+describe('createClient() against a real server', () => {
+  let stage: Stage;
+  const open: Client[] = [];
+  before(async () => {
+    stage = await openStage();
+    await stage.invite('customers/acme');
+    await stage.publish('customers/acme', 'first', one);
+    await stage.publish('customers/acme', 'second', two);
+  });
+  after(async () => {
+    for (const client of open) await client.close();
+    await stage?.close();
+  });
+
+  /** One that asks each time, so that the test needs not wait. */
+  function connect(options: Partial<ClientOptions> = {}): Client {
+    const client = createClient({ baseUrl: stage.url, token: stage.token, staleMs: 0, news: false, ...options });
+    open.push(client);
+    return client;
+  }
+
+  it('gives what A2 and A3 answer', async () => {
+    const client = connect();
+    const path = `extension-points/${stage.extensionPointId}/bindings/customers%2Facme`;
+    const list = await client.bindings(stage.extensionPointId, 'customers/acme');
+    assert.deepEqual({ ...list }, await stage.call('GET', path));
+    assert.deepEqual(await client.content(one.address), one.bytes);
+    assert.equal(numberOf(await client.load(stage.extensionPointId, 'customers/acme')), 2);
+    assert.equal(numberOf(await client.load(stage.extensionPointId, 'customers/acme', 'first')), 1);
+    assert.deepEqual({ ...(await client.bindings(stage.extensionPointId, 'nobody')) }, {});
+  });
+
+  it('fetches a list whole only when it has changed', async () => {
+    const client = connect();
+    const look = async () => (await client.lookUp(stage.extensionPointId, 'customers/acme')).source;
+    assert.deepEqual([await look(), await look(), await look()], ['network', 'not_modified', 'not_modified']);
+    await stage.publish('customers/acme', 'second', three);
+    assert.deepEqual([await look(), await look()], ['network', 'not_modified']);
+    assert.equal(numberOf(await client.load(stage.extensionPointId, 'customers/acme')), 3);
+  });
+
+  it('takes keys of all kinds to the guest whose they are', async () => {
+    const keys = ['a b', 'ü/ß', '100%', 'x?y#z', '\\back', 'a%2Fb', 'constructor', '🦊', "it's", '*'];
+    const client = connect();
+    for (const [at, key] of keys.entries()) {
+      await stage.invite(key);
+      await stage.publish(key, 'p', numberedModule(100 + at, random));
+    }
+    for (const [at, key] of keys.entries()) {
+      assert.equal(numberOf(await client.load(stage.extensionPointId, key)), 100 + at, key);
+    }
+  });
+
+  it('goes on with what it has when its token is revoked, or fails if that is wished', async () => {
+    const { token, revoke } = await stage.issueToken();
+    const [serving, failing] = [connect({ token }), connect({ token, onRefusal: 'fail' })];
+    for (const client of [serving, failing]) await client.load(stage.extensionPointId, 'customers/acme');
+    await revoke();
+    const plugin = await serving.loadPlugin(stage.extensionPointId, 'customers/acme');
+    assert.equal(plugin.isStale, true);
+    assert.equal(plugin.problem?.code, 'invalid_token');
+    const refused = failing.load(stage.extensionPointId, 'customers/acme');
+    await assert.rejects(refused, { code: 'invalid_token', status: 401 });
+    await assert.rejects(serving.content(four.address), { code: 'invalid_token' });
+  });
+
+  it('gets another token when one is refused', async () => {
+    const { token: old, revoke } = await stage.issueToken();
+    await revoke();
+    const client = connect({ token: ({ isRefused }) => (isRefused ? stage.token : old) });
+    assert.ok(await client.load(stage.extensionPointId, 'customers/acme'));
+  });
+
+  it("says what the server says, with the request's name", async () => {
+    const error = await connect()
+      .bindings('ext_01j29hxk3mfpq8ad68ha6hbsex', 'x')
+      .catch((error) => error);
+    assert.equal(error.code, 'not_found');
+    assert.equal(error.status, 404);
+    assert.ok(error.requestId);
+    await assert.rejects(connect().content(four.address), { code: 'not_found' });
+    await assert.rejects(connect({ baseUrl: `${stage.url}/elsewhere` }).bindings(stage.extensionPointId, 'x'), {
+      status: 404,
+    });
+  });
+
+  it('keeps what it has on disk for a host that is started while the server is down', async (test) => {
+    const server = await startServer();
+    const { TENON_URL = '', TENON_TOKEN = '', TENON_EXTENSION_POINT_ID = '', TENON_GUEST_KEY = '' } = server.quickstart;
+    const store = diskStore({ directory: await temporaryFolder(test) });
+    const options = { baseUrl: TENON_URL, token: TENON_TOKEN, store };
+    const before = connect(options);
+    const plugin = await before.loadPlugin(TENON_EXTENSION_POINT_ID, TENON_GUEST_KEY);
+    await before.close();
+    await server.stop();
+    const after = await connect(options).loadPlugin(TENON_EXTENSION_POINT_ID, TENON_GUEST_KEY);
+    assert.equal(after.contentAddress, plugin.contentAddress);
+    assert.equal(after.isStale, true);
+    assert.equal(after.problem?.code, 'network');
+  });
+
+  it('makes Extism plugins of what is bound', async () => {
+    const { extensionPointId } = stage;
+    const plugin = await createExtismPlugin(connect(), { extensionPointId, guestKey: 'customers/acme', name: 'first' });
+    try {
+      assert.deepEqual(await plugin.functionExists('number'), true);
+    } finally {
+      await plugin.close();
+    }
+  });
+
+  it('warms up many keys at once', async () => {
+    const client = connect({ staleMs: 60_000 });
+    const keys = ['customers/acme', 'nobody', 'a b'].map((guestKey) => ({
+      extensionPointId: stage.extensionPointId,
+      guestKey,
+    }));
+    const { plugins, failures } = await client.warmUp(keys);
+    assert.equal(plugins, 3);
+    assert.deepEqual(failures, []);
+    const asked: unknown[] = [];
+    client.on('request', (event) => asked.push(event));
+    await client.load(stage.extensionPointId, 'customers/acme');
+    assert.deepEqual(asked, []);
+  });
+
+  it('drops what the server says is gone', async () => {
+    const client = connect();
+    const made = await stage.call<{ id: string }>('POST', `apps/${await appOf(stage)}/extension-points`, {
+      name: 'Brief',
+    });
+    assert.deepEqual({ ...(await client.bindings(made.id, 'x')) }, {});
+    await stage.call('DELETE', `extension-points/${made.id}`);
+    await assert.rejects(client.bindings(made.id, 'x'), { code: 'not_found' });
+  });
+});
+
+async function appOf({ call, extensionPointId }: Stage): Promise<string> {
+  return (await call<{ appId: string }>('GET', `extension-points/${extensionPointId}`)).appId;
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { chance, createRandom, pick, type Random } from '../../../test/helpers/random.ts';
+import type { Span } from '../src/index.ts';
+import { moduleOf, observe } from './support/observed.ts';
+
+const module = moduleOf('(module (memory (export "memory") 1) (data (i32.const 0) "name:value,other"))');
+
+type Hook = (...values: number[]) => void;
+
+/** Events that no module made by an instrumenter reports: in no order, and more than there is room for. */
+function play(random: Random) {
+  const limits = {
+    spans: pick(random, [1, 3, 20, 1_000]),
+    depth: pick(random, [1, 2, 7, 100]),
+    events: pick(random, [1, 4, 100]),
+    attributes: pick(random, [1, 100]),
+    textLength: pick(random, [1, 100]),
+    traceTextLength: pick(random, [20, 10_000]),
+  };
+  const minDurationMicroseconds = pick(random, [0, 1, 20]);
+  const observed = observe(module, { limits, spanFilter: { minDurationMicroseconds }, statistics: true });
+  const { context, clock } = observed;
+  context.bind(new WebAssembly.Instance(module));
+  const hooks = context.imports['dylibso:observe/instrument'] as Record<'enter' | 'exit' | 'memory-grow', Hook>;
+  const api = context.imports['dylibso:observe/api'] as Record<'span-enter' | 'span-exit' | 'span-tags' | 'log', Hook>;
+  const counted = { calls: 0, pages: 0, pinned: new Set<string>() };
+  const step = (nesting: number): void => {
+    clock.moveNs(random(12_000));
+    const kind = random(100);
+    if (kind < 35) {
+      hooks.enter(random(5));
+      counted.calls++;
+    } else if (kind < 65) hooks.exit(random(5));
+    else if (kind < 72) {
+      api['span-enter'](0, random(20));
+      counted.calls++;
+    } else if (kind < 78) api['span-exit']();
+    else if (kind < 82) hooks['memory-grow'](random(9));
+    else if (kind < 85) api.log(random(7), 0, random(200));
+    else if (kind < 88) api['span-tags'](random(70_000), random(70_000));
+    else if (kind < 90) context.spanContext();
+    else if (nesting < 4) {
+      const action = () => {
+        for (let count = random(12); count > 0; count--) step(nesting + 1);
+        if (chance(random, 30)) throw new Error('a trap');
+      };
+      try {
+        if (chance(random, 20)) context.withParent(undefined, action);
+        else context.run(action);
+      } catch (error) {
+        assert.equal((error as Error).message, 'a trap');
+      }
+    }
+  };
+  context.run(() => {
+    for (let count = 50 + random(200); count > 0; count--) step(0);
+  });
+  return { ...observed, counted, limits };
+}
+
+function checkBatch(batch: readonly Span[], maxSpans: number): void {
+  assert.ok(batch.length <= maxSpans);
+  const byId = new Map<string, Span>();
+  for (const [place, span] of batch.entries()) {
+    const parent = byId.get(span.parentSpanId ?? '');
+    assert.equal(parent === undefined, place === 0, 'the root alone lies in no span, and parents come first');
+    assert.ok(!byId.has(span.spanId));
+    byId.set(span.spanId, span);
+    assert.ok(span.startTimeUnixNano <= span.endTimeUnixNano);
+    assert.ok(span.selfTimeNano >= 0n);
+    assert.ok(span.leftOut.timeNano >= 0n && span.leftOut.timeNano <= span.endTimeUnixNano - span.startTimeUnixNano);
+    if (parent === undefined) continue;
+    assert.ok(parent.startTimeUnixNano <= span.startTimeUnixNano && span.endTimeUnixNano <= parent.endTimeUnixNano);
+    assert.equal(span.traceId, parent.traceId);
+  }
+}
+
+describe('start() on events that make no sense', () => {
+  it('never throws, loses no call, and gives trees', (test) => {
+    let calls = 0;
+    let spans = 0;
+    for (let seed = 1; seed <= 2_000; seed++) {
+      const { batches, context, counted, limits } = play(createRandom(seed));
+      for (const batch of batches) checkBatch(batch, limits.spans);
+      const { dropped, functions } = context.statistics();
+      const told = batches.flat().reduce((sum, { leftOut }) => sum + 1 + leftOut.calls, 0);
+      assert.equal(told + dropped.depth, counted.calls, `seed ${seed}: every call is told of`);
+      for (const { durations, calls: ofFunction, failures } of functions) {
+        assert.equal(
+          durations.bucketCounts.reduce((sum, count) => sum + count, 0),
+          ofFunction,
+        );
+        assert.ok(failures <= ofFunction);
+      }
+      assertClean(context, batches, seed);
+      calls += counted.calls;
+      spans += batches.flat().length;
+    }
+    test.diagnostic(`${calls} calls, ${spans} spans`);
+  });
+});
+
+/** Nothing of what went before is left in a trace that makes sense. */
+function assertClean(
+  { imports }: ReturnType<typeof play>['context'],
+  batches: (readonly Span[])[],
+  seed: number,
+): void {
+  const { enter, exit } = imports['dylibso:observe/instrument'] as Record<'enter' | 'exit', Hook>;
+  batches.length = 0;
+  enter(7);
+  exit(7);
+  const [[span, ...more] = [], ...others] = batches;
+  assert.deepEqual([more, others], [[], []], `seed ${seed}`);
+  assert.deepEqual(
+    { ...span, traceId: '', spanId: '', startTimeUnixNano: span?.endTimeUnixNano },
+    {
+      traceId: '',
+      spanId: '',
+      parentSpanId: undefined,
+      traceFlags: 1,
+      traceState: undefined,
+      name: 'func[7]',
+      function: { index: 7, rawName: 'func[7]', name: 'func[7]' },
+      startTimeUnixNano: span?.endTimeUnixNano,
+      endTimeUnixNano: span?.endTimeUnixNano,
+      selfTimeNano: 0n,
+      leftOut: { calls: 0, timeNano: 0n },
+      grownPages: 0,
+      status: { code: 'unset', message: '' },
+      attributes: new Map(),
+      events: [],
+      dropped: { events: 0, attributes: 0 },
+    },
+    `seed ${seed}: nothing is left of what went before`,
+  );
+}
