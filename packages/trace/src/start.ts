@@ -110,21 +110,23 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     memory = memoryOf(instance) ?? memory;
     return binding.bind(instance);
   };
-  const merge = (compiled: WebAssembly.Module, own: WebAssembly.Imports = {}): WebAssembly.Imports => {
+  let compiled = module instanceof WebAssembly.Module ? module : undefined;
+  const merge = (found: WebAssembly.Module, own: WebAssembly.Imports = {}): WebAssembly.Imports => {
     refuseForeign(own, suspension.isForeign);
-    memory = importedMemory(compiled, own) ?? memory;
+    memory = importedMemory(found, own) ?? memory;
     return { ...own, ...Object.fromEntries(observeModules.map((name) => [name, { ...own[name], ...imports[name] }])) };
   };
   return {
     imports,
     async instantiate(own) {
-      const compiled = module instanceof WebAssembly.Module ? module : await WebAssembly.compile(module);
+      compiled ??= await WebAssembly.compile(module as BufferSource);
       return bind(await instantiateWithin(compiled, merge(compiled, own), collector, binding));
     },
     instantiateSync(own) {
-      const compiled = module instanceof WebAssembly.Module ? module : new WebAssembly.Module(module);
-      const merged = merge(compiled, own);
-      return bind(binding.run(() => new WebAssembly.Instance(compiled, merged)));
+      const found = compiled ?? new WebAssembly.Module(module as BufferSource);
+      compiled = found;
+      const merged = merge(found, own);
+      return bind(binding.run(() => new WebAssembly.Instance(found, merged)));
     },
     bind,
     unwrap: binding.unwrap,
