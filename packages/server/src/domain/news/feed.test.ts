@@ -70,7 +70,9 @@ describe('createNewsFeed()', () => {
     await settled(asked, ...watches.slice(0, 1));
     await Promise.all(watches.map((watch) => watch.next(20))); // what woke them at the beginning
     let woken = 0;
-    const all = watches.map((watch) => wakes(watch).then((isWoken) => void (woken += Number(isWoken))));
+    const all = watches.map(async (watch) => {
+      if (await wakes(watch)) woken++;
+    });
     feed.told([appId]);
     const seen: number[] = [];
     while (woken < watches.length) {

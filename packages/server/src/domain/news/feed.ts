@@ -62,7 +62,7 @@ export function createNewsFeed(store: Pick<Store, 'read' | 'revision'>): NewsFee
   let isClosed = false;
   let seenRevision = Number.NaN;
   let lookedRevision = Number.NaN;
-  let lookedAtMs = 0;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
   let isAsking = false;
   let shared = new Map<string, Promise<NewsReading>>();
   let sharedRevision = Number.NaN;
