@@ -137,6 +137,21 @@ describe('a server behind TLS and below a path', { skip: noBrowser || whyNoOpens
     await guest.close();
   });
 
+  it('traces modules in a document of its own, isolated and with the workers that lie below the path', async () => {
+    const { page } = owner;
+    await owner.open('/');
+    await page.getByRole('link', { name: 'Trace' }).click();
+    await page.getByRole('heading', { name: 'Trace a module' }).waitFor();
+    await dropFile(page, greet);
+    await page.getByLabel('Input').fill('Ada');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText('Hello, Ada!').waitFor();
+    assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+    await page.getByRole('link', { name: 'Applications' }).click();
+    await page.getByRole('heading', { name: 'Applications' }).waitFor();
+    assert.equal(await page.evaluate(() => crossOriginIsolated), false);
+  });
+
   it('lets the command line in', async (t) => {
     const machine = await newMachine(t);
     const environment = { ...machine.environment, NODE_EXTRA_CA_CERTS: front.certificateFile, DISPLAY: ':0' };

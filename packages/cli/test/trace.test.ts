@@ -135,6 +135,26 @@ describe('tenon trace: commands of WASI', () => {
   });
 });
 
+describe('tenon trace --repeat', { skip: process.platform === 'win32' }, () => {
+  it('lets go of what a run has opened before the next one', async () => {
+    const path = await write('note.wasm', commands.writeNote);
+    await write('note.txt', 'x');
+    const limited = `ulimit -n 200 && exec "$0" "$@"`;
+    const child = spawn(
+      'sh',
+      ['-c', limited, process.execPath, binary, 'trace', path, '--dir', '.', '--repeat', '300'],
+      {
+        env: { PATH: process.env.PATH },
+        cwd: folder.path,
+      },
+    );
+    const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    assert.equal(await exit, 0, stderr);
+    assert.equal(stdout, 'x'.repeat(300));
+  });
+});
+
 describe('tenon trace --invoke', () => {
   it('calls an export with numbers, and writes what it answers', async () => {
     const { stdout, stderr } = await demand([numbersPath, '--invoke', 'grow', '--', '-5', '2.5e-1']);

@@ -13,7 +13,7 @@ import {
   openClient,
   problemAnswer,
 } from '../test/helpers/answering.ts';
-import { settle } from '../test/helpers/manual-clock.ts';
+import { settle, until } from '../test/helpers/manual-clock.ts';
 
 const bytes = Uint8Array.from([1, 2, 3]);
 const address = addressOfBytes(bytes);
@@ -133,31 +133,31 @@ describe('createClient() with a store', () => {
   it('goes on without a store that fails, and tells once until it works again', async () => {
     const { store } = mapStore();
     let isFull = true;
+    let writes = 0;
     const failing: Store = {
       ...store,
       set: async (...args) => {
+        writes++;
         if (isFull) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
         return store.set(...args);
       },
     };
-    const answering = createAnswering(serve);
-    const { client, clock } = openClient(answering, { store: failing, staleMs: 0 });
+    const { client, clock } = openClient(createAnswering(serve), { store: failing, staleMs: 0 });
     const told = listenTo(client);
-    const problems = () => told.filter(({ type }) => type === 'problem').length;
-    const settled = async () => {
-      await client.content(address);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    const problemsAfter = async (number: number) => {
+      await until(() => writes === number);
+      await settle();
+      return told.filter(({ type }) => type === 'problem').length;
     };
-    await Promise.all([client.bindings(...key), client.bindings('ext_1', 'other'), settled()]);
-    assert.equal(problems(), 1);
+    await Promise.all([client.bindings(...key), client.bindings('ext_1', 'other'), client.content(address)]);
+    assert.equal(await problemsAfter(3), 1);
     isFull = false;
     clock.pass(60_000); // when the store is told again that the list holds
     await client.bindings(...key);
-    await settled();
+    assert.equal(await problemsAfter(4), 1);
     isFull = true;
     await client.bindings('ext_1', 'third');
-    await settled();
-    assert.equal(problems(), 2);
+    assert.equal(await problemsAfter(5), 2);
   });
 
   it('goes on without a store that cannot be read', async () => {
@@ -179,16 +179,23 @@ describe('createClient() with a store', () => {
       delete: async () => {},
     };
     const { client, clock } = openClient(createAnswering(serve), { store: hanging });
-    const call = client.lookUp(...key);
-    for (let time = 0; time < 3; time++) {
-      await settle();
+    let source: string | undefined;
+    void client.lookUp(...key).then((answer) => {
+      source = answer.source;
+    });
+    await until(() => {
       clock.pass(5_000);
-    }
-    assert.equal((await call).source, 'network');
-    await settle();
-    const closed = client.close();
-    clock.pass(5_000);
-    await closed;
+      return source !== undefined;
+    });
+    assert.equal(source, 'network');
+    let isClosed = false;
+    void client.close().then(() => {
+      isClosed = true;
+    });
+    await until(() => {
+      clock.pass(5_000);
+      return isClosed;
+    });
     assert.equal(clock.timers, 0);
   });
 

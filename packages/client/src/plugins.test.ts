@@ -129,6 +129,19 @@ describe('load()', () => {
     assert.equal(plugin.isStale, false);
   });
 
+  it('falls back on what was loaded last, by whatever name it was asked for', async () => {
+    const answering = createAnswering(serve({ x: entry(addressOf('a')) }));
+    const { client, clock } = openClient(answering);
+    await client.load(...key, 'x');
+    answering.by(serve({ x: entry(addressOf('b'), day(2)) }));
+    clock.pass(60_000);
+    await client.load(...key);
+    answering.by(serve({ x: entry(addressOf('c'), day(3)) }, noConnection));
+    clock.pass(60_000);
+    assert.equal(nameOf(await client.load(...key, 'x')), 'b');
+    assert.equal(nameOf(await client.load(...key)), 'b');
+  });
+
   it('does not fall back on what is not bound any more, or was confirmed too long ago', async () => {
     const answering = createAnswering(serve({ x: entry(addressOf('a')) }));
     const { client, clock } = openClient(answering, { maxStaleMs: 60_000 });

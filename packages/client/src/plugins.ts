@@ -2,7 +2,7 @@ import { type Binding, type BindingList, newestName } from './bindings.ts';
 import { ClientError } from './errors.ts';
 import type { Emitter, ListKey } from './events.ts';
 import type { ListAnswer, ListOptions, Lists } from './lists.ts';
-import { createLru } from './lru.ts';
+import { createLoadedBefore } from './loaded-before.ts';
 import type { Modules } from './modules.ts';
 import type { Settings } from './options.ts';
 
@@ -32,12 +32,6 @@ export interface PluginParts {
   readonly modules: Modules;
 }
 
-/** What was loaded before. */
-interface Loaded extends Chosen {
-  /** When the server last said that it is bound: by the monotonic clock. */
-  checkedMs: number;
-}
-
 interface Chosen {
   readonly name: string;
   readonly binding: Binding;
@@ -45,61 +39,53 @@ interface Chosen {
 
 export function createPlugins({ settings, events, lists, modules }: PluginParts): Plugins {
   const { clock, maxStaleMs } = settings;
-  /** By what was asked for: what to fall back on when what is bound by now can't be had. */
-  const loadedBefore = createLru<Loaded>(settings.memory.maxLists);
+  const loadedBefore = createLoadedBefore(settings.memory.maxLists);
 
-  function remember(asked: string, { name, binding }: Chosen, checkedMs: number): void {
-    const before = loadedBefore.get(asked);
-    if (before?.binding === binding) before.checkedMs = checkedMs;
-    else loadedBefore.set(asked, { name, binding, checkedMs }, 1);
-  }
-
-  async function loadBound(asked: string, answer: ListAnswer, name: string | undefined, signal?: AbortSignal) {
-    const chosen = choose(answer, name);
-    const module = await modules.load(chosen.binding.contentAddress, signal);
-    const { ageMs, isStale, problem } = answer;
-    remember(asked, chosen, clock.monotonicMs() - ageMs);
-    return { name: chosen.name, ...chosen.binding, module, ageMs, isStale, problem };
+  async function loadBound(key: ListKey, answer: ListAnswer, wanted: string | undefined, signal?: AbortSignal) {
+    const { list, ageMs, isStale, problem } = answer;
+    const checkedMs = clock.monotonicMs() - ageMs;
+    const { name, binding } = choose(answer, wanted);
+    const module = await modules.load(binding.contentAddress, signal);
+    loadedBefore.remember(key, list, wanted, { name, binding, checkedMs });
+    return { name, ...binding, module, ageMs, isStale, problem };
   }
 
   /**
    * The version that was loaded before, in place of one that can't be had: the same that would be served if the list could not be asked for.
    * What the list does not name any more is not served.
    */
-  async function loadBefore(asked: string, { list }: ListAnswer, problem: ClientError): Promise<LoadedPlugin> {
-    const before = loadedBefore.get(asked);
-    const isBound = before !== undefined && list[before.name] !== undefined;
-    const ageMs = before === undefined ? 0 : clock.monotonicMs() - before.checkedMs;
-    if (!isBound || ageMs > maxStaleMs) throw problem;
-    const module = await modules.loadKept(before.binding.contentAddress);
+  async function loadBefore(key: ListKey, { list }: ListAnswer, wanted: string | undefined, problem: ClientError) {
+    const before = loadedBefore.find(key, wanted);
+    if (before === undefined || list[before.name] === undefined) throw problem;
+    const ageMs = clock.monotonicMs() - before.checkedMs;
+    const module = ageMs > maxStaleMs ? undefined : await modules.loadKept(before.binding.contentAddress);
     if (module === undefined) throw problem;
     return { name: before.name, ...before.binding, module, ageMs, isStale: true, problem };
   }
 
   return {
     async load(key, name, options) {
-      const asked = nameOf(key, name);
       let answer = await lists.lookUp(key, options);
       for (let isLast = false; ; isLast = true) {
         try {
-          return await loadBound(asked, answer, name, options.signal);
+          return await loadBound(key, answer, name, options.signal);
         } catch (cause) {
           const error = cause as ClientError;
           if (mustFail(error, options.signal, settings)) throw error;
           // The content may be gone because the list is not the newest: then a newer one names another.
-          if (error.status !== 404 || isLast) return loadBefore(asked, answer, error);
+          if (error.status !== 404 || isLast) return loadBefore(key, answer, name, error);
           answer = await lists.lookUp(key, { ...options, maxAgeMs: 0 });
         }
       }
     },
     loadNow(key, name, { maxAgeMs, signal }) {
       const held = signal?.aborted ? undefined : lists.fresh(key, maxAgeMs);
-      const chosen = held === undefined ? undefined : (name ?? held.newest);
+      const chosen = name ?? held?.newest;
       const binding = chosen === undefined ? undefined : held?.list[chosen];
       if (held === undefined || chosen === undefined || binding === undefined) return undefined;
       const module = modules.kept(binding.contentAddress);
       if (module === undefined) return undefined;
-      remember(nameOf(key, name), { name: chosen, binding }, held.checkedMs);
+      loadedBefore.remember(key, held.list, name, { name: chosen, binding, checkedMs: held.checkedMs });
       if (events.has('lookup')) {
         events.emit('lookup', { kind: 'list', source: 'memory', isStale: false });
         events.emit('lookup', { kind: 'module', source: 'memory', isStale: false });
@@ -130,9 +116,4 @@ function mustFail({ code, status }: ClientError, signal: AbortSignal | undefined
     ['closed', 'no_plugin', 'invalid_module'].includes(code) ||
     (isRefused && onRefusal === 'fail')
   );
-}
-
-/** What was asked for. Neither ids nor names have a line's end in them, whatever a guest key has. */
-function nameOf({ extensionPointId, guestKey }: ListKey, name: string | undefined): string {
-  return `${extensionPointId}\n${name ?? ''}\n${guestKey}`;
 }

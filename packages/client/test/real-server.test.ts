@@ -28,9 +28,11 @@ describe('createClient() against a real server', () => {
     await stage?.close();
   });
 
-  /** One that asks each time, so that the test needs not wait. */
+  /** One that asks each time, so that the test needs not wait, and waits for the answer however slow the machine is. */
   function connect(options: Partial<ClientOptions> = {}): Client {
-    const client = createClient({ baseUrl: stage.url, token: stage.token, staleMs: 0, news: false, ...options });
+    const patience = { patienceMs: Number.POSITIVE_INFINITY, timeouts: { headersMs: Number.POSITIVE_INFINITY } };
+    const own = { baseUrl: stage.url, token: stage.token, staleMs: 0, news: false };
+    const client = createClient({ ...own, ...patience, ...options });
     open.push(client);
     return client;
   }

@@ -1,18 +1,16 @@
+import { type Annotations, createAnnotations } from './annotations.ts';
 import { column, createFiber, type Fiber, special, stride } from './fiber.ts';
 import {
   type Collecting,
   closeAbove,
-  closeFrame,
   closeFunction,
-  closeManual,
   type Ending,
-  extraAt,
   has,
   innermostSpan,
+  leaveTooDeep,
   mark,
   openFrame,
 } from './frames.ts';
-import type { AttributeValue } from './span.ts';
 import type { SpanContext } from './trace-parent.ts';
 
 /** Where a scope of calls began, so that whatever it leaves open can be ended. */
@@ -25,24 +23,17 @@ export interface Mark {
 }
 
 /** Takes the events, and keeps the stacks. */
-export interface Collector {
+export interface Collector extends Annotations {
   readonly enter: (func: number) => void;
   readonly exit: (func: number) => void;
-  readonly memoryGrow: (pages: number) => void;
-  readonly spanEnter: (name: string) => void;
-  readonly spanExit: () => void;
-  /** Attributes of the innermost manual span, else of the innermost call. */
-  readonly tag: (attributes: ReadonlyMap<string, AttributeValue>) => void;
-  /** Something that happened in the innermost call. */
-  readonly addEvent: (name: string, attributes: ReadonlyMap<string, AttributeValue>) => void;
-  /** Counts what a module reported and couldn't be read. */
-  readonly dropText: (kind: 'events' | 'attributes') => void;
   /** Begins a scope of calls, which the host makes into an instance with this memory. */
   readonly begin: (memory?: WebAssembly.Memory) => Mark;
   /** Ends it, and as `ending` says what it left open. */
   readonly end: (mark: Mark, ending?: Ending) => void;
   /** A stack of its own, whose roots lie in this span of the host. */
   readonly newFiber: (parent: SpanContext | undefined) => Fiber;
+  /** Has events go to another stack during an action. */
+  readonly within: <Result>(fiber: Fiber, action: () => Result) => Result;
   /** Has events go to another stack; answers the one to which they went. */
   readonly switchTo: (fiber: Fiber) => Fiber;
   readonly current: () => Fiber;
@@ -51,7 +42,7 @@ export interface Collector {
   /** Ends what is open in the stack of ordinary calls, unless the host's own calls there are going on. */
   readonly endLeftovers: () => void;
   /** Leaves to the caller what is open until it calls what this answers. */
-  readonly holdLeftovers: () => () => void;
+  readonly holdLeftovers: () => (ending?: Ending) => void;
   /** Keeps the spans that are open from being left out; the innermost one's place, 0 if there is none. */
   readonly pin: () => number;
 }
@@ -64,6 +55,7 @@ export function createCollector(
   const { minDurationMs, counters, limits, dropped } = collecting;
   const main = createFiber(parent, limits);
   let fiber = main;
+  const current = () => fiber;
   let isWatching = false;
   let holders = 0;
 
@@ -103,7 +95,7 @@ export function createCollector(
     if (openFrame(fiber, collecting, func, now(), 0)) counters?.enter(func);
   };
   const exitSlowly = (func: number, end: number): void => {
-    if (!leavesTooDeep()) closeFunction(fiber, collecting, func, end);
+    if (!leaveTooDeep(fiber, collecting)) closeFunction(fiber, collecting, func, end);
   };
   /**
    * Without `bind()`, no event tells that a trap has ended calls. But nothing of them is left when the host's own code has returned
@@ -117,69 +109,14 @@ export function createCollector(
       endLeftovers();
     });
   };
-  const endLeftovers = (): void => {
-    if (main.scopes === 0 && holders === 0) closeAbove(main, collecting, 0, now());
-  };
-  /** Whether what ends is a call that has no frame. */
-  const leavesTooDeep = (): boolean => {
-    if (!has(fiber, fiber.top, special.overflow)) return false;
-    if (fiber.tooDeep <= fiber.tooDeepOutside) dropped.unmatched++;
-    else if (--fiber.tooDeep === 0) closeFrame(fiber, collecting, 0);
-    return true;
-  };
-
-  const addEvent = (name: string, attributes: ReadonlyMap<string, AttributeValue>): void => {
-    const at = innermostSpan(fiber);
-    const extra = at === 0 ? undefined : extraAt(fiber, at);
-    if (extra === undefined || extra.events.length >= limits.events) {
-      dropped.events++;
-      if (extra !== undefined) extra.droppedEvents++;
-      return;
-    }
-    extra.events.push({ name, time: now(), attributes });
+  const endLeftovers = (ending?: Ending): void => {
+    if (main.scopes === 0 && holders === 0) closeAbove(main, collecting, 0, now(), ending);
   };
 
   return {
+    ...createAnnotations(now, collecting, current),
     enter,
     exit,
-    memoryGrow(pages) {
-      const at = innermostSpan(fiber);
-      const count = pages >>> 0;
-      if (at !== 0) {
-        const { frames } = fiber;
-        frames[at + column.pages] = (frames[at + column.pages] as number) + count;
-        mark(fiber, at, special.content);
-        const func = frames[at + column.func] as number;
-        if (!Number.isNaN(func)) counters?.grow(func, count);
-      }
-      addEvent('memory.grow', new Map([['pages', count]]));
-    },
-    spanEnter(name) {
-      const start = now();
-      if (openFrame(fiber, collecting, Number.NaN, start, special.manual)) extraAt(fiber, fiber.top).name = name;
-    },
-    spanExit() {
-      const end = now();
-      if (!leavesTooDeep()) closeManual(fiber, collecting, end);
-    },
-    tag(attributes) {
-      let at = fiber.top;
-      while (at > 0 && !has(fiber, at, special.manual | special.boundary)) at -= stride;
-      if (at === 0 || !has(fiber, at, special.manual)) at = innermostSpan(fiber);
-      const extra = at === 0 ? undefined : extraAt(fiber, at);
-      for (const [key, value] of attributes) {
-        if (extra !== undefined && (extra.attributes.has(key) || extra.attributes.size < limits.attributes)) {
-          extra.attributes.set(key, value);
-          continue;
-        }
-        dropped.attributes++;
-        if (extra !== undefined) extra.droppedAttributes++;
-      }
-    },
-    addEvent,
-    dropText(kind) {
-      dropped[kind]++;
-    },
     begin(called) {
       const { top, tooDeep, tooDeepOutside, memory } = fiber;
       // A boundary for which there is no room is counted with what is too deep, but is no call that was dropped.
@@ -201,21 +138,30 @@ export function createCollector(
       made.memory = fiber.memory;
       return made;
     },
+    within(inner, action) {
+      const outer = fiber;
+      fiber = inner;
+      try {
+        return action();
+      } finally {
+        fiber = outer;
+      }
+    },
     switchTo(next) {
       const previous = fiber;
       fiber = next;
       return previous;
     },
-    current: () => fiber,
+    current,
     finish(finished, ending) {
       closeAbove(finished, collecting, 0, now(), ending);
     },
-    endLeftovers,
+    endLeftovers: () => endLeftovers(),
     holdLeftovers() {
       holders++;
-      return () => {
+      return (ending) => {
         holders--;
-        endLeftovers();
+        endLeftovers(ending);
       };
     },
     pin() {

@@ -65,6 +65,14 @@ function openFrameAt(fiber: Fiber, func: number, start: number, bits: number): v
   fiber.top = at;
 }
 
+/** Whether what ends is a call that has no frame. Those that the host's innermost call found open are not its to end. */
+export function leaveTooDeep(fiber: Fiber, collecting: Collecting): boolean {
+  if (!has(fiber, fiber.top, special.overflow)) return false;
+  if (fiber.tooDeep <= fiber.tooDeepOutside) collecting.dropped.unmatched++;
+  else if (--fiber.tooDeep === 0) closeFrame(fiber, collecting, 0);
+  return true;
+}
+
 /** The innermost span that is open: neither ground nor boundary; 0 if there is none. */
 export function innermostSpan(fiber: Fiber): number {
   return spanAtOrBelow(fiber, fiber.top);

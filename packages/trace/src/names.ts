@@ -23,7 +23,9 @@ export function createFunctionNames(section: () => Uint8Array | undefined, deman
       if (found !== undefined) return found;
       table ??= readNameTable(section() ?? new Uint8Array());
       const range = table.ranges.get(index);
-      const rawName = range === undefined ? `func[${index}]` : decoder.decode(table.bytes.subarray(...range));
+      // Not kept: a module may report any index, and there are billions.
+      if (range === undefined) return { index, rawName: `func[${index}]`, name: `func[${index}]` };
+      const rawName = decoder.decode(table.bytes.subarray(...range));
       const described = Object.freeze({ index, rawName, name: (demangle && attempt(demangle, rawName)) || rawName });
       known.set(index, described);
       return described;

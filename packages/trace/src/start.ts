@@ -1,21 +1,22 @@
-import { type Binding, createBinding, type ExportedFunction } from './bind.ts';
-import { buildSpans } from './build-spans.ts';
-import { createAnchor, systemClock, toNano } from './clock.ts';
-import { type Collector, createCollector } from './collector.ts';
-import { createDelivery, messageOf } from './delivery.ts';
-import { TraceError } from './errors.ts';
-import { clearRecords, type Fiber, type RootTrace } from './fiber.ts';
-import { type Collecting, extraAt } from './frames.ts';
+import { createBinding, type ExportedFunction } from './bind.ts';
+import { systemClock } from './clock.ts';
+import { createCollector } from './collector.ts';
+import { createDelivery } from './delivery.ts';
+import type { TraceError } from './errors.ts';
+import type { Collecting } from './frames.ts';
 import { createFunctionCounters } from './function-counters.ts';
 import { createIdSource } from './ids.ts';
-import { createImports, type ObserveImports, observeModules } from './imports.ts';
+import { createImports, type ObserveImports } from './imports.ts';
+import { createInstantiation } from './instantiation.ts';
 import { importedMemory, memoryOf } from './memory.ts';
 import { nameSectionOf } from './name-section.ts';
 import { createFunctionNames } from './names.ts';
 import { type ParentSource, resolveOptions, type TraceOptions } from './options.ts';
+import { askForParent, resolveParent } from './root-trace.ts';
+import { createRoots } from './roots.ts';
 import type { Attributes, TraceStatistics } from './span.ts';
 import { createSuspension, type Promising } from './suspend.ts';
-import { formatTraceParent, parseTraceParent, type SpanContext } from './trace-parent.ts';
+import { formatTraceParent, type SpanContext } from './trace-parent.ts';
 
 /** What a host adds around one instrumented module. Several of its instances may share it. */
 export interface TraceContext {
@@ -62,47 +63,28 @@ export interface TraceContext {
 export function start(module: WebAssembly.Module | BufferSource, options: TraceOptions = {}): TraceContext {
   const { minDurationMicroseconds, limits } = resolveOptions(options);
   const clock = options.clock ?? systemClock();
-  const anchor = createAnchor(clock);
-  const ids = createIdSource(options.random);
   const names = createFunctionNames(nameSectionOf(module), options.demangle);
   const report = reporter(options.onError);
   const delivery = createDelivery(options.exporters ?? [], report);
-  const rootAttributes = attributesOf(options.attributes);
-  const startTimeUnixNano = anchor.originUnixNano() + toNano(clock.now());
-  const dropped = { spans: 0, depth: 0, events: 0, attributes: 0, unmatched: 0 };
-
-  const traceOf = (fiber: Fiber): RootTrace => {
-    fiber.trace ??= rootTrace(fiber.parent(), ids.traceId);
-    return fiber.trace;
-  };
+  const roots = createRoots({
+    clock,
+    limits,
+    names,
+    delivery,
+    ids: createIdSource(options.random),
+    attributes: attributesOf(options.attributes),
+  });
   const collecting: Collecting = {
     limits,
     // Without exporters, nobody would get the spans.
     minDurationMs: options.exporters?.length ? thresholdMs(minDurationMicroseconds) : Number.POSITIVE_INFINITY,
-    dropped,
+    dropped: { spans: 0, depth: 0, events: 0, attributes: 0, unmatched: 0 },
     counters: options.statistics ? createFunctionCounters() : undefined,
-    endRoot(fiber) {
-      if (delivery.isNeeded()) {
-        const trace = traceOf(fiber);
-        const building = { names, spanId: ids.spanId, originUnixNano: anchor.originUnixNano(), rootAttributes };
-        // A host that samples has decided already: https://www.w3.org/TR/trace-context/#sampled-flag
-        const spans = trace.traceFlags & 1 ? buildSpans(fiber, trace, building) : [];
-        clearRecords(fiber, limits.traceTextLength);
-        if (spans.length > 0) delivery.deliver(spans);
-      } else clearRecords(fiber, limits.traceTextLength);
-    },
+    endRoot: roots.end,
   };
   const collector = createCollector(clock.now, collecting, () => askForParent(options.parent, report));
   const binding = createBinding(collector, options.failureReason);
-  const spanContext = (): SpanContext | undefined => {
-    const at = collector.pin();
-    if (at === 0) return undefined;
-    const fiber = collector.current();
-    const extra = extraAt(fiber, at);
-    extra.spanId ??= ids.spanId();
-    const { traceId, traceFlags, traceState } = traceOf(fiber);
-    return { traceId, spanId: extra.spanId, traceFlags, traceState };
-  };
+  const spanContext = () => roots.contextOf(collector.current(), collector.pin());
   const suspension = createSuspension(collector, binding, () => spanContext() ?? collector.current().parent());
   let memory: WebAssembly.Memory | undefined;
   const imports = createImports(collector, { memory: () => memory, limits, report });
@@ -110,36 +92,26 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     memory = memoryOf(instance) ?? memory;
     return binding.bind(instance);
   };
-  const merge = (compiled: WebAssembly.Module, own: WebAssembly.Imports = {}): WebAssembly.Imports => {
-    refuseForeign(own, suspension.isForeign);
-    memory = importedMemory(compiled, own) ?? memory;
-    return { ...own, ...Object.fromEntries(observeModules.map((name) => [name, { ...own[name], ...imports[name] }])) };
-  };
+  const instantiation = createInstantiation(module, {
+    collector,
+    binding,
+    imports,
+    isForeign: suspension.isForeign,
+    onImports(compiled, own) {
+      memory = importedMemory(compiled, own) ?? memory;
+    },
+  });
   return {
     imports,
-    async instantiate(own) {
-      const compiled = module instanceof WebAssembly.Module ? module : await WebAssembly.compile(module);
-      return bind(await instantiateWithin(compiled, merge(compiled, own), collector, binding));
-    },
-    instantiateSync(own) {
-      const compiled = module instanceof WebAssembly.Module ? module : new WebAssembly.Module(module);
-      const merged = merge(compiled, own);
-      return bind(binding.run(() => new WebAssembly.Instance(compiled, merged)));
-    },
+    instantiate: async (own) => bind(await instantiation.instantiate(own)),
+    instantiateSync: (own) => bind(instantiation.instantiateSync(own)),
     bind,
     unwrap: binding.unwrap,
     promising: suspension.promising,
     suspending: suspension.suspending,
     run: binding.run,
-    withParent(parent, action) {
-      const fiber = collector.newFiber(resolveParent(parent));
-      const previous = collector.switchTo(fiber);
-      try {
-        return binding.run(action);
-      } finally {
-        collector.switchTo(previous);
-      }
-    },
+    withParent: (parent, action) =>
+      collector.within(collector.newFiber(resolveParent(parent)), () => binding.run(action)),
     spanContext,
     traceparent() {
       const context = spanContext();
@@ -147,8 +119,8 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     },
     statistics: () => ({
       functions: collecting.counters?.snapshot(names) ?? [],
-      dropped: { ...dropped, exports: delivery.failedExports() },
-      startTimeUnixNano,
+      dropped: { ...collecting.dropped, exports: delivery.failedExports() },
+      startTimeUnixNano: roots.startTimeUnixNano,
     }),
     flush: delivery.flush,
     shutdown() {
@@ -156,35 +128,6 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
       return delivery.shutdown();
     },
   };
-}
-
-/** A module's start function runs as it is instantiated, and may leave calls open by a trap. */
-async function instantiateWithin(
-  module: WebAssembly.Module,
-  imports: WebAssembly.Imports,
-  collector: Collector,
-  { endingOf }: Binding,
-): Promise<WebAssembly.Instance> {
-  const release = collector.holdLeftovers();
-  try {
-    return await WebAssembly.instantiate(module, imports);
-  } catch (thrown) {
-    const fiber = collector.current();
-    if (fiber.scopes === 0) collector.finish(fiber, endingOf(thrown));
-    throw thrown;
-  } finally {
-    release();
-  }
-}
-
-function refuseForeign(imports: WebAssembly.Imports, isForeign: (value: unknown) => boolean): void {
-  for (const [module, fields] of Object.entries(imports)) {
-    for (const [field, value] of Object.entries(fields)) {
-      if (!isForeign(value)) continue;
-      const detail = `Cannot trace calls that wait in the import ${module}.${field}: make it with suspending() of the trace context`;
-      throw new TraceError('foreign_suspending', detail);
-    }
-  }
 }
 
 /**
@@ -208,27 +151,4 @@ function reporter(onError: TraceOptions['onError']): (error: TraceError) => void
 function attributesOf(given: TraceOptions['attributes']): Attributes {
   if (given === undefined) return new Map();
   return new Map(given instanceof Map ? given : Object.entries(given));
-}
-
-function rootTrace(parent: SpanContext | undefined, newTraceId: () => string): RootTrace {
-  if (parent === undefined) {
-    return { traceId: newTraceId(), parentSpanId: undefined, traceFlags: 1, traceState: undefined };
-  }
-  const { traceId, spanId, traceFlags, traceState } = parent;
-  return { traceId, parentSpanId: spanId, traceFlags, traceState };
-}
-
-/** The span that a host names as the parent; `undefined` for one that names none, or not rightly. */
-function resolveParent(given: ParentSource): SpanContext | undefined {
-  if (given === undefined) return undefined;
-  return typeof given === 'string' ? parseTraceParent(given) : parseTraceParent(given.traceparent, given.tracestate);
-}
-
-function askForParent(source: TraceOptions['parent'], report: (error: TraceError) => void): SpanContext | undefined {
-  try {
-    return resolveParent(typeof source === 'function' ? source() : source);
-  } catch (cause) {
-    report(new TraceError('invalid_option', `The option parent failed: ${messageOf(cause)}`, { cause }));
-    return undefined;
-  }
 }

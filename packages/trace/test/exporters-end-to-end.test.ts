@@ -11,9 +11,9 @@ import { foldedStacks } from '@tenon/trace/formats';
 import { activeParent, openTelemetryExporter } from '@tenon/trace/opentelemetry';
 import { otlpExporter, otlpMetrics } from '@tenon/trace/otlp';
 import { wat } from '../../../test/helpers/wat.ts';
-import { type Collector, namesIn, spansIn, startCollector } from './support/collector.ts';
+import { type Collector, namesIn, spansIn, startCollector } from './helpers/collector.ts';
+import { attributesOf, hexOf, type Plain } from './helpers/otlp-definitions.ts';
 import { createManualClock } from './support/manual-clock.ts';
-import { attributesOf, hexOf, type Plain } from './support/otlp-definitions.ts';
 
 /** A plugin in C++ and Rust, as far as names go: `run` calls `step` as often as it is told, the host passes time, and grows memory. */
 const plugin = wat(`

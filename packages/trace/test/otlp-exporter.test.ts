@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type OtlpExporterOptions, otlpExporter } from '@tenon/trace/otlp';
 import { createOtlpExporter } from '../src/otlp/span-exporter.ts';
-import { type Collector, namesIn, startCollector } from './support/collector.ts';
+import { type Collector, namesIn, startCollector } from './helpers/collector.ts';
+import { encodeMessage, official } from './helpers/otlp-definitions.ts';
 import { makeSpan, smallTrace } from './support/make-span.ts';
-import { encodeMessage, official } from './support/otlp-definitions.ts';
 import { createTestWorld } from './support/test-world.ts';
 
 describe('otlpExporter()', () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { otlpJson, otlpProtobuf } from '@tenon/trace/otlp';
-import { makeSpan, smallTrace, someTimeUnixNano, someTraceId, spanIdOf } from './support/make-span.ts';
 import {
   attributesOf,
   decodeJson,
@@ -10,7 +9,8 @@ import {
   hexOf,
   official,
   type Plain,
-} from './support/otlp-definitions.ts';
+} from './helpers/otlp-definitions.ts';
+import { makeSpan, smallTrace, someTimeUnixNano, someTraceId, spanIdOf } from './support/make-span.ts';
 
 const type = official.traceRequest;
 

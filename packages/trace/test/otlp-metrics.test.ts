@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type OtlpMetricsOptions, otlpMetrics } from '@tenon/trace/otlp';
 import { createOtlpMetrics } from '../src/otlp/metrics-exporter.ts';
-import { type Collector, type Received, startCollector } from './support/collector.ts';
+import { type Collector, type Received, startCollector } from './helpers/collector.ts';
+import { attributesOf, encodeMessage, official, type Plain } from './helpers/otlp-definitions.ts';
 import { someTimeUnixNano } from './support/make-span.ts';
-import { attributesOf, encodeMessage, official, type Plain } from './support/otlp-definitions.ts';
 import { type StatisticsPlan, statisticsOf } from './support/statistics.ts';
 import { createTestWorld } from './support/test-world.ts';
 

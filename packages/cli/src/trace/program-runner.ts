@@ -3,17 +3,19 @@ import { createDemangler } from '@tenon/trace/demangle';
 import { formatResults } from './call-arguments.ts';
 import { createExtismHost, type ExtismHost } from './extism-host.ts';
 import type { Ending, FunctionRun, RunMessage, RunResult, RunTask } from './messages.ts';
-import { extismModule, type Program, type Stub, wasiModules } from './program.ts';
+import { extismModule, type Program, type Stub } from './program.ts';
 import { createStandardInput } from './standard-input.ts';
 import { createStopper, Stopped, type Stopper } from './stopper.ts';
 import { rootTime } from './summary.ts';
-import { createWasiHost, loadWasi, ProgramExit, type WasiHost } from './wasi-host.ts';
+import { createWasiHost, loadWasi, openNothing, ProgramExit, type WasiHost } from './wasi-host.ts';
 
 /** An instance, and what stands around it. */
 interface Running {
   readonly exports: WebAssembly.Exports;
   readonly memory: WebAssembly.Memory | undefined;
   readonly plugin: ExtismHost;
+  /** Lets go of what it holds of the system. */
+  readonly close: () => void;
 }
 
 /** What a call came to. */
@@ -55,25 +57,31 @@ export async function createProgramRunner(
   });
   const observing = stoppable(context, stopper);
   const compiled = new WebAssembly.Module(task.module, { builtins: ['js-string'] });
+  const imported = new Set(WebAssembly.Module.imports(compiled).map(({ module }) => module));
+  const wasiVersions = [
+    { module: 'wasi_snapshot_preview1', version: 'preview1' } as const,
+    { module: 'wasi_unstable', version: 'unstable' } as const,
+  ].filter(({ module }) => imported.has(module));
+  const nothing = openNothing();
 
   function instantiate(): Running {
-    const versions = { wasi_snapshot_preview1: 'preview1', wasi_unstable: 'unstable' } as const;
-    const wasi = new Map<string, WasiHost>(
-      wasiModules.map((name) => [name, createWasiHost(Wasi, versions[name], task, { stdin, stopper })]),
-    );
+    const wasi = wasiVersions.map(({ module, version }): [string, WasiHost] => [
+      module,
+      createWasiHost(Wasi, version, task, { stdin, stopper, nothing }),
+    ]);
     const imports = mergeImports([
       stubImports(task.stubs),
       { [extismModule]: plugin.imports },
-      ...[...wasi].map(([name, host]) => ({ [name]: host.imports })),
+      ...wasi.map(([name, host]) => ({ [name]: host.imports })),
       observing,
     ]);
     const instance = context.bind(context.run(() => new WebAssembly.Instance(compiled, imports)));
     const memory = memoryOf(instance.exports, imports);
-    for (const { module } of WebAssembly.Module.imports(compiled)) {
-      if (memory !== undefined) wasi.get(module)?.attach(memory);
-      wasi.delete(module);
-    }
-    return { exports: instance.exports, memory, plugin };
+    if (memory !== undefined) for (const [, host] of wasi) host.attach(memory);
+    const close = () => {
+      for (const [, host] of wasi) host.close();
+    };
+    return { exports: instance.exports, memory, plugin, close };
   }
 
   return () => {
@@ -91,6 +99,7 @@ export async function createProgramRunner(
       try {
         // A command runs once; what has functions to call is used again, as hosts do.
         if (running === undefined || task.program.kind === 'command') {
+          running?.close();
           running = instantiate();
           initialize(running, task.program);
         }

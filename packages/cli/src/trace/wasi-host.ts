@@ -22,6 +22,8 @@ export interface WasiHost {
   readonly imports: WebAssembly.ModuleImports;
   /** To be called once there is an instance, before anything of it is. */
   readonly attach: (memory: WebAssembly.Memory) => void;
+  /** Closes what the program has left open, and its folders: nothing else ever does. */
+  readonly close: () => void;
 }
 
 /** https://github.com/WebAssembly/WASI/blob/wasi-0.1/preview1/docs.md#errno */
@@ -55,6 +57,13 @@ export function quietly<Result>(action: () => Result): Result {
 export interface WasiSurroundings {
   readonly stdin: StandardInput;
   readonly stopper: Stopper;
+  /** What Node.js's WASI has for stdin, which is read elsewhere: an open file that is empty. */
+  readonly nothing: number;
+}
+
+/** Opens what stands for stdin where it is not read. */
+export function openNothing(): number {
+  return openSync(devNull, 'r');
 }
 
 /**
@@ -65,7 +74,7 @@ export function createWasiHost(
   Wasi: typeof WASI,
   version: 'preview1' | 'unstable',
   task: RunTask,
-  { stdin, stopper }: WasiSurroundings,
+  { stdin, stopper, nothing }: WasiSurroundings,
 ): WasiHost {
   const wasi = quietly(
     () =>
@@ -74,13 +83,13 @@ export function createWasiHost(
         args: [task.programName, ...(task.program.kind === 'command' ? task.program.args : [])],
         env: task.environment,
         preopens: task.folders,
-        stdin: openSync(devNull, 'r'),
+        stdin: nothing,
         stdout: 1,
         stderr: 2,
       }),
   );
   let memory: WebAssembly.Memory | undefined;
-  const native = wasi.wasiImport as Record<'fd_read' | 'fd_write', (...args: number[]) => number>;
+  const native = wasi.wasiImport as Record<'fd_close' | 'fd_read' | 'fd_write', (...args: number[]) => number>;
   const buffersAt = (vectors: number, count: number, sizeAt: number): Buffers | undefined =>
     memory && readVectors(memory, { vectors: vectors >>> 0, count: count >>> 0, sizeAt: sizeAt >>> 0 });
   return {
@@ -117,8 +126,16 @@ export function createWasiHost(
       memory = found;
       wasi.finalizeBindings({ exports: {} }, { memory: found });
     },
+    close() {
+      if (memory === undefined) return;
+      // Descriptors are given out from below. Those up to 2 are this process's own.
+      for (let fd = 3, unused = 0; unused < maxUnused; fd++) unused = native.fd_close(fd) === 0 ? 0 : unused + 1;
+    },
   };
 }
+
+/** After so many descriptors that are not in use, none is. */
+const maxUnused = 64;
 
 const retryMs = 5;
 

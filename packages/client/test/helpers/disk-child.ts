@@ -9,10 +9,12 @@ import { createClient } from '@tenon/client';
 import { diskStore } from '@tenon/client/disk';
 
 const [baseUrl = '', token = '', directory = '', maxBytes = '', ...addresses] = process.argv.slice(2);
+// A busy machine is no fault.
+const patience = { headersMs: 120_000, idleMs: 120_000, storeMs: 120_000 };
 const store = diskStore({ directory, maxBytes: Number(maxBytes) });
 for (let read = 1; ; read++) {
   // A client for each round: nothing is kept but what is in the store.
-  const client = createClient({ baseUrl, token, store, news: false });
+  const client = createClient({ baseUrl, token, store, news: false, timeouts: patience });
   client.on('problem', ({ error }) => {
     if (error.code !== 'store_failed' && error.code !== 'damaged_entry') return;
     console.error(error.code, error.cause);

@@ -46,3 +46,8 @@ export function createManualClock(): ManualClock {
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
+
+/** Until something is so that happens by itself, however long that takes. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await settle();
+}

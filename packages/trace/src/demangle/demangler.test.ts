@@ -97,6 +97,26 @@ describe('createDemangler()', () => {
     assert.equal(demangle('_ZN5space3fooEibc'), 'space::foo(int, bool, char)');
   });
 
+  it('gives names up that take too long altogether, and takes them up again later', () => {
+    let ms = 0;
+    let tickMs = 0;
+    const timed = createDemangler(wasm, {
+      now() {
+        ms += tickMs;
+        return ms;
+      },
+    });
+    tickMs = 4;
+    for (let index = 0; index < 1_000; index++) assert.equal(timed(`_ZN1f3${index + 100}Ei`), `_ZN1f3${index + 100}Ei`);
+    assert.equal(timed('_Z1fi'), '_Z1fi', 'a thousand names that mean nothing took more than two seconds');
+    tickMs = 0;
+    ms += 60_000;
+    assert.equal(timed('_Z1fi'), 'f(int)');
+    tickMs = 1;
+    for (let index = 0; index < 10_000; index++)
+      assert.equal(timed('_Z1fi'), 'f(int)', 'names that are read in time cost nothing');
+  });
+
   it('refuses another module', () => {
     const empty = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
     assert.throws(() => createDemangler(empty), /memory of a module that defines none/);

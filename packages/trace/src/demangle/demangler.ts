@@ -1,4 +1,5 @@
 import { limitMemory } from './limit-memory.ts';
+import { createTimeBudget } from './time-budget.ts';
 
 /** Writes a function's name as people do: mangled names of Rust (both kinds) and C++ (Itanium), every other as it stands. */
 export type Demangle = (rawName: string) => string;
@@ -8,6 +9,8 @@ export interface DemanglerOptions {
   readonly maxNameLength?: number | undefined;
   /** What comes out longer is not taken; the raw name is. In UTF-16 code units. Default: 16,384. */
   readonly maxResultLength?: number | undefined;
+  /** A clock in milliseconds. Default: `performance.now`. */
+  readonly now?: (() => number) | undefined;
 }
 
 /** What `gecko-profiler-demangle` exports: wasm-bindgen's way of handing strings over. */
@@ -23,6 +26,15 @@ interface DemanglerExports {
  * twice; such a name ends here within milliseconds.
  */
 const maxMemoryPages = 34;
+
+/**
+ * Some names that mean nothing take the C++ library a tenth of a second to find that out. All such names together, and those that are slow to
+ * read, may take this long at once, and this share of all time; what comes after that stays as it is for a while.
+ */
+const slowAllowanceMs = 2_000;
+const slowShare = 0.05;
+/** Names of real programs are read in microseconds; what takes longer is slow, or the machine is. */
+const slowMs = 5;
 
 /** Itanium C++ and Rust's older mangling, with the extra underscore of some linkers, and Rust's newer one. */
 const mangled = /^_{1,2}Z|^_R[A-Z]/;
@@ -41,29 +53,38 @@ const unnamedNamespace = /(^|::)_GLOBAL__N_1(?=::|$)/g;
  * demangle('_ZN5space3fooEi'); // space::foo(int)
  * ```
  *
- * Names come from strangers' modules. Whatever they hold, the result is a string after a few milliseconds and a MiB at the most: a
- * name that can't be demangled within that is handed back as it stands.
+ * Names come from strangers' modules. Whatever they hold, memory stays within a MiB and time within bounds: a name that
+ * can't be read so is handed back as it stands.
  *
  * @param wasm `index_bg.wasm` of that package
  * @throws TypeError where the module is another one
  */
 export function createDemangler(wasm: BufferSource, options: DemanglerOptions = {}): Demangle {
-  const { maxNameLength = 16_384, maxResultLength = 16_384 } = options;
+  const { maxNameLength = 16_384, maxResultLength = 16_384, now = () => performance.now() } = options;
   const module = new WebAssembly.Module(limitMemory(bytesOf(wasm), maxMemoryPages));
+  const budget = createTimeBudget(now, slowAllowanceMs, slowShare);
   let library = instantiate(module);
-  return (rawName) => {
-    if (!mangled.test(rawName) || rawName.length > maxNameLength) return rawName;
-    const name = rawName.startsWith('__Z') ? rawName.slice(1) : rawName;
-    let result: string;
+
+  /** `undefined` for a name that can't be read. */
+  function read(name: string): string | undefined {
     try {
-      result = demangleAny(library, name, maxResultLength);
+      const result = demangleAny(library, name, maxResultLength);
+      // A name that it can't read comes back without its first underscore.
+      return result === '' || result === name || result === name.slice(1) ? undefined : result;
     } catch {
       // A trap leaves a library of this kind in an unknown state.
       library = instantiate(module);
-      return rawName;
+      return undefined;
     }
-    // A name that it can't read comes back without its first underscore.
-    if (result === '' || result === name || result === name.slice(1)) return rawName;
+  }
+
+  return (rawName) => {
+    if (!mangled.test(rawName) || rawName.length > maxNameLength || budget.isSpent()) return rawName;
+    const name = rawName.startsWith('__Z') ? rawName.slice(1) : rawName;
+    const startMs = now();
+    const result = read(name);
+    if (result === undefined || now() - startMs > slowMs) budget.charge(startMs);
+    if (result === undefined) return rawName;
     return rustHash.test(name) ? result : result.replace(unnamedNamespace, '$1(anonymous namespace)');
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type AppId, newId } from '@tenon/protocol';
 import type { Queries, Store } from '../ports.ts';
 import { createNewsFeed, type NewsWatch } from './feed.ts';
@@ -60,6 +60,28 @@ describe('createNewsFeed()', () => {
     assert.equal(await wakes(third, 20), false);
     assert.equal(await wakes(one, 20), false);
     for (const watch of [one, two, third]) watch.end();
+  });
+
+  it('lets other work in between when very many are to be woken', async () => {
+    const { store, asked } = openStore();
+    const feed = createNewsFeed(store);
+    const appId = newId('app');
+    const watches = Array.from({ length: 100 }, () => feed.watch(appId));
+    await settled(asked, ...watches.slice(0, 1));
+    await Promise.all(watches.map((watch) => watch.next(20))); // what woke them at the beginning
+    let woken = 0;
+    const all = watches.map(async (watch) => {
+      if (await wakes(watch)) woken++;
+    });
+    feed.told([appId]);
+    const seen: number[] = [];
+    while (woken < watches.length) {
+      await setImmediate();
+      seen.push(woken);
+    }
+    await Promise.all(all);
+    assert.ok(seen.length > 2 && (seen[0] ?? 0) < watches.length, seen.join(' '));
+    for (const watch of watches) watch.end();
   });
 
   it('finds what others have written by the revision, and wakes who watches that, then everybody', async () => {

@@ -11,6 +11,9 @@ const lookMs = 500;
 /** How many news are read at once. */
 const batch = 500;
 
+/** How many are woken in one turn of the event loop. */
+const wokenAtOnce = 32;
+
 /** How many readings are shared at the most: more come about only where many catch up at once. */
 const maxShared = 256;
 
@@ -59,13 +62,13 @@ export function createNewsFeed(store: Pick<Store, 'read' | 'revision'>): NewsFee
   let isClosed = false;
   let seenRevision = Number.NaN;
   let lookedRevision = Number.NaN;
-  let lookedAtMs = 0;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
   let isAsking = false;
   let shared = new Map<string, Promise<NewsReading>>();
   let sharedRevision = Number.NaN;
 
   const wakeAll = (appIds: Iterable<AppId>): void => {
-    for (const appId of appIds) for (const watch of watches.get(appId) ?? []) watch.wake();
+    wakeInTurns(Array.from(appIds).flatMap((appId) => [...(watches.get(appId) ?? [])]));
   };
   const wakeChanged = async (): Promise<void> => {
     for (const [appId, { serial, mark }] of await store.read.newsHeads([...watches.keys()])) {
@@ -147,6 +150,13 @@ export function createNewsFeed(store: Pick<Store, 'read' | 'revision'>): NewsFee
       return isClosed;
     },
   };
+}
+
+/** Wakes a few, and more in the next turn of the event loop: what else there is to do need not wait for thousands. */
+function wakeInTurns(due: readonly NewsWatch[], from = 0): void {
+  const to = from + wokenAtOnce;
+  for (const watch of due.slice(from, to)) watch.wake();
+  if (to < due.length) setImmediate(() => wakeInTurns(due, to));
 }
 
 function createWatch(onEnd: () => void): NewsWatch {

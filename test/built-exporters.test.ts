@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { exercise } from '../../../test/engines/exercise-exporters.mjs';
+import { type Collector, namesIn, startCollector } from '../packages/trace/test/helpers/collector.ts';
+import { exercise } from './engines/exercise-exporters.mjs';
 import {
   buildPackages,
   type EnginePages,
@@ -13,8 +14,7 @@ import {
   runInChromium,
   runInEngine,
   whyNotHere,
-} from '../../../test/helpers/engines.ts';
-import { type Collector, namesIn, startCollector } from './support/collector.ts';
+} from './helpers/engines.ts';
 
 const names = ['space::run()', 'plugin::step', 'plain'];
 
