@@ -20,8 +20,7 @@ export interface Suspension {
   readonly promising: Promising;
   /** As `new WebAssembly.Suspending`, of a function to import. */
   readonly suspending: (imported: (...args: never[]) => unknown) => object;
-  /** Whether a value to import came from {@link suspending}. */
-  readonly isOwn: (value: object) => boolean;
+  /** Whether a value to import was made by `WebAssembly.Suspending`, and not by {@link suspending}. */
   readonly isForeign: (value: unknown) => boolean;
 }
 
@@ -89,7 +88,6 @@ export function createSuspension(
       own.add(made);
       return made;
     },
-    isOwn: (value) => own.has(value),
     isForeign(value) {
       const { Suspending } = WebAssembly as unknown as Partial<PromiseIntegration>;
       return Suspending !== undefined && value instanceof Suspending && !own.has(value);

@@ -173,6 +173,29 @@ describe('the flame graph in a browser', { skip: whyNoChromium() ?? false }, () 
     await close();
   });
 
+  it('zooms around the pointer with Ctrl and the wheel, and moves by dragging without choosing anything', async () => {
+    const { page, faults, details, close } = await open(smallTrace());
+    const box = await page.getByRole('application').boundingBox();
+    assert.ok(box);
+    const y = box.y + 22 + 56 + 10;
+    const whole = page.getByRole('button', { name: 'Show all' });
+    await page.mouse.move(box.x + box.width - 100, y);
+    await page.keyboard.down('Control');
+    for (let turn = 0; turn < 20; turn++) await page.mouse.wheel(0, -400);
+    await page.keyboard.up('Control');
+    assert.equal(await whole.isDisabled(), false);
+    const before = await details();
+    await page.mouse.down();
+    await page.mouse.move(box.x + 100, y, { steps: 5 });
+    await page.mouse.up();
+    assert.equal(await details(), before, 'nothing is chosen');
+    // Far right there is but the end of `run`; the left third of the whole would be other calls.
+    await page.mouse.click(box.x + box.width / 2, y + 2 * 20);
+    assert.match(await details(), /^run /);
+    assert.deepEqual(faults, []);
+    await close();
+  });
+
   it('searches, says what share of the time was found, and goes from one to the next', async () => {
     const { page, faults, details, close } = await open(smallTrace());
     await page.getByRole('application').press('/');
