@@ -186,6 +186,20 @@ describe('runModule()', () => {
     assert.equal(ran.spans, 1 + 2 * 50);
   });
 
+  it('tells when it begins to stop, and when the module goes on all the same', () => {
+    const stopFlag = new SharedArrayBuffer(4);
+    new Int32Array(stopFlag).fill(1);
+    const catching = wat(`(module (tag $t) (func $work) (func $try (try (do (call $work)) (catch_all)))
+      (func (export "f") (call $try) (call $try)))`);
+    const phases = ({ messages }: Ran) => messages.map((message) => (message.kind === 'phase' ? message.phase : ''));
+    const plain = run(wat('(module (func $work) (func (export "f") (call $work)))'), { stopFlag });
+    assert.deepEqual(phases(plain), ['instrumenting', 'compiling', 'running', 'gathering', 'gathering']);
+    // Only what is allowed comes by: the export itself does not.
+    const caught = run(catching, { stopFlag, options: { allowed: ['work'] } });
+    assert.deepEqual(phases(caught), ['instrumenting', 'compiling', 'running', 'gathering', 'running', 'gathering']);
+    assert.equal(caught.result.outcome.kind, 'returned');
+  });
+
   it('holds up what takes more than a gibibyte of memory', () => {
     const growing = wat(`(module (memory (export "memory") 1)
       (func (export "f") (loop $again (drop (memory.grow (i32.const 4096))) (br $again))))`);

@@ -132,6 +132,19 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
     await page.getByText('You stopped it. This is what it did until then').waitFor();
     await page.getByRole('row', { name: /work/ }).waitFor();
 
+    // What it has done takes longer to gather than it took to stop.
+    const busy = wat(`(module
+      (func $deep (param i32) (if (local.get 0) (then (call $deep (i32.sub (local.get 0) (i32.const 1))))))
+      (func (export "f") (loop $again (call $deep (i32.const 2000)) (br $again))))`);
+    await openModule('busy.wasm', busy);
+    await page.getByLabel('Leave out calls shorter than').fill('0');
+    await button('Run').click();
+    await page.getByText('Running …').waitFor();
+    await page.waitForTimeout(300);
+    await button('Stop').click();
+    await page.getByText('You stopped it. This is what it did until then').waitFor();
+    await page.getByRole('group', { name: 'Flame graph: f' }).waitFor();
+
     const catching = wat(`(module (tag $t) (func $work) (func (export "f")
       (loop $again (try (do (call $work)) (catch_all)) (br $again))))`);
     await openModule('catching.wasm', catching);

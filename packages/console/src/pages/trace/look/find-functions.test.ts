@@ -29,6 +29,27 @@ describe('createFunctionFinder()', () => {
     assert.deepEqual([...finder.find('none of it', 'index')], []);
   });
 
+  it('puts sizes and indices of every kind in order', () => {
+    const many = Array.from({ length: 3_000 }, (_, index) =>
+      index % 7 === 0 ? undefined : (index * 7919) % 4_294_967_296,
+    );
+    const large = [...many, 4_294_967_295, 0, 1];
+    const table = createFunctionTable(
+      large.map((bytes) => ({
+        name: 'f',
+        nameSource: 'name-section',
+        ...(bytes === undefined ? {} : { bodyBytes: bytes }),
+      })),
+    );
+    const expected = large
+      .map((bytes, index) => ({ bytes: bytes ?? 0, index }))
+      .sort((a, b) => b.bytes - a.bytes || a.index - b.index);
+    assert.deepEqual(
+      [...createFunctionFinder(table).find('', 'size')],
+      expected.map(({ index }) => index),
+    );
+  });
+
   it('hands out lists that a caller may keep', () => {
     finder.find('', 'index').fill(0);
     assert.deepEqual([...finder.find('', 'index')], [0, 1, 2, 3, 4]);

@@ -38,17 +38,24 @@ function searchText(table: FunctionTable, index: number): string {
 }
 
 function putInOrder(table: FunctionTable, order: FunctionOrder): Uint32Array<ArrayBuffer> {
+  if (order === 'size') return bySize(table);
   const indices = Uint32Array.from({ length: table.count }, (_, index) => index);
-  const { bodyBytes } = table;
-  if (order === 'size') {
-    indices.sort((a, b) => (bodyBytes[b] as number) - (bodyBytes[a] as number) || a - b);
-  }
-  if (order === 'name') {
-    const names = Array.from({ length: table.count }, (_, index) => shownNameAt(table, index));
-    // By code units: half a million comparisons by the rules of a language take seconds.
-    indices.sort((a, b) => compare(names[a] as string, names[b] as string) || a - b);
-  }
-  return indices;
+  if (order === 'index') return indices;
+  const names = Array.from({ length: table.count }, (_, index) => shownNameAt(table, index));
+  // By code units: half a million comparisons by the rules of a language take seconds.
+  return indices.sort((a, b) => compare(names[a] as string, names[b] as string) || a - b);
+}
+
+/** More than engines take functions (2 ** 20), so that a size and an index make one number that a double holds. */
+const maxIndices = 2 ** 21;
+
+/** Numbers are sorted ten times as fast where no function has to compare them. */
+function bySize({ count, bodyBytes }: FunctionTable): Uint32Array<ArrayBuffer> {
+  const keys = Float64Array.from(bodyBytes, (bytes, index) => index - bytes * maxIndices).sort();
+  return Uint32Array.from({ length: count }, (_, at) => {
+    const rest = (keys[at] as number) % maxIndices;
+    return rest < 0 ? rest + maxIndices : rest;
+  });
 }
 
 function compare(a: string, b: string): number {

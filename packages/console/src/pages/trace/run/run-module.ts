@@ -140,8 +140,9 @@ function knownImports(
   extism: Extism | undefined,
   memory: () => WebAssembly.Memory,
 ): ReadonlyMap<string, Readonly<Record<string, WebAssembly.ImportValue>>> {
+  const stopper = createStopper(request.stopFlag, host.tell);
   const known = new Map<string, Readonly<Record<string, WebAssembly.ImportValue>>>(
-    Object.entries(watched(context.imports, request.stopFlag, initialBytes)),
+    Object.entries(watched(context.imports, stopper, initialBytes)),
   );
   const wasi = createWasi(
     {
@@ -154,7 +155,7 @@ function knownImports(
       random: host.random,
       sleep(ms) {
         host.sleep(ms);
-        stopIfAsked(request.stopFlag === undefined ? undefined : new Int32Array(request.stopFlag));
+        stopper?.();
       },
     },
     memory,
@@ -171,12 +172,7 @@ function knownImports(
  * The adapter's imports, in which a run can be held up: an instrumented module comes by at each call of a function and after each growth
  * of its memory.
  */
-function watched(
-  imports: ObserveImports,
-  stopFlag: SharedArrayBuffer | undefined,
-  initialBytes: number,
-): ObserveImports {
-  const flag = stopFlag === undefined ? undefined : new Int32Array(stopFlag);
+function watched(imports: ObserveImports, stopper: Stopper | undefined, initialBytes: number): ObserveImports {
   const { enter, 'memory-grow': memoryGrow } = imports['dylibso:observe/instrument'] as Record<
     string,
     (value: number) => void
@@ -184,10 +180,10 @@ function watched(
   if (enter === undefined || memoryGrow === undefined) throw new TypeError('The adapter has other imports now');
   let bytes = initialBytes;
   const watchedEnter =
-    flag === undefined
+    stopper === undefined
       ? enter
       : (index: number): void => {
-          if (flag[0] !== 0) stopIfAsked(flag);
+          stopper();
           enter(index);
         };
   const watchedGrow = (pages: number): void => {
@@ -216,8 +212,23 @@ function nanoseconds(ms: number): bigint {
   return BigInt(whole) * 1_000_000n + BigInt(Math.round((ms - whole) * 1e6));
 }
 
-function stopIfAsked(flag: Int32Array | undefined): void {
-  if (flag !== undefined && Atomics.load(flag, 0) !== 0) throw new RunStopped('You stopped it.');
+/** Throws once a run is to stop. */
+type Stopper = () => void;
+
+/**
+ * What is thrown unwinds the module, and then its spans are gathered, which may take longer than the page waits: so the page is told. A
+ * module may catch it and go on; that is told as well, and the page ends the worker.
+ */
+function createStopper(stopFlag: SharedArrayBuffer | undefined, tell: RunHost['tell']): Stopper | undefined {
+  if (stopFlag === undefined) return undefined;
+  const flag = new Int32Array(stopFlag);
+  let throws = 0;
+  return () => {
+    if (flag[0] === 0) return;
+    throws += 1;
+    if (throws <= 2) tell({ kind: 'phase', phase: throws === 1 ? 'gathering' : 'running' });
+    throw new RunStopped('You stopped it.');
+  };
 }
 
 /** What has to be called before anything else: https://github.com/WebAssembly/WASI/blob/main/legacy/application-abi.md */

@@ -97,7 +97,7 @@ function After({ state }: { readonly state: RunState }) {
         <Notice kind="warning" title="Stopped">
           <p>
             {crossOriginIsolated
-              ? 'It did not come by a traced function any more, so it was ended as it was, and there is no trace.'
+              ? 'It went on without coming by a traced function, or did not let itself be stopped: so it was ended as it was, and there is no trace.'
               : 'It was ended as it was, so there is no trace.'}
           </p>
         </Notice>

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { startWorker } from '../workers.ts';
 import type { RunMessage, RunRequest, RunResult, StreamName } from './messages.ts';
 
-/** How long a run gets to unwind once it is told to stop, so that what it did until then can be shown. */
+/** How long a run gets to begin to unwind once it is told to stop, so that what it did until then can be shown. */
 const stopMs = 700;
 
 export type Phase = Extract<RunMessage, { kind: 'phase' }>['phase'];
@@ -30,10 +30,17 @@ const idle: RunState = {
 /** A request before it is known whether a run can be told to stop. */
 export type RunOrder = Omit<RunRequest, 'stopFlag'>;
 
+interface Run {
+  readonly worker: Worker;
+  readonly stopFlag: SharedArrayBuffer | undefined;
+  phase: Phase;
+  isStopping: boolean;
+}
+
 /** Runs modules one at a time, each in a worker of its own, which is ended whatever it is at when the run is over or the page is left. */
 export function useRun(): { readonly state: RunState; start(order: RunOrder): void; stop(): void } {
   const [state, setState] = useState(idle);
-  const current = useRef<{ readonly worker: Worker; readonly stopFlag: SharedArrayBuffer | undefined }>(undefined);
+  const current = useRef<Run>(undefined);
   const end = (): void => {
     current.current?.worker.terminate();
     current.current = undefined;
@@ -44,7 +51,7 @@ export function useRun(): { readonly state: RunState; start(order: RunOrder): vo
     end();
     const worker = startWorker('run');
     const stopFlag = crossOriginIsolated ? new SharedArrayBuffer(4) : undefined;
-    const run = { worker, stopFlag };
+    const run: Run = { worker, stopFlag, phase: 'instrumenting', isStopping: false };
     current.current = run;
     setState({ ...idle, name: 'running' });
     const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
@@ -57,7 +64,10 @@ export function useRun(): { readonly state: RunState; start(order: RunOrder): vo
       if (current.current !== run) return;
       if (data.kind === 'done') finish({ name: 'done', result: data.result });
       else if (data.kind === 'fault') finish({ name: 'fault', fault: data.message });
-      else setState((before) => withMessage(before, data, decoders));
+      else {
+        if (data.kind === 'phase') run.phase = data.phase;
+        setState((before) => withMessage(before, data, decoders));
+      }
     };
     worker.onerror = (event) => {
       event.preventDefault();
@@ -70,15 +80,21 @@ export function useRun(): { readonly state: RunState; start(order: RunOrder): vo
     const run = current.current;
     if (run === undefined) return;
     const giveUp = (): void => {
-      if (current.current !== run) return;
       end();
       setState((before) => ({ ...before, name: 'stopped' }));
     };
-    if (run.stopFlag === undefined) return giveUp();
+    // Who presses twice does not want to wait; and what can't be told, or is not running yet, is ended at once.
+    if (run.stopFlag === undefined || run.isStopping || run.phase !== 'running') return giveUp();
+    run.isStopping = true;
     const flag = new Int32Array(run.stopFlag);
     Atomics.store(flag, 0, 1);
     Atomics.notify(flag, 0); // it may be asleep
-    setTimeout(giveUp, stopMs);
+    const look = (): void => {
+      if (current.current !== run) return;
+      if (run.phase === 'gathering') setTimeout(look, stopMs);
+      else giveUp();
+    };
+    setTimeout(look, stopMs);
   }, []);
   return { state, start, stop };
 }
