@@ -18,7 +18,7 @@ describe('start() on programs whose calls are known', () => {
   it('gives exactly the spans of 1200 programs that bind() runs, to the nanosecond', async (test) => {
     const { roots, spans, leftOut, failed, growths } = await checkAll('bind', 1, 1_200);
     test.diagnostic(`${roots} roots, ${spans} spans (${failed} failed, ${growths} growths), ${leftOut} calls left out`);
-    assert.ok(spans > 100_000 && leftOut > 50_000 && failed > 5_000 && growths > 5_000);
+    assert.ok(spans > 100_000 && leftOut > 50_000 && failed > 3_000 && growths > 3_000);
   });
 
   it('gives exactly the tree of 500 programs that instantiateSync() runs', async (test) => {
