@@ -357,6 +357,46 @@ describe('span-tags, log and metric', () => {
     );
   });
 
+  it('read what metrics say, several at a time', () => {
+    const observed = observe(named, { limits: { events: 2 } });
+    const memory = new WebAssembly.Memory({ initial: 1 });
+    const text = new TextEncoder().encode('hits:2|c|#kind:a\n\nheap:9|g\nlost:1|c');
+    new Uint8Array(memory.buffer).set(text);
+    const instance = Object.create(WebAssembly.Instance.prototype, { exports: { value: { memory } } });
+    observed.context.bind(instance);
+    const { enter, exit } = observed.context.imports['dylibso:observe/instrument'] as Record<
+      string,
+      (at: number) => void
+    >;
+    const { metric } = observed.context.imports['dylibso:observe/api'] as { metric: (...args: number[]) => void };
+    enter?.(0);
+    metric(1, 0, text.length);
+    metric(2, 0, 4);
+    exit?.(0);
+    const [span] = observed.batches[0] ?? [];
+    assert.deepEqual(
+      span?.events.map(({ attributes }) => Object.fromEntries(attributes)),
+      [
+        {
+          'metric.format': 'statsd',
+          'metric.message': 'hits:2|c|#kind:a',
+          'metric.name': 'hits',
+          'metric.type': 'counter',
+          'metric.value': 2,
+          'metric.tags': ['kind:a'],
+        },
+        {
+          'metric.format': 'statsd',
+          'metric.message': 'heap:9|g',
+          'metric.name': 'heap',
+          'metric.type': 'gauge',
+          'metric.value': 9,
+        },
+      ],
+    );
+    assert.equal(span?.dropped.events, 2);
+  });
+
   it('read no further than the memory, and no more than the limits', () => {
     const { enter, exit, manual, context, batches } = events({ limits: { textLength: 5, traceTextLength: 8 } });
     enter(a);

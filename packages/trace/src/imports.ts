@@ -3,6 +3,7 @@ import { TraceError } from './errors.ts';
 import type { Fiber } from './fiber.ts';
 import type { TraceLimits } from './options.ts';
 import type { AttributeValue } from './span.ts';
+import { parseStatsd } from './statsd.ts';
 
 /** What the functions that take text need beside the collector. */
 export interface TextReading {
@@ -52,7 +53,7 @@ export function createImports(collector: Collector, reading: TextReading): Obser
 
 /** As the bindings number them; 0 is what the first ones called an error. */
 const logLevels = ['error', 'error', 'warn', 'info', 'debug', 'trace'];
-const metricFormats = new Map([[1, 'statsd']]);
+const statsdFormat = 1;
 
 function createManualFunctions(collector: Collector, reading: TextReading) {
   const { spanEnter, spanExit, tag, addEvent, dropText, current } = collector;
@@ -69,14 +70,7 @@ function createManualFunctions(collector: Collector, reading: TextReading) {
     metric(format: number, address: Address, length: Address) {
       const text = take(address, length);
       if (text === undefined) dropText('events');
-      else
-        addEvent(
-          'metric',
-          new Map([
-            ['metric.format', metricFormats.get(format) ?? `${format}`],
-            ['metric.message', text],
-          ]),
-        );
+      else for (const metric of describeMetrics(format, text)) addEvent('metric', metric);
     },
     log(level: number, address: Address, length: Address) {
       const text = take(address, length);
@@ -91,6 +85,23 @@ function createManualFunctions(collector: Collector, reading: TextReading) {
         );
     },
   };
+}
+
+/** What was reported of metrics: as it came, and if it could be read, also what it says. statsd may have several, line by line. */
+function describeMetrics(format: number, text: string): ReadonlyMap<string, AttributeValue>[] {
+  if (format !== statsdFormat) {
+    return [
+      new Map([
+        ['metric.format', `${format}`],
+        ['metric.message', text],
+      ]),
+    ];
+  }
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return (lines.length === 0 ? [text] : lines).map(
+    (line) =>
+      new Map<string, AttributeValue>([['metric.format', 'statsd'], ['metric.message', line], ...parseStatsd(line)]),
+  );
 }
 
 /** `name:value,name:value`; a name alone is a flag. */
