@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { moduleOf, observe } from '../test/support/observed.ts';
+import type { TraceOptions } from './options.ts';
 
 const named = moduleOf('(module (func $a) (func $b) (func $c))');
 
-function counted() {
-  const observed = observe(named, { statistics: true, spanFilter: { minDurationMicroseconds: 20 } });
+function counted(options: TraceOptions = {}) {
+  const observed = observe(named, { statistics: true, spanFilter: { minDurationMicroseconds: 20 }, ...options });
   const hooks = observed.context.imports['dylibso:observe/instrument'] as Record<string, (value: number) => void>;
   const find = (name: string) =>
     observed.context.statistics().functions.find(({ function: { name: found } }) => found === name);
@@ -40,6 +41,7 @@ describe('statistics()', () => {
       maxTimeNano: 30_000n,
       grownPages: 0,
     });
+    assert.equal(durations.sumNano, 30_190n);
     assert.equal(durations.bounds[0], 100);
     assert.equal(durations.bucketCounts.length, durations.bounds.length + 1);
     assert.equal(durations.bucketCounts[0], 2);
@@ -55,6 +57,7 @@ describe('statistics()', () => {
     }
     for (const func of [0, 1, 0]) exit(func);
     assert.deepEqual([find('a')?.calls, find('a')?.totalTimeNano, find('a')?.selfTimeNano], [2, 300n, 200n]);
+    assert.equal(find('a')?.durations.sumNano, 400n, 'each call by itself');
     assert.deepEqual([find('b')?.calls, find('b')?.totalTimeNano, find('b')?.selfTimeNano], [1, 200n, 100n]);
   });
 
@@ -81,10 +84,43 @@ describe('statistics()', () => {
       enter(index);
       exit(index);
     }
+    const { functions, dropped } = context.statistics();
     assert.deepEqual(
-      context.statistics().functions.map(({ function: { index }, calls }) => [index, calls]),
+      functions.map(({ function: { index }, calls }) => [index, calls]),
       [[999_999, 1]],
     );
+    assert.equal(dropped.functions, 3);
+  });
+
+  it('has so many functions and no more, and says how many calls that leaves out', () => {
+    const { enter, exit, context, clock } = counted({ limits: { functions: 2 } });
+    for (const index of [5, 3, 5, 9, 4, 3, 9]) {
+      enter(index);
+      clock.moveNs(100);
+      exit(index);
+    }
+    const { functions, dropped } = context.statistics();
+    assert.deepEqual(
+      functions.map(({ function: { index }, calls, totalTimeNano }) => [index, calls, totalTimeNano]),
+      [
+        [3, 2, 200n],
+        [5, 2, 200n],
+      ],
+    );
+    assert.equal(dropped.functions, 3);
+  });
+
+  it('takes little room for a module that says it has a million functions', () => {
+    const { enter, exit, context } = counted();
+    const before = process.memoryUsage().arrayBuffers;
+    for (let index = 0; index < 1_000_000; index++) {
+      enter(index);
+      exit(index);
+    }
+    assert.ok(process.memoryUsage().arrayBuffers - before < 150_000_000);
+    const { functions, dropped } = context.statistics();
+    assert.equal(functions.length, 100_000);
+    assert.equal(dropped.functions, 900_000);
   });
 
   it('has no functions unless they are asked for', () => {

@@ -9,6 +9,8 @@ export interface FunctionCounters {
   readonly exit: (func: number, duration: number, selfTime: number) => void;
   readonly fail: (func: number) => void;
   readonly grow: (func: number, pages: number) => void;
+  /** Calls of functions that have no row of their own. */
+  readonly uncounted: () => number;
   readonly snapshot: (names: FunctionNames) => FunctionStatistics[];
 }
 
@@ -19,15 +21,16 @@ const boundsNano = Object.freeze(
 /** Half a nanosecond more, for what differences of doubles lose. */
 const boundsMs = Float64Array.from(boundsNano, (nano) => (nano + 0.5) / 1e6);
 
-const place = { calls: 0, failures: 1, open: 2, total: 3, self: 4, max: 5, pages: 6, buckets: 7 } as const;
+const place = { calls: 0, failures: 1, open: 2, total: 3, self: 4, max: 5, pages: 6, sum: 7, buckets: 8 } as const;
 const rowLength = place.buckets + boundsNano.length + 1;
 /** Engines accept no more functions: https://webassembly.github.io/spec/js-api/#limits */
 const maxFunctions = 1_000_000;
 const initialRows = 64;
 
-export function createFunctionCounters(): FunctionCounters {
+/** Counts up to so many functions. A module that instruments itself can report a million, each of which takes a row. */
+export function createFunctionCounters(mostFunctions: number): FunctionCounters {
   let rowOf = new Int32Array(1_024);
-  // Row 0 takes indices that no module has.
+  // Row 0 takes what has none of its own: indices that no module has, and functions beyond those that there is room for.
   let rows = new Float64Array(initialRows * rowLength);
   let rowCount = 1;
   const start = (func: number): number => {
@@ -35,7 +38,7 @@ export function createFunctionCounters(): FunctionCounters {
     return row === undefined || row === 0 ? newRow(func) : row;
   };
   const newRow = (func: number): number => {
-    if (!(func >= 0 && func < maxFunctions)) return 0;
+    if (!(func >= 0 && func < maxFunctions) || rowCount > mostFunctions) return 0;
     if (func >= rowOf.length)
       rowOf = grown(rowOf, new Int32Array(Math.min(maxFunctions, Math.max(func + 1, rowOf.length * 2))));
     if ((rowCount + 1) * rowLength > rows.length) rows = grown(rows, new Float64Array(rows.length * 2));
@@ -57,6 +60,7 @@ export function createFunctionCounters(): FunctionCounters {
     exit(func, duration, selfTime) {
       const row = start(func);
       add(row + place.calls, 1);
+      add(row + place.sum, duration);
       add(row + place.self, selfTime);
       if (add(row + place.open, -1) === 0) add(row + place.total, duration);
       if (duration > (rows[row + place.max] as number)) rows[row + place.max] = duration;
@@ -64,6 +68,7 @@ export function createFunctionCounters(): FunctionCounters {
     },
     fail: (func) => void add(start(func) + place.failures, 1),
     grow: (func, pages) => void add(start(func) + place.pages, pages),
+    uncounted: () => rows[place.calls] as number,
     snapshot(names) {
       const found: FunctionStatistics[] = [];
       rowOf.forEach((row, func) => {
@@ -96,6 +101,10 @@ function describe(row: Float64Array, func: number, names: FunctionNames): Functi
     selfTimeNano: toNano(Math.max(0, at(place.self))),
     maxTimeNano: toNano(at(place.max)),
     grownPages: at(place.pages),
-    durations: { bounds: boundsNano, bucketCounts: Array.from(row.subarray(place.buckets)) },
+    durations: {
+      bounds: boundsNano,
+      bucketCounts: Array.from(row.subarray(place.buckets)),
+      sumNano: toNano(at(place.sum)),
+    },
   };
 }

@@ -15,6 +15,7 @@ export {
 export type {
   Attributes,
   AttributeValue,
+  CallDurations,
   DropCounts,
   FunctionStatistics,
   LeftOut,

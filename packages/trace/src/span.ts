@@ -95,8 +95,17 @@ export interface FunctionStatistics {
   readonly maxTimeNano: bigint;
   /** Pages by which memories grew directly within it. */
   readonly grownPages: number;
-  /** How many calls took how long: `bucketCounts[i]` counts durations up to `bounds[i]` nanoseconds, the last one all beyond. */
-  readonly durations: { readonly bounds: readonly number[]; readonly bucketCounts: readonly number[] };
+  readonly durations: CallDurations;
+}
+
+/** How many calls took how long. */
+export interface CallDurations {
+  /** Nanoseconds, in rising order. */
+  readonly bounds: readonly number[];
+  /** `bucketCounts[i]` counts durations up to `bounds[i]`, the last one all beyond. */
+  readonly bucketCounts: readonly number[];
+  /** Nanoseconds of all of them together: unlike in `totalTimeNano`, a recursive call counts beside the one it lies in. */
+  readonly sumNano: bigint;
 }
 
 /** What was not kept, so that nobody takes a part for the whole. */
@@ -107,6 +116,8 @@ export interface DropCounts {
   readonly depth: number;
   readonly events: number;
   readonly attributes: number;
+  /** Calls of functions that are not counted each, since there are too many, or no module has so many. */
+  readonly functions: number;
   /** Exits without their enter, and enters without their exit. */
   readonly unmatched: number;
   /** Batches that an exporter failed to take. */
@@ -117,6 +128,11 @@ export interface DropCounts {
 export interface TraceStatistics {
   readonly functions: readonly FunctionStatistics[];
   readonly dropped: DropCounts;
+  /**
+   * Pages of 64 KiB that memories have now: those that bound instances export or were were handed to `instantiate()`, and that
+   * the engine has not collected. `undefined` where none was ever seen.
+   */
+  readonly livePages?: number | undefined;
   /** Nanoseconds since 1970-01-01 UTC at which counting began. */
   readonly startTimeUnixNano: bigint;
 }

@@ -8,7 +8,7 @@ import { createFunctionCounters } from './function-counters.ts';
 import { createIdSource } from './ids.ts';
 import { createImports, type ObserveImports } from './imports.ts';
 import { createInstantiation } from './instantiation.ts';
-import { importedMemory, memoryOf } from './memory.ts';
+import { createLiveMemories, importedMemory, memoryOf } from './memory.ts';
 import { nameSectionOf } from './name-section.ts';
 import { createFunctionNames } from './names.ts';
 import { type ParentSource, resolveOptions, type TraceOptions } from './options.ts';
@@ -79,7 +79,7 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     // Without exporters, nobody would get the spans.
     minDurationMs: options.exporters?.length ? thresholdMs(minDurationMicroseconds) : Number.POSITIVE_INFINITY,
     dropped: { spans: 0, depth: 0, events: 0, attributes: 0, unmatched: 0 },
-    counters: options.statistics ? createFunctionCounters() : undefined,
+    counters: options.statistics ? createFunctionCounters(limits.functions) : undefined,
     endRoot: roots.end,
   };
   const collector = createCollector(clock.now, collecting, () => askForParent(options.parent, report));
@@ -87,9 +87,11 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
   const spanContext = () => roots.contextOf(collector.current(), collector.pin());
   const suspension = createSuspension(collector, binding, () => spanContext() ?? collector.current().parent());
   let memory: WebAssembly.Memory | undefined;
+  const memories = createLiveMemories();
   const imports = createImports(collector, { memory: () => memory, limits, report });
   const bind = (instance: WebAssembly.Instance) => {
     memory = memoryOf(instance) ?? memory;
+    memories.add(Object.values(instance.exports));
     return binding.bind(instance);
   };
   const instantiation = createInstantiation(module, {
@@ -98,7 +100,9 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     imports,
     isForeign: suspension.isForeign,
     onImports(compiled, own) {
-      memory = importedMemory(compiled, own) ?? memory;
+      const imported = importedMemory(compiled, own);
+      memory = imported ?? memory;
+      memories.add([imported]);
     },
   });
   return {
@@ -119,7 +123,12 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     },
     statistics: () => ({
       functions: collecting.counters?.snapshot(names) ?? [],
-      dropped: { ...collecting.dropped, exports: delivery.failedExports() },
+      dropped: {
+        ...collecting.dropped,
+        functions: collecting.counters?.uncounted() ?? 0,
+        exports: delivery.failedExports(),
+      },
+      livePages: memories.pages(),
       startTimeUnixNano: roots.startTimeUnixNano,
     }),
     flush: delivery.flush,

@@ -113,6 +113,12 @@ describe('a module that is traced', () => {
         ({ attributes }: Plain) => attributesOf(attributes).get('code.function.name') === 'core::step(int)',
       );
     assert.equal(histogram.count, '40');
+    assert.equal(histogram.sum, (40 * 19_999) / 1e9);
+    assert.deepEqual(
+      found.get('wasm.memory.pages').gauge.dataPoints.map(({ asInt }: Plain) => asInt),
+      ['3'],
+      'what the memory has, without anybody giving livePages',
+    );
     const bucket = histogram.bucketCounts.indexOf('40');
     assert.deepEqual(histogram.explicitBounds.slice(bucket - 1, bucket + 1), [0.00001, 0.00002]);
   });

@@ -164,11 +164,12 @@ describe('observeStatistics()', () => {
       'wasm.function.self_time s': [[0.5, { 'code.function.name': 'f3', 'wasm.function.index': 3 }]],
       'wasm.trace.dropped {item}': [[7, { kind: 'spans' }]],
     });
-    statistics = statisticsOf([{ index: 3, calls: 6, failures: 2, pages: 4 }], {});
+    statistics = { ...statisticsOf([{ index: 3, calls: 6, failures: 2, pages: 4 }], {}), livePages: 21 };
     const second = await collected();
     assert.equal(second['wasm.function.calls {call}']?.[0]?.[0], 6);
     assert.equal(second['wasm.function.failures {call}']?.[0]?.[0], 2);
     assert.equal(second['wasm.memory.grown {page}']?.[0]?.[0], 4);
+    assert.deepEqual(second['wasm.memory.pages {page}'], [[21, {}]]);
     end();
     statistics = statisticsOf([{ index: 4, calls: 6 }], {});
     const third = await collected();

@@ -52,6 +52,7 @@ describe('otlpMetrics()', () => {
           total: 3_500_000_000n,
           self: 1_250_000_000n,
           max: 9_000_000_000n,
+          sum: 4_500_000_000n,
           pages: 3,
           durations: [9, 2, 1],
         },
@@ -98,6 +99,7 @@ describe('otlpMetrics()', () => {
       assert.deepEqual(duration, {
         ...times,
         count: '12',
+        sum: 4.5,
         bucketCounts: ['9', '2', '1'],
         explicitBounds: [0.000001, 0.001],
         max: 9,
@@ -130,12 +132,14 @@ describe('otlpMetrics()', () => {
 
   it('reports what came since the last report that was taken, where that is asked for', async () => {
     const { counted, metrics, world } = setUp({ temporality: 'delta', retry: { maxAttempts: 1 } });
-    counted.functions = [{ index: 1, calls: 5, total: 3_000_000_000n, max: 9n, durations: [2, 2, 1] }];
+    counted.functions = [
+      { index: 1, calls: 5, total: 3_000_000_000n, sum: 4_000_000_000n, max: 9n, durations: [2, 2, 1] },
+    ];
     counted.dropped = { spans: 2 };
     await metrics.flush();
     world.pass(1_000);
     counted.functions = [
-      { index: 1, calls: 7, total: 3_500_000_000n, max: 9n, durations: [3, 3, 1] },
+      { index: 1, calls: 7, total: 3_500_000_000n, sum: 4_750_000_000n, max: 9n, durations: [3, 3, 1] },
       { index: 2, calls: 1 },
     ];
     collector.answer({ status: 503 });
@@ -152,6 +156,7 @@ describe('otlpMetrics()', () => {
     const [duration] = second['wasm.function.duration'].histogram.dataPoints;
     assert.deepEqual(duration.bucketCounts, ['1', '1', '0']);
     assert.equal(duration.count, '2');
+    assert.equal(duration.sum, 0.75);
     assert.equal(duration.max, undefined, 'the longest of this time alone is not known');
     assert.equal(duration.startTimeUnixNano, String(worldStartNano), 'when the last one that was taken was made');
     assert.equal(duration.timeUnixNano, String(worldStartNano + 2_000_000_000n));
@@ -175,6 +180,7 @@ describe('otlpMetrics()', () => {
     assert.deepEqual([...attributesOf(rest.attributes)], [['otel.metric.overflow', true]]);
     assert.deepEqual(rest.bucketCounts, ['10000', '1000', '0']);
     assert.equal(rest.max, 6);
+    assert.equal(rest.sum, 0, 'a sum of nothing is not the same as none');
   });
 
   it('tells what the collector refuses, and what the source throws', async () => {

@@ -31,7 +31,7 @@ describe('start() on real programs', () => {
   }
 });
 
-const nothingDropped = { spans: 0, depth: 0, events: 0, attributes: 0, unmatched: 0, exports: 0 };
+const nothingDropped = { spans: 0, depth: 0, events: 0, attributes: 0, functions: 0, unmatched: 0, exports: 0 };
 
 /** In a worker of its own: packages keep their instance, and the engine is intercepted. */
 function run(scenario: string, mode: Mode): Promise<Outcome> {

@@ -87,13 +87,14 @@ function restNote(functions: number, top: number): string {
 /** What was not kept, so that nobody takes a part for the whole. */
 function droppedNotes({ statistics }: Trace): string[] {
   if (statistics === undefined) return [];
-  const { spans, depth, events, attributes, unmatched } = statistics.dropped;
+  const { spans, depth, events, attributes, functions, unmatched } = statistics.dropped;
   const notes: string[] = [];
   if (spans > 0)
     notes.push(`${count(spans, 'span')} had no room: --max-spans makes some, --min-duration-microseconds needs less.`);
   if (depth > 0) notes.push(`${count(depth, 'call')} lay too deep to be kept.`);
   if (events > 0) notes.push(`${count(events, 'event')} of spans had no room.`);
   if (attributes > 0) notes.push(`${count(attributes, 'attribute')} of spans had no room.`);
+  if (functions > 0) notes.push(`${count(functions, 'call')} of functions that are too many to count are in no table.`);
   if (unmatched > 0) notes.push(`${count(unmatched, 'call')} began or ended without the other.`);
   return notes.map((text) => `note: ${text}\n`);
 }

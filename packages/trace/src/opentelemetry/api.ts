@@ -34,6 +34,7 @@ export interface BridgeSpanContext {
 /** The host's meter: `metrics.getMeter('…')`. */
 export interface BridgeMeter {
   createObservableCounter(name: string, options: { readonly unit: string; readonly description: string }): unknown;
+  createObservableGauge(name: string, options: { readonly unit: string; readonly description: string }): unknown;
   addBatchObservableCallback(callback: never, observables: never): void;
   removeBatchObservableCallback(callback: never, observables: never): void;
 }

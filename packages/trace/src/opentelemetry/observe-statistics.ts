@@ -1,4 +1,4 @@
-import { dropCounter, functionAttributes, functionCounters } from '../function-metrics.ts';
+import { dropCounter, functionAttributes, functionCounters, livePagesGauge } from '../function-metrics.ts';
 import type { TraceStatistics } from '../span.ts';
 import type { BridgeMeter } from './api.ts';
 import { bridgeAttributes } from './attributes.ts';
@@ -9,7 +9,7 @@ interface Observer {
 
 /**
  * Has the host's own meter report calls, failures, times and growth of memory by function, as counters that the SDK reads when it
- * collects. It sees to limits and temporality itself. Durations as a histogram need {@link otlpMetrics}: the API has no histogram that
+ * collects, and the pages that memories have, as a gauge. It sees to limits and temporality itself. Durations as a histogram need {@link otlpMetrics}: the API has no histogram that
  * is read.
  *
  * @param source `() => context.statistics()`, of a context started with `statistics: true`
@@ -20,10 +20,15 @@ export function observeStatistics(meter: BridgeMeter, source: () => TraceStatist
     meter.createObservableCounter(name, { unit, description });
   const counters = functionCounters.map((each) => ({ read: each.read, instrument: create(each) }));
   const drops = create(dropCounter);
-  const instruments = [...counters.map(({ instrument }) => instrument), drops];
+  const pages = meter.createObservableGauge(livePagesGauge.name, {
+    unit: livePagesGauge.unit,
+    description: livePagesGauge.description,
+  });
+  const instruments = [...counters.map(({ instrument }) => instrument), drops, pages];
 
   function observe(observer: Observer): void {
-    const { functions, dropped } = source();
+    const { functions, dropped, livePages } = source();
+    if (livePages !== undefined) observer.observe(pages, livePages, {});
     for (const each of functions) {
       const attributes = bridgeAttributes(functionAttributes(each));
       for (const { instrument, read } of counters) {

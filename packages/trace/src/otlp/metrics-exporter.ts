@@ -19,7 +19,7 @@ import { createTransport, exportFailed, tell } from './transport.ts';
 export interface OtlpMetricsOptions extends OtlpOptions {
   /** Gives what was counted so far: `() => context.statistics()`, of a context started with `statistics: true`. */
   readonly source: () => TraceStatistics;
-  /** Gives the pages of 64 KiB that the memories have now. Default: nobody asks. */
+  /** Gives the pages of 64 KiB that the memories have now. Default: those that the statistics tell of. */
   readonly livePages?: (() => number) | undefined;
   /** Milliseconds between reports. Default: 60,000. */
   readonly intervalMs?: number | undefined;
@@ -99,7 +99,7 @@ export function createOtlpMetrics(options: OtlpMetricsOptions, environment: Otlp
         statistics: { ...counted, functions },
         timeUnixNano,
         temporality,
-        livePages: options.livePages?.(),
+        livePages: options.livePages === undefined ? statistics.livePages : options.livePages(),
         resource: options.resource,
       };
       const { rejected, message } = await transport.send(metricsRequest(snapshot, isOverflow));

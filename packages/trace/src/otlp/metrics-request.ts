@@ -108,16 +108,16 @@ function gauge({ timeUnixNano }: Frame, description: MetricDescription, value: n
   };
 }
 
-/** Without a sum: recursive calls count each here, and once in the total time, so there is none that would fit. */
 function durations({ startTimeUnixNano, timeUnixNano, temporality }: Frame, rows: readonly Row[]): MetricMessage {
   const dataPoints = rows
     .filter(({ statistics }) => statistics.calls > 0)
     .map(({ statistics, attributes }): HistogramDataPoint => {
-      const { bounds, bucketCounts } = statistics.durations;
+      const { bounds, bucketCounts, sumNano } = statistics.durations;
       return {
         startTimeUnixNano,
         timeUnixNano,
         count: BigInt(bucketCounts.reduce((sum, each) => sum + each, 0)),
+        sum: seconds(sumNano),
         bucketCounts: bucketCounts.map(BigInt),
         explicitBounds: bounds.map((bound) => bound / 1e9),
         attributes,

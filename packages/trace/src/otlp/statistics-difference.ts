@@ -5,6 +5,7 @@ export function statisticsSince(now: TraceStatistics, before: TraceStatistics, s
   const known = new Map(before.functions.map((each) => [each.function.index, each]));
   return {
     startTimeUnixNano: sinceUnixNano,
+    livePages: now.livePages,
     dropped: differences(now.dropped, before.dropped),
     functions: now.functions.map((each) => {
       const earlier = known.get(each.function.index);
@@ -32,6 +33,7 @@ function combine(one: FunctionStatistics, other: FunctionStatistics, sign: 1 | -
     grownPages: one.grownPages + sign * other.grownPages,
     durations: {
       bounds: one.durations.bounds,
+      sumNano: one.durations.sumNano + BigInt(sign) * other.durations.sumNano,
       bucketCounts: counts.map((count, index) => count + sign * (other.durations.bucketCounts[index] ?? 0)),
     },
   };

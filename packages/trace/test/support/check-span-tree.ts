@@ -110,12 +110,13 @@ function describeStatistics(row: FunctionStatistics, indexOf: (index: number) =>
     selfNs: Number(row.selfTimeNano),
     maxNs: Number(row.maxTimeNano),
     grownPages: row.grownPages,
+    sumNs: Number(row.durations.sumNano),
     buckets: row.durations.bucketCounts,
   };
 }
 
 /** Growth while no call is open has nowhere to go, and counts among the events. */
-const nothingDropped = { spans: 0, depth: 0, events: 0, attributes: 0, unmatched: 0, exports: 0 };
+const nothingDropped = { spans: 0, depth: 0, events: 0, attributes: 0, functions: 0, unmatched: 0, exports: 0 };
 
 /** Whether anything happens after the host has caught what ended calls, before its own code is done. */
 function goesOnAfterTraps({ roots }: Prediction): boolean {

@@ -9,6 +9,8 @@ export interface ExpectedStatistics {
   readonly selfNs: number;
   readonly maxNs: number;
   readonly grownPages: number;
+  /** Of all durations, those of recursive calls too. */
+  readonly sumNs: number;
   /** Of all durations that passed the first of these bounds, and so on, the last beyond all. */
   readonly buckets: readonly number[];
 }
@@ -25,12 +27,13 @@ export function expectedStatistics(
     const { index } = node;
     const row = found.get(index) ?? {
       index,
-      ...{ calls: 0, failures: 0, totalNs: 0, selfNs: 0, maxNs: 0, grownPages: 0 },
+      ...{ calls: 0, failures: 0, totalNs: 0, selfNs: 0, maxNs: 0, grownPages: 0, sumNs: 0 },
       buckets: new Array<number>(boundsNs.length + 1).fill(0),
     };
     found.set(index, row);
     const duration = durationNs(node);
     row.calls++;
+    row.sumNs += duration;
     if (node.ending !== 'exit') row.failures++;
     if (!around.includes(index)) row.totalNs += duration;
     row.selfNs += node.calls.reduce((rest, call) => rest - durationNs(call), duration);

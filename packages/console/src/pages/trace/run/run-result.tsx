@@ -91,6 +91,7 @@ function Remarks({ result: { dropped, clockStepMicroseconds } }: { readonly resu
     dropped.depth === 0 ? '' : `${counted(dropped.depth, 'call')} deeper than is kept`,
     dropped.events === 0 ? '' : counted(dropped.events, 'event'),
     dropped.attributes === 0 ? '' : counted(dropped.attributes, 'attribute'),
+    dropped.functions === 0 ? '' : `${counted(dropped.functions, 'call')} of functions that are too many to count`,
   ].filter((words) => words !== '');
   const step = Number.isFinite(clockStepMicroseconds) ? formatDuration(clockStepMicroseconds * 1e3) : 'an unknown step';
   return (
