@@ -50,6 +50,17 @@ export type LeaseKind =
   /** All bytes that versions name, while a backup copies them. */
   | 'backup';
 
+/**
+ * Why a store takes no changes, kept where leases are, until it is taken away:
+ *
+ * - `frozen`: its data is being moved to another store at this moment.
+ * - `moved`: its data was moved, and lives on elsewhere.
+ * - `arriving`: data is being moved here, and is not whole yet.
+ *
+ * Every transaction asks for them, whichever process begins it.
+ */
+export type FreezeKind = 'frozen' | 'moved' | 'arriving';
+
 export interface LeaseRecord {
   readonly kind: LeaseKind;
   /** Whose it is: any text that nobody else uses. */

@@ -20,7 +20,7 @@ import type {
 } from '@tenon/protocol';
 import type { Kysely } from 'kysely';
 import type { AuditMeans } from '../../domain/audit/ports.ts';
-import type { BlobState, LeaseKind } from '../../domain/housekeeping/ports.ts';
+import type { BlobState, FreezeKind, LeaseKind } from '../../domain/housekeeping/ports.ts';
 import type {
   DeviceGrantStatus,
   IdentityKind,
@@ -274,7 +274,7 @@ interface BlobsTable {
 }
 
 interface LeasesTable {
-  kind: LeaseKind;
+  kind: LeaseKind | FreezeKind;
   holder: string;
   until_ms: number;
 }

@@ -4,6 +4,7 @@ import { Kysely, sql } from 'kysely';
 import type { Clock, Store, Transaction } from '../../domain/ports.ts';
 import { UnavailableError } from '../../domain/ports.ts';
 import { checkRows } from '../kysely/check.ts';
+import { frozenError, isFrozenSql } from '../kysely/freeze.ts';
 import { type LockedTransaction, migrate } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
 import { queries, transaction } from '../kysely/queries.ts';
@@ -101,6 +102,7 @@ function createStore({ readDb, writeDb, watch, waitMs, endPools }: Parts): Store
       }
     },
     revision: () => watch.current(),
+    isRevisionTrusted: () => watch.isTrusted(),
     check: () => checkRows(readDb),
     async ping() {
       await sql`select 1`.execute(readDb);
@@ -129,7 +131,7 @@ async function runTransaction<T>(
         .setIsolationLevel('serializable')
         .execute(async (db) => {
           const result = await work(transaction(db));
-          await sql`select pg_notify(${channel}, ${watch.self})`.execute(db);
+          await endTransaction(db, watch.self);
           return result;
         });
     } catch (error) {
@@ -138,4 +140,16 @@ async function runTransaction<T>(
       await sleep(Math.random() * Math.min(2 ** attempt, 100));
     }
   }
+}
+
+/**
+ * Tells the other nodes, and looks whether the store takes changes at all. That is asked last, where it costs no round trip of its
+ * own: what counts is the order in which serialisable transactions can be put, and whoever freezes the store and then reads it waits
+ * for those that come before (https://www.postgresql.org/docs/current/sql-set-transaction.html, `deferrable`).
+ */
+async function endTransaction(db: Kysely<Database>, self: string): Promise<void> {
+  const { rows } = await sql<{ frozen: boolean }>`
+    select pg_notify(${channel}, ${self}), ${isFrozenSql} as frozen
+  `.execute(db);
+  if (rows[0]?.frozen) throw frozenError();
 }

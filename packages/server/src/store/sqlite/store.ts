@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
-import type { Clock, Store } from '../../domain/ports.ts';
+import type { Clock, Store, Transaction } from '../../domain/ports.ts';
 import { checkRows } from '../kysely/check.ts';
+import { demandThawed } from '../kysely/freeze.ts';
 import { migrate } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
 import { queries, transaction } from '../kysely/queries.ts';
@@ -68,7 +69,7 @@ async function createStore(
         throw new Error('Cannot begin a transaction inside another one: it would wait for it');
       const scope = { open: true };
       try {
-        return await current.run(scope, () => writeDb.transaction().execute((db) => work(transaction(db))));
+        return await current.run(scope, () => runTransaction(writeDb, work));
       } finally {
         scope.open = false;
         forgetRevision();
@@ -85,6 +86,7 @@ async function createStore(
         throw translateError(error);
       }
     },
+    isRevisionTrusted: () => true,
     async check() {
       return [...(await whenFree(() => checkFile(reader), waitMs)), ...(await checkRows(readDb))];
     },
@@ -96,6 +98,13 @@ async function createStore(
       return closing;
     },
   };
+}
+
+async function runTransaction<T>(writeDb: Kysely<Database>, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return writeDb.transaction().execute(async (db) => {
+    await demandThawed(db);
+    return work(transaction(db));
+  });
 }
 
 /** Lets the transaction at work, and those that wait, finish. The writer goes last: it folds the log into the file. */
