@@ -12,7 +12,7 @@ export interface Delivery {
 }
 
 export function createDelivery(exporters: readonly SpanExporter[], report: (error: TraceError) => void): Delivery {
-  const underWay = new Set<Promise<void>>();
+  const places = exporters.map((exporter) => ({ exporter, underWay: new Set<Promise<void>>() }));
   let failed = 0;
   let ended: Promise<void> | undefined;
   const fail = (action: string, cause: unknown) => {
@@ -22,10 +22,11 @@ export function createDelivery(exporters: readonly SpanExporter[], report: (erro
     failed++;
     fail('take spans', cause);
   };
+  // Each by itself: one that never answers must not keep the others from sending on what they hold.
   const all = async (action: 'flush' | 'shutdown') => {
-    while (underWay.size > 0) await Promise.all(underWay);
     await Promise.all(
-      exporters.map(async (exporter) => {
+      places.map(async ({ exporter, underWay }) => {
+        await Promise.all(underWay);
         try {
           await (action === 'shutdown' && exporter.shutdown ? exporter.shutdown() : exporter.flush?.());
         } catch (cause) {
@@ -36,7 +37,7 @@ export function createDelivery(exporters: readonly SpanExporter[], report: (erro
   };
   return {
     deliver(spans) {
-      for (const exporter of exporters) {
+      for (const { exporter, underWay } of places) {
         try {
           const result = exporter.export(spans);
           if (result === undefined) continue;

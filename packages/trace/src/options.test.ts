@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { wat } from '../../../test/helpers/wat.ts';
+import { systemClock } from './clock.ts';
 import { start, TraceError } from './index.ts';
 import { parseConfiguration, type TraceOptions } from './options.ts';
 
@@ -72,6 +73,13 @@ describe('start() options', () => {
     [{ exporters: [{ export() {} }, {}, null] }, '/exporters/1/export', '/exporters/2/export'],
     [{ exporters: {} }, '/exporters'],
     [{ clock: { now: 1 } }, '/clock/now', '/clock/wallNow'],
+    [{ exporters: [{ export() {}, flush: 1, shutdown: null }] }, '/exporters/0/flush', '/exporters/0/shutdown'],
+    [{ exporters: new Array(1) }, '/exporters/0/export'],
+    [{ attributes: { good: ['a', 1, true], 'of/all': {}, list: [null] } }, '/attributes/of~1all', '/attributes/list'],
+    [{ attributes: new Map<unknown, unknown>([[1, 'a']]) }, '/attributes/1'],
+    [{ attributes: ['a'] }, '/attributes'],
+    [{ parent: { tracestate: 'a=b' } }, '/parent/traceparent'],
+    [{ clock: { ...systemClock(), timeOrigin: '0' } }, '/clock/timeOrigin'],
     [{ clock: null }, '/clock/now', '/clock/wallNow'],
     [{ limits: { nothing: 1 } }, '/limits/nothing'],
     [{ parent: 1, attributes: 'a', random: {}, demangle: true }, '/parent', '/attributes', '/random', '/demangle'],

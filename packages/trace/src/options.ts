@@ -9,8 +9,8 @@ export interface TraceParent {
   readonly tracestate?: string | undefined;
 }
 
-/** Which span of the host a module's calls lie in. `undefined`: none, each call begins a trace of its own. */
-export type ParentSource = string | TraceParent | undefined;
+/** Which span of the host a module's calls lie in. `undefined` and `null`: none, each call begins a trace of its own. */
+export type ParentSource = string | TraceParent | undefined | null;
 
 /** How much is kept. What is dropped is counted, in `span.dropped` or in `statistics().dropped`. */
 export interface TraceLimits {
@@ -177,25 +177,52 @@ function checkOption(key: string, value: unknown, faults: OptionFault[]): void {
     checkExporters(value, pointer, faults);
   } else if (key === 'clock') {
     for (const name of ['now', 'wallNow']) checkFunction((value as Found)?.[name], `${pointer}/${name}`, faults);
-  } else if (key === 'attributes') {
-    if (typeof value !== 'object' || value === null) faults.push(wrong(pointer, 'an object or a Map', value));
-  } else if (key === 'parent') {
-    if (!['string', 'object', 'function'].includes(typeof value) || value === null) {
-      faults.push(wrong(pointer, 'a traceparent, an object with one, or a function that gives one', value));
+    const timeOrigin = (value as Found)?.timeOrigin;
+    if (timeOrigin !== undefined && typeof timeOrigin !== 'number') {
+      faults.push(wrong(`${pointer}/timeOrigin`, 'a number of milliseconds', timeOrigin));
     }
+  } else if (key === 'attributes') {
+    checkAttributes(value, pointer, faults);
+  } else if (key === 'parent') {
+    checkParent(value, pointer, faults);
   } else checkFunction(value, pointer, faults);
 }
 
 function checkExporters(value: unknown, pointer: string, faults: OptionFault[]): void {
   if (!Array.isArray(value)) faults.push(wrong(pointer, 'an array', value));
   else
-    value.forEach((exporter, index) => {
-      checkFunction(
-        (exporter as Partial<SpanExporter> | null | undefined)?.export,
-        `${pointer}/${index}/export`,
-        faults,
-      );
-    });
+    for (const [index, exporter] of value.entries()) {
+      const found = exporter as Partial<SpanExporter> | null | undefined;
+      checkFunction(found?.export, `${pointer}/${index}/export`, faults);
+      for (const name of ['flush', 'shutdown'] as const) {
+        if (found?.[name] !== undefined) checkFunction(found[name], `${pointer}/${index}/${name}`, faults);
+      }
+    }
+}
+
+function checkAttributes(value: unknown, pointer: string, faults: OptionFault[]): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    faults.push(wrong(pointer, 'an object or a Map', value));
+    return;
+  }
+  for (const [name, attribute] of value instanceof Map ? value : Object.entries(value)) {
+    const values: readonly unknown[] = Array.isArray(attribute) ? attribute : [attribute];
+    const types = Array.isArray(attribute)
+      ? ['string', 'number', 'boolean']
+      : ['string', 'number', 'boolean', 'bigint'];
+    if (typeof name === 'string' && values.every((each) => types.includes(typeof each))) continue;
+    const expected = 'a name with a string, a number, a boolean, a bigint, or an array of the first three';
+    faults.push(wrong(`${pointer}/${escapeKey(String(name))}`, expected, attribute));
+  }
+}
+
+function checkParent(value: unknown, pointer: string, faults: OptionFault[]): void {
+  if (value === null || typeof value === 'string' || typeof value === 'function') return;
+  if (typeof value !== 'object') {
+    faults.push(wrong(pointer, 'a traceparent, an object with one, or a function that gives one', value));
+  } else if (typeof (value as Found).traceparent !== 'string') {
+    faults.push(wrong(`${pointer}/traceparent`, 'a traceparent', (value as Found).traceparent));
+  }
 }
 
 function checkFunction(value: unknown, pointer: string, faults: OptionFault[]): void {

@@ -15,7 +15,7 @@ export function rootTrace(parent: SpanContext | undefined, newTraceId: () => str
 
 /** The span that a host names as the parent; `undefined` where it names none, or not rightly. */
 export function resolveParent(given: ParentSource): SpanContext | undefined {
-  if (given === undefined) return undefined;
+  if (given === undefined || given === null) return undefined;
   return typeof given === 'string' ? parseTraceParent(given) : parseTraceParent(given.traceparent, given.tracestate);
 }
 

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { hookImports, moduleOf, observe, tree } from '../test/support/observed.ts';
 import { parseTraceParent, start, type TraceContext, TraceError } from './index.ts';
+import type { ParentSource } from './options.ts';
 import type { Span } from './span.ts';
 
 const module = moduleOf(`(module ${hookImports}
@@ -225,6 +226,16 @@ describe('spanContext() and traceparent()', () => {
 });
 
 describe('withParent()', () => {
+  it('ignores what is no header, and calls all the same', () => {
+    const { context, batches } = observe(module);
+    const { inner } = instantiate(context);
+    for (const parent of [null, undefined, '', 'a', ['a', 'b'], {}, { traceparent: 5 }, { traceparent: null }, 5]) {
+      context.withParent(parent as ParentSource, inner);
+    }
+    assert.equal(batches.length, 9);
+    assert.ok(batches.every(([root]) => root?.parentSpanId === undefined));
+  });
+
   it('hangs what begins within under another span', () => {
     const { context, batches } = observe(module, { parent: traceparent });
     const { inner } = instantiate(context);
@@ -330,6 +341,24 @@ describe('exporters', () => {
     assert.deepEqual(batches.map(tree), [['fails ! the end of this call was not reported', '  inner']]);
     await ended;
     assert.equal(context.statistics().dropped.unmatched, 1);
+  });
+
+  it('are flushed and shut down though another one never answers', async () => {
+    const steps: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { context } = observe(module, {
+      exporters: [
+        { export: () => promise },
+        { export() {}, flush: async () => void steps.push('flush'), shutdown: async () => void steps.push('shutdown') },
+      ],
+    });
+    instantiate(context).inner();
+    const flushed = context.flush();
+    const ended = context.shutdown();
+    await new Promise(setImmediate);
+    assert.deepEqual(steps, ['flush', 'shutdown']);
+    resolve();
+    await Promise.all([flushed, ended]);
   });
 
   it('may fail to shut down', async () => {

@@ -20,6 +20,12 @@ describe('parseTraceParent()', () => {
     assert.equal(parseTraceParent(` 01-${traceId}-${spanId}-00\t`)?.traceFlags, 0);
   });
 
+  it('leaves out a state that is longer than anybody has to hand on', () => {
+    const header = `00-${traceId}-${spanId}-01`;
+    assert.equal(parseTraceParent(header, 'a'.repeat(512))?.traceState?.length, 512);
+    assert.deepEqual(parseTraceParent(header, 'a'.repeat(513)), parseTraceParent(header));
+  });
+
   for (const header of [
     '',
     `00-${traceId}-${spanId}`,

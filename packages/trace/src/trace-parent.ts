@@ -14,13 +14,23 @@ const headerPattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2}
 
 /**
  * Reads a `traceparent` header. `undefined` for one that is to be ignored: malformed, of version `ff`, or with ids of zeros.
- * Later versions are read as far as this one goes: https://www.w3.org/TR/trace-context/#versioning-of-traceparent
+ * Later versions are read as far as this one goes: https://www.w3.org/TR/trace-context/#versioning-of-traceparent. A `tracestate` of more
+ * than 512 characters is left out: it comes from whoever makes the request, and goes with every span.
  */
 export function parseTraceParent(header: string, traceState?: string): SpanContext | undefined {
+  // Programs in JavaScript hand over what their server calls a header: `null`, or a list.
+  if (typeof header !== 'string') return undefined;
   const [, version, traceId = '', spanId = '', flags = '', rest] = headerPattern.exec(header.trim()) ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && rest !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), traceState };
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), traceState: boundedState(traceState) };
+}
+
+/** https://www.w3.org/TR/trace-context/#tracestate-limits */
+const maxTraceStateLength = 512;
+
+function boundedState(traceState: string | undefined): string | undefined {
+  return typeof traceState === 'string' && traceState.length <= maxTraceStateLength ? traceState : undefined;
 }
 
 /** Writes a `traceparent` header of version 00. */
