@@ -12,7 +12,7 @@ import { until } from './helpers/machine.ts';
 import { makeFolder } from './helpers/server.ts';
 import { tenon } from './helpers/streams.ts';
 import { hasScript, inTerminal } from './helpers/terminal.ts';
-import { commands, numbers } from './helpers/trace-modules.ts';
+import { commands } from './helpers/trace-modules.ts';
 import { compileWords, makeText, whyNoCompiler } from './helpers/words.ts';
 
 let folder: Awaited<ReturnType<typeof makeFolder>>;
@@ -128,12 +128,11 @@ describe('tenon trace in a real terminal', { skip: !hasScript() }, () => {
     assert.equal(ended.exitCode, 130, ended.screen);
     assert.match(stripVTControlCharacters(ended.screen), /_start.*✗ stopped[\s\S]*error: Ended by SIGINT\./);
 
-    const path = await write('numbers.wasm', numbers);
-    const working = inTerminal(['trace', path, '-i', 'calls_for_ever', '--timeout', '60'], { environment });
-    await new Promise((resolve) => setTimeout(resolve, 2_000)); // until it works; before that it would end as well
+    const working = inTerminal(['trace', await write('works.wasm', commands.worksForEver)], { environment });
+    await until(() => (working.screen().includes('hello') ? true : undefined));
     working.child.stdin?.write('\u0003');
     const { screen, exitCode } = await working.ended;
     assert.equal(exitCode, 130, screen);
-    assert.match(stripVTControlCharacters(screen), /error: Ended by SIGINT\./);
+    assert.match(stripVTControlCharacters(screen), /_start.*✗ stopped[\s\S]*error: Ended by SIGINT\./);
   });
 });

@@ -16,7 +16,7 @@ export interface RunOptions {
 }
 
 /** How long it may take to reach a program that is to stop, before its thread is ended: then nothing is known of what it did. */
-const graceMs = 1_000;
+const graceMs = 2_000;
 /** And how long the making of spans may take, once it is reached. */
 const spansMs = 60_000;
 

@@ -69,6 +69,9 @@ export function command(body: string): Buffer {
 /** Commands, each of which does one thing. */
 export const commands = {
   hello: command('(call $write (i32.const 1) (i32.const 2048) (i32.const 6))'),
+  /** Says so when it has begun, and then works without end. */
+  worksForEver: command(`(call $write (i32.const 1) (i32.const 2048) (i32.const 6))
+    (loop $again (call $write (i32.const 1) (i32.const 2048) (i32.const 0)) (br $again))`),
   copyStdin: command('(call $copy (i32.const 0) (i32.const 1))'),
   exit: (code: number) =>
     command(`(call $write (i32.const 1) (i32.const 2048) (i32.const 6)) (call $proc_exit (i32.const ${code}))`),
