@@ -18,6 +18,14 @@ export { createUser } from './domain/users.ts';
 export type { FirstStart, NoDemoReason } from './first-start.ts';
 export { toOperatorAuditEntry } from './http/audit-wire.ts';
 export { serveUntilStopped } from './main.ts';
+export { MigrateStoreError, type MigrateStoreErrorCode } from './migrate-store/errors.ts';
+export {
+  type MigratedStore,
+  type MigrateStep,
+  type MigrateStoreOptions,
+  migrateStore,
+} from './migrate-store/migrate-store.ts';
+export { type ThawStoreOptions, thawStore } from './migrate-store/thaw.ts';
 export { type DataParts, openData } from './open-parts.ts';
 export { buildOpenApi, type OpenApiOptions } from './openapi.ts';
 export { readQuickstart } from './quickstart-file.ts';

@@ -48,7 +48,7 @@ async function openMetadata({ dataDir, databaseUrl, databaseConnections }: Store
   return openPostgresStore({ url: databaseUrl, connections: databaseConnections });
 }
 
-async function openBlobs(settings: StoreSettings): Promise<BlobStore> {
+export async function openBlobs(settings: StoreSettings): Promise<BlobStore> {
   const { dataDir, s3Bucket, s3AccessKeyId, s3SecretAccessKey } = settings;
   if (s3Bucket === undefined) return openFolderBlobStore({ folder: join(dataDir, 'blobs') });
   const { openS3BlobStore } = await import('./blobs/s3/s3-blob-store.ts');

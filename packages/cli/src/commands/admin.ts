@@ -23,6 +23,7 @@ import { formatTime, printable } from '../text.ts';
 import { addAdminAuditCommand } from './admin-audit.ts';
 import { type AdminOptions, withData, withDataFolder } from './admin-data.ts';
 import { addHousekeepingCommands } from './admin-housekeeping.ts';
+import { addMigrateStoreCommand } from './admin-migrate-store.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const maxNameLength = 200;
@@ -117,6 +118,7 @@ export function addAdminCommands(program: Command, io: Io): void {
     );
 
   addHousekeepingCommands(group, io);
+  addMigrateStoreCommand(group, io);
   addAdminAuditCommand(group, io);
 }
 

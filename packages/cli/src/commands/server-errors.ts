@@ -1,5 +1,12 @@
 import { errorCodes } from '@tenon/protocol';
-import { BackupError, type BackupErrorCode, type Config, DomainError } from '@tenon/server';
+import {
+  BackupError,
+  type BackupErrorCode,
+  type Config,
+  DomainError,
+  MigrateStoreError,
+  type MigrateStoreErrorCode,
+} from '@tenon/server';
 import { CliError, type CliErrorOptions, usageError } from '../errors.ts';
 import { exitCodeOfStatus, exitCodes } from '../exit-codes.ts';
 
@@ -13,6 +20,9 @@ export function translateServerError(error: unknown, config: Config): unknown {
   }
   if (error instanceof BackupError) {
     return new CliError(error.code, error.message, { ...backupErrors[error.code], cause: error });
+  }
+  if (error instanceof MigrateStoreError) {
+    return new CliError(error.code, error.message, { ...migrateStoreErrors[error.code], cause: error });
   }
   if (!(error instanceof Error)) return error;
   const { code, syscall } = error as NodeJS.ErrnoException;
@@ -50,6 +60,24 @@ const backupErrors: Readonly<Record<BackupErrorCode, Pick<CliErrorOptions, 'exit
   },
   in_use: { exitCode: exitCodes.conflict, hint: 'Stop the server first.' },
   damaged_data: { exitCode: exitCodes.failure },
+};
+
+const migrateStoreErrors: Readonly<Record<MigrateStoreErrorCode, Pick<CliErrorOptions, 'exitCode' | 'hint'>>> = {
+  no_source: { exitCode: exitCodes.notFound, hint: 'Name the data folder with --data-dir, or set TENON_DATABASE_URL.' },
+  older_source: { exitCode: exitCodes.conflict },
+  same_store: { exitCode: exitCodes.usage },
+  not_empty: { exitCode: exitCodes.conflict, hint: 'Make a new database, bucket or folder, and name that.' },
+  moved: {
+    exitCode: exitCodes.conflict,
+    hint: 'Only if what has changed there may be lost: tenon admin migrate-store --thaw --force.',
+  },
+  arriving: { exitCode: exitCodes.conflict, hint: 'Let that move finish first, or throw this store away.' },
+  interfered: { exitCode: exitCodes.conflict, hint: 'Run the same command again.' },
+  damaged_data: {
+    exitCode: exitCodes.failure,
+    hint: 'Nothing was lost, and the old store goes on. tenon admin verify tells all that is wrong with it.',
+  },
+  differs: { exitCode: exitCodes.failure, hint: 'The old store goes on. Run the same command again.' },
 };
 
 const folderReasons: Readonly<Record<string, string>> = {
