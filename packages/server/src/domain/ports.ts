@@ -373,6 +373,12 @@ export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }
 
+/**
+ * Thrown before the last of the bytes of a blob that are not those of its address. They may have been spoilt on their way, so that
+ * the same may work later too; if they lie so, `verify` tells.
+ */
+export class WrongBytesError extends UnavailableError {}
+
 /** Milliseconds since the Unix epoch. */
 export type Clock = () => number;
 

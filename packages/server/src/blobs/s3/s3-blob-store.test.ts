@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { blobStoreContract } from '../../../test/contracts/blob-store-contract.ts';
 import { type BrokenFront, type Fault, openBrokenFront } from '../../../test/helpers/broken-front.ts';
 import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
 import { type ObjectStore, startObjectStore } from '../../../test/helpers/s3.ts';
 import { objectsAlone } from '../../../test/helpers/s3-stores.ts';
-import { type BlobStore, StorageFullError, UnavailableError } from '../../domain/ports.ts';
+import { verify } from '../../domain/housekeeping/verify.ts';
+import { type BlobStore, StorageFullError, UnavailableError, WrongBytesError } from '../../domain/ports.ts';
+import { openSqliteStore } from '../../store/sqlite/store.ts';
 import { openS3BlobStore } from './s3-blob-store.ts';
 
 blobStoreContract('openS3BlobStore()', objectsAlone);
@@ -29,9 +34,10 @@ const cut: Fault = async ({ response, pass }) => {
   response.write(body.subarray(0, body.length / 2));
   setTimeout(() => response.destroy(), 20);
 };
-const spoil: Fault = async ({ response, pass }) => {
+const spoil: Fault = async ({ request, response, pass }) => {
   const { status, headers, body } = await pass();
-  body[body.length - 1] = (body.at(-1) ?? 0) ^ 1;
+  const isObject = request.method === 'GET' && !request.url?.includes('list-type');
+  if (isObject) body[body.length - 1] = (body.at(-1) ?? 0) ^ 1;
   response.writeHead(status, headers).end(body);
 };
 
@@ -75,6 +81,13 @@ describe('openS3BlobStore(), before an object store that fails', () => {
     assert.equal(await blobs.size(address), bytes.length);
     front.next(missing, missing);
     demandSameBytes(await collect(await blobs.open(address)), bytes);
+    front.next(passed, missing, missing, missing); // said to be there, then not
+    demandSameBytes(await collect(await blobs.open(address)), bytes);
+  });
+
+  it('says that it is unavailable when the store says for long that what is there is not', async () => {
+    front.next(passed, missing, missing, missing, missing);
+    await assert.rejects(async () => collect(await blobs.open(address)), UnavailableError);
   });
 
   it('asks again when the store has too much to do', async () => {
@@ -126,7 +139,24 @@ describe('openS3BlobStore(), before an object store that fails', () => {
     front.next(passed, spoil);
     const { length, error } = await readUntilError();
     assert.ok(length < bytes.length, 'the last of them are held back');
+    assert.ok(error instanceof WrongBytesError, String(error));
     assert.match(String(error), /gave other bytes/);
+  });
+
+  it('has verify tell of bytes that are others, and go on', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tenon-verify-'));
+    const context = { blobs, store: await openSqliteStore({ file: join(folder, 'tenon.db') }) };
+    const tell = () => verify(context);
+    assert.deepEqual((await tell()).faults, []);
+    front.always(spoil);
+    try {
+      const subject = `content ${address}`;
+      assert.deepEqual((await tell()).faults, [{ subject, detail: 'its file has other bytes' }]);
+    } finally {
+      front.always(undefined);
+      await context.store.close();
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('tells a full store apart', async () => {

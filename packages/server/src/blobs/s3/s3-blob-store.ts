@@ -11,7 +11,7 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
 import type { ContentAddress } from '@tenon/protocol';
-import { type BlobStore, type ByteRange, UnavailableError } from '../../domain/ports.ts';
+import { type BlobStore, type ByteRange, UnavailableError, WrongBytesError } from '../../domain/ports.ts';
 import { addressOfName, digestName } from '../digest-name.ts';
 import { isMissing, translateError } from './errors.ts';
 
@@ -106,7 +106,8 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
       if (first < 0 || last >= length) {
         throw new RangeError(`Cannot read bytes ${first} to ${last} of a blob of ${length} bytes`);
       }
-      return read(client, { ...at(digestName(address) ?? ''), address, range, length: last - first + 1 });
+      const object = at(digestName(address) ?? '');
+      return read(client, { ...object, address, range, length: last - first + 1, missingDelaysMs });
     },
     async delete(address) {
       const name = digestName(address);
@@ -169,6 +170,7 @@ interface Reading {
   readonly range: ByteRange | undefined;
   /** How many bytes there are to read. */
   readonly length: number;
+  readonly missingDelaysMs: readonly number[];
 }
 
 /** Asks for the object with the first chunk: what is never read holds nothing open. */
@@ -179,8 +181,8 @@ async function* read(client: S3Client, reading: Reading): AsyncGenerator<Uint8Ar
   let read = 0;
   try {
     const Range = range && `bytes=${range.first}-${range.last}`;
-    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key, ...(Range !== undefined && { Range }) }));
-    for await (const chunk of Body as Readable as AsyncIterable<Uint8Array>) {
+    const command = new GetObjectCommand({ Bucket, Key, ...(Range !== undefined && { Range }) });
+    for await (const chunk of await get(client, command, reading)) {
       read += chunk.length;
       hash?.update(chunk);
       if (read > length) break;
@@ -194,8 +196,27 @@ async function* read(client: S3Client, reading: Reading): AsyncGenerator<Uint8Ar
   if (read !== length) throw new UnavailableError(`Cannot read ${address}: ${read} bytes came, not ${length}`);
 }
 
+/** The body of an object that was there a moment ago, whichever of the store's machines says now that it is not. */
+async function get(
+  client: S3Client,
+  command: GetObjectCommand,
+  { address, missingDelaysMs }: Reading,
+): Promise<AsyncIterable<Uint8Array>> {
+  for (const delayMs of [...missingDelaysMs, undefined]) {
+    try {
+      return (await client.send(command)).Body as Readable as AsyncIterable<Uint8Array>;
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      if (delayMs !== undefined) await sleep(delayMs);
+    }
+  }
+  throw new UnavailableError(
+    `Cannot read ${address}: the object store says by turns that it is there and that it is not`,
+  );
+}
+
 function demandRight(address: ContentAddress, digest: string | undefined): void {
   if (digest !== undefined && digest !== address) {
-    throw new Error(`The object store gave other bytes for ${address}: their address is ${digest}`);
+    throw new WrongBytesError(`The object store gave other bytes for ${address}: their address is ${digest}`);
   }
 }

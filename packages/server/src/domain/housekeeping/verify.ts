@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ContentAddress } from '@tenon/protocol';
 import type { Context } from '../context.ts';
+import { UnavailableError, WrongBytesError } from '../ports.ts';
 import type { BlobRecord, NamedContent, StoreFault } from './ports.ts';
 
 /** How many rows are looked at in one go. */
@@ -139,6 +140,8 @@ async function noteStrays(
   }
 }
 
+const otherBytes = 'its file has other bytes';
+
 /** Every file has the bytes of its address. */
 async function verifyBytes(
   context: Parts,
@@ -178,11 +181,14 @@ async function hashBlob(
       onRead(chunk.length);
     }
   } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error) && !/ends at byte/.test(String(error))) throw error;
+    const isOfFile = (error instanceof Error && 'syscall' in error) || /ends at byte/.test(String(error));
+    if (!isOfFile && !(error instanceof UnavailableError)) throw error;
     if ((await blobs.size(address)) === undefined) return undefined;
+    if (error instanceof WrongBytesError) return { bytes, fault: otherBytes };
+    if (!isOfFile) throw error;
     return { bytes, fault: `its file can't be read: ${(error as Error).message}` };
   }
-  return { bytes, fault: hash.digest('base64url') === address ? undefined : 'its file has other bytes' };
+  return { bytes, fault: hash.digest('base64url') === address ? undefined : otherBytes };
 }
 
 async function* pages<T extends { readonly address: ContentAddress }>(

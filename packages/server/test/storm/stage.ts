@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../../src/config.ts';
+import { openService, type TestUser } from '../helpers/service.ts';
+import { largeModule, makeApp, makeExtensionPoint, makeGuest, tinyModule } from '../helpers/world.ts';
+
+/** Who has to do with the application over which the storm goes. */
+export interface Stage {
+  readonly appId: string;
+  readonly extensionPointId: string;
+  readonly owner: TestUser;
+  /** A member for good. */
+  readonly viewer: TestUser;
+  /** A member, whose tokens come and go. */
+  readonly keeper: TestUser;
+  /** Who is a member now and then. */
+  readonly visitor: TestUser;
+  readonly publishers: readonly Publisher[];
+}
+
+export interface Publisher extends TestUser {
+  readonly guestKey: string;
+}
+
+/** What each publisher publishes under. */
+export const pluginNames = ['alpha', 'beta'] as const;
+
+/** Makes what is there before the storm, by one node that is closed again. */
+export async function setStage(config: Partial<Config>, publishers: number): Promise<Stage> {
+  const service = await openService({ config });
+  try {
+    const user = async (name: string): Promise<TestUser> => {
+      const { id } = await service.user(name);
+      return { id, token: await service.token(id, { lifetimeMs: 7 * 24 * 3_600_000 }) };
+    };
+    const [owner, viewer, keeper] = [await user('Olga'), await user('Vera'), await user('Kate')];
+    const appId = await makeApp(service, owner, { viewer });
+    const extensionPointId = await makeExtensionPoint(service, owner, appId);
+    const made: Publisher[] = [];
+    for (let at = 0; at < publishers; at++) {
+      const publisher = { ...(await user(`Paul ${at}`)), guestKey: `guests/${at}` };
+      await makeGuest(service, owner, appId, publisher.guestKey, publisher);
+      made.push(publisher);
+    }
+    const json = { role: 'viewer' };
+    await service.call('PUT', `/api/v1/apps/${appId}/members/${keeper.id}`, { token: owner.token, json });
+    return { appId, extensionPointId, owner, viewer, keeper, visitor: await user('Vic'), publishers: made };
+  } finally {
+    await service.close();
+  }
+}
+
+/** The module of a number; publishers publish the same ones at about the same time. Some are too large for memory. */
+export function moduleOf(number: number): Buffer {
+  return number % 4 === 0 ? largeModule(20_000 + number) : tinyModule(number);
+}
+
+export function addressOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('base64url');
+}
