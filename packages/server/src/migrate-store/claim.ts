@@ -34,7 +34,7 @@ export async function claimTarget(source: End, target: End): Promise<Set<Content
       await demandOther(source);
       await target.metadata.snapshot(true, demandEmpty); // also of what was on its way in before
     } catch (error) {
-      await target.metadata.db.transaction().execute((db) => setFreeze(db, undefined));
+      await target.metadata.refreeze((db) => setFreeze(db, undefined));
       throw error;
     }
   }
@@ -47,7 +47,7 @@ export async function claimTarget(source: End, target: End): Promise<Set<Content
 const unclaimed = 'nobody yet';
 
 async function setArriving({ metadata }: End, holder: string): Promise<void> {
-  await metadata.db.transaction().execute((db) => setFreeze(db, { kind: 'arriving', holder }));
+  await metadata.refreeze((db) => setFreeze(db, { kind: 'arriving', holder }));
 }
 
 async function demandEmpty(db: Db): Promise<void> {

@@ -19,6 +19,8 @@ export interface Metadata {
    * see a freeze that is there.
    */
   snapshot<T>(isFrozen: boolean, work: (db: Db) => Promise<T>): Promise<T>;
+  /** Changes what freezes there are: in a transaction of the kind that those of stores are, so that they see each other. */
+  refreeze<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /** Has servers that have it open forget what they know of it. */
   announce(): Promise<void>;
   close(): Promise<void>;

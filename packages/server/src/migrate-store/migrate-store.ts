@@ -13,7 +13,17 @@ import { digestOf } from './rows.ts';
  * The steps of a move, in their order. Until `freeze` the source goes on as ever; from there to the end it answers, and takes no
  * changes. From `hand_over` on it never does again by itself, and after `open` the target does.
  */
-export type MigrateStep = 'copy_contents' | 'copy_tables' | 'freeze' | 'copy_rest' | 'compare' | 'hand_over' | 'open';
+export const migrateSteps = [
+  'copy_contents',
+  'copy_tables',
+  'freeze',
+  'copy_rest',
+  'compare',
+  'hand_over',
+  'open',
+] as const;
+
+export type MigrateStep = (typeof migrateSteps)[number];
 
 export interface MigrateStoreOptions {
   readonly from: StoreSettings;
@@ -92,7 +102,7 @@ async function whileFrozen(
     goOn();
     await freeze.handOver(target.place.metadata);
     await onStep('open');
-    await target.metadata.db.transaction().execute((db) => setFreeze(db, undefined));
+    await target.metadata.refreeze((db) => setFreeze(db, undefined));
     await target.metadata.announce();
     const rows = Object.fromEntries([...digests].map(([name, digest]) => [name, digest.rows]));
     return { ...contents, rows, frozenMs: clock() - frozenAtMs };
@@ -110,14 +120,13 @@ interface SourceFreeze {
 }
 
 async function freezeSource({ metadata }: End, holder: string): Promise<SourceFreeze> {
-  const { db } = metadata;
-  await db.transaction().execute(async (tx) => {
+  await metadata.refreeze(async (tx) => {
     const isMoved = (await freezesOf(tx)).some(({ kind }) => kind === 'moved');
     if (!isMoved) await setFreeze(tx, { kind: 'frozen', holder }); // also in the place of one that was killed
   });
   return {
     handOver: (targetPlace) =>
-      db.transaction().execute(async (tx) => {
+      metadata.refreeze(async (tx) => {
         const isStill = (await freezesOf(tx)).some((found) => found.holder === holder || found.holder === targetPlace);
         if (!isStill) {
           throw new MigrateStoreError(
@@ -128,7 +137,7 @@ async function freezeSource({ metadata }: End, holder: string): Promise<SourceFr
         await setFreeze(tx, { kind: 'moved', holder: targetPlace });
       }),
     thaw: () =>
-      db.transaction().execute(async (tx) => {
+      metadata.refreeze(async (tx) => {
         const isOwn = (await freezesOf(tx)).some((found) => found.kind === 'frozen' && found.holder === holder);
         if (isOwn) await setFreeze(tx, undefined);
       }),

@@ -1,6 +1,8 @@
 import { Kysely, sql } from 'kysely';
+import { UnavailableError } from '../domain/ports.ts';
 import type { Database } from '../store/kysely/schema.ts';
 import { poolDialect } from '../store/postgres/dialect.ts';
+import { isOvertaken } from '../store/postgres/errors.ts';
 import { openPool } from '../store/postgres/pool.ts';
 import { channel } from '../store/postgres/revision.ts';
 import type { Metadata } from './end.ts';
@@ -27,9 +29,25 @@ export async function openPostgresMetadata(url: string): Promise<Metadata> {
         await sql`set transaction isolation level ${sql.raw(level)}`.execute(tx);
         return work(tx);
       }),
+    // Were it not serialisable, PostgreSQL would not know what was read past it.
+    refreeze: (work) => runSerialised(() => db.transaction().setIsolationLevel('serializable').execute(work)),
     async announce() {
       await sql`select pg_notify(${channel}, 'moved')`.execute(db);
     },
     close: () => pool.end(),
   };
+}
+
+const maxAttempts = 10;
+
+/** Runs a transaction again that others were faster than. */
+async function runSerialised<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      const isOthers = error instanceof UnavailableError && isOvertaken(error.cause);
+      if (!isOthers || attempt === maxAttempts) throw error;
+    }
+  }
 }

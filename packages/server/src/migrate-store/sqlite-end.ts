@@ -9,8 +9,9 @@ const waitMs = 10_000;
 
 export async function openSqliteMetadata(file: string): Promise<Metadata> {
   const writer = await openWriter(file, waitMs);
+  const db = new Kysely<Database>({ dialect: writingDialect({ database: writer, waitMs }) });
   return {
-    db: new Kysely<Database>({ dialect: writingDialect({ database: writer, waitMs }) }),
+    db,
     // Transactions that write come one after the other: what comes after a freeze sees it.
     async snapshot(_isFrozen, work) {
       const reader = openReader(file);
@@ -22,6 +23,7 @@ export async function openSqliteMetadata(file: string): Promise<Metadata> {
         reader.close();
       }
     },
+    refreeze: (work) => db.transaction().execute(work),
     async announce() {}, // servers see every commit by themselves
     async close() {
       writer.close();

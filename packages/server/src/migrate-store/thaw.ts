@@ -19,7 +19,7 @@ export interface ThawStoreOptions {
 export async function thawStore({ store, force = false }: ThawStoreOptions): Promise<boolean> {
   const end = await openSource(store);
   try {
-    return await end.metadata.db.transaction().execute(async (db) => {
+    return await end.metadata.refreeze(async (db) => {
       const kinds = (await freezesOf(db)).map(({ kind }) => kind);
       if (kinds.includes('arriving')) {
         throw new MigrateStoreError('arriving', 'The data that is being moved here is not whole yet.');
