@@ -413,6 +413,18 @@ describe('span-tags, log and metric', () => {
     assert.equal(context.statistics().dropped.attributes, 1);
   });
 
+  it('take nothing of the share of text of calls that come later', () => {
+    const { enter, exit, manual, batches } = events({ limits: { traceTextLength: 8 } });
+    for (let count = 0; count < 3; count++) manual.log?.(1, 0, 9);
+    enter(a);
+    manual.log?.(1, 0, 9);
+    exit(a);
+    assert.deepEqual(
+      batches[0]?.[0]?.events.map(({ attributes }) => attributes.get('log.message')),
+      ['load:fas'],
+    );
+  });
+
   it('say once that the memory is not known', () => {
     const codes: string[] = [];
     const { context } = observe(named, { onError: ({ code }) => codes.push(code) });

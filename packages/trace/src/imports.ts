@@ -128,13 +128,15 @@ function createTextReader({ memory, limits, report }: TextReading) {
     }
     const { buffer } = found;
     const start = unsigned(address);
-    const maxLength = Math.min(limits.textLength, fiber.textLeft);
+    // Outside of every root nothing is kept, and nothing would give back what was taken of a root's share.
+    const isInRoot = fiber.top > 0;
+    const maxLength = isInRoot ? Math.min(limits.textLength, fiber.textLeft) : limits.textLength;
     // A code unit takes at most three bytes; what is beyond the memory's end isn't there.
     const end = Math.min(start + Math.min(unsigned(length), maxLength * 3), buffer.byteLength);
     if (!(start <= end) || maxLength === 0) return undefined;
     // Decoders refuse shared memory, so the bytes are copied.
     const text = decoder.decode(new Uint8Array(buffer, start, end - start).slice()).slice(0, maxLength);
-    fiber.textLeft -= text.length;
+    if (isInRoot) fiber.textLeft -= text.length;
     return text;
   };
 }

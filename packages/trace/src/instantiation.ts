@@ -28,7 +28,12 @@ export function createInstantiation(
   const merge = (found: WebAssembly.Module, own: WebAssembly.Imports): WebAssembly.Imports => {
     refuseForeign(own, isForeign);
     onImports(found, own);
-    return { ...own, ...Object.fromEntries(observeModules.map((name) => [name, { ...own[name], ...imports[name] }])) };
+    const observed = observeModules.map((name) => [
+      name,
+      { value: { ...own[name], ...imports[name] }, enumerable: true },
+    ]);
+    // Not a copy: hosts hand over objects that make what is asked for, such as proxies.
+    return Object.create(own, Object.fromEntries(observed));
   };
   return {
     async instantiate(own = {}) {
@@ -55,7 +60,7 @@ export function createInstantiation(
 
 function refuseForeign(imports: WebAssembly.Imports, isForeign: (value: unknown) => boolean): void {
   for (const [module, fields] of Object.entries(imports)) {
-    for (const [field, value] of Object.entries(fields)) {
+    for (const [field, value] of Object.entries(fields ?? {})) {
       if (!isForeign(value)) continue;
       const detail = `Cannot trace calls that wait in the import ${module}.${field}: make it with suspending() of the trace context`;
       throw new TraceError('foreign_suspending', detail);

@@ -48,6 +48,18 @@ describe('start()', () => {
     }
   });
 
+  it('takes imports as engines do: inherited, made when asked for, or not needed', () => {
+    const { context, batches } = observe(module);
+    let calls = 0;
+    const env = { host: () => calls++ };
+    const made = new Proxy({}, { get: (_, name) => (name === 'env' ? env : undefined) });
+    for (const imports of [Object.create({ env }), made, { env, unused: undefined }, Object.freeze({ env })]) {
+      (context.instantiateSync(imports as WebAssembly.Imports).exports as Exports).outer();
+    }
+    assert.equal(calls, 4);
+    assert.equal(batches.length, 4);
+  });
+
   it('hangs roots under the span that the host names', () => {
     const parent = { traceparent, tracestate: 'a=b' };
     const { context, batches } = observe(module, { parent });
