@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppId, ExtensionPointId } from '@tenon/protocol';
 import { tellNews } from '../src/domain/news/tell.ts';
 import { rebind } from '../src/domain/rebind.ts';
+import { hashSecret } from '../src/domain/secrets.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { type EventStream, openEvents } from './helpers/event-stream.ts';
 import { openWorkshop, type Workshop } from './helpers/plugins.ts';
@@ -324,6 +325,46 @@ describe('GET …/news is bounded', () => {
       await sleep(10);
     }
     await place.close();
+  });
+
+  it('in streams of who is still there: who goes before they are let in takes no place', async () => {
+    const [asked, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let secret = '';
+    const service = await openService({
+      config: { newsStreamsPerToken: 1 },
+      replace: ({ context }) => {
+        const read = {
+          ...context.store.read,
+          // As a database that is asked over a network.
+          async tokenByHash(secretHash: string) {
+            if (secretHash === hashSecret(secret)) {
+              asked.resolve();
+              await gone.promise;
+            }
+            return context.store.read.tokenByHash(secretHash);
+          },
+        };
+        return { context: { ...context, store: { ...context.store, read } } };
+      },
+    });
+    const base = await service.listen();
+    const { appId, viewer } = await openWorkshop(service);
+    secret = await service.token(viewer.id);
+    const path = `/api/v1/apps/${appId}/news`;
+    try {
+      const socket = connectTo(base);
+      socket.on('error', () => {});
+      socket.write(requestOf([`GET ${path} HTTP/1.1`, 'host: x', `authorization: Bearer ${secret}`]));
+      await asked.promise;
+      socket.resetAndDestroy();
+      while ((await connectionsOf(service)) > 0) await sleep(10);
+      gone.resolve();
+      const stream = await openEvents(base + path, { token: secret });
+      await stream.close();
+      assert.equal(stream.response.status, 200);
+    } finally {
+      await service.close();
+    }
   });
 
   it('in all streams', async () => {

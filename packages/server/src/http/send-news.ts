@@ -48,8 +48,9 @@ export function sendNews(
   reply.headers(eventStreamHeaders);
   if (request.method === 'HEAD') return reply.send();
   if (parts.news.isClosed) throw unavailable('The server is stopping. Come back shortly.', 1);
-  const giveBack = takeSlot(parts, actor, app);
-  reply.raw.once('close', giveBack);
+  // Whoever went away while it was looked up what they may: nobody would tell that again, and give their place back.
+  if (reply.raw.destroyed) return reply.send();
+  reply.raw.once('close', takeSlot(parts, actor, app));
   const { idleTimeoutMs, newsHeartbeatMs } = parts.settings;
   const beatMs = Math.min(newsHeartbeatMs, idleTimeoutMs / 2);
   reply.raw.setTimeout(idleTimeoutMs, () => reply.raw.destroy());
