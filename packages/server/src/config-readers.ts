@@ -40,6 +40,9 @@ export const seconds: Reader<number> = (value) => {
   return ms;
 };
 
+/** Seconds, or none at all; kept as milliseconds. */
+export const secondsOrNone: Reader<number> = (value) => (/^0+(\.0+)?$/.test(value) ? 0 : seconds(value));
+
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Days, with a fraction if need be; kept as milliseconds. */

@@ -10,6 +10,7 @@ import {
   positiveInteger,
   type Reader,
   seconds,
+  secondsOrNone,
   text,
   trustedAddress,
   yesOrNo,
@@ -270,6 +271,12 @@ export const settings = {
     seconds,
     72 * second,
     'how long an unused connection is kept open',
+  ),
+  drainMs: setting(
+    'TENON_DRAIN_SECONDS',
+    secondsOrNone,
+    0,
+    'for how long a shutdown serves on before it begins, while `/readyz` answers 503: the time in which load balancers find that out',
   ),
   shutdownTimeoutMs: setting(
     'TENON_SHUTDOWN_SECONDS',

@@ -15,6 +15,7 @@ import { createByteBudget } from './http/bodies/byte-budget.ts';
 import { createClientAddresses } from './http/client-address.ts';
 import { defaultConsoleBuilds, readConsole } from './http/console-files.ts';
 import { createContentCache } from './http/content-cache.ts';
+import { createDraining } from './http/draining.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { createRateLimiter } from './http/rate-limiter.ts';
 import { createSlots } from './http/slots.ts';
@@ -107,6 +108,7 @@ export function createParts(config: Config, data: DataParts, addresses: Addresse
     news,
     newsStreams: createSlots(config.newsStreams, config.newsStreamsPerToken),
     contents: createContentCache(context.blobs, config.contentCacheBytes),
+    draining: createDraining(),
     bodyBudget: createByteBudget(config.maxBodyMemoryBytes),
     addresses,
     clients: createClientAddresses(config.trustedProxies),

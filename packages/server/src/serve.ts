@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import { startCollector } from './collector.ts';
@@ -6,6 +7,7 @@ import type { Config } from './config.ts';
 import { trimAudit } from './domain/audit/read.ts';
 import { trimNews } from './domain/news/trim.ts';
 import { type FirstStart, firstStart } from './first-start.ts';
+import { closeAfterAnswers } from './http/draining.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { defaultBaseUrl } from './listen-address.ts';
 import { createLog } from './log.ts';
@@ -20,8 +22,8 @@ export interface RunningServer {
   /** What this start found in the data folder, or made there. */
   readonly start: FirstStart;
   /**
-   * Stops accepting, finishes what is in flight (for as long as the configuration allows), writes what is still to be written,
-   * and closes everything in order. Called again, it returns the same promise.
+   * Serves on for as long as load balancers are given to look elsewhere, stops accepting, finishes what is in flight (for as long
+   * as the configuration allows), writes what is still to be written, and closes everything in order. Called again, it returns the same promise.
    */
   close(): Promise<void>;
 }
@@ -64,9 +66,16 @@ export async function serve(config: Config, log: Logger = createLog(config.logLe
     await data.close();
     log.info('stopped');
   };
+  const drain = async (): Promise<void> => {
+    if (config.drainMs === 0) return;
+    log.info({ seconds: config.drainMs / 1000 }, 'draining');
+    parts.draining.begin();
+    closeAfterAnswers(app.server);
+    await sleep(config.drainMs);
+  };
   let stopped: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    stopped ??= stop();
+    stopped ??= drain().then(stop);
     return stopped;
   };
 
@@ -80,7 +89,8 @@ export async function serve(config: Config, log: Logger = createLog(config.logLe
     log.info({ url, host, port: bound.port }, 'listening');
     return { url, port: bound.port, start, close };
   } catch (error) {
-    await close();
+    stopped ??= stop(); // nobody was told that it serves
+    await stopped;
     throw error;
   }
 }

@@ -10,6 +10,7 @@ import type { ByteBudget } from './bodies/byte-budget.ts';
 import type { ClientAddresses } from './client-address.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import type { ContentCache } from './content-cache.ts';
+import type { Draining } from './draining.ts';
 import type { Slots } from './slots.ts';
 
 /** Where the server is reached. The port is known only once it listens, so both are asked for each time. */
@@ -29,6 +30,7 @@ export interface Parts {
   /** Streams of news, by who follows what. */
   readonly newsStreams: Slots;
   readonly contents: ContentCache;
+  readonly draining: Draining;
   readonly bodyBudget: ByteBudget;
   readonly addresses: Addresses;
   readonly clients: ClientAddresses;

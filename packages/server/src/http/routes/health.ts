@@ -3,6 +3,7 @@ import { HttpError } from '../http-error.ts';
 import { type Route, route } from '../route.ts';
 
 const tag = 'Operation';
+const retryLater = { 'retry-after': '5' };
 const health = Type.Object({ status: Type.Literal('ok') });
 
 export const healthRoutes: readonly Route[] = [
@@ -27,11 +28,12 @@ export const healthRoutes: readonly Route[] = [
     doc: {
       id: 'readReadiness',
       tag,
-      summary: 'Whether requests can be served: the stores answer',
+      summary: 'Whether requests can be served: the stores answer, and the server is not about to stop',
       answers: { 200: { description: 'they do', schema: health, example: { status: 'ok' } } },
       errors: ['unavailable'],
     },
-    handle: async ({ context, log }) => {
+    handle: async ({ context, draining, log }) => {
+      if (draining.isOn()) throw new HttpError('unavailable', 'Not ready: this server is stopping.', retryLater);
       const stores = { 'metadata store': context.store, 'blob store': context.blobs };
       const failed: string[] = [];
       for (const [name, store] of Object.entries(stores)) {
@@ -41,9 +43,7 @@ export const healthRoutes: readonly Route[] = [
         });
       }
       if (failed.length === 0) return { status: 'ok' };
-      throw new HttpError('unavailable', `Not ready: the ${failed.join(' and the ')} can't be used.`, {
-        'retry-after': '5',
-      });
+      throw new HttpError('unavailable', `Not ready: the ${failed.join(' and the ')} can't be used.`, retryLater);
     },
   }),
 ];
