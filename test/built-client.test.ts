@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
@@ -7,6 +6,7 @@ import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Report, Task } from './engines/client-exercise.mjs';
+import { assertCompiles } from './helpers/assert-compiles.ts';
 import { checkReport } from './helpers/check-client-report.ts';
 import { type Arena, openArena } from './helpers/client-arena.ts';
 import {
@@ -18,7 +18,6 @@ import {
   whyNotHere,
 } from './helpers/engines.ts';
 
-const root = dirname(import.meta.dirname);
 const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
 const room = { isSameClock: false, staleMs: 2, hasRoom: true };
 
@@ -78,14 +77,7 @@ describe('npm run build', () => {
         baseUrl: 'https://plugins.example', token: 'a', store: diskStore({ directory: 'plugins', maxBytes: 1e6 }),
       });`,
     );
-    for (const moduleResolution of ['bundler', 'nodenext']) {
-      const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext';
-      const options = ['--strict', '--noEmit', '--target', 'es2024', '--lib', 'es2024,dom', '--types', ''];
-      const resolution = ['--module', module, '--moduleResolution', moduleResolution];
-      const args = [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), ...options, ...resolution];
-      const compiled = spawnSync(process.execPath, [...args, 'page.ts', 'host.ts'], { cwd: program, encoding: 'utf8' });
-      assert.equal(compiled.status, 0, compiled.stdout + compiled.stderr);
-    }
+    assertCompiles(program, 'page.ts', 'host.ts');
   });
 });
 

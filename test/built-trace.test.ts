@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
-import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { instrument } from '@tenon/instrument';
 import { exercise } from './engines/exercise-trace.mjs';
+import { assertCompiles } from './helpers/assert-compiles.ts';
 import {
   buildPackages,
   type EnginePages,
@@ -17,8 +16,6 @@ import {
   whyNotHere,
 } from './helpers/engines.ts';
 import { wat } from './helpers/wat.ts';
-
-const root = dirname(import.meta.dirname);
 
 const text = `(module
   (import "host" "again" (func $again (param i32)))
@@ -93,14 +90,7 @@ describe('npm run build', () => {
       start(module, { minDurationMicroseconds: 5 });`;
     await writeFile(join(program, 'program.ts'), source);
     await writeFile(join(program, 'package.json'), '{"type":"module"}');
-    const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-    for (const moduleResolution of ['bundler', 'nodenext']) {
-      const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext';
-      const options = ['--strict', '--noEmit', '--target', 'es2024', '--lib', 'es2024,dom', '--types', ''];
-      const args = [compiler, ...options, '--module', module, '--moduleResolution', moduleResolution, 'program.ts'];
-      const compiled = spawnSync(process.execPath, args, { cwd: program, encoding: 'utf8' });
-      assert.equal(compiled.status, 0, compiled.stdout + compiled.stderr);
-    }
+    assertCompiles(program, 'program.ts');
   });
 });
 

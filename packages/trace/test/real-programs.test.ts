@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Worker } from 'node:worker_threads';
+import { outcomeOfWorker } from '../../../test/helpers/real-programs/outcome-of-worker.ts';
 import { scenarios } from '../../../test/helpers/real-programs/scenarios.ts';
 import type { Mode, Outcome } from './support/scenario-worker.ts';
 
@@ -33,17 +33,6 @@ describe('start() on real programs', () => {
 
 const nothingDropped = { spans: 0, depth: 0, events: 0, attributes: 0, functions: 0, unmatched: 0, exports: 0 };
 
-/** In a worker of its own: packages keep their instance, and the engine is intercepted. */
 function run(scenario: string, mode: Mode): Promise<Outcome> {
-  const worker = new Worker(new URL('./support/scenario-worker.ts', import.meta.url), {
-    workerData: { scenario, mode },
-  });
-  return new Promise((resolve, reject) => {
-    worker.once('message', (outcome: Outcome) => {
-      resolve(outcome);
-      void worker.terminate();
-    });
-    worker.once('error', reject);
-    worker.once('exit', (code) => reject(new Error(`The worker ended with ${code} and without an outcome`)));
-  });
+  return outcomeOfWorker(new URL('./support/scenario-worker.ts', import.meta.url), { scenario, mode });
 }
