@@ -262,6 +262,29 @@ describe('bindings() in trouble', () => {
     await assert.rejects(client.bindings(...key), { code: 'network' });
   });
 
+  it('serves nothing that becomes too old while the server is waited for', async () => {
+    const answering = createAnswering(() => listAnswer(one));
+    const { client, clock } = openClient(answering, { staleMs: 0, maxStaleMs: 1_500, patienceMs: 1_000 });
+    await client.bindings(...key);
+    let answer = (_: Response | Promise<never>) => {};
+    answering.by(() => new Promise<Response>((resolve) => (answer = resolve)));
+    clock.pass(1_000);
+    const impatient = client.lookUp(...key);
+    await settle();
+    clock.pass(1_000);
+    await settle();
+    answer(listAnswer(two));
+    assert.equal((await impatient).list.p?.contentAddress, second);
+
+    clock.pass(1_000);
+    const failing = client.lookUp(...key);
+    await settle();
+    clock.pass(600);
+    answer(Promise.reject(new TypeError('fetch failed')));
+    await assert.rejects(failing, { code: 'network' });
+    assert.equal(clock.timers, 0);
+  });
+
   it('waits no longer than its patience where something is kept, and takes the answer when it comes', async () => {
     let release = (_: Response) => {};
     const answering = createAnswering(() => listAnswer(one));

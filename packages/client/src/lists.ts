@@ -87,6 +87,7 @@ export function createLists({ settings, events, requester, health, kept }: ListP
   let turn = 0;
 
   const ageOf = ({ checkedMs }: KeptList) => clock.monotonicMs() - checkedMs;
+  const isServable = (held: KeptList) => ageOf(held) <= maxStaleMs;
   const isTold = (held: KeptList) => held.turn > (changedAt.get(nameOf(held)) ?? 0);
 
   function isFresh(held: KeptList, maxAgeMs: number): boolean {
@@ -214,14 +215,16 @@ export function createLists({ settings, events, requester, health, kept }: ListP
     const flight = ask(held, held, 1);
     const patience = waitFor(clock, patienceMs);
     try {
-      const got = await Promise.race([flight.wait(signal), patience.over]);
+      const answered = flight.wait(signal);
+      const got = await Promise.race([answered, patience.over]);
       if (got !== undefined) return got;
+      if (!isServable(held)) return await answered; // it has become too old meanwhile
       flight.goOn();
       const text = `The server took longer than ${patienceMs} ms; its answer is still waited for`;
       return serveStale(held, new ClientError('timeout', text));
     } catch (cause) {
       const error = cause as ClientError;
-      if (signal?.aborted || mustFail(error)) throw error;
+      if (signal?.aborted || mustFail(error) || !isServable(held)) throw error;
       return serveStale(held, error);
     } finally {
       patience.cancel();
@@ -255,12 +258,13 @@ export function createLists({ settings, events, requester, health, kept }: ListP
     news?.follow(key.extensionPointId);
     const held = memory.get(nameOf(key)) ?? (await restore(key, signal));
     if (held !== undefined && isFresh(held, maxAgeMs)) return answer(held, 'memory');
-    const isServable = held !== undefined && ageOf(held) <= maxStaleMs;
+    const servable = held !== undefined && isServable(held) ? held : undefined;
     if (settings.isOffline) {
-      if (!isServable) throw new ClientError('offline', 'The list is not kept, and the client works offline');
-      return serveStale(held, new ClientError('offline', 'The client works offline'));
+      if (servable === undefined)
+        throw new ClientError('offline', 'The list is not kept, and the client works offline');
+      return serveStale(servable, new ClientError('offline', 'The client works offline'));
     }
-    if (isServable) return askPatiently(held, signal);
+    if (servable !== undefined) return askPatiently(servable, signal);
     return ask(key, held, retry.attempts).wait(signal);
   }
 
