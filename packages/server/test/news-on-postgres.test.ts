@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { AppId, ExtensionPointId } from '@tenon/protocol';
+import type { Config } from '../src/config.ts';
+import { type EventStream, openEvents, type ReceivedEvent } from './helpers/event-stream.ts';
+import { openWorkshop, type Workshop } from './helpers/plugins.ts';
+import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgres.ts';
+import { openService, type TestService } from './helpers/service.ts';
+
+const transactions = 60;
+
+describe('news of two nodes on one PostgreSQL', { skip: noPostgres }, () => {
+  let postgres: PostgresServer;
+  let nodes: readonly [TestService, TestService];
+  let workshop: Workshop;
+  let url: string;
+  const streams: EventStream[] = [];
+
+  before(async () => {
+    postgres = await startPostgres();
+    const config: Partial<Config> = { databaseUrl: (await postgres.createDatabase()).url, databaseConnections: 4 };
+    nodes = await Promise.all([openService({ config }), openService({ config })]);
+    workshop = await openWorkshop(nodes[0]);
+    url = `${await nodes[1].listen()}/api/v1/apps/${workshop.appId}/news`;
+  });
+  after(async () => {
+    for (const stream of streams) await stream.close();
+    await Promise.allSettled(nodes.map((node) => node.close()));
+    postgres.stop();
+  });
+
+  async function open(lastId?: string): Promise<EventStream> {
+    const token = workshop.viewer.token;
+    const stream = await openEvents(url, { token, ...(lastId === undefined ? {} : { lastId }) });
+    streams.push(stream);
+    return stream;
+  }
+
+  const serialOf = ({ id }: ReceivedEvent) => Number(id.split('-')[0]);
+  const keyOf = ({ data }: ReceivedEvent) => (data as { guestKey: string }).guestKey;
+
+  /** Two lists in one transaction, which reads what the others' write, too. */
+  function tell(node: TestService, number: number): Promise<void> {
+    const appId = workshop.appId as AppId;
+    const extensionPointId = workshop.extensionPointId as ExtensionPointId;
+    const lists = ['a', 'b'].map((half) => ({ extensionPointId, guestKey: `${number}${half}` }));
+    return node.store.write(async (tx) => {
+      await tx.newsHeads([appId]);
+      await tx.insertNews(appId, lists, { mark: `m${number}`, atMs: 1, keep: 10_000 });
+    });
+  }
+
+  it('is numbered without a gap, told once and in order, and replayed the same, whoever writes at the same time', async () => {
+    const stream = await open();
+    const [ready] = await stream.take(1);
+    assert.equal(ready?.event, 'ready');
+    const numbers = Array.from({ length: transactions }, (_, number) => number);
+    await Promise.all(numbers.map((number) => tell(nodes[number % 2] as TestService, number)));
+    const told = await stream.take(2 * transactions);
+    assert.deepEqual(
+      told.map(serialOf),
+      told.map((_, index) => serialOf(ready) + 1 + index),
+    );
+    assert.deepEqual(told.map(keyOf).sort(), numbers.flatMap((number) => [`${number}a`, `${number}b`]).sort());
+    for (let at = 0; at < told.length; at += 2) {
+      const [first, second] = told.slice(at, at + 2).map(keyOf);
+      assert.equal(`${Number.parseInt(first ?? '', 10)}b`, second);
+    }
+    const all = [ready, ...told];
+    for (const had of [0, 1, 77]) {
+      const missed = all.slice(had + 1);
+      assert.deepEqual(await (await open(all[had]?.id)).take(missed.length), missed);
+    }
+  });
+
+  it('begins anew for an id of another application', async () => {
+    const foreign = await openWorkshop(nodes[0]);
+    await foreign.publish(1);
+    const lastId = (await (await open()).take(1))[0]?.id;
+    const stream = await openEvents(url.replace(workshop.appId, foreign.appId), {
+      token: foreign.viewer.token,
+      ...(lastId === undefined ? {} : { lastId }),
+    });
+    streams.push(stream);
+    assert.deepEqual(
+      (await stream.take(2)).map(({ event }) => event),
+      ['reset', 'ready'],
+    );
+  });
+});
