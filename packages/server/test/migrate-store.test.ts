@@ -202,6 +202,7 @@ describe('migrateStore()', { skip: noPostgres }, () => {
     await move(home, to);
     assert.deepEqual(await dump(to), await dump(home));
     await thawStore({ store: home, force: true });
+    assert.equal((await workshop.call('DELETE', '/block')).statusCode, 204);
   });
 
   it('notices that bytes of the source are others, or gone, and leaves it as it was', async () => {

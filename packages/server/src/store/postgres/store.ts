@@ -143,13 +143,14 @@ async function runTransaction<T>(
 }
 
 /**
- * Tells the other nodes, and looks whether the store takes changes at all. That is asked last, where it costs no round trip of its
- * own: what counts is the order in which serialisable transactions can be put, and whoever freezes the store and then reads it waits
- * for those that come before (https://www.postgresql.org/docs/current/sql-set-transaction.html, `deferrable`).
+ * Tells the other nodes, and refuses what was changed (a transaction has an id then) when the store takes no changes. That is asked
+ * last, where it costs no round trip of its own: what counts is the order in which serialisable transactions can be put, and whoever
+ * freezes the store and then reads it waits for those that come before
+ * (https://www.postgresql.org/docs/current/sql-set-transaction.html, `deferrable`).
  */
 async function endTransaction(db: Kysely<Database>, self: string): Promise<void> {
   const { rows } = await sql<{ frozen: boolean }>`
-    select pg_notify(${channel}, ${self}), ${isFrozenSql} as frozen
+    select pg_notify(${channel}, ${self}), pg_current_xact_id_if_assigned() is not null and ${isFrozenSql} as frozen
   `.execute(db);
   if (rows[0]?.frozen) throw frozenError();
 }

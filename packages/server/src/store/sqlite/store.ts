@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DatabaseSync } from 'node:sqlite';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import type { Clock, Store, Transaction } from '../../domain/ports.ts';
 import { checkRows } from '../kysely/check.ts';
 import { demandThawed } from '../kysely/freeze.ts';
@@ -100,11 +100,20 @@ async function createStore(
   };
 }
 
+/** Runs the work, and refuses what it has changed when the store takes no changes. */
 async function runTransaction<T>(writeDb: Kysely<Database>, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return writeDb.transaction().execute(async (db) => {
-    await demandThawed(db);
-    return work(transaction(db));
+    const before = await countChanges(db);
+    const result = await work(transaction(db));
+    if ((await countChanges(db)) !== before) await demandThawed(db);
+    return result;
   });
+}
+
+/** How many rows this connection has changed so far: https://www.sqlite.org/lang_corefunc.html#total_changes */
+async function countChanges(db: Kysely<Database>): Promise<number | undefined> {
+  const { rows } = await sql<{ changes: number }>`select total_changes() as changes`.execute(db);
+  return rows[0]?.changes;
 }
 
 /** Lets the transaction at work, and those that wait, finish. The writer goes last: it folds the log into the file. */
