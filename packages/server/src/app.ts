@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { answerError } from './http/answer-error.ts';
 import { answerAskedBefore } from './http/asked-before.ts';
@@ -12,6 +12,7 @@ import { createRequestIds } from './http/request-id.ts';
 import { createUrlRewriter } from './http/rewrite-url.ts';
 import type { Route } from './http/route.ts';
 import { routesOf } from './http/routes/all.ts';
+import type { RequestCounts } from './metrics/count-requests.ts';
 
 /** Puts the HTTP side together from its parts. It listens to nothing: `main.ts` does, and tests inject requests. */
 export function createApp(parts: Parts, routes: readonly Route[] = routesOf(parts.settings.only)): FastifyInstance {
@@ -38,16 +39,7 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
       connectionsCheckingInterval: Math.min(5_000, settings.headerTimeoutMs),
     },
   });
-  if (!parts.log.isLevelEnabled('debug')) {
-    // Where every request is told in the log, every request goes through the framework.
-    const [handle] = app.server.listeners('request') as RequestListener[];
-    app.server.removeAllListeners('request');
-    app.server.on('request', (message, response) => {
-      // A server that is stopping tells clients to close their connections; the framework sees to that.
-      const isAnswered = app.server.listening && answerAskedBefore(parts, message, response, requestIdOf);
-      if (!isAnswered) handle?.(message, response);
-    });
-  }
+  listenForRequests(app, parts, requestIdOf);
   // Who calls is checked before a byte of the body is asked for; see `bodySource`.
   app.server.on('checkContinue', (message, response) => app.server.emit('request', message, response));
   // Other expectations may be passed over (RFC 9110 §10.1.1); Node would refuse them with an empty answer of its own.
@@ -63,10 +55,43 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
     parts.news.close();
     done();
   });
+  if (parts.requests !== undefined) app.addHook('onRequest', routeHook(parts.requests));
   for (const route of routes) registerRoute(app, parts, route);
   const paths = createPathTable(routes);
   app.setNotFoundHandler((request, reply) => answerUnrouted(parts, paths, request, reply));
   return app;
+}
+
+/** Stands before the framework: answers from memory what can be, and counts. */
+function listenForRequests(
+  app: FastifyInstance,
+  parts: Parts,
+  requestIdOf: (message: IncomingMessage) => string,
+): void {
+  const { requests, log } = parts;
+  // Where every request is told in the log, every request goes through the framework.
+  const isToldEach = log.isLevelEnabled('debug');
+  const [handle] = app.server.listeners('request') as RequestListener[];
+  app.server.removeAllListeners('request');
+  app.server.on('request', (message, response) => {
+    const startedAt = requests === undefined ? 0 : performance.now();
+    // A server that is stopping tells clients to close their connections; the framework sees to that.
+    const mayBeKnown = !isToldEach && app.server.listening;
+    if (mayBeKnown && answerAskedBefore(parts, message, response, requestIdOf)) {
+      requests?.answered(message, response, startedAt);
+      return;
+    }
+    requests?.begin(message, response);
+    handle?.(message, response);
+  });
+  requests?.watchConnections(app.server);
+}
+
+function routeHook(requests: RequestCounts) {
+  return ({ raw, routeOptions }: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    if (routeOptions.url !== undefined) requests.routed(raw, routeOptions.url);
+    done();
+  };
 }
 
 /** What no route takes: preflights, other methods of a path that is there, and paths that aren't. */

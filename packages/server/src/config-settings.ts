@@ -65,6 +65,18 @@ export const settings = {
     'info',
     'the least severe level that is logged',
   ),
+  metricsPort: setting<number | undefined>(
+    'TENON_METRICS_PORT',
+    port,
+    undefined,
+    'a second port that answers `GET /metrics` to whoever reaches it; 0 takes any that is free, and by default there is none',
+  ),
+  metricsHost: setting(
+    'TENON_METRICS_HOST',
+    text,
+    '127.0.0.1',
+    'the address to listen on with that port: one that the public does not reach',
+  ),
   only: setting<'instrument' | undefined>(
     'TENON_ONLY',
     choice('instrument'),

@@ -73,8 +73,10 @@ export function loadConfig(
 
 /** Settings that mean nothing without another one. */
 function missingBeside(values: Partial<Settings>): string[] {
-  const { s3Bucket, s3Endpoint, s3AccessKeyId, s3SecretAccessKey } = values;
+  const { s3Bucket, s3Endpoint, s3AccessKeyId, s3SecretAccessKey, metricsHost, metricsPort } = values;
   const faults: string[] = [];
+  if (metricsPort === undefined && metricsHost !== settings.metricsHost.default)
+    faults.push('TENON_METRICS_HOST is of use only with TENON_METRICS_PORT');
   if (s3Endpoint !== undefined && s3Bucket === undefined)
     faults.push('TENON_S3_ENDPOINT is of use only with TENON_S3_BUCKET');
   if ((s3AccessKeyId === undefined) !== (s3SecretAccessKey === undefined))

@@ -19,19 +19,25 @@ import { createDraining } from './http/draining.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { createRateLimiter } from './http/rate-limiter.ts';
 import { createSlots } from './http/slots.ts';
-import { openStores } from './open-stores.ts';
+import { countBlobs } from './metrics/count-blobs.ts';
+import { countStore } from './metrics/count-store.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { openStores, type Stores } from './open-stores.ts';
 import { buildOpenApi } from './openapi.ts';
 import { version } from './version.ts';
 import { createModuleWorkers } from './workers/module-workers.ts';
-import { createPasswordWorkers, passwordCost } from './workers/password-hasher.ts';
+import { createPasswordWorkers, type PasswordWorkers, passwordCost } from './workers/password-hasher.ts';
 import type { PasswordCost } from './workers/password-tasks.ts';
 
 /** What works on a data folder without HTTP. */
 export interface DataParts {
   readonly context: Context;
+  /** What counts, where it was asked for. */
+  readonly metrics: Metrics | undefined;
   /** The store below that of the context, which is this one with news of changed lists, and the demand that every change leaves a row in the audit trail. */
   readonly store: Store;
   readonly workers: Parts['workers'];
+  readonly passwords: PasswordWorkers;
   readonly news: NewsFeed;
   /** Closes the workers and the stores. */
   close(): Promise<void>;
@@ -41,12 +47,17 @@ export interface DataParts {
  * Opens a data folder, which another process may have open too; it is made when it isn't there.
  *
  * @param cost what hashing a password is to cost
+ * @param metrics counts what is done with it
  * @throws NewerSchemaError when a newer version wrote it, and the file system's errors
  */
-export async function openData(config: Config, cost: PasswordCost = passwordCost): Promise<DataParts> {
-  const { store, blobs } = await openStores(config);
-  const workers = createModuleWorkers(config);
-  const passwords = createPasswordWorkers({ ...config, cost });
+export async function openData(
+  config: Config,
+  cost: PasswordCost = passwordCost,
+  metrics?: Metrics | undefined,
+): Promise<DataParts> {
+  const { store, blobs } = countStores(await openStores(config), metrics);
+  const workers = createModuleWorkers(config, metrics?.tasksOf('modules'));
+  const passwords = createPasswordWorkers({ ...config, cost }, metrics?.tasksOf('passwords'));
   const news = createNewsFeed(store);
   const telling = { clock: Date.now, random: randomBytes, keep: config.newsPerApp, onTold: news.told };
   const context: Context = {
@@ -66,7 +77,9 @@ export async function openData(config: Config, cost: PasswordCost = passwordCost
     context,
     store,
     workers,
+    passwords,
     news,
+    metrics,
     async close() {
       news.close();
       await workers.close();
@@ -75,6 +88,12 @@ export async function openData(config: Config, cost: PasswordCost = passwordCost
       await store.close();
     },
   };
+}
+
+function countStores({ store, blobs }: Stores, metrics: Metrics | undefined): Stores {
+  if (metrics === undefined) return { store, blobs };
+  const { registry } = metrics;
+  return { store: countStore(store, registry), blobs: countBlobs(blobs, registry) };
 }
 
 const hourSeconds = 60 * 60;
@@ -119,6 +138,7 @@ export function createParts(config: Config, data: DataParts, addresses: Addresse
     signUps: createRateLimiter(config.signUpsPerHour / hourSeconds, config.signUpsPerHour, clock),
     console: config.only === undefined ? readConsole(defaultConsoleBuilds) : undefined,
     openApi: () => buildOpenApi({ only: config.only, base: addresses.base(), instrument: addresses.instrument() }),
+    requests: data.metrics?.requests,
     settings: config,
     log,
     version,

@@ -9,8 +9,11 @@ import { trimNews } from './domain/news/trim.ts';
 import { type FirstStart, firstStart } from './first-start.ts';
 import { closeAfterAnswers } from './http/draining.ts';
 import type { Addresses, Parts } from './http/parts.ts';
+import { bindingsPath } from './http/routes/bindings.ts';
 import { defaultBaseUrl } from './listen-address.ts';
 import { createLog } from './log.ts';
+import { createMetrics, type Metrics } from './metrics/metrics.ts';
+import { type MetricsServer, serveMetrics } from './metrics/serve-metrics.ts';
 import { createParts, openData } from './open-parts.ts';
 
 /** A server that listens. */
@@ -19,6 +22,8 @@ export interface RunningServer {
   readonly url: string;
   /** The port that it listens on. */
   readonly port: number;
+  /** The port that it tells metrics on, if it does. */
+  readonly metricsPort: number | undefined;
   /** What this start found in the data folder, or made there. */
   readonly start: FirstStart;
   /**
@@ -44,10 +49,13 @@ const keptWhenEndedMs = 7 * 24 * 60 * 60_000;
  */
 export async function serve(config: Config, log: Logger = createLog(config.logLevel)): Promise<RunningServer> {
   for (const warning of config.warnings) log.warn(warning);
-  const data = await openData(config);
+  const metrics = config.metricsPort === undefined ? undefined : createMetrics(config, bindingsPath);
+  const data = await openData(config, undefined, metrics);
   const bound = { port: config.port };
   const parts = createParts(config, data, addressesOf(config, bound), log);
   const app = createApp(parts);
+  metrics?.watch(data, parts);
+  let metricsServer: MetricsServer | undefined;
   const timers = [
     setInterval(() => void flushUses(parts), flushIntervalMs),
     setInterval(() => void clearAway(parts), clearIntervalMs),
@@ -64,6 +72,8 @@ export async function serve(config: Config, log: Logger = createLog(config.logLe
     await flushUses(parts);
     await collected;
     await data.close();
+    await metricsServer?.close(); // last, so that what a shutdown waits for can be seen
+    metrics?.close();
     log.info('stopped');
   };
   const drain = async (): Promise<void> => {
@@ -80,19 +90,28 @@ export async function serve(config: Config, log: Logger = createLog(config.logLe
   };
 
   try {
+    metricsServer = await openMetrics(config, metrics);
     await app.listen({ host: config.host, port: config.port });
     bound.port = (app.server.address() as AddressInfo).port;
     const { dataDir, demo, host, only } = config;
     const url = parts.addresses.base();
     const start = await firstStart(data.context, { dataDir, demo, host, only, url });
     await clearAway(parts);
-    log.info({ url, host, port: bound.port }, 'listening');
-    return { url, port: bound.port, start, close };
+    log.info({ url, host, port: bound.port, metricsPort: metricsServer?.port }, 'listening');
+    return { url, port: bound.port, metricsPort: metricsServer?.port, start, close };
   } catch (error) {
     stopped ??= stop(); // nobody was told that it serves
     await stopped;
     throw error;
   }
+}
+
+async function openMetrics(
+  { metricsHost, metricsPort }: Config,
+  metrics: Metrics | undefined,
+): Promise<MetricsServer | undefined> {
+  if (metrics === undefined || metricsPort === undefined) return undefined;
+  return serveMetrics(metrics.registry, { host: metricsHost, port: metricsPort });
 }
 
 function addressesOf(config: Config, bound: { readonly port: number }): Addresses {

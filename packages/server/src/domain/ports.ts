@@ -317,6 +317,8 @@ export interface Store {
    * after asking for it may be kept and used as long as it stays the same.
    */
   revision(): number;
+  /** Whether commits of others are known now; while they aren't, `revision` is another number each time. */
+  isRevisionTrusted(): boolean;
   /** Looks for what can't be in the data, reading all of it. Other work may go on meanwhile, and raises no false alarm. */
   check(): Promise<StoreFault[]>;
   /** Resolves when the store answers, and rejects with the reason when it doesn't. */

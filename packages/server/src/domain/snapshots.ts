@@ -67,6 +67,8 @@ export function memoryKey<V>(name: string, weigh?: (value: V) => number): Memory
 export interface Snapshots {
   /** What may be used for answers now: another object as soon as anything was committed, by any process. */
   current(): Snapshot;
+  /** How often answers were dropped since the start. */
+  readonly dropped: number;
 }
 
 /**
@@ -76,14 +78,19 @@ export interface Snapshots {
 export function createSnapshots(store: Pick<Store, 'revision'>): Snapshots {
   let revision = Number.NaN;
   let snapshot = createSnapshot();
+  let dropped = -1; // the first revision drops nothing
   return {
     current() {
       const now = store.revision();
       if (now !== revision) {
         revision = now;
         snapshot = createSnapshot();
+        dropped++;
       }
       return snapshot;
+    },
+    get dropped() {
+      return Math.max(dropped, 0);
     },
   };
 }

@@ -8,6 +8,8 @@ export interface ContentCache {
   /** The size in bytes; `undefined` when the blob store has no such content. */
   size(address: ContentAddress): Promise<number | undefined>;
   open(address: ContentAddress, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** How often `small` found what it was asked for in memory and how often not, and how many bytes are there. */
+  readonly usage: { readonly hits: number; readonly misses: number; readonly bytes: number };
 }
 
 /**
@@ -19,6 +21,8 @@ export function createContentCache(blobs: BlobStore, maxBytes: number): ContentC
   const entries = new Map<ContentAddress, Uint8Array>(); // the one read last stands last
   const loading = new Map<ContentAddress, Promise<Uint8Array | undefined>>();
   let bytes = 0;
+  let hits = 0;
+  let misses = 0;
 
   const keep = (address: ContentAddress, content: Uint8Array): void => {
     entries.set(address, content);
@@ -55,12 +59,19 @@ export function createContentCache(blobs: BlobStore, maxBytes: number): ContentC
   return {
     small(address) {
       const known = entries.get(address);
-      if (known === undefined) return loadOnce(address);
+      if (known === undefined) {
+        misses++;
+        return loadOnce(address);
+      }
+      hits++;
       entries.delete(address);
       entries.set(address, known);
       return known;
     },
     size: async (address) => entries.get(address)?.length ?? (await blobs.size(address)),
     open: (address, range) => blobs.open(address, range),
+    get usage() {
+      return { hits, misses, bytes };
+    },
   };
 }

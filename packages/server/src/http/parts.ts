@@ -5,6 +5,7 @@ import type { Context } from '../domain/context.ts';
 import type { NewsFeed } from '../domain/news/feed.ts';
 import type { DevicePolls } from '../domain/oauth/device-polls.ts';
 import type { RateLimiter } from '../domain/ports.ts';
+import type { RequestCounts } from '../metrics/count-requests.ts';
 import type { ModuleWorkers } from '../workers/module-workers.ts';
 import type { ByteBudget } from './bodies/byte-budget.ts';
 import type { ClientAddresses } from './client-address.ts';
@@ -47,6 +48,8 @@ export interface Parts {
   readonly console: ConsoleFiles | undefined;
   /** The description of the routes that are served. */
   readonly openApi: () => object;
+  /** Counts requests, where somebody asks for metrics. */
+  readonly requests: RequestCounts | undefined;
   readonly settings: Settings;
   readonly log: Logger;
   readonly version: string;

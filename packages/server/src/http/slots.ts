@@ -2,6 +2,8 @@
 export interface Slots {
   /** Takes a place, and returns what gives it back; or says what there is no room for. */
   take(key: string): (() => void) | 'all taken' | 'taken by key';
+  /** How many places are taken in all. */
+  readonly taken: number;
 }
 
 export function createSlots(max: number, maxPerKey: number): Slots {
@@ -23,6 +25,9 @@ export function createSlots(max: number, maxPerKey: number): Slots {
         if (left > 0) taken.set(key, left);
         else taken.delete(key);
       };
+    },
+    get taken() {
+      return all;
     },
   };
 }

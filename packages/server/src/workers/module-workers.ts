@@ -1,6 +1,6 @@
 import { DomainError } from '../domain/errors.ts';
 import type { ModuleChecker, ModuleDemands } from '../domain/ports.ts';
-import { createPool, PoolError } from './pool.ts';
+import { createPool, type Pool, PoolError, type PoolOptions } from './pool.ts';
 import type { Instrumented, Task, TaskResult, Tracing } from './tasks.ts';
 
 /** Thrown when the queue is full: the client may come back after so many seconds. */
@@ -29,8 +29,12 @@ export interface ModuleWorkers extends ModuleChecker {
   instrument(bytes: Uint8Array, tracing: Tracing, signal?: AbortSignal): Promise<Instrumented>;
   /** The same, and answers JSON on what that did: see the protocol's `instrumentationReport`. */
   report(bytes: Uint8Array, tracing: Tracing, signal?: AbortSignal): Promise<Uint8Array>;
+  /** How much waits, and how much is worked on. */
+  readonly load: PoolLoad;
   close(): Promise<void>;
 }
+
+export type PoolLoad = Pick<Pool<never, never>, 'queued' | 'running'>;
 
 export interface ModuleWorkersOptions {
   readonly workers: number;
@@ -42,15 +46,19 @@ export interface ModuleWorkersOptions {
   readonly workerTimeoutPerMiBMs: number;
 }
 
+/** Called when a thread has done a task, or will not. */
+export type OnTaskEnd = PoolOptions<{ readonly kind: string }>['onEnd'];
+
 const busyRetrySeconds = 5;
 
 /** Threads that look at modules, so that no module, however large or odd, holds up the requests of others. */
-export function createModuleWorkers(options: ModuleWorkersOptions): ModuleWorkers {
+export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTaskEnd): ModuleWorkers {
   const pool = createPool<Task, TaskResult>({
     script: new URL('./module-worker.ts', import.meta.url),
     size: options.workers,
     maxQueued: options.workerQueue,
     maxHeapMiB: options.workerMemoryMiB,
+    onEnd,
   });
 
   const run = async (task: Task, signal: AbortSignal | undefined): Promise<TaskResult & { ok: true }> => {
@@ -88,6 +96,7 @@ export function createModuleWorkers(options: ModuleWorkersOptions): ModuleWorker
       if (!('report' in result)) throw new Error('The worker answered another question');
       return result.report;
     },
+    load: pool,
     close: () => pool.close(),
   };
 }

@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { type PasswordHasher, UnavailableError } from '../domain/ports.ts';
+import type { OnTaskEnd, PoolLoad } from './module-workers.ts';
 import {
   type ParsedHash,
   type PasswordCost,
@@ -27,6 +28,8 @@ export interface PasswordHasherOptions {
 }
 
 export interface PasswordWorkers extends PasswordHasher {
+  /** How much waits, and how much is worked on. */
+  readonly load: PoolLoad;
   close(): Promise<void>;
 }
 
@@ -50,17 +53,17 @@ function demandArgon2(): void {
 }
 
 /** Hashes passwords with Argon2id in threads of its own, so that neither requests nor work on modules wait for them. */
-export function createPasswordWorkers({
-  passwordWorkers,
-  passwordQueue,
-  cost,
-}: PasswordHasherOptions): PasswordWorkers {
+export function createPasswordWorkers(
+  { passwordWorkers, passwordQueue, cost }: PasswordHasherOptions,
+  onEnd?: OnTaskEnd,
+): PasswordWorkers {
   demandArgon2();
   const pool = createPool<PasswordTask, PasswordResult>({
     script: new URL('./password-worker.ts', import.meta.url),
     size: passwordWorkers,
     maxQueued: passwordQueue,
     maxHeapMiB,
+    onEnd,
   });
   const run = async (task: PasswordTask): Promise<PasswordResult> => {
     try {
@@ -89,6 +92,7 @@ export function createPasswordWorkers({
       if (parsed === undefined) return true;
       return parsed.memoryKiB < cost.memoryKiB || parsed.passes < cost.passes || parsed.tag.length < tagBytes;
     },
+    load: pool,
     close: () => pool.close(),
   };
 }

@@ -13,7 +13,10 @@ export class PoolError extends Error {
   }
 }
 
-export interface PoolOptions {
+/** How a task ended. */
+export type PoolOutcome = 'done' | PoolFault;
+
+export interface PoolOptions<Task> {
   /** The module that each worker runs. It answers every message with one message. */
   readonly script: URL;
   readonly size: number;
@@ -21,6 +24,8 @@ export interface PoolOptions {
   readonly maxQueued: number;
   /** The largest JavaScript heap of a worker, in MiB. */
   readonly maxHeapMiB: number;
+  /** Called when a task has ended, with how long that took, waiting included. */
+  readonly onEnd?: ((task: Task, outcome: PoolOutcome, durationMs: number) => void) | undefined;
 }
 
 export interface RunOptions {
@@ -36,6 +41,8 @@ export interface Pool<Task, Result> {
   run(task: Task, options: RunOptions): Promise<Result>;
   /** How many tasks wait. */
   readonly queued: number;
+  /** How many tasks are worked on. */
+  readonly running: number;
   /** Ends all workers; what runs or waits fails as `closed`. */
   close(): Promise<void>;
 }
@@ -59,7 +66,7 @@ interface Seat<Task, Result> {
  * is up, is ended with its thread, and another one takes its place when needed: what runs in it is one synchronous
  * computation that can't be told to stop, and to let it run to its end would keep a core busy for nobody.
  */
-export function createPool<Task, Result>(options: PoolOptions): Pool<Task, Result> {
+export function createPool<Task, Result>(options: PoolOptions<Task>): Pool<Task, Result> {
   const idle: Seat<Task, Result>[] = [];
   const seats = new Set<Seat<Task, Result>>();
   const queue = new Set<Job<Task, Result>>();
@@ -128,27 +135,43 @@ export function createPool<Task, Result>(options: PoolOptions): Pool<Task, Resul
     next();
   };
 
+  const run = (task: Task, runOptions: RunOptions): Promise<Result> => {
+    const { signal } = runOptions;
+    return new Promise<Result>((resolve, reject) => {
+      if (isClosed) return reject(new PoolError('closed', 'The pool is closed'));
+      if (signal?.aborted) return reject(new PoolError('aborted', 'Nobody waits for the task any more'));
+      const isBusy = idle.length === 0 && seats.size >= options.size;
+      if (isBusy && queue.size >= options.maxQueued) {
+        return reject(new PoolError('queue_full', `${queue.size} tasks wait already`));
+      }
+      const job: Job<Task, Result> = { task, options: runOptions, resolve, reject };
+      queue.add(job);
+      const leaveQueue = (): void => {
+        if (queue.delete(job)) reject(new PoolError('aborted', 'Nobody waits for the task any more'));
+      };
+      signal?.addEventListener('abort', leaveQueue, { once: true });
+      next();
+    });
+  };
+
   return {
-    run(task, runOptions) {
-      const { signal } = runOptions;
-      return new Promise<Result>((resolve, reject) => {
-        if (isClosed) return reject(new PoolError('closed', 'The pool is closed'));
-        if (signal?.aborted) return reject(new PoolError('aborted', 'Nobody waits for the task any more'));
-        const isBusy = idle.length === 0 && seats.size >= options.size;
-        if (isBusy && queue.size >= options.maxQueued) {
-          return reject(new PoolError('queue_full', `${queue.size} tasks wait already`));
-        }
-        const job: Job<Task, Result> = { task, options: runOptions, resolve, reject };
-        queue.add(job);
-        const leaveQueue = (): void => {
-          if (queue.delete(job)) reject(new PoolError('aborted', 'Nobody waits for the task any more'));
-        };
-        signal?.addEventListener('abort', leaveQueue, { once: true });
-        next();
-      });
+    async run(task, runOptions) {
+      const startedAt = performance.now();
+      const ended = (outcome: PoolOutcome): void => options.onEnd?.(task, outcome, performance.now() - startedAt);
+      try {
+        const result = await run(task, runOptions);
+        ended('done');
+        return result;
+      } catch (error) {
+        ended(error instanceof PoolError ? error.code : 'crashed');
+        throw error;
+      }
     },
     get queued() {
       return queue.size;
+    },
+    get running() {
+      return seats.size - idle.length;
     },
     async close() {
       isClosed = true;

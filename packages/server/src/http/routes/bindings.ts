@@ -7,10 +7,13 @@ import { HttpError } from '../http-error.ts';
 import { type Route, route } from '../route.ts';
 import { example } from './examples.ts';
 
+/** A2, as it is declared. */
+export const bindingsPath = '/api/v1/extension-points/:extensionPointId/bindings/*';
+
 export const bindingRoutes: readonly Route[] = [
   route({
     method: 'GET',
-    path: '/api/v1/extension-points/:extensionPointId/bindings/*',
+    path: bindingsPath,
     access: { kind: 'extensionPoint', purpose: 'readBindings' },
     doc: {
       id: 'readBindings',

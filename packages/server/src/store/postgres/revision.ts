@@ -20,6 +20,8 @@ export interface RevisionWatch {
   readonly self: string;
   /** See {@link Store.revision}. While the way by which commits are told is not known to be open, each call has another number. */
   current(): number;
+  /** Whether that way is known to be open. */
+  isTrusted(): boolean;
   /** To be called after an own commit. */
   advance(): void;
   close(): Promise<void>;
@@ -93,10 +95,12 @@ export async function watchRevision(options: ConnectionOptions, now: () => numbe
   };
   connection = connect();
   await connection;
+  const isTrusted = (): boolean => now() - knownAt <= trustedMs;
   return {
     self,
+    isTrusted,
     current() {
-      if (now() - knownAt > trustedMs) advance();
+      if (!isTrusted()) advance();
       return revision;
     },
     advance,

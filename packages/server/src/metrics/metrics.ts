@@ -1,0 +1,65 @@
+import process from 'node:process';
+import type { Parts } from '../http/parts.ts';
+import type { DataParts } from '../open-parts.ts';
+import type { StoreSettings } from '../open-stores.ts';
+import { version } from '../version.ts';
+import type { OnTaskEnd, PoolLoad } from '../workers/module-workers.ts';
+import { createRequestCounts, type RequestCounts } from './count-requests.ts';
+import { readProcess } from './process.ts';
+import { createRegistry, type Registry } from './registry.ts';
+
+/** What counts while a server runs that is asked for metrics. Without it nothing is counted, and nothing pays for it. */
+export interface Metrics {
+  readonly registry: Registry;
+  readonly requests: RequestCounts;
+  /** Counts the tasks of a pool of threads. */
+  tasksOf(pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd>;
+  /** Has read at each scrape what the parts know by themselves. */
+  watch(data: DataParts, parts: Parts): void;
+  close(): void;
+}
+
+/** @param listRoute the route of binding lists as it is declared: the one that is answered from memory */
+export function createMetrics(settings: StoreSettings, listRoute: string): Metrics {
+  const registry = createRegistry();
+  const kept = {
+    metadata: settings.databaseUrl === undefined ? 'sqlite' : 'postgresql',
+    blobs: settings.s3Bucket === undefined ? 'folder' : 's3',
+  };
+  registry.atScrape('tenon_build_info', () => [{ labels: { version, node: process.version, ...kept }, value: 1 }]);
+  return {
+    registry,
+    requests: createRequestCounts(registry, listRoute),
+    tasksOf: (pool) => (task, outcome, durationMs) => {
+      const { kind } = task;
+      registry.counter('tenon_worker_tasks_total', { pool, task: kind, outcome }).value++;
+      registry.histogram('tenon_worker_task_duration_seconds', { pool, task: kind }).observe(durationMs / 1000);
+    },
+    watch: (data, parts) => watch(registry, data, parts),
+    close: readProcess(registry),
+  };
+}
+
+function watch(registry: Registry, { workers, passwords, store, context }: DataParts, parts: Parts): void {
+  const ofPools = (of: (load: PoolLoad) => number) => () => [
+    { labels: { pool: 'modules' }, value: of(workers.load) },
+    { labels: { pool: 'passwords' }, value: of(passwords.load) },
+  ];
+  registry.atScrape(
+    'tenon_worker_tasks_queued',
+    ofPools(({ queued }) => queued),
+  );
+  registry.atScrape(
+    'tenon_worker_tasks_running',
+    ofPools(({ running }) => running),
+  );
+  const { contents, newsStreams } = parts;
+  registry.atScrape('tenon_news_streams', () => [{ labels: {}, value: newsStreams.taken }]);
+  registry.atScrape('tenon_content_cache_bytes', () => [{ labels: {}, value: contents.usage.bytes }]);
+  registry.atScrape('tenon_content_cache_requests_total', () => [
+    { labels: { result: 'hit' }, value: contents.usage.hits },
+    { labels: { result: 'miss' }, value: contents.usage.misses },
+  ]);
+  registry.atScrape('tenon_store_answers_dropped_total', () => [{ labels: {}, value: context.snapshots.dropped }]);
+  registry.atScrape('tenon_store_revision_trusted', () => [{ labels: {}, value: Number(store.isRevisionTrusted()) }]);
+}

@@ -1,0 +1,46 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Registry, textFormatType } from './registry.ts';
+
+/** Where metrics are asked for. */
+export interface MetricsServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A scrape's header and the like is small: what takes longer to come, or is longer, is none. */
+const limits = { maxHeaderSize: 8 * 1024, headersTimeout: 5_000, requestTimeout: 10_000 };
+
+/**
+ * Answers `GET /metrics` at an address of its own, which is not for the public: nothing that is reached through the other one can
+ * lead here.
+ *
+ * @throws the errors of listening
+ */
+export async function serveMetrics(
+  registry: Registry,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<MetricsServer> {
+  const server = createServer(limits, (message, response) => answer(registry, message, response));
+  server.unref(); // what keeps the process alive is the service
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen({ host, port }, resolve);
+  await promise;
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+function answer(registry: Registry, message: IncomingMessage, response: ServerResponse): void {
+  const { method, url = '' } = message;
+  response.setHeader('cache-control', 'no-store').setHeader('x-content-type-options', 'nosniff');
+  if (url.split('?', 1)[0] !== '/metrics') return void response.writeHead(404).end();
+  if (method !== 'GET' && method !== 'HEAD') return void response.writeHead(405, { allow: 'GET, HEAD' }).end();
+  const text = Buffer.from(registry.text());
+  response.writeHead(200, { 'content-type': textFormatType, 'content-length': text.length });
+  response.end(method === 'HEAD' ? undefined : text);
+}
