@@ -8,23 +8,8 @@ import { NewerSchemaError } from '../store/kysely/migrate.ts';
 import { migrations } from '../store/kysely/migrations/all.ts';
 import type { Db } from '../store/kysely/schema.ts';
 import { MigrateStoreError } from './errors.ts';
-import { openSqliteMetadata } from './sqlite-end.ts';
-
-/** Metadata below the store, whose rule that nothing is changed while it is frozen does not hold here. */
-export interface Metadata {
-  /** What changes in one statement, or in a transaction of its own, survives a crash from then on. */
-  readonly db: Db;
-  /**
-   * Runs the work on the data as it is at one moment. With `isFrozen`, that moment comes after every transaction that did not yet
-   * see a freeze that is there.
-   */
-  snapshot<T>(isFrozen: boolean, work: (db: Db) => Promise<T>): Promise<T>;
-  /** Changes what freezes there are: in a transaction of the kind that those of stores are, so that they see each other. */
-  refreeze<T>(work: (db: Db) => Promise<T>): Promise<T>;
-  /** Has servers that have it open forget what they know of it. */
-  announce(): Promise<void>;
-  close(): Promise<void>;
-}
+import type { Metadata } from './metadata.ts';
+import { openSqliteMetadata } from './sqlite-metadata.ts';
 
 /** One end of a move. */
 export interface End {
@@ -95,7 +80,7 @@ export async function openTarget(settings: StoreSettings): Promise<TargetEnd> {
 
 async function openMetadata({ dataDir, databaseUrl }: StoreSettings): Promise<Metadata> {
   if (databaseUrl === undefined) return openSqliteMetadata(join(dataDir, 'tenon.db'));
-  const { openPostgresMetadata } = await import('./postgres-end.ts');
+  const { openPostgresMetadata } = await import('./postgres-metadata.ts');
   return openPostgresMetadata(databaseUrl);
 }
 

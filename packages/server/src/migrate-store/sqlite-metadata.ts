@@ -3,7 +3,7 @@ import type { Database } from '../store/kysely/schema.ts';
 import { readingDialect, writingDialect } from '../store/sqlite/dialect.ts';
 import { openReader, openWriter } from '../store/sqlite/files.ts';
 import { whenFree } from '../store/sqlite/patience.ts';
-import type { Metadata } from './end.ts';
+import type { Metadata } from './metadata.ts';
 
 const waitMs = 10_000;
 

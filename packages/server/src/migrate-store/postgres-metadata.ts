@@ -5,7 +5,7 @@ import { poolDialect } from '../store/postgres/dialect.ts';
 import { isOvertaken } from '../store/postgres/errors.ts';
 import { openPool } from '../store/postgres/pool.ts';
 import { channel } from '../store/postgres/revision.ts';
-import type { Metadata } from './end.ts';
+import type { Metadata } from './metadata.ts';
 
 /** How long the other end may take for a batch, or transactions that began before a freeze to end. */
 const waitMs = 5 * 60_000;
