@@ -6,10 +6,18 @@ import type { NewsReceiver } from './lists.ts';
 import type { Settings } from './options.ts';
 import type { OpenStream, Transport } from './transport.ts';
 
+/** How many streams may be open at once. */
+export interface StreamPlaces {
+  /** @returns whether there was one left */
+  take(): boolean;
+  give(): void;
+}
+
 export interface StreamParts {
   readonly settings: Settings;
   readonly transport: Pick<Transport, 'open'>;
   readonly receiver: NewsReceiver;
+  readonly places: StreamPlaces;
 }
 
 /** The news of one extension point. */
@@ -34,7 +42,10 @@ interface Course {
   retryMs: number;
 }
 
-/** Follows an extension point's news, and comes back where the connection broke off, until the signal ends it. */
+/**
+ * Follows an extension point's news, and comes back where the connection broke off, until the signal ends it. Whoever calls has taken a
+ * place for it.
+ */
 export function followExtensionPoint(parts: StreamParts, extensionPointId: string, signal: AbortSignal): NewsStream {
   const course: Course = { since: undefined, isLive: false, lastId: '', retryMs: defaultRetryMs };
   run(parts, extensionPointId, course, signal).catch(() => {}); // it ends with the signal alone
@@ -43,6 +54,7 @@ export function followExtensionPoint(parts: StreamParts, extensionPointId: strin
 
 async function run(parts: StreamParts, extensionPointId: string, course: Course, signal: AbortSignal): Promise<void> {
   const { clock, random, retry, canRenewToken } = parts.settings;
+  const { places } = parts;
   let failures = 0;
   let hasRenewedToken = false;
   while (!signal.aborted) {
@@ -57,10 +69,16 @@ async function run(parts: StreamParts, extensionPointId: string, course: Course,
     const isRefused = error !== undefined && isRefusal(error);
     // Shared out at random, so that all the hosts of a server that was started again don't come back at once.
     const waitMs = isRefused
-      ? refusedMs * (1 + random() / 2)
+      ? refusedWaitMs(random)
       : Math.max(course.retryMs * (0.5 + random()), failures === 0 ? 0 : backOffMs(retry, failures, random));
+    if (isRefused) places.give(); // an extension point that is gone keeps no other from being followed
     await sleep(clock, Math.max(waitMs, Math.min(error?.retryAfterMs ?? 0, refusedMs)), signal);
+    while (isRefused && !places.take()) await sleep(clock, refusedWaitMs(random), signal);
   }
+}
+
+function refusedWaitMs(random: () => number): number {
+  return refusedMs * (1 + random() / 2);
 }
 
 /** Listens for as long as a connection lasts. @returns why it didn't come about, or broke; nothing when the server ended it */

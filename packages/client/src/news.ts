@@ -1,14 +1,14 @@
 import { ClientError } from './errors.ts';
 import type { Emitter } from './events.ts';
 import type { News } from './lists.ts';
-import { followExtensionPoint, type NewsStream, type StreamParts } from './news-stream.ts';
+import { followExtensionPoint, type NewsStream, type StreamParts, type StreamPlaces } from './news-stream.ts';
 
 /** News, and how to have done with it. */
 export interface NewsSource extends News {
   close(): void;
 }
 
-export interface NewsParts extends StreamParts {
+export interface NewsParts extends Omit<StreamParts, 'places'> {
   readonly events: Pick<Emitter, 'has'>;
 }
 
@@ -32,11 +32,21 @@ export function createNews({ settings, events, transport, receiver }: NewsParts)
   const { clock, maxNewsStreams, isOffline } = settings;
   const uses = new Map<string, Use>();
   const controller = new AbortController();
-  let streams = 0;
+  let free = maxNewsStreams;
+  const places: StreamPlaces = {
+    take() {
+      if (free < 1) return false;
+      free--;
+      return true;
+    },
+    give() {
+      free++;
+    },
+  };
 
   return {
     follow(extensionPointId) {
-      if (streams >= maxNewsStreams || isOffline || controller.signal.aborted) return;
+      if (free < 1 || isOffline || controller.signal.aborted) return;
       let use = uses.get(extensionPointId);
       if (use?.stream !== undefined) return;
       if (use === undefined) {
@@ -45,8 +55,8 @@ export function createNews({ settings, events, transport, receiver }: NewsParts)
       }
       // Who listens for changes wants to be told of them, without asking.
       if (!events.has('changed') && clock.monotonicMs() - use.firstMs < inUseMs) return;
-      streams++;
-      use.stream = followExtensionPoint({ settings, transport, receiver }, extensionPointId, controller.signal);
+      if (!places.take()) return;
+      use.stream = followExtensionPoint({ settings, transport, receiver, places }, extensionPointId, controller.signal);
     },
     toldSince: (extensionPointId) => uses.get(extensionPointId)?.stream?.toldSince(),
     close() {

@@ -412,6 +412,26 @@ describe('the option `news`', () => {
     }
   });
 
+  it('follows others in place of an extension point that there is no news of', async () => {
+    const { stage, client, clock, requests, lastAsked, streamAnswer } = openStage({ news: { maxStreams: 1 } });
+    const look = async (id: string) => {
+      await client.bindings(id, 'k');
+      await settle();
+    };
+    stage.news = () => problemAnswer(404, 'not_found');
+    await look('ext_gone');
+    stage.news = (asked) => streamAnswer(asked);
+    await look('ext_there');
+    assert.match(lastAsked().path, /ext_there/);
+    await look('ext_more');
+    clock.pass(20 * 60_000); // all places are taken when the first one is looked for again
+    await settle();
+    assert.doesNotMatch(lastAsked().path, /ext_gone|ext_more/);
+    assert.ok(requests('news') >= 2);
+    await client.close();
+    assert.equal(clock.timers, 0);
+  });
+
   it('refuses what is no amount', () => {
     assert.throws(() => openStage({ news: { maxStreams: -1 } }), { code: 'invalid_option', option: 'news.maxStreams' });
     assert.throws(() => openStage({ news: { silenceMs: '1' as never } }), { option: 'news.silenceMs' });
