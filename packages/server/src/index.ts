@@ -18,6 +18,7 @@ export { createUser } from './domain/users.ts';
 export type { FirstStart, NoDemoReason } from './first-start.ts';
 export { toOperatorAuditEntry } from './http/audit-wire.ts';
 export { serveUntilStopped } from './main.ts';
+export { definitions as metricDefinitions } from './metrics/definitions.ts';
 export { MigrateStoreError, type MigrateStoreErrorCode } from './migrate-store/errors.ts';
 export {
   type MigratedStore,

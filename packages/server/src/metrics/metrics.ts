@@ -1,6 +1,7 @@
 import process from 'node:process';
+import type { Context } from '../domain/context.ts';
+import type { Store } from '../domain/ports.ts';
 import type { Parts } from '../http/parts.ts';
-import type { DataParts } from '../open-parts.ts';
 import type { StoreSettings } from '../open-stores.ts';
 import { version } from '../version.ts';
 import type { OnTaskEnd, PoolLoad } from '../workers/module-workers.ts';
@@ -15,8 +16,16 @@ export interface Metrics {
   /** Counts the tasks of a pool of threads. */
   tasksOf(pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd>;
   /** Has read at each scrape what the parts know by themselves. */
-  watch(data: DataParts, parts: Parts): void;
+  watch(data: Watched, parts: Pick<Parts, 'contents' | 'newsStreams'>): void;
   close(): void;
+}
+
+/** What knows, of all that a data folder is worked on with, something that is asked for at each scrape. */
+export interface Watched {
+  readonly workers: { readonly load: PoolLoad };
+  readonly passwords: { readonly load: PoolLoad };
+  readonly store: Pick<Store, 'isRevisionTrusted'>;
+  readonly context: Pick<Context, 'snapshots'>;
 }
 
 /** @param listRoute the route of binding lists as it is declared: the one that is answered from memory */
@@ -40,7 +49,11 @@ export function createMetrics(settings: StoreSettings, listRoute: string): Metri
   };
 }
 
-function watch(registry: Registry, { workers, passwords, store, context }: DataParts, parts: Parts): void {
+function watch(
+  registry: Registry,
+  { workers, passwords, store, context }: Watched,
+  { contents, newsStreams }: Pick<Parts, 'contents' | 'newsStreams'>,
+): void {
   const ofPools = (of: (load: PoolLoad) => number) => () => [
     { labels: { pool: 'modules' }, value: of(workers.load) },
     { labels: { pool: 'passwords' }, value: of(passwords.load) },
@@ -53,7 +66,6 @@ function watch(registry: Registry, { workers, passwords, store, context }: DataP
     'tenon_worker_tasks_running',
     ofPools(({ running }) => running),
   );
-  const { contents, newsStreams } = parts;
   registry.atScrape('tenon_news_streams', () => [{ labels: {}, value: newsStreams.taken }]);
   registry.atScrape('tenon_content_cache_bytes', () => [{ labels: {}, value: contents.usage.bytes }]);
   registry.atScrape('tenon_content_cache_requests_total', () => [
