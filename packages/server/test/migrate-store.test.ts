@@ -222,6 +222,19 @@ describe('migrateStore()', { skip: noPostgres }, () => {
     await thawStore({ store: home, force: true });
   });
 
+  it('says that nobody may write to either when only the last step failed, and makes that good', async () => {
+    const { home } = ground;
+    const to = await ground.remote();
+    const moving = move(home, to, (step) => {
+      if (step === 'open') throw new Error('the cable was pulled');
+    });
+    await assert.rejects(moving, refused('not_opened'));
+    assert.deepEqual([await takesChanges(home), await takesChanges(to)], [false, false]);
+    await move(home, to);
+    assert.deepEqual([await takesChanges(home), await takesChanges(to)], [false, true]);
+    await thawStore({ store: home, force: true });
+  });
+
   it('gives way to who thaws the source meanwhile', async () => {
     const { home } = ground;
     const to = await ground.remote();

@@ -7,6 +7,7 @@ import { usageError } from '../errors.ts';
 import { fileError } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
+import { createProgress } from '../progress.ts';
 import { count, formatSize } from '../text.ts';
 import { type AdminOptions, readConfig, translating, withDataFolder } from './admin-data.ts';
 
@@ -82,16 +83,23 @@ const stepWords: Readonly<Record<MigrateStep, string>> = {
 };
 
 async function move(io: Io, out: Reporter, from: Config, to: Config, file: string): Promise<void> {
-  const moved = await io.interruptible((signal) =>
-    migrateStore({
-      from,
-      to,
-      clock: io.clockMs,
-      random: io.randomBytes,
-      onStep: (step) => out.note(stepWords[step]),
-      signal,
-    }),
-  );
+  const bar = createProgress(io, !out.isJson, 'Copying plugins', undefined);
+  const moved = await io
+    .interruptible((signal) =>
+      migrateStore({
+        from,
+        to,
+        clock: io.clockMs,
+        random: io.randomBytes,
+        onStep(step) {
+          if (step !== 'copy_contents') bar.end();
+          out.note(stepWords[step]);
+        },
+        onBytes: (bytes) => bar.advance(bytes),
+        signal,
+      }),
+    )
+    .finally(() => bar.end());
   out.result({ ...moved }, () => showMoved(out, moved, file));
 }
 

@@ -77,6 +77,14 @@ const migrateStoreErrors: Readonly<Record<MigrateStoreErrorCode, Pick<CliErrorOp
     exitCode: exitCodes.failure,
     hint: 'Nothing was lost, and the old store goes on. tenon admin verify tells all that is wrong with it.',
   },
+  left_frozen: {
+    exitCode: exitCodes.unavailable,
+    hint: 'Run the same command again, or give up with "tenon admin migrate-store --thaw".',
+  },
+  not_opened: {
+    exitCode: exitCodes.unavailable,
+    hint: 'All has arrived. Run the same command again: until then neither store takes changes.',
+  },
   differs: { exitCode: exitCodes.failure, hint: 'The old store goes on. Run the same command again.' },
 };
 

@@ -16,7 +16,11 @@ export type MigrateStoreErrorCode =
   /** Bytes that a version names are missing in the source, or are others. */
   | 'damaged_data'
   /** What arrived is not what was sent. */
-  | 'differs';
+  | 'differs'
+  /** It failed, and so did thawing the source. The cause says why. */
+  | 'left_frozen'
+  /** All has arrived and the source was handed over, but the target was not opened. The cause says why. */
+  | 'not_opened';
 
 /** Why no data was moved. The target takes no changes then. */
 export class MigrateStoreError extends Error {

@@ -11,7 +11,7 @@ export interface Metadata {
   snapshot<T>(isFrozen: boolean, work: (db: Db) => Promise<T>): Promise<T>;
   /** Changes what freezes there are: in a transaction of the kind that those of stores are, so that they see each other. */
   refreeze<T>(work: (db: Db) => Promise<T>): Promise<T>;
-  /** Has servers that have it open forget what they know of it. */
-  announce(): Promise<void>;
+  /** Has servers that have it open forget what they know of it, once the transaction is committed. */
+  announce(db: Db): Promise<void>;
   close(): Promise<void>;
 }

@@ -32,6 +32,8 @@ export interface MigrateStoreOptions {
   readonly random: RandomBytes;
   /** Called before each step. */
   readonly onStep?: (step: MigrateStep) => void | Promise<void>;
+  /** Called with the bytes of each content that was copied, or found there. */
+  readonly onBytes?: (bytes: number) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -70,30 +72,40 @@ export async function migrateStore(options: MigrateStoreOptions): Promise<Migrat
 async function move(source: End, target: TargetEnd, options: MigrateStoreOptions): Promise<MigratedStore> {
   const { onStep = () => {}, signal } = options;
   const goOn = (): void => signal?.throwIfAborted();
+  const onContent = contentListener(options);
   const present = await claimTarget(source, target);
   const copyContents = createContentCopier(source, target, present);
   await onStep('copy_contents');
-  await copyContents(source.metadata.db, { isFrozen: false, onContent: goOn });
+  await copyContents(source.metadata.db, { isFrozen: false, onContent });
   await onStep('copy_tables');
   await source.metadata.snapshot(false, (db) => copyTables(db, target.metadata.db, goOn));
   await onStep('freeze');
   return whileFrozen(source, target, options, copyContents);
 }
 
+function contentListener({ onBytes, signal }: MigrateStoreOptions): (bytes: number) => void {
+  return (bytes) => {
+    signal?.throwIfAborted();
+    onBytes?.(bytes);
+  };
+}
+
 async function whileFrozen(
   source: End,
   target: TargetEnd,
-  { clock, random, onStep = () => {}, signal }: MigrateStoreOptions,
+  options: MigrateStoreOptions,
   copyContents: ContentCopier,
 ): Promise<MigratedStore> {
+  const { clock, random, onStep = () => {}, signal } = options;
   const goOn = (): void => signal?.throwIfAborted();
+  const onContent = contentListener(options);
   const holder = Buffer.from(random(12)).toString('base64url');
   const frozenAtMs = clock();
   const freeze = await freezeSource(source, holder);
   try {
     await onStep('copy_rest');
     const { contents, digests } = await source.metadata.snapshot(true, async (db) => ({
-      contents: await copyContents(db, { isFrozen: true, onContent: goOn }),
+      contents: await copyContents(db, { isFrozen: true, onContent }),
       digests: await copyTables(db, target.metadata.db, goOn),
     }));
     await onStep('compare');
@@ -101,15 +113,33 @@ async function whileFrozen(
     await onStep('hand_over');
     goOn();
     await freeze.handOver(target.place.metadata);
-    await onStep('open');
-    await target.metadata.refreeze((db) => setFreeze(db, undefined));
-    await target.metadata.announce();
+    await openTo(target, onStep);
     const rows = Object.fromEntries([...digests].map(([name, digest]) => [name, digest.rows]));
     return { ...contents, rows, frozenMs: clock() - frozenAtMs };
   } catch (error) {
-    await freeze.thaw().catch(() => {}); // it says that it is frozen whoever asks, and `thawStore` is there
+    await freeze.thaw().catch(() => {
+      throw new MigrateStoreError('left_frozen', `The old store is left frozen: ${messageOf(error)}`, { cause: error });
+    });
     throw error;
   }
+}
+
+async function openTo({ metadata }: TargetEnd, onStep: NonNullable<MigrateStoreOptions['onStep']>): Promise<void> {
+  try {
+    await onStep('open');
+    await metadata.refreeze(async (db) => {
+      await setFreeze(db, undefined);
+      await metadata.announce(db);
+    });
+  } catch (error) {
+    throw new MigrateStoreError('not_opened', `The new store could not be opened: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 interface SourceFreeze {

@@ -31,8 +31,8 @@ export async function openPostgresMetadata(url: string): Promise<Metadata> {
       }),
     // Were it not serialisable, PostgreSQL would not know what was read past it.
     refreeze: (work) => runSerialised(() => db.transaction().setIsolationLevel('serializable').execute(work)),
-    async announce() {
-      await sql`select pg_notify(${channel}, 'moved')`.execute(db);
+    async announce(tx) {
+      await sql`select pg_notify(${channel}, 'moved')`.execute(tx);
     },
     close: () => pool.end(),
   };
