@@ -7,7 +7,7 @@ import { createPluginRunner } from './plugin-runner.ts';
 import { readSettings } from './settings.ts';
 import { createWebHost } from './web-host.ts';
 
-const { url, token, extensionPointId, folder, port, staleMs } = readSettings();
+const { url, token, extensionPointId, folder, port, staleMs, callTimeoutMs } = readSettings();
 const client = createClient({ baseUrl: url, token, store: diskStore({ directory: folder }), staleMs });
 client.on('stale', ({ problem }) =>
   console.log(`The server can't be asked (${problem.code}): going on with what is here.`),
@@ -15,7 +15,7 @@ client.on('stale', ({ problem }) =>
 client.on('recovered', () => console.log('The server answers again.'));
 client.on('changed', () => console.log('Another version is bound.'));
 
-const runner = createPluginRunner();
+const runner = createPluginRunner({ timeoutMs: callTimeoutMs });
 const host = createWebHost(client, extensionPointId, runner);
 host.listen(port, '127.0.0.1', () => {
   console.log(`Serving http://127.0.0.1:${(host.address() as AddressInfo).port}/guests/<guest key>/greet`);

@@ -46,9 +46,13 @@ export function createPluginRunner({ timeoutMs = 1000 } = {}): PluginRunner {
 function startThread(module: WebAssembly.Module, timeoutMs: number, onEnd: () => void): Thread {
   const worker = new Worker(new URL('./plugin-thread.ts', import.meta.url), { workerData: module });
   const waiting = new Map<number, { settle(answer: Partial<Answer>): void }>();
+  const begun = Promise.withResolvers<void>();
   let calls = 0;
   let isRetired = false;
-  worker.on('message', (answer: Answer) => waiting.get(answer.number)?.settle(answer));
+  worker.on('message', (message: 'begun' | Answer) => {
+    if (message === 'begun') begun.resolve();
+    else waiting.get(message.number)?.settle(message);
+  });
   worker.on('error', (error) => end(String(error))); // it could not be instantiated
   worker.on('exit', () => end('it was stopped'));
 
@@ -62,11 +66,15 @@ function startThread(module: WebAssembly.Module, timeoutMs: number, onEnd: () =>
     call(exported, input) {
       const number = calls++;
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          settle({ error: `it took more than ${timeoutMs} ms` });
-          onEnd(); // the next call gets another thread
-          void worker.terminate(); // what else waited for this one fails with it
-        }, timeoutMs);
+        let timer: NodeJS.Timeout | undefined;
+        const limit = (): void => {
+          if (!waiting.has(number)) return;
+          timer = setTimeout(() => {
+            settle({ error: `it took more than ${timeoutMs} ms` });
+            onEnd(); // the next call gets another thread
+            void worker.terminate(); // what else waited for this one fails with it
+          }, timeoutMs);
+        };
         const settle = ({ output, error }: Partial<Answer>): void => {
           clearTimeout(timer);
           waiting.delete(number);
@@ -75,6 +83,7 @@ function startThread(module: WebAssembly.Module, timeoutMs: number, onEnd: () =>
           if (isRetired && waiting.size === 0) void worker.terminate();
         };
         waiting.set(number, { settle });
+        void begun.promise.then(limit); // that a thread takes its time to start is no fault of the plugin's
         worker.postMessage({ number, export: exported, input } satisfies Call);
       });
     },

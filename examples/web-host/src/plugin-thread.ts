@@ -14,6 +14,8 @@ export interface Answer {
   readonly error?: string;
 }
 
+// From here on it is the plugin's own time.
+parentPort?.postMessage('begun');
 const plugin = await createPlugin({ wasm: [{ module: workerData as WebAssembly.Module }] });
 
 parentPort?.on('message', async (call: Call) => {

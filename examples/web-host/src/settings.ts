@@ -10,6 +10,8 @@ export interface Settings {
   readonly port: number;
   /** How old a list of plugins may be before the server is asked again, where it doesn't tell by itself. */
   readonly staleMs: number;
+  /** How long a plugin may take for an answer, in milliseconds. */
+  readonly callTimeoutMs: number;
 }
 
 /** `quickstart.env` of a demo server has the first three. */
@@ -21,6 +23,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     folder: environment.PLUGIN_FOLDER || 'plugins',
     port: Number(environment.PORT || 8400),
     staleMs: Number(environment.STALE_MS || 1000),
+    callTimeoutMs: Number(environment.CALL_TIMEOUT_MS || 1000),
   };
 
   function demand(name: string): string {
