@@ -438,4 +438,25 @@ describe('tenon trace --format', () => {
     const few = await demand([...args, '--max-spans', '5', '--top', '0', '--', '6']);
     assert.match(few.stderr, /note: 20 spans had no room: --max-spans/);
   });
+
+  it('keeps to --max-spans where every call is a root of its own', async () => {
+    const many = await write(
+      'many.wasm',
+      wat(`(module (func $leaf (export "leaf")) (func (export "many") (param i32)
+        (loop $again (call $leaf) (br_if $again (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))))`),
+    );
+    const args = [many, '-i', 'many', '--allowed', 'leaf', '--max-spans', '5'];
+    const found = (await trace([...args, '--json', '--repeat', '2', '--', '25'])).json();
+    assert.equal(found.spans.length, 5);
+    assert.equal(found.dropped.spans, 40);
+    assert.deepEqual(
+      found.functions.map(({ calls }: { calls: number }) => calls),
+      [50],
+    );
+    const shown = found.spans.reduce(
+      (sum: number, { durationNano }: { durationNano: number }) => sum + durationNano,
+      0,
+    );
+    assert.ok(found.timeNano > shown, 'the calls without a span took time as well');
+  });
 });

@@ -25,7 +25,7 @@ import {
   readPluginConfig,
   wholeNumber,
 } from '../trace/settings.ts';
-import { rootTime, summarize } from '../trace/summary.ts';
+import { summarize } from '../trace/summary.ts';
 import { demandOneFromStdin, readTracingOptions, type TracingFlags, withTracing } from '../tracing-options.ts';
 
 interface Options extends TracingFlags {
@@ -212,7 +212,7 @@ function readDemangler(): Promise<Uint8Array> {
 }
 
 function traceOf(title: string, result: RunResult, options: Options): Trace {
-  const { runs, statistics, spans, initialPages, ending } = result;
+  const { runs, statistics, spans, timeNano, initialPages, ending } = result;
   const isRepeated = options.repeat > 1 && statistics !== undefined;
   return {
     title,
@@ -221,7 +221,7 @@ function traceOf(title: string, result: RunResult, options: Options): Trace {
     initialPages,
     ending,
     minDurationMicroseconds: options.minDurationMicroseconds,
-    timeNano: rootTime(spans),
+    timeNano,
     summary: isRepeated ? summarize(runs, statistics) : undefined,
   };
 }

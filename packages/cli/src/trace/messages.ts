@@ -63,8 +63,10 @@ export type Ending =
 /** What a run, or several of them, came to. */
 export interface RunResult {
   readonly ending: Ending;
-  /** Of the last run. */
+  /** Of the last run, as far as there was room. */
   readonly spans: readonly Span[];
+  /** What the outermost calls of the last run took, nanoseconds: those too that have no span here. */
+  readonly timeNano: number;
   /** Of all runs. */
   readonly statistics: TraceStatistics | undefined;
   readonly runs: readonly RunFigures[];

@@ -1,12 +1,12 @@
-import { type Span, start, type TraceContext } from '@tenon/trace';
+import { start, type TraceContext } from '@tenon/trace';
 import { createDemangler } from '@tenon/trace/demangle';
 import { formatResults } from './call-arguments.ts';
 import { createExtismHost, type ExtismHost } from './extism-host.ts';
 import type { Ending, FunctionRun, RunMessage, RunResult, RunTask } from './messages.ts';
 import { extismModule, type Program, type Stub } from './program.ts';
+import { createSpanRoom, type SpanRoom } from './span-room.ts';
 import { createStandardInput } from './standard-input.ts';
 import { createStopper, Stopped, type Stopper } from './stopper.ts';
-import { rootTime } from './summary.ts';
 import { createWasiHost, loadWasi, openNothing, ProgramExit, type WasiHost } from './wasi-host.ts';
 
 /** An instance, and what stands around it. */
@@ -40,14 +40,16 @@ export async function createProgramRunner(
   const stdin = createStandardInput({ port: task.stdin, stopper, askForMore: () => send({ type: 'wants-input' }) });
   const plugin = createExtismHost({ config: task.pluginConfig, log: limited((text) => send({ type: 'log', text })) });
   /** Of the run that is going on, or of the last one. */
-  let spans: Span[] = [];
+  let room: SpanRoom = createSpanRoom(task.maxSpans);
+  /** Spans of all runs for which there was no room. */
+  let spansTooMany = 0;
   const context = start(task.module, {
     spanFilter: { minDurationMicroseconds: task.minDurationMicroseconds },
     limits: { spans: task.maxSpans },
     exporters: [
       {
         export(batch) {
-          for (const span of batch) spans.push(span);
+          spansTooMany += room.take(batch);
         },
       },
     ],
@@ -95,7 +97,7 @@ export async function createProgramRunner(
       stdin.rewind();
       let hasBegun = false;
       let prepared = 0;
-      spans = [];
+      room = createSpanRoom(task.maxSpans);
       try {
         // A command runs once; what has functions to call is used again, as hosts do.
         if (running === undefined || task.program.kind === 'command') {
@@ -105,7 +107,7 @@ export async function createProgramRunner(
         }
         const { exports, memory, plugin } = running;
         // What prepares an instance is shown, and is no part of the run.
-        prepared = spans.length;
+        prepared = room.rootNano();
         counted();
         initialPages = memory === undefined ? undefined : memory.buffer.byteLength / 65_536;
         hasBegun = true;
@@ -113,10 +115,19 @@ export async function createProgramRunner(
       } catch (thrown) {
         ending = endingOf(thrown);
       }
-      if (hasBegun) send({ type: 'ran', figures: { timeNano: rootTime(spans.slice(prepared)), functions: counted() } });
+      if (hasBegun) send({ type: 'ran', figures: { timeNano: room.rootNano() - prepared, functions: counted() } });
       else break;
     }
-    return { ending, spans, statistics: context.statistics(), initialPages, output };
+    const statistics = context.statistics();
+    const dropped = { ...statistics.dropped, spans: statistics.dropped.spans + spansTooMany };
+    return {
+      ending,
+      spans: room.spans,
+      timeNano: room.rootNano(),
+      statistics: { ...statistics, dropped },
+      initialPages,
+      output,
+    };
   };
 }
 

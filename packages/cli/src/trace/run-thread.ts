@@ -56,6 +56,7 @@ export async function runInThread(options: RunOptions): Promise<RunResult> {
       const unfinished = (): RunResult => ({
         ending: { kind: 'stopped' },
         spans: [],
+        timeNano: 0,
         statistics: undefined,
         runs,
         initialPages: undefined,

@@ -1,4 +1,4 @@
-import type { Span, TraceStatistics } from '@tenon/trace';
+import type { TraceStatistics } from '@tenon/trace';
 import type { RunFigures } from './messages.ts';
 
 /** How a figure spread over several runs. */
@@ -60,13 +60,4 @@ export function summarize(runs: readonly RunFigures[], statistics: TraceStatisti
   });
   functions.sort((a, b) => b.self.median - a.self.median || b.total.median - a.total.median || a.index - b.index);
   return { runs: runs.length, timeNano: spreadOf(runs.map(({ timeNano }) => timeNano)), functions };
-}
-
-/** What the outermost calls took, in nanoseconds. */
-export function rootTime(spans: readonly Span[]): number {
-  let sum = 0n;
-  for (const { parentSpanId, startTimeUnixNano, endTimeUnixNano } of spans) {
-    if (parentSpanId === undefined) sum += endTimeUnixNano - startTimeUnixNano;
-  }
-  return Number(sum);
 }
