@@ -8,7 +8,7 @@ describe('three nodes, PostgreSQL and an object store, which all fail at random 
   skip: noPostgres,
 }, () => {
   it('answer right or not at all, keep all that was acknowledged, and come back by themselves', async (test) => {
-    const { counts, faults } = await runStorm({ seed: 8, seconds: 8 });
+    const { counts, faults } = await runStorm({ seed: 8, seconds: 9 });
     for (const [what, times] of counts) test.diagnostic(`${times} ${what}`);
     assert.deepEqual(faults, []);
     const happened = (what: RegExp) => [...counts.keys()].some((name) => what.test(name));

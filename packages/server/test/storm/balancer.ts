@@ -22,11 +22,17 @@ export interface Answer {
   readonly toMs: number;
 }
 
-/** Sends each request to one of the nodes that listen, whichever. */
+/**
+ * Sends each question to one of the nodes that listen, whichever; and changes to the same one for a while, so that the others hear
+ * of them in no other way than from each other: their own changes would have them look anew.
+ */
 export interface Balancer {
   ask(method: string, path: string, question?: Question, node?: Node): Promise<Answer>;
   close(): void;
 }
+
+/** For how long changes go to the same node. */
+const favouredMs = 4000;
 
 /** Where contents are, by their addresses. */
 export const contentPath = '/api/v1/c/';
@@ -36,7 +42,16 @@ const hangsMs = 60_000;
 
 export function createBalancer(nodes: readonly Node[], chance: Chance, notes: Notes, now: () => number): Balancer {
   const agent = new Agent({ keepAlive: true });
-  const ask: Balancer['ask'] = async (method, path, question = {}, node = pick(nodes, chance)) => {
+  let [favourite, favouredUntilMs] = [chance.pick(nodes), Number.NEGATIVE_INFINITY];
+  const pickFor = (method: string): Node => {
+    if (method === 'GET') return pick(nodes, chance);
+    if (now() > favouredUntilMs || favourite.port === undefined) {
+      favourite = pick(nodes, chance);
+      favouredUntilMs = now() + favouredMs;
+    }
+    return favourite;
+  };
+  const ask: Balancer['ask'] = async (method, path, question = {}, node = pickFor(method)) => {
     const fromMs = now();
     const { port } = node;
     let status: number | undefined;

@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { BrokenFront, Fault } from '../helpers/broken-front.ts';
@@ -79,6 +80,7 @@ async function inDatabase({ databaseUrl }: Scene, work: (client: pg.Client) => P
   }
 }
 
+const listeners = "select pid from pg_stat_activity where application_name = 'tenon revisions'";
 const killConnections =
   'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and usename = current_user';
 
@@ -137,6 +139,17 @@ export const disasters: readonly Disaster[] = [
         await client.query('rollback');
       }),
   },
+  {
+    name: 'database: what tells of commits stands still',
+    to: 'database',
+    strike: (scene, ms) =>
+      inDatabase(scene, async (client) => {
+        const { rows } = await client.query<{ pid: number }>(listeners);
+        for (const { pid } of rows) process.kill(pid, 'SIGSTOP');
+        await sleep(1000 + ms);
+        for (const { pid } of rows) process.kill(pid, 'SIGCONT');
+      }),
+  },
   objects('gone', hangUp),
   objects('too much to do', refuse(503, 'SlowDown')),
   objects('slow', slow),
@@ -151,13 +164,20 @@ export const disasters: readonly Disaster[] = [
   },
 ];
 
+/** How long it is calm before all kinds strike once more. */
+const lullMs = 2500;
+
 /** Has disaster after disaster strike, some at once, all kinds before any comes again, until it is over. */
 export async function rage(scene: Scene, isOver: () => boolean): Promise<void> {
   const { chance, notes } = scene;
   const striking = new Map<string, Promise<void>>();
   let deck: Disaster[] = [];
   while (!isOver()) {
-    if (deck.length === 0) deck = chance.shuffled(disasters);
+    if (deck.length === 0) {
+      await Promise.all(striking.values());
+      await sleep(lullMs); // what nodes keep is at its oldest when nothing has made them look anew
+      deck = chance.shuffled(disasters);
+    }
     const at = deck.findIndex(({ to }) => !striking.has(to));
     if (at !== -1) {
       const [{ name, to, strike }] = deck.splice(at, 1) as [Disaster];

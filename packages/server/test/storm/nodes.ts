@@ -96,7 +96,7 @@ export function superviseNode(
   return {
     number,
     get port() {
-      return isPaused ? undefined : port;
+      return port; // also while it stands still, of which a balancer knows nothing
     },
     wasDisturbedSince: (ms) => isPaused || port === undefined || undisturbedMs >= ms,
     kill,

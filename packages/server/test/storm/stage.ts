@@ -49,8 +49,12 @@ export async function setStage(config: Partial<Config>, publishers: number): Pro
   }
 }
 
-/** The module of a number; publishers publish the same ones at about the same time. Some are too large for memory. */
-export function moduleOf(number: number): Buffer {
+/**
+ * What a publisher publishes as its so-manieth. Every other module is one that all publish at about the same time; some of those
+ * are too large for memory.
+ */
+export function moduleOf(number: number, publisher: number): Buffer {
+  if (number % 2 === 1) return tinyModule(1_000_000 + number * 100 + publisher);
   return number % 4 === 0 ? largeModule(20_000 + number) : tinyModule(number);
 }
 

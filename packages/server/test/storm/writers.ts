@@ -40,7 +40,10 @@ export async function bePublisher(world: World, { id, token, guestKey }: Publish
     const register = world.bound.get(guestKey)?.get(name);
     const present = left.get(name);
     if (register === undefined || present === undefined) throw new Error(`There is no ${name} of ${guestKey}`);
-    const body = moduleOf(number);
+    const body = moduleOf(
+      number,
+      stage.publishers.findIndex((one) => one.id === id),
+    );
     const address = addressOf(body);
     const publishing = register.begin(address);
     const headers = { 'content-type': 'application/wasm' };
