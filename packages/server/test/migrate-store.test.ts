@@ -222,6 +222,18 @@ describe('migrateStore()', { skip: noPostgres }, () => {
     await thawStore({ store: home, force: true });
   });
 
+  it('names the text that PostgreSQL cannot keep', async () => {
+    const { home, service, workshop } = ground;
+    const path = `/api/v1/apps/${workshop.appId}`;
+    const rename = (name: string) => service.call('PUT', path, { token: workshop.owner.token, json: { name } });
+    assert.equal((await rename('A\0B')).statusCode, 200);
+    await assert.rejects(move(home, await ground.remote()), (error: unknown) => {
+      assert.ok(refused('not_storable')(error), String(error));
+      return new RegExp(`name of ${workshop.appId} in the table apps`).test(String(error));
+    });
+    assert.equal((await rename('Acme')).statusCode, 200);
+  });
+
   it('says that nobody may write to either when only the last step failed, and makes that good', async () => {
     const { home } = ground;
     const to = await ground.remote();

@@ -85,6 +85,7 @@ const migrateStoreErrors: Readonly<Record<MigrateStoreErrorCode, Pick<CliErrorOp
     exitCode: exitCodes.unavailable,
     hint: 'All has arrived. Run the same command again: until then neither store takes changes.',
   },
+  not_storable: { exitCode: exitCodes.refused, hint: 'The old store goes on.' },
   differs: { exitCode: exitCodes.failure, hint: 'The old store goes on. Run the same command again.' },
 };
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../store/kysely/schema.ts';
 import { type CopiedTable, copiedTables } from '../store/kysely/tables.ts';
+import { MigrateStoreError } from './errors.ts';
 import { createTableDigest, paired, type Row, rowsAtOnce, rowsOf, rowText, type TableDigest } from './rows.ts';
 
 /** The digests of tables, by name. */
@@ -65,7 +66,23 @@ async function insertRows(target: Db, { name }: CopiedTable, rows: readonly Row[
   const columns = Object.keys(rows[0] ?? {});
   const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);
   const names = sql.join(columns.map((column) => sql.ref(column)));
-  await sql`insert into ${sql.table(name)} (${names}) values ${sql.join(values)}`.execute(target);
+  try {
+    await sql`insert into ${sql.table(name)} (${names}) values ${sql.join(values)}`.execute(target);
+  } catch (error) {
+    throw explain(error, name, rows);
+  }
+}
+
+/** SQLite keeps a text with U+0000, and PostgreSQL does not: https://www.postgresql.org/docs/current/datatype-character.html */
+function explain(error: unknown, table: string, rows: readonly Row[]): unknown {
+  for (const row of rows) {
+    const found = Object.entries(row).find(([, value]) => typeof value === 'string' && value.includes('\0'));
+    if (found === undefined) continue;
+    const which = `The ${found[0]} of ${row.id ?? 'a row'} in the table ${table}`;
+    const message = `${which} has the character U+0000, which PostgreSQL cannot keep: change it first.`;
+    return new MigrateStoreError('not_storable', message, { cause: error });
+  }
+  return error;
 }
 
 function update(table: CopiedTable, row: Row): RawBuilder<unknown> {

@@ -15,6 +15,8 @@ export type MigrateStoreErrorCode =
   | 'interfered'
   /** Bytes that a version names are missing in the source, or are others. */
   | 'damaged_data'
+  /** The target cannot keep a text that the source has. */
+  | 'not_storable'
   /** What arrived is not what was sent. */
   | 'differs'
   /** It failed, and so did thawing the source. The cause says why. */
