@@ -87,7 +87,7 @@ describe('tenon news', () => {
     });
     while (!isOver) {
       await publish(); // whenever it is ready, one is still to come
-      await sleep(50);
+      await sleep(200);
     }
     assert.match((await shown).stderr, /warning: Something was missed/);
     const lines = (await listed.ended).stdout.trim().split('\n');
