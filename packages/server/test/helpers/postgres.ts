@@ -17,8 +17,8 @@ export type Major = 15 | 18;
 export interface PostgresServer {
   /** Of a database of it. */
   url(database: string): string;
-  /** Makes an empty database. @returns its URL */
-  createDatabase(): Promise<{ readonly url: string; drop(): Promise<void> }>;
+  /** Makes an empty database, or a copy of the files of one to which nobody is connected. @returns its URL */
+  createDatabase(copyOf?: string): Promise<{ readonly url: string; drop(): Promise<void> }>;
   /** Kills it without warning, as a power failure would but for the disk. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -91,9 +91,9 @@ export async function startPostgres(major: Major = 18): Promise<PostgresServer> 
   };
   return {
     url,
-    async createDatabase() {
+    async createDatabase(copyOf = 'template1') {
       const name = `d${++databases}`;
-      await administer(`create database ${name}`);
+      await administer(`create database ${name} template ${copyOf.split('/').at(-1)}`);
       return { url: url(name), drop: () => administer(`drop database if exists ${name} with (force)`) };
     },
     async kill() {
