@@ -67,6 +67,7 @@ export const artifactBody: BodyReader<Artifact> = {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function textOf(name: string, bytes: Uint8Array): string {
+  if (bytes.includes(0)) throw invalidField(`/${name}`, 'must not have the character U+0000');
   try {
     return utf8.decode(bytes);
   } catch {

@@ -20,6 +20,7 @@ export function formFields<const T extends TObject>(
       const entries = names.flatMap((name) => {
         const [value = '', ...others] = sent.getAll(name);
         if (others.length > 0) throw new DomainError('invalid_request', `The field ${name} is there more than once.`);
+        if (value.includes('\0')) throw new DomainError('invalid_request', `The field ${name} has a NUL character.`);
         return value === '' ? [] : [[name, value]];
       });
       if (new Set(sent.keys()).size < sent.size) {

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { DomainError, type FieldFault } from '../../domain/errors.ts';
+import { DomainError, type FieldFault, invalidField } from '../../domain/errors.ts';
 import { HttpError } from '../http-error.ts';
 import type { BodyReader } from './body-reader.ts';
 import { readBytes } from './read-bytes.ts';
@@ -18,9 +18,12 @@ export function jsonBody<const T extends TSchema>(schema: T, example: NoInfer<St
           accept: 'application/json',
         });
       }
-      const value = parseJson(await readBytes(source, source.limits.maxJsonBytes, 'A JSON body'));
-      if (validator.Check(value)) return value as Static<T>;
-      throw invalidBody(validator.Errors(value));
+      const bytes = await readBytes(source, source.limits.maxJsonBytes, 'A JSON body');
+      const value = parseJson(bytes);
+      if (!validator.Check(value)) throw invalidBody(validator.Errors(value));
+      const pointer = bytes.includes('\\u0000') ? findNul(value) : undefined;
+      if (pointer !== undefined) throw invalidField(pointer, 'must not have the character U+0000');
+      return value as Static<T>;
     },
     doc: {
       required: true,
@@ -48,6 +51,24 @@ function parseJson(bytes: Uint8Array): unknown {
     const where = position === null ? 'at its end' : `at position ${position[1]}`;
     throw new DomainError('malformed_json', `The body stops being JSON ${where}.`, { cause });
   }
+}
+
+/**
+ * Where a text with U+0000 is, names of members included, if there is one: PostgreSQL keeps none
+ * (https://www.postgresql.org/docs/current/datatype-character.html), and nobody means one. Values may be nested deeper than calls can be.
+ */
+function findNul(value: unknown): string | undefined {
+  const waiting: { readonly pointer: string; readonly value: unknown }[] = [{ pointer: '', value }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { pointer, value } = next;
+    if (typeof value === 'string' && value.includes('\0')) return pointer;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [name, member] of Object.entries(value)) {
+      if (name.includes('\0')) return pointer;
+      waiting.push({ pointer: `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, value: member });
+    }
+  }
+  return undefined;
 }
 
 /** A fault as TypeBox tells it: JSON Schema's keyword, where in the schema, where in the value. */
