@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { Config } from '../../src/config.ts';
-import { openService, type TestUser } from '../helpers/service.ts';
-import { largeModule, makeApp, makeExtensionPoint, makeGuest, tinyModule } from '../helpers/world.ts';
+import type { Config } from '@tenon/server';
+import { openService, type TestUser } from '../../packages/server/test/helpers/service.ts';
+import {
+  largeModule,
+  makeApp,
+  makeExtensionPoint,
+  makeGuest,
+  tinyModule,
+} from '../../packages/server/test/helpers/world.ts';
 
 /** Who has to do with the application over which the storm goes. */
 export interface Stage {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Version } from '@tenon/protocol';
+import { tenon } from '../helpers/server.ts';
 import { askContent, askList, type KnownLists } from './hosts.ts';
-import { tenon } from './nodes.ts';
 import type { Host, World } from './world.ts';
 
 /** Waits until all nodes are ready again, which they become by themselves. */

@@ -6,11 +6,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { tenon } from '../helpers/server.ts';
 import type { Notes } from './notes.ts';
-
-/** The command line, as operators have it. */
-export const tenon = fileURLToPath(new URL('../../../cli/bin/tenon.mjs', import.meta.url));
 
 /** A `tenon serve`, which is started again whenever it ends, as a service manager would. */
 export interface Node {

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { BrokenFront, Fault } from '../helpers/broken-front.ts';
-import type { PostgresServer } from '../helpers/postgres.ts';
+import type { BrokenFront, Fault } from '../../packages/server/test/helpers/broken-front.ts';
+import type { PostgresServer } from '../../packages/server/test/helpers/postgres.ts';
 import type { Node } from './nodes.ts';
 import type { Notes } from './notes.ts';
 import type { Chance } from './random.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BrokenFront, openBrokenFront } from '../helpers/broken-front.ts';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.ts';
-import { type ObjectStore, startObjectStore } from '../helpers/s3.ts';
+import { type BrokenFront, openBrokenFront } from '../../packages/server/test/helpers/broken-front.ts';
+import { type PostgresServer, startPostgres } from '../../packages/server/test/helpers/postgres.ts';
+import { type ObjectStore, startObjectStore } from '../../packages/server/test/helpers/s3.ts';
 import { createBalancer } from './balancer.ts';
 import { rage } from './disasters.ts';
 import { beHost } from './hosts.ts';

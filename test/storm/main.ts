@@ -1,7 +1,7 @@
 // Has a storm rage for longer than the tests do: nodes, PostgreSQL and the object store fail at random under load.
 //
-//   node packages/server/test/storm/main.ts                          two minutes, a seed that no run has had
-//   node packages/server/test/storm/main.ts --minutes 5 --seed 7     longer, and one that is known
+//   node test/storm/main.ts                          two minutes, a seed that no run has had
+//   node test/storm/main.ts --minutes 5 --seed 7     longer, and one that is known
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { runStorm } from './run.ts';
