@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -78,4 +79,5 @@ async function verifyData({ notes }: World, environment: Readonly<Record<string,
     resolve();
   });
   await promise;
+  await rm(dataDir, { recursive: true, force: true });
 }
