@@ -107,7 +107,7 @@ describe('signing up through an invitation', () => {
         [revoked, 410, 'invitation_revoked'],
         [declined, 410, 'invitation_used'],
         ['A'.repeat(43), 404, 'not_found'],
-        ['\u0000', 404, 'not_found'],
+        ['\u0000', 422, 'invalid_field'],
       ] as const) {
         assertProblem(await attempt(code), status, problem);
         assertProblem(await own.call('POST', `${api}/invitations/preview`, { json: { code } }), status, problem);
