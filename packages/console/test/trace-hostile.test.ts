@@ -130,7 +130,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
     await page.getByText('Running …').waitFor();
     await button('Stop').click();
     await page.getByText('You stopped it. This is what it did until then').waitFor();
-    await page.getByRole('row', { name: /work/ }).waitFor();
+    await page.getByRole('row', { name: 'work' }).waitFor();
 
     // What it has done takes longer to gather than it took to stop.
     const busy = wat(`(module
