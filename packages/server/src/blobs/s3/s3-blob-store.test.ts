@@ -159,6 +159,12 @@ describe('openS3BlobStore(), before an object store that fails', () => {
     }
   });
 
+  it('writes once for all who ask whether it can be written to', async () => {
+    const before = front.asked;
+    await Promise.all(Array.from({ length: 50 }, () => blobs.ping()));
+    assert.ok(front.asked - before <= 1, `${front.asked - before} requests`);
+  });
+
   it('tells a full store apart', async () => {
     front.next(answer(507, 'InsufficientStorage'), answer(507, 'InsufficientStorage'));
     front.always(answer(507, 'InsufficientStorage'));
