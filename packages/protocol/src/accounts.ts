@@ -25,6 +25,7 @@ export const account = Type.Object({
   id: id('user', 'the user'),
   name: Type.String(),
   email: Type.Union([Type.String(), Type.Null()]),
+  isOperator: Type.Boolean({ description: "whether one may see the server's status" }),
 });
 export type Account = Static<typeof account>;
 

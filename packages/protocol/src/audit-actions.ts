@@ -194,6 +194,8 @@ export const auditActions = {
     target: 'link',
     details: ['isForFirstUser'],
   },
+  'operator.grant': { words: 'made an operator of', trail: 'account', target: 'user', details: ['means'] },
+  'operator.revoke': { words: 'made no longer an operator of', trail: 'account', target: 'user', details: [] },
 } as const satisfies Readonly<Record<string, AuditActionInfo>>;
 
 export type AuditAction = keyof typeof auditActions;

@@ -18,6 +18,7 @@ export const idPrefixes = {
   oneTimeLink: 'lnk',
   deviceGrant: 'dev',
   auditEvent: 'evt',
+  process: 'prc',
 } as const;
 
 /** The kinds of things that have an id of their own. */
@@ -39,6 +40,7 @@ export type SessionId = Id<'session'>;
 export type OneTimeLinkId = Id<'oneTimeLink'>;
 export type DeviceGrantId = Id<'deviceGrant'>;
 export type AuditEventId = Id<'auditEvent'>;
+export type ProcessId = Id<'process'>;
 
 /** A regular expression's source that an id of the kind matches whole. */
 export function idPattern(kind: IdKind): string {

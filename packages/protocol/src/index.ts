@@ -14,4 +14,5 @@ export * from './password-length.ts';
 export * from './schema-trial.ts';
 export * from './schemas.ts';
 export * from './secrets.ts';
+export * from './status.ts';
 export * from './versions.ts';

@@ -276,6 +276,7 @@ export const me = Type.Object({
   id: id('user', 'the user'),
   name: Type.String(),
   email: Type.Union([Type.String(), Type.Null()]),
+  isOperator: Type.Optional(Type.Boolean({ description: "whether you may see the server's status" })),
   token: tokenInfo,
 });
 export type Me = Static<typeof me>;
