@@ -4,15 +4,43 @@ import type { AuthorizationCodeRecord, DeviceGrantRecord } from '../../domain/re
 import type { Database, Db } from './schema.ts';
 import { scopesOf, scopesText } from './scopes.ts';
 
+const authorizationCodeColumns = [
+  'code_hash',
+  'user_id',
+  'client_id',
+  'redirect_uri',
+  'code_challenge',
+  'scopes',
+  'device_name',
+  'created_at_ms',
+  'expires_at_ms',
+  'token_id',
+  'used_at_ms',
+] as const;
+
+const deviceGrantColumns = [
+  'id',
+  'device_code_hash',
+  'user_code_hash',
+  'client_id',
+  'scopes',
+  'device_name',
+  'address',
+  'status',
+  'user_id',
+  'created_at_ms',
+  'expires_at_ms',
+] as const;
+
 export function authorizationQueries(
   db: Db,
 ): Pick<Queries, 'authorizationCodeByHash' | 'deviceGrantByDeviceCode' | 'deviceGrantByUserCode'> {
-  const deviceGrants = db.selectFrom('device_grants').selectAll();
+  const deviceGrants = db.selectFrom('device_grants').select(deviceGrantColumns);
   return {
     async authorizationCodeByHash(codeHash) {
       const row = await db
         .selectFrom('authorization_codes')
-        .selectAll()
+        .select(authorizationCodeColumns)
         .where('code_hash', '=', codeHash)
         .executeTakeFirst();
       return row && authorizationCodeRecord(row);

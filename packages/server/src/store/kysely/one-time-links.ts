@@ -1,12 +1,23 @@
 import type { Mutations, Queries } from '../../domain/ports.ts';
 import type { Db } from './schema.ts';
 
+const columns = [
+  'id',
+  'purpose',
+  'code_hash',
+  'user_id',
+  'is_for_first_user',
+  'created_at_ms',
+  'expires_at_ms',
+  'used_at_ms',
+] as const;
+
 export function oneTimeLinkQueries(db: Db): Pick<Queries, 'oneTimeLinkByHash'> {
   return {
     async oneTimeLinkByHash(codeHash) {
       const row = await db
         .selectFrom('one_time_links')
-        .selectAll()
+        .select(columns)
         .where('code_hash', '=', codeHash)
         .executeTakeFirst();
       return (

@@ -13,7 +13,9 @@ import { invitationMutations, invitationQueries } from './invitations.ts';
 import { leaseMutations, leaseQueries } from './leases.ts';
 import { newsMutations, newsQueries } from './news.ts';
 import { oneTimeLinkMutations, oneTimeLinkQueries } from './one-time-links.ts';
+import { operatorMutations, operatorQueries } from './operators.ts';
 import { pluginMutations, pluginQueries } from './plugins.ts';
+import { processMutations, processQueries } from './processes.ts';
 import type { Db } from './schema.ts';
 import { sessionMutations, sessionQueries } from './sessions.ts';
 import { tokenMutations, tokenQueries } from './tokens.ts';
@@ -41,6 +43,8 @@ export function queries(db: Db): Queries {
     ...leaseQueries(db),
     ...auditQueries(db),
     ...newsQueries(db),
+    ...operatorQueries(db),
+    ...processQueries(db),
   };
 }
 
@@ -66,5 +70,7 @@ export function transaction(db: Db): Transaction {
     ...leaseMutations(db),
     ...auditMutations(db),
     ...newsMutations(db),
+    ...operatorMutations(db),
+    ...processMutations(db),
   };
 }

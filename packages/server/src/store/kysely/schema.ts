@@ -12,6 +12,7 @@ import type {
   InvitationId,
   MemberRole,
   OneTimeLinkId,
+  ProcessId,
   SessionId,
   TokenId,
   UserId,
@@ -28,8 +29,12 @@ import type {
   Side,
   StoredInvitationStatus,
 } from '../../domain/records.ts';
+import type { ChoreKind } from '../../domain/status/ports.ts';
 
-/** The tables, as the newest migration leaves them. Times are milliseconds since the Unix epoch. */
+/**
+ * The tables, as the newest migration leaves them. Times are milliseconds since the Unix epoch. Queries name the columns that they read:
+ * a server goes on while a newer release adds some, and PostgreSQL would not run a prepared `select *` once it has.
+ */
 export interface Database {
   users: UsersTable;
   identities: IdentitiesTable;
@@ -55,6 +60,9 @@ export interface Database {
   audit_events: AuditEventsTable;
   news_heads: NewsHeadsTable;
   news: NewsTable;
+  operators: OperatorsTable;
+  processes: ProcessesTable;
+  chores: ChoresTable;
 }
 
 /** What queries run on: the database, or a transaction in it. */
@@ -313,4 +321,26 @@ interface NewsTable {
   extension_point_id: ExtensionPointId;
   /** `null` when all lists of the extension point changed, since it is gone. */
   guest_key: string | null;
+}
+
+interface OperatorsTable {
+  user_id: UserId;
+  created_at_ms: number;
+}
+
+interface ProcessesTable {
+  id: ProcessId;
+  node: string;
+  pid: number;
+  version: string;
+  started_at_ms: number;
+  /** By the database's clock. */
+  last_seen_at_ms: number;
+  report_json: string;
+}
+
+interface ChoresTable {
+  kind: ChoreKind;
+  ended_at_ms: number;
+  outcome_json: string;
 }

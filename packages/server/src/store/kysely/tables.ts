@@ -18,7 +18,10 @@ const namedBlobs = `
   from blobs where exists (select 1 from versions where content_address = address)
 `;
 
-/** Every table whose rows are copied: those that others refer to come first. Left out are the schema's own versions, and leases. */
+/**
+ * Every table whose rows are copied: those that others refer to come first. Left out is what is a store's own:
+ * the schema's versions, leases, who is at work on it, and when its chores were done.
+ */
 export const copiedTables: readonly CopiedTable[] = [
   { name: 'users', key: ['id'] },
   { name: 'identities', key: ['id'] },
@@ -43,4 +46,5 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: 'audit_events', key: ['id'] },
   { name: 'news_heads', key: ['app_id'] },
   { name: 'news', key: ['app_id', 'serial'] },
+  { name: 'operators', key: ['user_id'] },
 ];

@@ -15,10 +15,23 @@ const apiKeyColumns = [
   'last_used_at_ms as lastUsedAtMs',
 ] as const;
 
+const tokenColumns = [
+  'id',
+  'user_id',
+  'name',
+  'secret_hash',
+  'scopes',
+  'app_id',
+  'session_id',
+  'created_at_ms',
+  'expires_at_ms',
+  'last_used_at_ms',
+] as const;
+
 export function tokenQueries(
   db: Db,
 ): Pick<Queries, 'tokenByHash' | 'token' | 'tokens' | 'apiKeyByHash' | 'apiKey' | 'apiKeys'> {
-  const tokens = db.selectFrom('tokens').selectAll();
+  const tokens = db.selectFrom('tokens').select(tokenColumns);
   const apiKeys = db.selectFrom('api_keys').select(apiKeyColumns);
   return {
     async tokenByHash(secretHash) {

@@ -27,6 +27,7 @@ const tablesOfUsers = [
   'plugins',
   'guest_users',
   'members',
+  'operators',
 ] as const;
 
 export function userMutations(db: Db): Pick<Mutations, 'insertUser' | 'renameUser' | 'eraseUser'> {

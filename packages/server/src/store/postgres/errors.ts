@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ConflictError, StorageFullError, UnavailableError } from '../../domain/ports.ts';
+import { ConflictError, RefusedError, StorageFullError, UnavailableError } from '../../domain/ports.ts';
 
 /** Error codes, from https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const uniqueViolation = '23505';
@@ -19,6 +19,17 @@ const unavailable = new Set([
   '57P03', // the server starts
   '57P05', // the connection stood still for too long
 ]);
+
+/** What a server says that has no use for whoever asks; the class of failed authentication, `28`, is another. */
+const refused = new Set([
+  '3D000', // no such database
+  '42501', // not allowed
+  '42P07', // a table of that name is there already: somebody else's
+]);
+
+/** What `pg` says by its words alone where the password is missing, or where only one of the two speaks TLS; and codes of TLS. */
+const refusedWords = /^(SASL|The server does not support SSL connections)/;
+const untrusted = /CERT|_LEAF_SIGNATURE$/;
 
 /** What the operating system says when a server is not to be reached. */
 const systemErrors = new Set([
@@ -64,6 +75,9 @@ export function translateError(error: unknown): unknown {
   if (code === diskFull) {
     return new StorageFullError(`Cannot write to the database: ${error.message}`, { cause: error });
   }
+  const isRefused =
+    code.startsWith('28') || refused.has(code) || refusedWords.test(error.message) || untrusted.test(code);
+  if (isRefused) return new RefusedError(`Cannot use the database: ${error.message}`, { cause: error });
   const isUnavailable =
     isOvertaken(error) ||
     unavailable.has(code) ||

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import pg from 'pg';
 
 /** `bigint`: what is counted, and times in milliseconds. Beyond 2^53 there is neither. */
@@ -15,20 +16,55 @@ export interface ConnectionOptions {
   readonly url: string;
   /** How long to wait for a connection, and for a statement's answer, in milliseconds. */
   readonly waitMs: number;
+  /** How long to wait for a connection to be made, where that is not as long. */
+  readonly connectMs?: number;
+  /** Where their sockets come from, when they may have to be closed in a hurry. */
+  readonly sockets?: Sockets;
 }
 
-export function clientConfig({ url, waitMs }: ConnectionOptions): pg.ClientConfig {
+export interface Sockets {
+  open(): Socket;
+  /** Closes what is silent for a while, since the other side doesn't hear that it is to end. */
+  hurry(): void;
+}
+
+/**
+ * How long who tries again waits for a connection, in milliseconds. What is cut off without a word (a cable, a machine without
+ * power, a firewall that has forgotten) never says that it is gone.
+ */
+export const silentMs = 2500;
+
+/** After how long an unused connection is asked for by the operating system, which gives it up some ten seconds later. */
+const keepAliveMs = 5000;
+
+export function createSockets(): Sockets {
+  const opened = new Set<Socket>();
+  return {
+    open() {
+      const socket = new Socket();
+      opened.add(socket);
+      return socket.once('close', () => void opened.delete(socket));
+    },
+    hurry() {
+      for (const socket of opened) socket.setTimeout(silentMs, () => socket.destroy());
+    },
+  };
+}
+
+export function clientConfig({ url, waitMs, connectMs = waitMs, sockets }: ConnectionOptions): pg.ClientConfig {
   return {
     connectionString: url,
+    ...(sockets !== undefined && { stream: sockets.open }),
     types,
     application_name: 'tenon',
-    connectionTimeoutMillis: waitMs,
+    connectionTimeoutMillis: connectMs,
     // The server gives up first, and says so; the client's own limit is for a server that says nothing any more.
     statement_timeout: waitMs,
     query_timeout: waitMs + 1000,
     // A process that stands still within a transaction lets go of its locks.
     idle_in_transaction_session_timeout: waitMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
   };
 }
 

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { type ConnectionOptions, clientConfig } from './pool.ts';
+import type { Subject } from '../../domain/memories/subject.ts';
+import type { CommitListener } from '../../domain/ports.ts';
+import { readNote } from './notes.ts';
+import { type ConnectionOptions, clientConfig, silentMs } from './pool.ts';
 
 /** On which channel commits are told. */
 export const channel = 'tenon';
@@ -14,23 +17,43 @@ const trustedMs = 800;
 /** After how long another connection is tried for, when one is lost. */
 const reconnectMs = 100;
 
+/** Of how many own transactions it is remembered that nobody knows what came of them. */
+const maxUnknown = 10_000;
+
 /** Tells whether anything may have been committed, by whatever node. */
 export interface RevisionWatch {
-  /** What writers tell to the channel. */
-  readonly self: string;
   /** See {@link Store.revision}. While the way by which commits are told is not known to be open, each call has another number. */
   current(): number;
   /** Whether that way is known to be open. */
   isTrusted(): boolean;
-  /** To be called after an own commit. */
-  advance(): void;
+  /** See {@link Store.onCommitted}. */
+  onCommitted(listener: CommitListener): void;
+  /**
+   * To be called before an own transaction begins. Until it has ended, what comes of it by the channel counts as what others commit
+   * does: its answer may be late, or never come.
+   */
+  begin(): OwnTransaction;
   close(): Promise<void>;
+}
+
+/** What came of an own transaction. Each is to be told of once. */
+export interface OwnTransaction {
+  /** By what its notes are known on the channel. */
+  readonly name: string;
+  /** It was committed, and has touched these. */
+  committed(touched: readonly Subject[]): void;
+  /** It came to nothing. */
+  failed(): void;
+  /** Nobody knows. It may even be committed later, so that it never ends here. */
+  lost(): void;
 }
 
 /**
  * Listens to what other nodes commit (https://www.postgresql.org/docs/current/sql-notify.html). Every notification comes in the
  * order of the commits; so does the ping that this node sends to itself: once one is back, all that was committed before it was
  * sent is known. When none comes back for a while, because the connection is gone or stands still, nothing is trusted.
+ *
+ * @throws what `pg` throws when the first connection fails; none is tried for after that
  */
 export async function watchRevision(options: ConnectionOptions, now: () => number): Promise<RevisionWatch> {
   const self = randomUUID();
@@ -40,18 +63,31 @@ export async function watchRevision(options: ConnectionOptions, now: () => numbe
   let connection: Promise<void> | undefined;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
+  const ownUnderWay = new Set<string>();
+  let ownNumber = 0;
+  let hasBegun = false;
   let isClosed = false;
   let pingNumber = 0;
   let ping: { readonly text: string; readonly sentAt: number } | undefined;
+  let sendingOn: pg.Client | undefined;
 
-  const advance = (): void => {
+  const listeners: CommitListener[] = [];
+  const advance = (touched: readonly Subject[] | undefined): void => {
     revision++;
+    for (const listener of listeners) listener(touched);
   };
   const sendPing = (to: pg.Client): void => {
-    if (ping !== undefined && now() - ping.sentAt < trustedMs) return;
+    if (sendingOn === to || (ping !== undefined && now() - ping.sentAt < trustedMs)) return;
+    sendingOn = to;
     const text = String(++pingNumber);
     ping = { text, sentAt: now() };
-    to.query('select pg_notify($1, $2)', [pings, text]).catch(() => lose(to));
+    const sent = to.query('select pg_notify($1, $2)', [pings, text]);
+    sent.then(
+      () => {
+        if (sendingOn === to) sendingOn = undefined;
+      },
+      () => lose(to),
+    );
   };
   const lose = (lost: pg.Client): void => {
     if (client !== lost) return;
@@ -60,20 +96,25 @@ export async function watchRevision(options: ConnectionOptions, now: () => numbe
     knownAt = Number.NEGATIVE_INFINITY;
     clearInterval(timer);
     lost.end().catch(() => {});
-    if (isClosed) return;
+    if (isClosed || !hasBegun) return;
     timer = setTimeout(() => {
       connection = connect().catch(() => {});
     }, reconnectMs);
     timer.unref();
   };
   const connect = async (): Promise<void> => {
-    const fresh = new pg.Client({ ...clientConfig(options), application_name: 'tenon revisions' });
+    const fresh = new pg.Client({
+      ...clientConfig({ ...options, connectMs: silentMs }),
+      application_name: 'tenon revisions',
+      query_timeout: silentMs, // pings too
+    });
     client = fresh;
     fresh.on('error', () => lose(fresh));
     fresh.on('end', () => lose(fresh));
     fresh.on('notification', ({ channel: from, payload }) => {
       if (from !== pings) {
-        if (payload !== self) advance();
+        const note = readNote(payload ?? '');
+        if (!note.by.startsWith(self) || ownUnderWay.has(note.by)) advance(note.touched);
       } else if (ping !== undefined && payload === ping.text) {
         knownAt = ping.sentAt;
         ping = undefined;
@@ -84,11 +125,13 @@ export async function watchRevision(options: ConnectionOptions, now: () => numbe
       // A ping changes nothing, so it need not reach the disk.
       await fresh.query('set synchronous_commit = off');
       await fresh.query(`listen ${channel}; listen "${pings}"`);
+      if (client !== fresh) throw new Error('Connection terminated');
     } catch (error) {
       lose(fresh);
       throw error;
     }
-    advance(); // what was committed while nobody listened
+    advance(undefined); // what was committed while nobody listened
+    hasBegun = true;
     timer = setInterval(() => sendPing(fresh), pingEveryMs);
     timer.unref();
     sendPing(fresh);
@@ -97,13 +140,33 @@ export async function watchRevision(options: ConnectionOptions, now: () => numbe
   await connection;
   const isTrusted = (): boolean => now() - knownAt <= trustedMs;
   return {
-    self,
     isTrusted,
+    onCommitted(listener) {
+      listeners.push(listener);
+    },
     current() {
-      if (!isTrusted()) advance();
+      if (!isTrusted()) advance(undefined);
       return revision;
     },
-    advance,
+    begin() {
+      const name = `${self}:${++ownNumber}`;
+      ownUnderWay.add(name);
+      return {
+        name,
+        committed(touched) {
+          ownUnderWay.delete(name);
+          advance(touched);
+        },
+        failed() {
+          ownUnderWay.delete(name);
+        },
+        lost() {
+          advance(undefined);
+          const [oldest] = ownUnderWay;
+          if (oldest !== undefined && ownUnderWay.size > maxUnknown) ownUnderWay.delete(oldest);
+        },
+      };
+    },
     async close() {
       isClosed = true;
       clearInterval(timer);

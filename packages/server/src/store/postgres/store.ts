@@ -1,18 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
+import type { Subject } from '../../domain/memories/subject.ts';
+import { watchTouched } from '../../domain/memories/touched.ts';
 import type { Clock, Store, Transaction } from '../../domain/ports.ts';
-import { UnavailableError } from '../../domain/ports.ts';
+import { RefusedError, UnavailableError } from '../../domain/ports.ts';
 import { checkRows } from '../kysely/check.ts';
 import { frozenError, isFrozenSql } from '../kysely/freeze.ts';
 import { type LockedTransaction, migrate } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
 import { queries, transaction } from '../kysely/queries.ts';
 import type { Database } from '../kysely/schema.ts';
+import { sizesOf } from '../kysely/sizes.ts';
+import { createTurns, type Turns } from '../turns.ts';
 import { columnTypes } from './column-types.ts';
 import { poolDialect } from './dialect.ts';
 import { isOvertaken, translateError } from './errors.ts';
-import { openPool } from './pool.ts';
+import { estimateRows, factsOf } from './facts.ts';
+import { writeNotes } from './notes.ts';
+import { type ConnectionOptions, createSockets, openPool, silentMs } from './pool.ts';
 import { channel, type RevisionWatch, watchRevision } from './revision.ts';
 
 export interface PostgresStoreOptions {
@@ -32,25 +38,45 @@ const migrationLock = 0x74656e6f6e; // "tenon"
 /**
  * Opens the metadata store in a PostgreSQL database, and migrates it. Any number of nodes may have it open.
  *
- * @throws NewerSchemaError for a database that a newer release has migrated, UnavailableError
+ * @throws NewerSchemaError for a database that a newer release has migrated, RefusedError, UnavailableError
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { url, clock = Date.now, waitMs = 10_000, connections = 8 } = options;
-  const connection = { url, waitMs };
+  const connection = { url, waitMs, sockets: createSockets() };
   const [readers, writers] = [openPool(connection, connections), openPool(connection, connections)];
   const endPools = async (): Promise<void> => {
+    connection.sockets.hurry();
     await Promise.all([readers.end(), writers.end()]);
   };
   try {
-    const writeDb = new Kysely<Database>({ dialect: poolDialect(writers) });
-    await migrate(lockedTransaction(writeDb as unknown as Kysely<unknown>), migrations, columnTypes, clock);
+    await migrateDatabase(connection, clock);
     const watch = await watchRevision(connection, () => performance.now());
     const readDb = new Kysely<Database>({ dialect: poolDialect(readers) });
-    return createStore({ readDb, writeDb, watch, waitMs, endPools });
+    const writeDb = new Kysely<Database>({ dialect: poolDialect(writers) });
+    return createStore({ readDb, writeDb, watch, waitMs, overtaken: createTurns(), endPools });
   } catch (error) {
     await endPools();
     throw translateError(error);
   }
+}
+
+/** Over a connection of its own, which is not waited for as long as those that requests need: who starts tries again. */
+async function migrateDatabase(connection: ConnectionOptions, clock: Clock): Promise<void> {
+  const pool = openPool({ ...connection, connectMs: Math.min(connection.waitMs, silentMs) }, 1);
+  try {
+    const db = new Kysely<unknown>({ dialect: poolDialect(pool) });
+    await demandUtf8(db);
+    await migrate(lockedTransaction(db), migrations, columnTypes, clock);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** In another encoding a text would be kept until somebody writes a letter that it has not. @throws RefusedError */
+async function demandUtf8(db: Kysely<unknown>): Promise<void> {
+  const { rows } = await sql<{ server_encoding: string }>`show server_encoding`.execute(db);
+  const found = rows[0]?.server_encoding;
+  if (found !== 'UTF8') throw new RefusedError(`Cannot use the database: its encoding is ${found}, and must be UTF8`);
 }
 
 function lockedTransaction(db: Kysely<unknown>): LockedTransaction {
@@ -66,22 +92,27 @@ interface Parts {
   readonly writeDb: Kysely<Database>;
   readonly watch: RevisionWatch;
   readonly waitMs: number;
+  /** Whose turn it is, of the works that were overtaken. */
+  readonly overtaken: Turns;
   endPools(): Promise<void>;
 }
 
-function createStore({ readDb, writeDb, watch, waitMs, endPools }: Parts): Store {
+function createStore({ readDb, endPools, ...parts }: Parts): Store {
+  const { watch } = parts;
   const current = new AsyncLocalStorage<{ open: boolean }>();
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
   const write = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
     const scope = { open: true };
+    const own = watch.begin();
     try {
-      const result = await current.run(scope, () => runTransaction({ writeDb, watch, waitMs }, work));
-      watch.advance();
+      const { result, touched } = await current.run(scope, () => runTransaction({ ...parts, by: own.name }, work));
+      own.committed(touched);
       return result;
     } catch (error) {
-      // Of a connection that was lost while it committed nobody knows whether it did.
-      if (error instanceof UnavailableError) watch.advance();
+      // Of a connection that was lost while it committed nobody knows whether it did, or will.
+      if (error instanceof UnavailableError) own.lost();
+      else own.failed();
       throw error;
     } finally {
       scope.open = false;
@@ -102,44 +133,79 @@ function createStore({ readDb, writeDb, watch, waitMs, endPools }: Parts): Store
       }
     },
     revision: () => watch.current(),
+    onCommitted: (listener) => watch.onCommitted(listener),
     isRevisionTrusted: () => watch.isTrusted(),
     check: () => checkRows(readDb),
+    facts: () => factsOf(readDb),
+    sizes: () => sizesOf(readDb, estimateRows(readDb)),
     async ping() {
       await sql`select 1`.execute(readDb);
     },
     close() {
       closing ??= (async () => {
         await Promise.allSettled(running);
-        await watch.close();
-        await endPools();
+        await Promise.all([watch.close(), endPools()]);
       })();
       return closing;
     },
   };
 }
 
-/** Runs the work as if it were alone, again and again while others are faster. */
+interface Done<T> {
+  readonly result: T;
+  readonly touched: readonly Subject[];
+}
+
+/**
+ * Runs the work as if it were alone, again and again while others are faster. Works of this store that were overtaken take turns: the
+ * more of them ran at once, the more often they would overtake one another.
+ */
 async function runTransaction<T>(
-  { writeDb, watch, waitMs }: Pick<Parts, 'writeDb' | 'watch' | 'waitMs'>,
+  { writeDb, by, waitMs, overtaken }: Omit<Parts, 'readDb' | 'watch' | 'endPools'> & { readonly by: string },
   work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
+): Promise<Done<T>> {
   const endsAt = performance.now() + waitMs;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await writeDb
-        .transaction()
-        .setIsolationLevel('serializable')
-        .execute(async (db) => {
-          const result = await work(transaction(db));
-          await endTransaction(db, watch.self);
-          return result;
-        });
-    } catch (error) {
-      const isOthers = error instanceof UnavailableError && isOvertaken(error.cause);
-      if (!isOthers || performance.now() > endsAt) throw error;
-      await sleep(Math.random() * Math.min(2 ** attempt, 100));
+  const run = () => runOnce(writeDb, by, work);
+  const first = await unlessOvertaken(run);
+  if (first !== undefined) return first;
+  await overtaken.take(Math.max(0, endsAt - performance.now()));
+  try {
+    for (let pauseMs = 1; performance.now() < endsAt; pauseMs = Math.min(pauseMs * 2, 50)) {
+      const done = await unlessOvertaken(run);
+      if (done !== undefined) return done;
+      await sleep(Math.random() * pauseMs); // those that overtake it now are on other nodes, or here for the first time
     }
+    return await run();
+  } finally {
+    overtaken.end();
   }
+}
+
+/** What came of it; `undefined` when another transaction was faster. */
+async function unlessOvertaken<T>(run: () => Promise<Done<T>>): Promise<Done<T> | undefined> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof UnavailableError && isOvertaken(error.cause)) return undefined;
+    throw error;
+  }
+}
+
+async function runOnce<T>(
+  writeDb: Kysely<Database>,
+  by: string,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<Done<T>> {
+  return writeDb
+    .transaction()
+    .setIsolationLevel('serializable')
+    .execute(async (db) => {
+      const watched = watchTouched(transaction(db));
+      const result = await work(watched.tx);
+      const touched = watched.touched();
+      await endTransaction(db, writeNotes(by, touched));
+      return { result, touched };
+    });
 }
 
 /**
@@ -148,9 +214,10 @@ async function runTransaction<T>(
  * freezes the store and then reads it waits for those that come before
  * (https://www.postgresql.org/docs/current/sql-set-transaction.html, `deferrable`).
  */
-async function endTransaction(db: Kysely<Database>, self: string): Promise<void> {
+async function endTransaction(db: Kysely<Database>, notes: readonly string[]): Promise<void> {
   const { rows } = await sql<{ frozen: boolean }>`
-    select pg_notify(${channel}, ${self}), pg_current_xact_id_if_assigned() is not null and ${isFrozenSql} as frozen
+    select pg_notify(${channel}, note), pg_current_xact_id_if_assigned() is not null and ${isFrozenSql} as frozen
+    from unnest(${notes}::text[]) as note
   `.execute(db);
   if (rows[0]?.frozen) throw frozenError();
 }

@@ -5,6 +5,7 @@ import { migrate, NewerSchemaError } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
 import { checkFile } from './check-file.ts';
 import { columnTypes } from './column-types.ts';
+import { createCommitTable } from './commits.ts';
 import { writingDialect } from './dialect.ts';
 import { isBusy } from './errors.ts';
 
@@ -23,7 +24,7 @@ export class DatabaseCopyError extends Error {
 
 /**
  * Writes a copy of a database as it is at one moment, whoever writes to it meanwhile, and looks through it. What concerns the
- * running server alone is left out: leases, and bytes that no version names.
+ * running server alone is left out: leases, processes, and bytes that no version names.
  *
  * @param file the database, which may be in use
  * @param copy a file that isn't there yet
@@ -40,6 +41,7 @@ export function copyDatabase(file: string, copy: string): DatabaseCopy {
   try {
     database.exec(`
       delete from leases;
+      delete from processes;
       delete from blobs where not exists (select 1 from versions where content_address = address);
       update blobs set state = 'present', epoch = 'restored', lease_until_ms = 0, unused_since_ms = null;
     `);
@@ -97,12 +99,17 @@ async function demandSchema(database: DatabaseSync): Promise<void> {
       columnTypes,
       () => 0,
     );
+    if (hasCommitTable(database)) createCommitTable(expected); // no migration makes it, and older releases had none
     if (shapeOf(database) !== shapeOf(expected)) {
       throw new DatabaseCopyError(`its tables are not those of version ${version} of the schema`);
     }
   } finally {
     expected.close();
   }
+}
+
+function hasCommitTable(database: DatabaseSync): boolean {
+  return database.prepare("select 1 from sqlite_schema where type = 'table' and name = 'commits'").get() !== undefined;
 }
 
 /** Everything in a schema by name, with the columns of tables: triggers, views and virtual tables would show. */

@@ -7,9 +7,9 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import { createTurns } from '../turns.ts';
 import { createConnection } from './connection.ts';
 import { whenFree } from './patience.ts';
-import { createTurns } from './turns.ts';
 
 /** How a Kysely instance uses its one connection. */
 export interface NodeSqliteDialectOptions {

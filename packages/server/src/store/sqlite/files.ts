@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { access, constants, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeDurableFolder, syncFolder } from '../../durable-folder.ts';
@@ -7,11 +7,19 @@ import { whenFree } from './patience.ts';
 /** How long SQLite itself waits for a lock, in milliseconds: it blocks the thread meanwhile, so the waiting is done outside. */
 const busyTimeoutMs = 5;
 
-/** Makes sure that the database's file is there, readable by its owner alone. SQLite gives the files beside it the same mode. */
+/**
+ * Makes sure that the database's file is there, readable by its owner alone. SQLite gives the files beside it the same mode. One that is
+ * there isn't opened: closing it again would take away all locks of this process (https://www.sqlite.org/howtocorrupt.html §2.2).
+ */
 export async function createDatabaseFile(file: string): Promise<void> {
   await makeDurableFolder(dirname(file));
-  const handle = await open(file, 'a', 0o600);
-  await handle.close();
+  try {
+    const handle = await open(file, 'wx', 0o600);
+    await handle.close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    await access(file, constants.R_OK | constants.W_OK);
+  }
   await syncFolder(dirname(file));
 }
 

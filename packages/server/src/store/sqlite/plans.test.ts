@@ -107,6 +107,11 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   newsHeads: (ask) => [ask.newsHeads([app]), ask.newsHeads([app, newId('app')])],
   news: (ask) => [ask.news(app, 7, 9)],
   boundLists: (ask) => everyBindingFilter.map((of) => ask.boundLists(of)),
+  isOperator: (ask) => [ask.isOperator(user)],
+  operators: (ask) => [ask.operators()],
+  processes: (ask) => [ask.processes()],
+  chores: (ask) => [ask.chores()],
+  freezes: (ask) => [ask.freezes()],
 };
 
 /** A call of every change that looks for rows; plain insertions don't. */
@@ -186,6 +191,16 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteEndedLeases: (tx) => tx.deleteEndedLeases('collect', 1),
   deleteAuditBefore: (tx) => tx.deleteAuditBefore(1, 9),
   deleteNewsBefore: (tx) => tx.deleteNewsBefore(1, 9),
+  putOperator: (tx) => tx.putOperator({ userId: user, createdAtMs: 1 }),
+  deleteOperator: (tx) => tx.deleteOperator(user),
+  putProcess: async (tx) => {
+    const process = { id: newId('process'), node: 'a', pid: 1, version: '1', startedAtMs: 1, reportJson: '{}' };
+    await tx.putProcess(process);
+    await tx.putProcess(process);
+  },
+  deleteProcess: (tx) => tx.deleteProcess(newId('process')),
+  deleteSilentProcesses: (tx) => tx.deleteSilentProcesses(1),
+  putChore: (tx) => tx.putChore({ kind: 'collect', endedAtMs: 1, outcome: {} }),
   touch: (tx) =>
     tx.touch(
       new Map([
@@ -232,7 +247,7 @@ describe('query plans', () => {
   const scans = (plans: string[]) => plans.filter((line) => /^SCAN (?!\d+-ROW VALUES|CONSTANT ROW)/.test(line));
 
   /** Queries that begin at the first row of a table, or at the last, and go no further than they are let. */
-  const stopEarly: readonly string[] = ['anyUser', 'auditOfAll'] satisfies (keyof Queries)[];
+  const stopEarly: readonly string[] = ['anyUser', 'auditOfAll', 'operators', 'processes'] satisfies (keyof Queries)[];
 
   for (const [method, calls] of Object.entries(everyQuery)) {
     const stopsEarly = stopEarly.includes(method);

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
+import { watchTouched } from '../../domain/memories/touched.ts';
 import type { Clock, Store, Transaction } from '../../domain/ports.ts';
 import { checkRows } from '../kysely/check.ts';
 import { demandThawed } from '../kysely/freeze.ts';
@@ -8,10 +9,13 @@ import { migrate } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
 import { queries, transaction } from '../kysely/queries.ts';
 import type { Database } from '../kysely/schema.ts';
+import { sizesOf } from '../kysely/sizes.ts';
 import { checkFile } from './check-file.ts';
 import { columnTypes } from './column-types.ts';
+import { type CommitReader, createCommitTable, noteCommit, readCommits } from './commits.ts';
 import { readingDialect, writingDialect } from './dialect.ts';
 import { translateError } from './errors.ts';
+import { estimateRows, factsOf } from './facts.ts';
 import { createDatabaseFile, openReader, openWriter } from './files.ts';
 import { whenFree } from './patience.ts';
 
@@ -36,23 +40,32 @@ export async function openSqliteStore({ file, clock = Date.now, waitMs = 10_000 
     const dialect = writingDialect({ database: writer, waitMs });
     const migrationDb = new Kysely<unknown>({ dialect });
     await migrate((work) => migrationDb.transaction().execute(work), migrations, columnTypes, clock);
-    return await createStore(new Kysely<Database>({ dialect }), writer, openReader(file), waitMs);
+    await whenFree(() => createCommitTable(writer), waitMs);
+    return await createStore({
+      writeDb: new Kysely<Database>({ dialect }),
+      writer,
+      reader: openReader(file),
+      file,
+      waitMs,
+    });
   } catch (error) {
     writer.close();
     throw error;
   }
 }
 
-async function createStore(
-  writeDb: Kysely<Database>,
-  writer: DatabaseSync,
-  reader: DatabaseSync,
-  waitMs: number,
-): Promise<Store> {
+interface Parts {
+  readonly writeDb: Kysely<Database>;
+  readonly writer: DatabaseSync;
+  readonly reader: DatabaseSync;
+  readonly file: string;
+  readonly waitMs: number;
+}
+
+async function createStore({ writeDb, writer, reader, file, waitMs }: Parts): Promise<Store> {
   const readDb = new Kysely<Database>({ dialect: readingDialect({ database: reader, waitMs }) });
   const read = queries(readDb);
-  // Changes when another connection, the writer included, has committed: https://www.sqlite.org/pragma.html#pragma_data_version
-  const dataVersion = await whenFree(() => reader.prepare('pragma data_version', { returnArrays: true }), waitMs);
+  const commits = await whenFree(() => readCommits(reader, file), waitMs);
   const current = new AsyncLocalStorage<{ open: boolean }>();
   let closing: Promise<void> | undefined;
   // Asked once in a turn of the event loop. What arrives in a turn was sent before it began, so nobody who knows of another
@@ -78,34 +91,40 @@ async function createStore(
     revision() {
       if (knownRevision !== undefined) return knownRevision;
       try {
-        const [version] = dataVersion.get() as unknown as [number];
-        knownRevision = version;
+        knownRevision = commits.version();
         setImmediate(forgetRevision);
-        return version;
+        return knownRevision;
       } catch (error) {
         throw translateError(error);
       }
     },
+    onCommitted: commits.onCommitted,
     isRevisionTrusted: () => true,
     async check() {
       return [...(await whenFree(() => checkFile(reader), waitMs)), ...(await checkRows(readDb))];
     },
+    facts: () => factsOf(readDb),
+    sizes: () => sizesOf(readDb, estimateRows(readDb)),
     async ping() {
-      await whenFree(() => dataVersion.get(), waitMs);
+      await whenFree(commits.version, waitMs);
     },
     close() {
-      closing ??= close(writeDb, writer, reader);
+      closing ??= close({ writeDb, writer, reader }, commits);
       return closing;
     },
   };
 }
 
-/** Runs the work, and refuses what it has changed when the store takes no changes. */
+/** Runs the work, notes what it has touched, and refuses what it has changed when the store takes no changes. */
 async function runTransaction<T>(writeDb: Kysely<Database>, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return writeDb.transaction().execute(async (db) => {
     const before = await countChanges(db);
-    const result = await work(transaction(db));
-    if ((await countChanges(db)) !== before) await demandThawed(db);
+    const { tx, touched } = watchTouched(transaction(db));
+    const result = await work(tx);
+    if ((await countChanges(db)) !== before) {
+      await demandThawed(db);
+      await noteCommit(db, touched());
+    }
     return result;
   });
 }
@@ -117,11 +136,15 @@ async function countChanges(db: Kysely<Database>): Promise<number | undefined> {
 }
 
 /** Lets the transaction at work, and those that wait, finish. The writer goes last: it folds the log into the file. */
-async function close(writeDb: Kysely<Database>, writer: DatabaseSync, reader: DatabaseSync): Promise<void> {
+async function close(
+  { writeDb, writer, reader }: Pick<Parts, 'writeDb' | 'writer' | 'reader'>,
+  commits: CommitReader,
+): Promise<void> {
   try {
     await writeDb.connection().execute(async () => {});
   } finally {
     reader.close();
+    commits.close();
     writer.close();
   }
 }

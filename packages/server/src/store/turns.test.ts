@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { UnavailableError } from '../../domain/ports.ts';
+import { UnavailableError } from '../domain/ports.ts';
 import { createTurns } from './turns.ts';
 
 describe('createTurns()', () => {

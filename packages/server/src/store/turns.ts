@@ -1,4 +1,4 @@
-import { UnavailableError } from '../../domain/ports.ts';
+import { UnavailableError } from '../domain/ports.ts';
 
 /** A lock with a queue: who asks first has the first turn. */
 export interface Turns {

@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+import type { ChoreRecord, StatusMutations, StatusQueries } from '../../domain/status/ports.ts';
+import { freezesOf } from './freeze.ts';
+import type { Db } from './schema.ts';
+
+const atMost = 1000;
+
+const choreKinds = ['collect', 'verify', 'backup'] as const satisfies readonly ChoreRecord['kind'][];
+
+/** The database's own clock, which is the same one for all nodes: a word that both databases have, SQLite to the second. */
+const currentTime = sql<Date | string>`current_timestamp`;
+
+function toMs(time: Date | string): number {
+  return time instanceof Date ? time.getTime() : Date.parse(`${time.replace(' ', 'T')}Z`);
+}
+
+async function clockOf(db: Db): Promise<number> {
+  const { rows } = await sql<{ now: Date | string }>`select ${currentTime} as now`.execute(db);
+  return toMs(rows[0]?.now ?? '');
+}
+
+export function processQueries(db: Db): Pick<StatusQueries, 'processes' | 'chores' | 'freezes'> {
+  return {
+    async processes() {
+      const rows = await db
+        .selectFrom('processes')
+        .select(['id', 'node', 'pid', 'version', 'started_at_ms as startedAtMs', 'last_seen_at_ms as lastSeenAtMs'])
+        .select(['report_json as reportJson', currentTime.as('now')])
+        .orderBy('id')
+        .limit(atMost)
+        .execute();
+      return rows.map(({ now, ...row }) => ({ ...row, silentMs: Math.max(0, toMs(now) - row.lastSeenAtMs) }));
+    },
+    async chores() {
+      const rows = await db
+        .selectFrom('chores')
+        .select(['kind', 'ended_at_ms', 'outcome_json'])
+        .where('kind', 'in', choreKinds)
+        .execute();
+      return rows.map(({ kind, ended_at_ms, outcome_json }) => ({
+        kind,
+        endedAtMs: ended_at_ms,
+        outcome: JSON.parse(outcome_json) as ChoreRecord['outcome'],
+      }));
+    },
+    async freezes() {
+      return (await freezesOf(db)).map(({ kind }) => kind);
+    },
+  };
+}
+
+export function processMutations(
+  db: Db,
+): Pick<StatusMutations, 'putProcess' | 'deleteProcess' | 'deleteSilentProcesses' | 'putChore'> {
+  return {
+    async putProcess({ id, node, pid, version, startedAtMs, reportJson }) {
+      const seen = { last_seen_at_ms: await clockOf(db), report_json: reportJson };
+      await db
+        .insertInto('processes')
+        .values({ id, node, pid, version, started_at_ms: startedAtMs, ...seen })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(seen))
+        .execute();
+    },
+    async deleteProcess(id) {
+      await db.deleteFrom('processes').where('id', '=', id).execute();
+    },
+    async deleteSilentProcesses(silentMs) {
+      const beforeMs = (await clockOf(db)) - silentMs;
+      await db.deleteFrom('processes').where('last_seen_at_ms', '<', beforeMs).execute();
+    },
+    async putChore({ kind, endedAtMs, outcome }) {
+      const ended = { ended_at_ms: endedAtMs, outcome_json: JSON.stringify(outcome) };
+      await db
+        .insertInto('chores')
+        .values({ kind, ...ended })
+        .onConflict((conflict) => conflict.column('kind').doUpdateSet(ended))
+        .execute();
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it } from 'node:test';
+import { type CommitReader, createCommitTable, readCommits } from './commits.ts';
+
+describe('readCommits()', () => {
+  let folder: string;
+  let writer: DatabaseSync;
+  const readers: DatabaseSync[] = [];
+  const readersOfCommits: CommitReader[] = [];
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tenon-commits-'));
+    writer = new DatabaseSync(join(folder, 'tenon.db'));
+    writer.exec('pragma journal_mode = wal; create table others (value integer) strict');
+    createCommitTable(writer);
+    createCommitTable(writer);
+  });
+  after(async () => {
+    for (const opened of [writer, ...readers, ...readersOfCommits]) opened.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Follows from now on. */
+  function follow() {
+    const database = new DatabaseSync(join(folder, 'tenon.db'), { readOnly: true });
+    readers.push(database);
+    const commits = readCommits(database, join(folder, 'tenon.db'));
+    readersOfCommits.push(commits);
+    commits.version();
+    const told: (readonly string[] | undefined)[] = [];
+    commits.onCommitted((touched) => told.push(touched));
+    return { commits, told };
+  }
+  const commit = (...subjects: readonly string[]) =>
+    void writer.prepare('insert into commits (touched) values (?)').run(JSON.stringify(subjects));
+
+  it('tells of each commit once, in their order, before the version is another number', () => {
+    const { commits, told } = follow();
+    const version = commits.version();
+    commit('a');
+    commit('b', 'c');
+    commit();
+    assert.notEqual(commits.version(), version);
+    assert.deepEqual(told, [['a'], ['b', 'c'], []]);
+    commits.version();
+    assert.equal(told.length, 3);
+  });
+
+  it('tells that it may have been anything when somebody has committed without a word', () => {
+    const { commits, told } = follow();
+    writer.exec('insert into others values (1)');
+    commits.version();
+    writer.exec('insert into commits (touched) values (null)');
+    commits.version();
+    assert.deepEqual(told, [undefined, undefined]);
+  });
+
+  it('tells that it may have been anything when rows are gone that it has not read', () => {
+    const { commits, told } = follow();
+    for (const subject of ['a', 'b', 'c']) commit(subject);
+    writer.exec('delete from commits where number < (select max(number) from commits)');
+    commits.version();
+    assert.deepEqual(told, [undefined]);
+    commit('d');
+    commits.version();
+    assert.deepEqual(told.slice(1), [['d']]);
+  });
+
+  it('takes a log that is begun anew for no commit, and one without a word after it for what it is', () => {
+    const { commits, told } = follow();
+    const subjects = Array.from({ length: 200 }, (_, at) => `s${at}`);
+    for (const subject of subjects) {
+      commits.version();
+      writer.exec('pragma wal_checkpoint(restart)');
+      commits.version();
+      commit(subject);
+      commits.version();
+    }
+    assert.deepEqual(told.flat(), subjects);
+    writer.exec('insert into others values (3)');
+    commits.version();
+    assert.deepEqual(told.slice(subjects.length), [undefined]);
+  });
+
+  it('tells nothing, and keeps the version, while nothing is committed', () => {
+    const { commits, told } = follow();
+    const version = commits.version();
+    writer.exec('begin immediate; insert into others values (2); rollback');
+    assert.equal(commits.version(), version);
+    assert.deepEqual(told, []);
+  });
+});
