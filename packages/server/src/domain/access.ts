@@ -10,9 +10,10 @@ import {
 } from '@tenon/protocol';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
+import type { MemoryKind } from './memories/memories.ts';
+import { type Subject, standingSubject } from './memories/subject.ts';
 import type { Queries } from './ports.ts';
-import type { AppRecord, ExtensionPointRecord, GuestRecord, Side } from './records.ts';
-import { memoryKey } from './snapshots.ts';
+import type { AppRecord, ExtensionPointRecord, GuestRecord, Side, TokenRecord } from './records.ts';
 
 /** A signed-in user, and what the presented token allows. */
 export interface Actor {
@@ -78,8 +79,27 @@ export interface ExtensionPointAccess extends AppAccess {
 /** What is the same whichever of a user's tokens asks. */
 type Standing = Omit<AppAccess, 'actor'>;
 
-const appAccess = memoryKey<Standing | undefined>('app access');
-const extensionPointRecords = memoryKey<ExtensionPointRecord | undefined>('extension points');
+/** By the subject: the ids of the user and the application. */
+const standings: MemoryKind<Standing> = {
+  name: 'standings',
+  subjects: (_standing, key) => [key, ...key.split(' ')],
+};
+
+/** By id. */
+const extensionPointRecords: MemoryKind<ExtensionPointRecord> = {
+  name: 'extension points',
+  subjects: ({ id, appId }) => [id, appId],
+};
+
+/** What it depends on that an actor is let in at an extension point. */
+export function accessSubjects({ actor, app, extensionPoint }: ExtensionPointAccess): readonly Subject[] {
+  return [...actorSubjects(actor), standingSubject(actor.userId, app.id), app.id, extensionPoint.id];
+}
+
+/** What it depends on that a token is somebody's. */
+export function actorSubjects({ tokenId, userId, sessionId, appId }: Actor): readonly Subject[] {
+  return [tokenId, userId, sessionId, appId].filter((id) => id !== null);
+}
 
 /**
  * Lets an actor into an application for one purpose.
@@ -156,12 +176,13 @@ export async function renewAccess<A extends AppAccess>(tx: Queries, access: A, p
  * Demands that a token has not been revoked since it was looked at, or its account deleted: what is made by means of it would
  * outlast that. To be asked in the transaction that makes it.
  *
+ * @returns the token as it is
  * @throws DomainError `invalid_token`
  */
-export async function demandStanding(tx: Queries, { tokenId }: Actor): Promise<void> {
-  if ((await tx.token(tokenId)) === undefined) {
-    throw new DomainError('invalid_token', 'The token was revoked meanwhile.');
-  }
+export async function demandStanding(tx: Queries, { tokenId }: Actor): Promise<TokenRecord> {
+  const token = await tx.token(tokenId);
+  if (token === undefined) throw new DomainError('invalid_token', 'The token was revoked meanwhile.');
+  return token;
 }
 
 /**
@@ -215,8 +236,8 @@ function demandPermission(actor: Actor, access: Standing, purpose: PermissionNam
 
 function findAppAccess(context: Context, actor: Actor, appId: AppId): Promise<Standing | undefined> {
   if (actor.appId !== null && actor.appId !== appId) return Promise.resolve(undefined);
-  const memory = context.snapshots.current().memory(appAccess);
-  return memory.getOrLoad(`${actor.userId} ${appId}`, () => readStanding(context.store.read, actor, appId));
+  const read = () => readStanding(context.store.read, actor, appId);
+  return context.memories.of(standings).getOrLoad(standingSubject(actor.userId, appId), read);
 }
 
 async function readStanding(read: Queries, { userId }: Actor, appId: AppId): Promise<Standing | undefined> {
@@ -230,6 +251,5 @@ async function readStanding(read: Queries, { userId }: Actor, appId: AppId): Pro
 }
 
 function findExtensionPoint(context: Context, id: ExtensionPointId): Promise<ExtensionPointRecord | undefined> {
-  const memory = context.snapshots.current().memory(extensionPointRecords);
-  return memory.getOrLoad(id, () => context.store.read.extensionPoint(id));
+  return context.memories.of(extensionPointRecords).getOrLoad(id, () => context.store.read.extensionPoint(id));
 }

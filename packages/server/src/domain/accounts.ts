@@ -16,14 +16,20 @@ import { demandFree, passwordIdentityRecord } from './sign-up.ts';
 export interface Account {
   readonly user: UserRecord;
   readonly email: string | null;
+  /** Whether the user may see how the server is. */
+  readonly isOperator: boolean;
 }
 
 /** @throws DomainError `not_found` when the user is gone */
 export async function readAccount(context: Context, userId: UserId): Promise<Account> {
   const { read } = context.store;
-  const [user, identity] = await Promise.all([read.user(userId), passwordIdentity(read, userId)]);
+  const [user, identity, isOperator] = await Promise.all([
+    read.user(userId),
+    passwordIdentity(read, userId),
+    read.isOperator(userId),
+  ]);
   if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
-  return { user, email: identity?.subject ?? user.email };
+  return { user, email: identity?.subject ?? user.email, isOperator };
 }
 
 /** Changes what is given; what is left out stays. */

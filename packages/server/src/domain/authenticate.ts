@@ -1,42 +1,37 @@
 import { type ApiKeyId, isSecret, type SessionId, type TokenId } from '@tenon/protocol';
-import type { Actor } from './access.ts';
+import { type Actor, actorSubjects } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
+import type { MemoryKind } from './memories/memories.ts';
 import type { ApiKeyRecord, TokenRecord } from './records.ts';
 import { hashSecret } from './secrets.ts';
-import { type Memory, memoryKey } from './snapshots.ts';
 
-const tokens = memoryKey<AuthenticatedActor | undefined>('tokens');
-const apiKeys = memoryKey<ApiKeyRecord | undefined>('API keys');
+/** By the secrets themselves: to hash one, and to check its form, costs more than all else that a host's usual request needs. */
+const tokens: MemoryKind<Actor> = {
+  name: 'tokens',
+  subjects: actorSubjects,
+};
 
-/** A user's token, checked. */
-export interface AuthenticatedActor extends Actor {
-  readonly record: TokenRecord;
-}
+const apiKeys: MemoryKind<ApiKeyRecord> = {
+  name: 'API keys',
+  subjects: ({ id, userId }) => [id, userId],
+};
 
 /**
  * Finds whose access token this is. A text that can't be one, by its form and checksum, is refused without a look-up.
  *
  * @throws DomainError `invalid_token` when it is unknown, revoked, expired or of another kind
  */
-export async function authenticateToken(context: Context, secret: string): Promise<AuthenticatedActor> {
-  const memory = context.snapshots.current().memory(tokens);
-  // Known by its text: to hash it, and to check its form, costs more than all else that a host's usual request needs.
-  const actor = memory.get(secret) ?? (await loadToken(context, memory, secret));
+export async function authenticateToken(context: Context, secret: string): Promise<Actor> {
+  const actor = await context.memories.of(tokens).getOrLoad(secret, () => loadToken(context, secret));
   if (actor === undefined || actor.expiresAtMs <= context.clock()) throw invalidToken();
   return actor;
 }
 
-async function loadToken(
-  context: Context,
-  memory: Memory<AuthenticatedActor | undefined>,
-  secret: string,
-): Promise<AuthenticatedActor | undefined> {
+async function loadToken(context: Context, secret: string): Promise<Actor | undefined> {
   if (!isSecret('accessToken', secret)) return undefined;
-  return memory.getOrLoad(secret, async () => {
-    const record = await context.store.read.tokenByHash(hashSecret(secret));
-    return record && toActor(record);
-  });
+  const record = await context.store.read.tokenByHash(hashSecret(secret));
+  return record && toActor(record);
 }
 
 /**
@@ -47,15 +42,14 @@ async function loadToken(
 export async function authenticateApiKey(context: Context, secret: string): Promise<ApiKeyRecord> {
   if (!isSecret('apiKey', secret)) throw invalidToken();
   const secretHash = hashSecret(secret);
-  const memory = context.snapshots.current().memory(apiKeys);
-  const record = await memory.getOrLoad(secretHash, () => context.store.read.apiKeyByHash(secretHash));
+  const load = () => context.store.read.apiKeyByHash(secretHash);
+  const record = await context.memories.of(apiKeys).getOrLoad(secretHash, load);
   if (record === undefined) throw invalidToken();
   return record;
 }
 
-function toActor(record: TokenRecord): AuthenticatedActor {
-  const { id, userId, scopes, appId, sessionId, expiresAtMs } = record;
-  return { tokenId: id, userId, scopes, appId, sessionId, expiresAtMs, record };
+function toActor({ id, userId, scopes, appId, sessionId, expiresAtMs }: TokenRecord): Actor {
+  return { tokenId: id, userId, scopes, appId, sessionId, expiresAtMs };
 }
 
 function invalidToken(): DomainError {

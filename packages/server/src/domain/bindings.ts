@@ -3,8 +3,9 @@ import { type Binding, guestKeyFault, pluginId } from '@tenon/protocol';
 import type { ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
+import type { MemoryKind } from './memories/memories.ts';
+import { listSubject } from './memories/subject.ts';
 import type { BoundRecord } from './records.ts';
-import { memoryKey } from './snapshots.ts';
 
 /** A2's answer: the JSON text, and the strong entity tag that changes exactly when it does. */
 export interface BindingListAnswer {
@@ -15,14 +16,19 @@ export interface BindingListAnswer {
   readonly reprDigest: string;
 }
 
-const answers = memoryKey<BindingListAnswer>('binding lists', (answer) => answer.json.length);
+/** By the list's subject. */
+const answers: MemoryKind<BindingListAnswer> = {
+  name: 'binding lists',
+  subjects: (_answer, list) => [list],
+  weigh: (answer) => answer.json.length,
+};
 
 /**
  * What is bound to a guest key at an extension point: `{}` for a key without plugins, whether a guest has it or not.
  *
  * @throws DomainError `invalid_request` for a guest key that can't be one
  */
-export function readBindings(
+export async function readBindings(
   context: Context,
   access: ExtensionPointAccess,
   guestKey: string,
@@ -30,13 +36,14 @@ export function readBindings(
   const fault = guestKeyFault(guestKey);
   if (fault !== undefined) throw new DomainError('invalid_request', `A guest key ${fault}.`);
   const extensionPointId = access.extensionPoint.id;
-  const memory = context.snapshots.current().memory(answers);
-  return memory.getOrLoad(`${extensionPointId} ${guestKey}`, async () => {
-    const json = bindingListJson(await context.store.read.bindings(extensionPointId, guestKey));
-    const digest = hash('sha256', json, 'buffer');
-    const reprDigest = `sha-256=:${digest.toString('base64')}:`;
-    return { json, etag: `"${digest.toString('base64url')}"`, reprDigest };
-  });
+  const read = async () => toAnswer(await context.store.read.bindings(extensionPointId, guestKey));
+  return context.memories.of(answers).getOrLoad(listSubject(extensionPointId, guestKey), read);
+}
+
+function toAnswer(bindings: readonly BoundRecord[]): BindingListAnswer {
+  const json = bindingListJson(bindings);
+  const digest = hash('sha256', json, 'buffer');
+  return { json, etag: `"${digest.toString('base64url')}"`, reprDigest: `sha-256=:${digest.toString('base64')}:` };
 }
 
 /**

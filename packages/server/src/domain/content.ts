@@ -2,9 +2,17 @@ import { type ContentAddress, isContentAddress } from '@tenon/protocol';
 import { type Actor, demandScope } from './access.ts';
 import type { Context } from './context.ts';
 import { notFound } from './errors.ts';
-import { memoryKey } from './snapshots.ts';
+import type { MemoryKind } from './memories/memories.ts';
+import { contents, readingSubject } from './memories/subject.ts';
 
-const readable = memoryKey<boolean>('readable content');
+/** By the ids of the user and of the token's application, and the address. That something may not be read is not kept. */
+const readable: MemoryKind<true> = {
+  name: 'readable content',
+  subjects(_mayRead, key) {
+    const userId = key.slice(0, key.indexOf(' '));
+    return [userId, readingSubject(userId), contents];
+  },
+};
 
 /**
  * Lets an actor read bytes by their address: a member of an application in which some version has them, or the guest who
@@ -14,10 +22,9 @@ const readable = memoryKey<boolean>('readable content');
  */
 export async function authorizeContent(context: Context, actor: Actor, address: string): Promise<ContentAddress> {
   if (!isContentAddress(address)) throw notFound('content');
-  const memory = context.snapshots.current().memory(readable);
-  const mayRead = await memory.getOrLoad(`${actor.userId} ${actor.appId} ${address}`, () =>
-    context.store.read.mayReadContent(actor.userId, address, actor.appId ?? undefined),
-  );
+  const { userId, appId } = actor;
+  const ask = async () => (await context.store.read.mayReadContent(userId, address, appId ?? undefined)) || undefined;
+  const mayRead = await context.memories.of(readable).getOrLoad(`${userId} ${appId} ${address}`, ask);
   if (!mayRead) throw notFound('content');
   demandScope(actor, 'read');
   return address;

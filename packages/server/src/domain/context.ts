@@ -1,7 +1,7 @@
 import type { SignUpMode } from '@tenon/protocol';
 import type { GuessLimits } from './guesses.ts';
+import type { Memories } from './memories/memories.ts';
 import type { BlobStore, Clock, CommonPasswords, ModuleChecker, PasswordHasher, RandomBytes, Store } from './ports.ts';
-import type { Snapshots } from './snapshots.ts';
 
 /** The limits that the domain keeps; `config.ts` gives them their defaults. */
 export interface DomainLimits {
@@ -23,7 +23,7 @@ export interface Context {
   readonly passwords: PasswordHasher;
   readonly commonPasswords: CommonPasswords;
   readonly guesses: GuessLimits;
-  readonly snapshots: Snapshots;
+  readonly memories: Memories;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: DomainLimits;

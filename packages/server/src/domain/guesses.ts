@@ -52,7 +52,7 @@ export async function guess(counts: readonly GuessCount[], isRight: () => Promis
     for (const { limiter, key, counts: counted = 'wrong' } of taken) if (counted !== outcome) limiter.give(key);
   };
   for (const count of counts) {
-    const seconds = count.limiter.take(count.key);
+    const seconds = await count.limiter.take(count.key);
     if (seconds > 0) {
       settle();
       const what = count.counts === 'right' ? 'This password is entered too often.' : 'Too many wrong passwords.';

@@ -18,6 +18,7 @@ import type {
 import type { Mismatch } from '@tenon/protocol/interface-check';
 import type { AuditMutations, AuditQueries } from './audit/ports.ts';
 import type { HousekeepingMutations, HousekeepingQueries, StoreFault } from './housekeeping/ports.ts';
+import type { Subject } from './memories/subject.ts';
 import type { NewsMutations, NewsQueries } from './news/ports.ts';
 import type {
   ApiKeyRecord,
@@ -45,6 +46,7 @@ import type {
   VersionDecision,
   VersionRecord,
 } from './records.ts';
+import type { StatusMutations, StatusQueries, StoreFacts, StoreSizes } from './status/ports.ts';
 
 /** The interfaces between the domain and the world. Every implementation of one passes its contract suite in `test/contracts`. */
 
@@ -76,7 +78,7 @@ export type BoundVersion = VersionRecord & {
 };
 
 /** Questions to the store. Outside of a transaction each sees all that was committed before it was asked. */
-export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries {
+export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries, StatusQueries {
   user(id: UserId): Promise<UserRecord | undefined>;
   /** Whether there is, or was, any user. */
   anyUser(): Promise<boolean>;
@@ -171,7 +173,7 @@ export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries 
 }
 
 /** Changes. Each is part of the transaction that hands it out. */
-export interface Mutations extends HousekeepingMutations, AuditMutations, NewsMutations {
+export interface Mutations extends HousekeepingMutations, AuditMutations, NewsMutations, StatusMutations {
   insertUser(user: UserRecord): Promise<void>;
   renameUser(id: UserId, name: string): Promise<void>;
   /**
@@ -300,6 +302,9 @@ export interface Mutations extends HousekeepingMutations, AuditMutations, NewsMu
 
 export interface Transaction extends Queries, Mutations {}
 
+/** Is told of a commit. */
+export type CommitListener = (touched: readonly Subject[] | undefined) => void;
+
 /** Metadata: everything but the bytes of plugins. */
 export interface Store {
   readonly read: Queries;
@@ -317,10 +322,18 @@ export interface Store {
    * after asking for it may be kept and used as long as it stays the same.
    */
   revision(): number;
+  /**
+   * Has a listener told of each commit, this store's own among them: what it has touched, or `undefined` where that isn't known, and
+   * may be anything. It is called before `revision` is another number.
+   */
+  onCommitted(listener: CommitListener): void;
   /** Whether commits of others are known now; while they aren't, `revision` is another number each time. */
   isRevisionTrusted(): boolean;
   /** Looks for what can't be in the data, reading all of it. Other work may go on meanwhile, and raises no false alarm. */
   check(): Promise<StoreFault[]>;
+  facts(): Promise<StoreFacts>;
+  /** Takes some milliseconds, however much there is. */
+  sizes(): Promise<StoreSizes>;
   /** Resolves when the store answers, and rejects with the reason when it doesn't. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -343,8 +356,20 @@ export interface BlobStore {
   put(address: ContentAddress, bytes: Uint8Array): Promise<void>;
   /** The size of a blob in bytes; `undefined` when it isn't there. */
   size(address: ContentAddress): Promise<number | undefined>;
-  /** The whole blob, or a stretch within its size, as chunks; `undefined` when it isn't there. */
-  open(address: ContentAddress, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /**
+   * The whole blob, or a stretch within its size, as chunks, which are read no faster than they are taken; `undefined` when it isn't
+   * there.
+   *
+   * @param signal aborts when nobody reads any more, so that what is being waited for is given up
+   * @param scratch where chunks may be put, one after the other: each is good until the next is asked for. Without it each is good
+   *   for ever
+   */
+  open(
+    address: ContentAddress,
+    range?: ByteRange,
+    signal?: AbortSignal,
+    scratch?: Uint8Array,
+  ): Promise<AsyncIterable<Uint8Array> | undefined>;
   /**
    * Deletes a blob. Whoever reads it already reads it to its end. A crash soon after may bring it back.
    *
@@ -355,8 +380,12 @@ export interface BlobStore {
   list(): AsyncIterable<ContentAddress>;
   /** Deletes what is left of blobs that were begun to be put before a time, and never were whole. @returns how many */
   deleteUnfinished(beforeMs: number): Promise<number>;
-  /** Resolves when the store can be written to, and rejects with the reason when it can't. */
-  ping(): Promise<void>;
+  /**
+   * Resolves when the store can be written to, and rejects with the reason when it can't.
+   *
+   * @param signal aborts when nobody waits for it any more
+   */
+  ping(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -373,6 +402,11 @@ export class ConflictError extends Error {
 /** Thrown by a store that could not get to its data in time, because others kept it busy: the same may work later. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
+}
+
+/** Thrown by a store that answers and can't be used: it lets nobody in so, or has not what it is to keep data in. Trying again doesn't help. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
 }
 
 /**
@@ -398,6 +432,14 @@ export interface CheckedModule {
   readonly mismatches: readonly Mismatch[];
 }
 
+/** For whom something is done that others wait for too. */
+export interface Asker {
+  /** Those who wait take turns by this: an account. */
+  readonly caller?: string | undefined;
+  /** Aborts when nobody waits for the result any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Looks at modules and their interfaces, which may be large, off the main thread. */
 export interface ModuleChecker {
   /**
@@ -405,12 +447,12 @@ export interface ModuleChecker {
    *
    * @throws DomainError with the code and, where known, the byte offset for bytes that are no valid core module
    */
-  check(bytes: Uint8Array, demands?: ModuleDemands, signal?: AbortSignal): Promise<CheckedModule>;
+  check(bytes: Uint8Array, demands?: ModuleDemands, asker?: Asker): Promise<CheckedModule>;
   /** Tells of each of some interfaces, as {@link CheckedModule} has them, how it does not fit. */
   compare(
     interfaces: readonly string[],
     demands: ModuleDemands,
-    signal?: AbortSignal,
+    asker?: Asker,
   ): Promise<readonly (readonly Mismatch[])[]>;
 }
 
@@ -434,12 +476,12 @@ export interface CommonPasswords {
   has(text: string): Promise<boolean>;
 }
 
-/** Lets each key do so much in the long run, and more at once if it did less before. */
+/** Lets each key do so much in the long run, and more at once if it did less before. It may be another process that counts. */
 export interface RateLimiter {
   /** Counts one. @returns 0, or when it is one too many, in how many seconds to try again. */
-  take(key: string): number;
+  take(key: string): number | Promise<number>;
   /** As {@link take}, without counting. */
-  check(key: string): number;
+  check(key: string): number | Promise<number>;
   /** Takes one back that was counted. */
   give(key: string): void;
 }

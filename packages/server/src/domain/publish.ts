@@ -95,9 +95,10 @@ export async function publish(
   const key: PluginKey = { extensionPointId: access.extensionPoint.id, userId: actor.userId, name: target.name };
   demandNotBlocked(await context.store.read.plugin(key));
   const contentAddress = contentAddressOf(release.bytes);
+  const asker = { caller: actor.userId, signal };
   let demands: ModuleDemands = access.extensionPoint;
   for (let round = 0; round < maxRounds; round++) {
-    const { interfaceJson, mismatches } = await context.checker.check(release.bytes, demands, signal);
+    const { interfaceJson, mismatches } = await context.checker.check(release.bytes, demands, asker);
     demandFit(mismatches);
     const checked: Checked = { ...release, contentAddress, interfaceJson, demands };
     const outcome = await storeVersion(context, actor, access, key, guests, checked);

@@ -4,7 +4,7 @@ import type { ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import { readSchema } from './extension-points.ts';
-import type { BoundVersion, CheckedModule, ModuleDemands } from './ports.ts';
+import type { Asker, BoundVersion, CheckedModule, ModuleDemands } from './ports.ts';
 import type { ExtensionPointRecord, VersionRecord } from './records.ts';
 
 /** What is tried. What is left out is as it is now. */
@@ -50,13 +50,13 @@ export async function trySchema(
   context: Context,
   { extensionPoint }: ExtensionPointAccess,
   fields: TrialFields,
-  signal?: AbortSignal,
+  asker?: Asker,
 ): Promise<Trial> {
   const demands: ModuleDemands = {
     schemaJson: fields.schema === undefined ? extensionPoint.schemaJson : readSchema(fields.schema),
     limits: { ...extensionPoint.limits, ...fields.limits },
   };
-  const lookAt = createComparison(context, demands, extensionPoint, signal);
+  const lookAt = createComparison(context, demands, extensionPoint, asker);
   const breaking: BreakingVersion[] = [];
   const unreadable: (TriedVersion & { detail: string })[] = [];
   let checked = 0;
@@ -99,17 +99,17 @@ async function guestsOf(context: Context, versions: readonly VersionRecord[]): P
 type Finding = Pick<BreakingVersion, 'mismatches' | 'isBrokenAlready'> | { readonly detail: string };
 
 /** Compares versions with what is demanded, and those that would not fit also with what was demanded up to now. */
-function createComparison(context: Context, demands: ModuleDemands, present: ModuleDemands, signal?: AbortSignal) {
+function createComparison(context: Context, demands: ModuleDemands, present: ModuleDemands, asker?: Asker) {
   const { checker } = context;
   const checkedBefore = new Map<string, Promise<CheckedModule | { readonly detail: string }>>();
 
   const isBrokenAlready = async (version: BoundVersion, interfaceJson: string | null): Promise<boolean> => {
     if (interfaceJson !== null) {
-      const [now = []] = await checker.compare([interfaceJson], present, signal);
+      const [now = []] = await checker.compare([interfaceJson], present, asker);
       return now.length > 0;
     }
     const bytes = await readContent(context, version);
-    return bytes !== undefined && (await checker.check(bytes, present, signal)).mismatches.length > 0;
+    return bytes !== undefined && (await checker.check(bytes, present, asker)).mismatches.length > 0;
   };
 
   /** What can be said of a version whose interface is not kept; once for all versions of the same bytes. */
@@ -117,7 +117,7 @@ function createComparison(context: Context, demands: ModuleDemands, present: Mod
     const bytes = await readContent(context, version);
     if (bytes === undefined) return { detail: 'The bytes are not there.' };
     try {
-      return await checker.check(bytes, demands, signal);
+      return await checker.check(bytes, demands, asker);
     } catch (error) {
       if (error instanceof DomainError) return { detail: error.message };
       throw error;
@@ -126,7 +126,7 @@ function createComparison(context: Context, demands: ModuleDemands, present: Mod
 
   return async (page: readonly BoundVersion[]): Promise<Finding[]> => {
     const kept = page.flatMap(({ interfaceJson }) => (interfaceJson === null ? [] : [interfaceJson]));
-    const compared = kept.length === 0 ? [] : [...(await checker.compare(kept, demands, signal))];
+    const compared = kept.length === 0 ? [] : [...(await checker.compare(kept, demands, asker))];
     const findings: Finding[] = [];
     for (const version of page) {
       let { interfaceJson } = version;

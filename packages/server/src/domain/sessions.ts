@@ -4,11 +4,11 @@ import { bySession, sessionTarget } from './audit/by-session.ts';
 import { type AuditUser, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
+import type { MemoryKind } from './memories/memories.ts';
 import { type PageOf, paged } from './paging.ts';
 import type { Page, Queries, Transaction } from './ports.ts';
 import type { SessionRecord } from './records.ts';
 import { hashSecret, isCode, makeCode } from './secrets.ts';
-import { memoryKey } from './snapshots.ts';
 import { makeToken, type NewToken } from './tokens.ts';
 
 /** What a browser brings along when somebody signs in. */
@@ -106,7 +106,11 @@ async function makeKnown(
   return made;
 }
 
-const sessions = memoryKey<SessionRecord | undefined>('sessions');
+/** By their secrets. */
+const sessions: MemoryKind<SessionRecord> = {
+  name: 'sessions',
+  subjects: ({ id, userId }) => [id, userId],
+};
 
 /**
  * Finds the session whose secret this is.
@@ -122,8 +126,8 @@ export async function authenticateSession(context: Context, secret: string | und
 /** As {@link authenticateSession}; `undefined` where that throws. */
 export async function findSession(context: Context, secret: string | undefined): Promise<SessionRecord | undefined> {
   if (secret === undefined || !isCode(secret)) return undefined;
-  const memory = context.snapshots.current().memory(sessions);
-  const session = await memory.getOrLoad(secret, () => context.store.read.sessionByHash(hashSecret(secret)));
+  const load = () => context.store.read.sessionByHash(hashSecret(secret));
+  const session = await context.memories.of(sessions).getOrLoad(secret, load);
   return session !== undefined && session.expiresAtMs > context.clock() ? session : undefined;
 }
 

@@ -9,6 +9,7 @@ import { hashNewPassword } from './password-policy.ts';
 import { ConflictError, type Queries, type Transaction } from './ports.ts';
 import type { IdentityRecord } from './records.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
+import { insertOperator } from './status/operators.ts';
 
 /** A new account, and the code that lets its maker have one where sign-up is not open. */
 export interface SignUp {
@@ -46,10 +47,10 @@ export async function signUp(context: Context, wish: SignUp, browser: Browser): 
       const createdAtMs = context.clock();
       await tx.insertUser({ id: userId, name: wish.name, email, createdAtMs, deletedAtMs: null });
       await tx.insertIdentity(passwordIdentityRecord(userId, email, secret, createdAtMs));
-      await permit.use(tx, userId);
       const by = { userId, sessionId: null, address: browser.address };
       const target = { id: userId, name: wish.name };
       await record(context, tx, by, { action: 'account.create', target, details: { means: permit.means } });
+      await permit.use(tx, userId);
       return startSession(context, tx, userId, browser);
     });
   } catch (error) {
@@ -75,11 +76,19 @@ export function passwordIdentityRecord(
   };
 }
 
-async function findPermit({ clock, signUp: mode }: Context, queries: Queries, wish: SignUp): Promise<Permit> {
+async function findPermit(context: Context, queries: Queries, wish: SignUp): Promise<Permit> {
+  const { clock, signUp: mode } = context;
   const nowMs = clock();
   if (wish.linkCode !== undefined) {
     const link = await findUsableLink(queries, wish.linkCode, nowMs, 'set_up');
-    return { means: 'link', use: (tx) => tx.useOneTimeLink(link.id, nowMs) };
+    return {
+      means: 'link',
+      async use(tx, userId) {
+        await tx.useOneTimeLink(link.id, nowMs);
+        // Whoever has the machine made that link, and nobody else has one.
+        if (link.isForFirstUser) await insertOperator(context, tx, userId, 'first_account');
+      },
+    };
   }
   if (mode === 'open') return { means: 'open', use: async () => {} };
   if (mode === 'off' || wish.invitationCode === undefined) throw signUpClosed(mode);

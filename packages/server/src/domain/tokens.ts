@@ -147,6 +147,15 @@ async function restriction(context: Context, actor: Actor, wanted: string | unde
   throw invalidField('/appId', 'there is no such application, or it is not yours to see');
 }
 
+/**
+ * The token by which the actor was let in, as it is now.
+ *
+ * @throws DomainError `invalid_token` when it was revoked meanwhile
+ */
+export async function readOwnToken({ store }: Context, actor: Actor): Promise<TokenRecord> {
+  return demandStanding(store.read, actor);
+}
+
 /** The actor's tokens; a token restricted to an application shows those that are restricted to it too. */
 export function listTokens(context: Context, actor: Actor, page: Page): Promise<PageOf<TokenRecord>> {
   return paged(

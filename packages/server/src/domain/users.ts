@@ -1,6 +1,8 @@
-import { newId } from '@tenon/protocol';
+import { isId, newId } from '@tenon/protocol';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
+import { normalizeEmail } from './emails.ts';
+import type { Queries } from './ports.ts';
 import type { UserRecord } from './records.ts';
 
 /** Makes a user, who can't sign in but by tokens, for the operator. */
@@ -15,4 +17,11 @@ export async function createUser(
     await record(parts, tx, 'operator', { action: 'account.create', accountId: user.id, target: user, details });
   });
   return user;
+}
+
+/** The user with an id, or with the e-mail address that they sign in with; `undefined` for one who isn't there, or no more. */
+export async function findUser(read: Queries, named: string): Promise<UserRecord | undefined> {
+  const id = isId('user', named) ? named : (await read.identity('password', normalizeEmail(named)))?.userId;
+  const user = id === undefined ? undefined : await read.user(id);
+  return user?.deletedAtMs === null ? user : undefined;
 }

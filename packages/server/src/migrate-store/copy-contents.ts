@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { ContentAddress } from '@tenon/protocol';
-import { type BlobStore, UnavailableError } from '../domain/ports.ts';
+import type { BlobStore } from '../domain/ports.ts';
 import { queries } from '../store/kysely/queries.ts';
 import type { Db } from '../store/kysely/schema.ts';
+import { contentsAtOnce, isRight, pageSize } from './check-contents.ts';
 import type { End } from './end.ts';
 import { MigrateStoreError } from './errors.ts';
-
-/** How many contents are on their way at once: an object store answers slowly, and many at a time. */
-const contentsAtOnce = 4;
-
-const pageSize = 500;
+import { several } from './several.ts';
 
 export interface CopyContentsOptions {
   /** Whether everything that versions name has to be there, since nothing is deleted any more. */
@@ -80,38 +77,6 @@ async function readWhole(blobs: BlobStore, address: ContentAddress): Promise<Uin
   );
 }
 
-async function isRight(blobs: BlobStore, address: ContentAddress): Promise<boolean> {
-  const chunks = await blobs.open(address);
-  if (chunks === undefined) return false;
-  const hash = createHash('sha256');
-  try {
-    for await (const chunk of chunks) hash.update(chunk);
-  } catch (error) {
-    if (error instanceof UnavailableError) throw error;
-    return false; // stores that hash what they read say so by throwing
-  }
-  return hash.digest('base64url') === address;
-}
-
 function addressOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64url');
-}
-
-/** Does something with each item, so many at a time. The first that fails ends it, once what is under way has ended. */
-async function several<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
-  const queue = items.values(); // each worker takes the next
-  let failed = false;
-  const workers = Array.from({ length: atOnce }, async () => {
-    for (const item of queue) {
-      if (failed) return;
-      try {
-        await work(item);
-      } catch (error) {
-        failed = true;
-        throw error;
-      }
-    }
-  });
-  const outcomes = await Promise.allSettled(workers);
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }

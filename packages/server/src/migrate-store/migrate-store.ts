@@ -2,6 +2,7 @@ import type { Clock, RandomBytes } from '../domain/ports.ts';
 import type { StoreSettings } from '../open-stores.ts';
 import { freezesOf, setFreeze } from '../store/kysely/freeze.ts';
 import { copiedTables } from '../store/kysely/tables.ts';
+import { demandContents } from './check-contents.ts';
 import { claimTarget } from './claim.ts';
 import { type ContentCopier, type CopiedContents, createContentCopier } from './copy-contents.ts';
 import { copyTables, type Digests } from './copy-tables.ts';
@@ -30,6 +31,8 @@ export interface MigrateStoreOptions {
   readonly to: StoreSettings;
   readonly clock: Clock;
   readonly random: RandomBytes;
+  /** Whether all plugins are read and hashed once more in the end, while the source takes no changes. Default: their sizes alone are asked. */
+  readonly rehash?: boolean | undefined;
   /** Called before each step. */
   readonly onStep?: (step: MigrateStep) => void | Promise<void>;
   /** Called with the bytes of each content that was copied, or found there. */
@@ -96,7 +99,7 @@ async function whileFrozen(
   options: MigrateStoreOptions,
   copyContents: ContentCopier,
 ): Promise<MigratedStore> {
-  const { clock, random, onStep = () => {}, signal } = options;
+  const { clock, random, rehash = false, onStep = () => {}, signal } = options;
   const goOn = (): void => signal?.throwIfAborted();
   const onContent = contentListener(options);
   const holder = Buffer.from(random(12)).toString('base64url');
@@ -110,6 +113,7 @@ async function whileFrozen(
     }));
     await onStep('compare');
     await demandSame(target, digests, goOn);
+    await demandContents(target, { isHashed: rehash, onContent: goOn });
     await onStep('hand_over');
     goOn();
     await freeze.handOver(target.place.metadata);

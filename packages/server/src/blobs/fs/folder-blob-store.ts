@@ -55,14 +55,14 @@ export async function openFolderBlobStore({
     async size(address) {
       return (await find(folder, address))?.size;
     },
-    async open(address, range) {
+    async open(address, range, _signal, scratch) {
       const blob = await find(folder, address);
       if (blob === undefined) return undefined;
       const { first, last } = range ?? { first: 0, last: blob.size - 1 };
       if (first < 0 || last >= blob.size) {
         throw new RangeError(`Cannot read bytes ${first} to ${last} of a blob of ${blob.size} bytes`);
       }
-      return readChunks(blob.path, first, last + 1);
+      return readChunks(blob.path, first, last + 1, scratch);
     },
     async delete(address) {
       const path = blobPath(address);

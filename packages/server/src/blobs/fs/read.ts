@@ -9,14 +9,20 @@ const chunkBytes = 256 * 1024;
  *
  * @param first offset of the first byte
  * @param end offset after the last byte
+ * @param scratch where each chunk is put in turn; without it each has memory of its own
  */
-export async function* readChunks(path: string, first: number, end: number): AsyncGenerator<Uint8Array, void> {
+export async function* readChunks(
+  path: string,
+  first: number,
+  end: number,
+  scratch?: Uint8Array,
+): AsyncGenerator<Uint8Array, void> {
   if (first >= end) return;
   const handle = await open(path, 'r');
   try {
     for (let at = first; at < end; ) {
-      const wanted = Math.min(chunkBytes, end - at);
-      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, at);
+      const wanted = Math.min(scratch?.length ?? chunkBytes, end - at);
+      const { buffer, bytesRead } = await handle.read(scratch ?? Buffer.allocUnsafe(wanted), 0, wanted, at);
       if (bytesRead === 0) throw new Error(`Cannot read the blob at ${path}: it ends at byte ${at}, not at ${end}`);
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);

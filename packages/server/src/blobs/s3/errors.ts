@@ -1,4 +1,4 @@
-import { StorageFullError, UnavailableError } from '../../domain/ports.ts';
+import { RefusedError, StorageFullError, UnavailableError } from '../../domain/ports.ts';
 
 /** What stores say that have no room left; each vendor has a word of its own. */
 const fullNames = new Set(['InsufficientStorage', 'QuotaExceeded', 'XMinioStorageFull']);
@@ -14,6 +14,10 @@ const busyNames = new Set([
   'TimeoutError',
   'TooManyRequestsException',
 ]);
+
+/** What is said where the bucket or the key is not there, or not the right one; beside the statuses of such answers. */
+const refusedNames = new Set(['CredentialsProviderError', 'InvalidBucketName', 'NoSuchBucket']);
+const refusedStatuses = new Set([301, 401, 403]);
 
 /** What the operating system says when a server is not to be reached, or has gone. */
 const systemCodes = new Set([
@@ -47,6 +51,9 @@ export function translateError(error: unknown): unknown {
     return new StorageFullError(`Cannot store the bytes: the object store has no room (${error.name})`, {
       cause: error,
     });
+  }
+  if (refusedNames.has(error.name) || refusedStatuses.has(status ?? 0)) {
+    return new RefusedError(`Cannot use the object store: ${error.name}: ${error.message}`, { cause: error });
   }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const isBusy = busyNames.has(error.name) || systemCodes.has(code) || status === 429 || (status ?? 0) >= 500;

@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DeleteObjectCommand,
-  GetObjectCommand,
   HeadObjectCommand,
   PutObjectCommand,
   paginateListObjectsV2,
@@ -11,9 +8,10 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
 import type { ContentAddress } from '@tenon/protocol';
-import { type BlobStore, type ByteRange, UnavailableError, WrongBytesError } from '../../domain/ports.ts';
+import type { BlobStore } from '../../domain/ports.ts';
 import { addressOfName, digestName } from '../digest-name.ts';
 import { isMissing, translateError } from './errors.ts';
+import { readObject } from './read.ts';
 
 /** Where an S3-compatible object store is, and how to get into it. */
 export interface S3Options {
@@ -57,7 +55,9 @@ const pingsApartMs = 1000;
  */
 export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<BlobStore> {
   const { bucket, prefix = '', onStep, missingDelaysMs = [50, 200, 500] } = options;
-  const client = new S3Client(clientConfig(options));
+  const client = new S3Client(clientConfig(options, 64));
+  // Connections of their own: those who read slowly keep nobody from writing.
+  const reader = new S3Client(clientConfig(options, 1024));
   const at = (name: string) => ({ Bucket: bucket, Key: prefix + name });
 
   const head = async (name: string): Promise<number | undefined> => {
@@ -78,7 +78,11 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
     }
     return head(name);
   };
-  const write = async (name: string, bytes: Uint8Array, checksum?: string): Promise<void> => {
+  const write = async (
+    name: string,
+    bytes: Uint8Array,
+    { checksum, signal }: { readonly checksum?: string; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<void> => {
     try {
       await client.send(
         new PutObjectCommand({
@@ -88,6 +92,7 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
           ContentType: 'application/wasm', // part of what is signed, which one store demands
           ...(checksum !== undefined && { ChecksumSHA256: checksum }),
         }),
+        { ...(signal !== undefined && { abortSignal: signal }) },
       );
     } catch (error) {
       throw translateError(error);
@@ -102,10 +107,10 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
       const name = digestName(address);
       if (name === undefined) throw new TypeError(`Cannot store bytes under "${address}": it is no content address`);
       onStep?.('put');
-      await write(name, bytes, Buffer.from(name, 'hex').toString('base64'));
+      await write(name, bytes, { checksum: Buffer.from(name, 'hex').toString('base64') });
     },
     size,
-    async open(address, range) {
+    async open(address, range, signal) {
       const length = await size(address);
       if (length === undefined) return undefined;
       const { first, last } = range ?? { first: 0, last: length - 1 };
@@ -113,7 +118,7 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
         throw new RangeError(`Cannot read bytes ${first} to ${last} of a blob of ${length} bytes`);
       }
       const object = at(digestName(address) ?? '');
-      return read(client, { ...object, address, range, length: last - first + 1, missingDelaysMs });
+      return readObject(reader, { ...object, address, range, length: last - first + 1, missingDelaysMs, signal });
     },
     async delete(address) {
       const name = digestName(address);
@@ -140,11 +145,11 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
     },
     // An object that was not put whole is not there, and nothing is put in parts.
     deleteUnfinished: async () => 0,
-    ping() {
+    ping(signal) {
       // Anybody may ask whether a server is ready; the store is written to once a second for all of them.
       if (performance.now() - pingedAtMs > pingsApartMs) {
         pingedAtMs = performance.now();
-        lastPing = write('probe', new Uint8Array([0x2e]));
+        lastPing = write('probe', new Uint8Array([0x2e]), { signal });
         lastPing.catch(() => {
           pingedAtMs = Number.NEGATIVE_INFINITY; // whether it is back is asked each time
         });
@@ -153,11 +158,12 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
     },
     async close() {
       client.destroy();
+      reader.destroy();
     },
   };
 }
 
-function clientConfig(options: S3BlobStoreOptions): S3ClientConfig {
+function clientConfig(options: S3BlobStoreOptions, maxSockets: number): S3ClientConfig {
   const { endpoint, region = 'us-east-1', credentials, waitMs = 10_000 } = options;
   return {
     ...(endpoint !== undefined && { endpoint }),
@@ -173,66 +179,8 @@ function clientConfig(options: S3BlobStoreOptions): S3ClientConfig {
       requestTimeout: 3 * waitMs,
       throwOnRequestTimeout: true,
       socketTimeout: waitMs,
-      httpAgent: { maxSockets: 64, keepAlive: true },
-      httpsAgent: { maxSockets: 64, keepAlive: true },
+      httpAgent: { maxSockets, keepAlive: true },
+      httpsAgent: { maxSockets, keepAlive: true },
     },
   };
-}
-
-interface Reading {
-  readonly Bucket: string;
-  readonly Key: string;
-  readonly address: ContentAddress;
-  readonly range: ByteRange | undefined;
-  /** How many bytes there are to read. */
-  readonly length: number;
-  readonly missingDelaysMs: readonly number[];
-}
-
-/** Asks for the object with the first chunk: what is never read holds nothing open. */
-async function* read(client: S3Client, reading: Reading): AsyncGenerator<Uint8Array, void> {
-  const { Bucket, Key, address, range, length } = reading;
-  if (length <= 0) return;
-  const hash = range === undefined ? createHash('sha256') : undefined;
-  let read = 0;
-  try {
-    const Range = range && `bytes=${range.first}-${range.last}`;
-    const command = new GetObjectCommand({ Bucket, Key, ...(Range !== undefined && { Range }) });
-    for await (const chunk of await get(client, command, reading)) {
-      read += chunk.length;
-      hash?.update(chunk);
-      if (read > length) break;
-      // The last bytes wait for the check: a reader that has them all has the right ones.
-      if (read === length) demandRight(address, hash?.digest('base64url'));
-      yield chunk;
-    }
-  } catch (error) {
-    throw translateError(error);
-  }
-  if (read !== length) throw new UnavailableError(`Cannot read ${address}: ${read} bytes came, not ${length}`);
-}
-
-/** The body of an object that was there a moment ago, whichever of the store's machines says now that it is not. */
-async function get(
-  client: S3Client,
-  command: GetObjectCommand,
-  { address, missingDelaysMs }: Reading,
-): Promise<AsyncIterable<Uint8Array>> {
-  for (const delayMs of [...missingDelaysMs, undefined]) {
-    try {
-      return (await client.send(command)).Body as Readable as AsyncIterable<Uint8Array>;
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-      if (delayMs !== undefined) await sleep(delayMs);
-    }
-  }
-  throw new UnavailableError(
-    `Cannot read ${address}: the object store says by turns that it is there and that it is not`,
-  );
-}
-
-function demandRight(address: ContentAddress, digest: string | undefined): void {
-  if (digest !== undefined && digest !== address) {
-    throw new WrongBytesError(`The object store gave other bytes for ${address}: their address is ${digest}`);
-  }
 }

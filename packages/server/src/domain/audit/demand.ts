@@ -88,6 +88,12 @@ const told: { readonly [M in keyof Mutations]: IsTold<M> } = {
   // It tells hosts of what the row tells people of.
   insertNews: false,
   deleteNewsBefore: false,
+  putOperator: true,
+  deleteOperator: true,
+  putProcess: false,
+  deleteProcess: false,
+  deleteSilentProcesses: false,
+  putChore: false,
 };
 
 /**

@@ -1,6 +1,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { ContentAddress } from '@tenon/protocol';
 import type { Context } from '../context.ts';
+import { noteChore } from '../status/chores.ts';
 import { takeLease } from './leases.ts';
 import type { BlobRecord } from './ports.ts';
 
@@ -70,6 +71,7 @@ export async function collect(context: Parts, options: CollectOptions): Promise<
     const { deleted, deletedBytes } = await deleteCondemned(context, goOn);
     const unfinished = await context.blobs.deleteUnfinished(context.clock() - unfinishedAfterMs);
     const { waiting, waitingBytes } = await countUnused(context, () => false, goOn);
+    await noteChore(context, 'collect', { deleted, deletedBytes, waiting, waitingBytes });
     return { adopted, newlyUnused, deleted, deletedBytes, waiting, waitingBytes, unfinished, isHeldByBackup };
   } finally {
     await lease.release();

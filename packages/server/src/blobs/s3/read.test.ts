@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BrokenFront, type Fault, openBrokenFront } from '../../../test/helpers/broken-front.ts';
+import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
+import type { BlobStore } from '../../domain/ports.ts';
+import { openS3BlobStore } from './s3-blob-store.ts';
+
+const MiB = 1024 * 1024;
+
+const isHead = ({ method }: { method?: string | undefined }) => method === 'HEAD';
+
+async function until(what: () => boolean, problem: string): Promise<void> {
+  for (let tries = 0; !what(); tries++) {
+    assert.ok(tries < 1500, problem);
+    await sleep(20);
+  }
+}
+
+describe('readObject()', () => {
+  let front: BrokenFront;
+  let blobs: BlobStore;
+  const bytes = bytesOf(7, 32 * MiB);
+  const address = addressOfBytes(bytes);
+  /** Answers with bytes that are not sent to their end, and all that were sent. */
+  const store = { open: 0, sentBytes: 0, ranges: [] as (string | undefined)[] };
+
+  function* piecesOf(body: Uint8Array) {
+    for (let at = 0; at < body.length; at += MiB / 16) {
+      const piece = body.subarray(at, at + MiB / 16);
+      store.sentBytes += piece.length;
+      yield piece;
+    }
+  }
+  /** Answers out of the test's own memory, and knows how much of it went. */
+  const watched: Fault = ({ request, response }) => {
+    if (request.method !== 'GET') {
+      request
+        .resume()
+        .once('end', () => response.writeHead(200, { 'content-length': isHead(request) ? bytes.length : 0 }).end());
+      return;
+    }
+    const { range } = request.headers;
+    const [, first = '0', last = String(bytes.length - 1)] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
+    const body = bytes.subarray(Number(first), Number(last) + 1);
+    store.open++;
+    store.ranges.push(range);
+    response.once('close', () => store.open--);
+    response.writeHead(range === undefined ? 200 : 206, { 'content-length': body.length });
+    Readable.from(piecesOf(body)).pipe(response);
+  };
+  before(async () => {
+    front = await openBrokenFront(0); // nothing is behind it
+    front.always(watched);
+    const credentials = { accessKeyId: 'tenon', secretAccessKey: 'a secret of the tests' };
+    blobs = await openS3BlobStore({ bucket: 'plugins', endpoint: front.url, credentials, missingDelaysMs: [] });
+  });
+  after(async () => {
+    await blobs.close();
+    await front.close();
+  });
+
+  it('reads no faster than is taken, and gives the connection back when nothing is', async () => {
+    Object.assign(store, { sentBytes: 0, ranges: [] });
+    const taken: Uint8Array[] = [];
+    for await (const chunk of (await blobs.open(address)) ?? []) {
+      taken.push(chunk);
+      if (taken.length > 1) continue;
+      assert.equal(store.open, 1);
+      await until(() => store.open === 0, 'the connection is still open');
+      assert.ok(store.sentBytes < bytes.length / 2, `${store.sentBytes} bytes were sent of which none was taken`);
+    }
+    demandSameBytes(Buffer.concat(taken), bytes);
+    assert.deepEqual(store.ranges, [undefined, `bytes=${taken[0]?.length}-${bytes.length - 1}`]);
+  });
+
+  it('goes on within a range too', async () => {
+    const [first, last] = [1000, 20 * MiB];
+    store.ranges = [];
+    const taken: Uint8Array[] = [];
+    for await (const chunk of (await blobs.open(address, { first, last })) ?? []) {
+      if (taken.push(chunk) === 1) await until(() => store.open === 0, 'the connection is still open');
+    }
+    demandSameBytes(Buffer.concat(taken), bytes.subarray(first, last + 1));
+    const [length = 0] = taken.map((chunk) => chunk.length);
+    assert.deepEqual(store.ranges, [`bytes=${first}-${last}`, `bytes=${first + length}-${last}`]);
+  });
+
+  it('ends the request with a reader that stops', async () => {
+    for await (const _ of (await blobs.open(address)) ?? []) {
+      assert.equal(store.open, 1);
+      break;
+    }
+    await until(() => store.open === 0, 'the request goes on');
+  });
+
+  it('gives up what it waits for when nobody reads any more', async () => {
+    let [hangs, isGone] = [false, false];
+    front.always(({ request, response, pass }) => {
+      if (request.method !== 'GET') return watched({ request, response, pass });
+      hangs = true;
+      response.once('close', () => {
+        isGone = true;
+      });
+    });
+    const controller = new AbortController();
+    const reading = collect(await blobs.open(address, undefined, controller.signal));
+    await until(() => hangs, 'nothing was asked for');
+    controller.abort();
+    await assert.rejects(reading);
+    await until(() => isGone, 'the request still hangs');
+    front.always(watched);
+  });
+
+  it('has connections for others when many read and take nothing', async () => {
+    const slow = await Promise.all(
+      Array.from({ length: 80 }, async () => {
+        const chunks = ((await blobs.open(address)) as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+        assert.equal((await chunks.next()).done, false);
+        return chunks;
+      }),
+    );
+    assert.equal(await blobs.size(address), bytes.length);
+    await blobs.put(address, bytes);
+    demandSameBytes(await collect(await blobs.open(address)), bytes);
+    await until(() => store.open === 0, 'connections are still open');
+    await Promise.all(slow.map((chunks) => chunks.return?.()));
+  });
+});

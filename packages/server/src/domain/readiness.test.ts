@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { StorageFullError, UnavailableError } from './ports.ts';
+import { createReadiness } from './readiness.ts';
+
+const fine = { ping: async () => {} };
+const silent = { ping: () => new Promise<void>(() => {}) };
+const failing = (error: Error) => ({ ping: () => Promise.reject(error) });
+
+describe('createReadiness()', () => {
+  const told = async (...parts: Parameters<typeof createReadiness>) =>
+    (await createReadiness(...parts).failures()).map(({ store, reason }) => `${store} ${reason}`);
+
+  it('finds nothing where both stores answer', async () => {
+    assert.deepEqual(await told({ store: fine, blobs: fine }), []);
+  });
+
+  it('tells which stores fail and why, and keeps the cause to itself', async () => {
+    const store = failing(new UnavailableError('connect ECONNREFUSED 10.0.0.7:5432'));
+    const blobs = failing(new StorageFullError('/secret/blobs'));
+    assert.deepEqual(await told({ store, blobs }), [
+      "metadata store can't be reached, or is too busy",
+      'blob store has no room left',
+    ]);
+    assert.deepEqual(await told({ store: failing(new Error('password=x')), blobs: fine }), [
+      "metadata store can't be used",
+    ]);
+  });
+
+  it('waits for no store longer than it may take, and for both at once', async () => {
+    assert.deepEqual(await told({ store: silent, blobs: silent }, 20), [
+      'metadata store has not answered for 0.02 seconds',
+      'blob store has not answered for 0.02 seconds',
+    ]);
+  });
+
+  it('gives up the asking of a store of plugins that says nothing', async () => {
+    let given: AbortSignal | undefined;
+    const blobs = {
+      ping(signal?: AbortSignal) {
+        given = signal;
+        return silent.ping();
+      },
+    };
+    await createReadiness({ store: fine, blobs }, 20).failures();
+    assert.equal(given?.aborted, true);
+  });
+
+  it('asks a store once for all who ask at the same time, and anew afterwards', async () => {
+    let [asked, failures] = [0, 2];
+    const store = {
+      async ping() {
+        asked++;
+        await new Promise((resolve) => setImmediate(resolve));
+        if (failures-- > 0) throw new Error('away');
+      },
+    };
+    const readiness = createReadiness({ store, blobs: fine });
+    for (const expected of [1, 1, 0]) {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => readiness.failures()));
+      assert.deepEqual([...new Set(answers.map(({ length }) => length))], [expected]);
+    }
+    assert.equal(asked, 3);
+  });
+});
