@@ -2,9 +2,11 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { answerError } from './http/answer-error.ts';
 import { answerAskedBefore } from './http/asked-before.ts';
-import { answerClientError } from './http/client-error.ts';
+import { answerClientError, bareAnswer } from './http/client-error.ts';
+import { limitConnections } from './http/connections.ts';
 import { corsHeaders, preflightHeaders } from './http/cors.ts';
-import { HttpError } from './http/http-error.ts';
+import { HttpError, unavailable } from './http/http-error.ts';
+import { oneAtATime } from './http/one-at-a-time.ts';
 import type { Parts } from './http/parts.ts';
 import { createPathTable, type PathTable } from './http/path-table.ts';
 import { registerRoute } from './http/register-route.ts';
@@ -12,6 +14,7 @@ import { createRequestIds } from './http/request-id.ts';
 import { createUrlRewriter } from './http/rewrite-url.ts';
 import type { Route } from './http/route.ts';
 import { routesOf } from './http/routes/all.ts';
+import { tendConnections } from './http/tend-connections.ts';
 import type { RequestCounts } from './metrics/count-requests.ts';
 
 /** Puts the HTTP side together from its parts. It listens to nothing: `main.ts` does, and tests inject requests. */
@@ -22,7 +25,7 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
   const app = fastify({
     logger: false, // Fastify's own lines have the path in them
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: requestIdOf,
+    genReqId: parts.traces?.notingIds(requestIdOf) ?? requestIdOf,
     rewriteUrl: (message) => rewriteUrl(message.url ?? '/'),
     frameworkErrors: (error, request, reply) => answerError(parts, error, request, reply as FastifyReply),
     clientErrorHandler: (error, socket) =>
@@ -39,6 +42,11 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
       connectionsCheckingInterval: Math.min(5_000, settings.headerTimeoutMs),
     },
   });
+  const connections = limitConnections(app.server, {
+    max: settings.maxConnections,
+    refusal: () => bareAnswer(parts, unavailable('All connections that there may be are in use.', 5)),
+  });
+  tendConnections(app.server, connections, settings.idleTimeoutMs);
   listenForRequests(app, parts, requestIdOf);
   // Who calls is checked before a byte of the body is asked for; see `bodySource`.
   app.server.on('checkContinue', (message, response) => app.server.emit('request', message, response));
@@ -55,41 +63,46 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
     parts.news.close();
     done();
   });
-  if (parts.requests !== undefined) app.addHook('onRequest', routeHook(parts.requests));
+  for (const told of [parts.requests, parts.traces]) if (told !== undefined) app.addHook('onRequest', routeHook(told));
   for (const route of routes) registerRoute(app, parts, route);
   const paths = createPathTable(routes);
   app.setNotFoundHandler((request, reply) => answerUnrouted(parts, paths, request, reply));
   return app;
 }
 
-/** Stands before the framework: answers from memory what can be, and counts. */
+/** Stands before the framework: answers from memory what can be, counts and traces. */
 function listenForRequests(
   app: FastifyInstance,
   parts: Parts,
   requestIdOf: (message: IncomingMessage) => string,
 ): void {
-  const { requests, log } = parts;
+  const { requests, traces, log } = parts;
+  const notedIdOf = traces?.notingIds(requestIdOf) ?? requestIdOf;
   // Where every request is told in the log, every request goes through the framework.
   const isToldEach = log.isLevelEnabled('debug');
   const [handle] = app.server.listeners('request') as RequestListener[];
   app.server.removeAllListeners('request');
-  app.server.on('request', (message, response) => {
+  const serve: RequestListener = (message, response) => {
     const startedAt = requests === undefined ? 0 : performance.now();
+    const isTraced = traces?.begin(message) === true;
     // A server that is stopping tells clients to close their connections; the framework sees to that.
     const mayBeKnown = !isToldEach && app.server.listening;
-    if (mayBeKnown && answerAskedBefore(parts, message, response, requestIdOf)) {
+    if (mayBeKnown && answerAskedBefore(parts, message, response, isTraced ? notedIdOf : requestIdOf)) {
       requests?.answered(message, response, startedAt);
+      if (isTraced) traces?.answered(message, response);
       return;
     }
     requests?.begin(message, response);
-    handle?.(message, response);
-  });
+    if (traces === undefined) handle?.(message, response);
+    else traces.run(message, response, () => handle?.(message, response));
+  };
+  app.server.on('request', oneAtATime(serve));
   requests?.watchConnections(app.server);
 }
 
-function routeHook(requests: RequestCounts) {
+function routeHook(told: Pick<RequestCounts, 'routed'>) {
   return ({ raw, routeOptions }: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
-    if (routeOptions.url !== undefined) requests.routed(raw, routeOptions.url);
+    if (routeOptions.url !== undefined) told.routed(raw, routeOptions.url);
     done();
   };
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 
 /** Reads a setting's text, and throws an error that completes "VARIABLE …" when it can't be one. */
 export type Reader<T> = (text: string) => T;
@@ -9,6 +10,18 @@ export const positiveInteger: Reader<number> = (value) => {
   const number = Number(value);
   if (!/^\d+$/.test(value) || number < 1 || !Number.isSafeInteger(number)) {
     throw new Error(`must be a whole number above 0, not ${JSON.stringify(value)}`);
+  }
+  return number;
+};
+
+/** More processes than any machine has cores for do harm alone. */
+const maxWorkers = 256;
+
+/** How many processes; `auto` is as many as there are cores. */
+export const workerCount: Reader<number> = (value) => {
+  const number = value === 'auto' ? Math.min(maxWorkers, availableParallelism()) : Number(value);
+  if (!/^(auto|\d+)$/.test(value) || number < 1 || number > maxWorkers) {
+    throw new Error(`must be a whole number from 1 to ${maxWorkers}, or auto, not ${JSON.stringify(value)}`);
   }
   return number;
 };

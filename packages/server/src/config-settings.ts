@@ -8,25 +8,15 @@ import {
   list,
   port,
   positiveInteger,
-  type Reader,
   seconds,
   secondsOrNone,
   text,
   trustedAddress,
+  workerCount,
   yesOrNo,
 } from './config-readers.ts';
-
-/** One setting: which variable sets it, how its text is read, what it is without one. */
-export interface Setting<T> {
-  readonly variable: string;
-  readonly read: Reader<T>;
-  readonly default: T;
-  readonly description: string;
-}
-
-function setting<T>(variable: string, read: Reader<T>, fallback: NoInfer<T>, description: string): Setting<T> {
-  return { variable, read, default: fallback, description };
-}
+import { type Setting, setting } from './setting.ts';
+import { tracingSettings } from './tracing/settings.ts';
 
 const MiB = 1024 * 1024;
 const second = 1000;
@@ -65,6 +55,12 @@ export const settings = {
     'info',
     'the least severe level that is logged',
   ),
+  workers: setting(
+    'TENON_WORKERS',
+    workerCount,
+    1,
+    'processes that serve requests together: a number up to 256, or `auto` for as many as there are cores. Threads, queues, connections, memory and rates are configured for all of them together',
+  ),
   metricsPort: setting<number | undefined>(
     'TENON_METRICS_PORT',
     port,
@@ -94,7 +90,7 @@ export const settings = {
     'TENON_DATABASE_CONNECTIONS',
     positiveInteger,
     8,
-    'the most connections to PostgreSQL that one process uses for reading, and as many for writing',
+    'the most connections to PostgreSQL that a node uses for reading, and as many for writing',
   ),
   s3Bucket: setting<string | undefined>(
     'TENON_S3_BUCKET',
@@ -152,7 +148,7 @@ export const settings = {
     'TENON_MAX_BODY_MEMORY_BYTES',
     byteSize,
     512 * MiB,
-    'how much of all bodies together is held in memory; a request beyond it is answered 503',
+    'how much of all bodies together is held in memory, and no account with several requests holds more than is left for others; a request beyond it is answered 503',
   ),
   maxHeaderBytes: setting(
     'TENON_MAX_HEADER_BYTES',
@@ -165,6 +161,12 @@ export const settings = {
     positiveInteger,
     1000,
     'the most plugins that one guest may have at one extension point',
+  ),
+  answerCacheBytes: setting(
+    'TENON_ANSWER_CACHE_BYTES',
+    byteSize,
+    128 * MiB,
+    'how much binding lists, and who may do what, may take in memory, so that hosts are answered without a question to the store: about 1.5 KiB for each list that a token asks for',
   ),
   contentCacheBytes: setting(
     'TENON_CONTENT_CACHE_BYTES',
@@ -247,8 +249,8 @@ export const settings = {
     24 * 60 * 60 * second,
     'how long a set-up or password link works',
   ),
-  passwordWorkers: setting(
-    'TENON_PASSWORD_WORKERS',
+  passwordThreads: setting(
+    'TENON_PASSWORD_THREADS',
     positiveInteger,
     2,
     'threads that hash passwords; each takes 64 MiB while it does',
@@ -260,6 +262,12 @@ export const settings = {
     'how many passwords may wait for a thread; further ones are answered 503',
   ),
 
+  maxConnections: setting(
+    'TENON_MAX_CONNECTIONS',
+    positiveInteger,
+    10_000,
+    'connections that a node may have open; for a further one the oldest is closed that is not in use, of the network that has the most; where all are in use, a network with more than half of them gives one up to another, and else the further one is answered 503',
+  ),
   headerTimeoutMs: setting(
     'TENON_HEADER_TIMEOUT_SECONDS',
     seconds,
@@ -276,7 +284,7 @@ export const settings = {
     'TENON_IDLE_TIMEOUT_SECONDS',
     seconds,
     30 * second,
-    'how long a client may send, or take, nothing in the middle of a body',
+    'how long a client may send, or take, nothing in the middle of a body; and how long the whole body of a client may take that did not have to say who it is',
   ),
   keepAliveTimeoutMs: setting(
     'TENON_KEEP_ALIVE_SECONDS',
@@ -297,37 +305,43 @@ export const settings = {
     'how long a shutdown waits for what is in flight',
   ),
 
-  workers: setting(
-    'TENON_WORKERS',
+  moduleThreads: setting(
+    'TENON_MODULE_THREADS',
     positiveInteger,
     availableParallelism(),
-    'threads that check and instrument modules; by default as many as there are cores',
+    'threads that check and instrument modules; by default as many as there are cores. One more begins when all of them work for one account, and another one waits',
   ),
-  workerQueue: setting(
-    'TENON_WORKER_QUEUE',
+  moduleQueue: setting(
+    'TENON_MODULE_QUEUE',
     positiveInteger,
     32,
-    'how many modules may wait for a thread; further ones are answered 503',
+    'how many modules may wait for a thread, of all accounts together, which take turns; further ones are answered 503, those first of whoever has the most waiting',
   ),
-  workerMemoryMiB: setting(
-    'TENON_WORKER_MEMORY_MIB',
+  moduleThreadMemoryMiB: setting(
+    'TENON_MODULE_THREAD_MEMORY_MIB',
     positiveInteger,
     1024,
     'the largest JavaScript heap of one thread, in MiB',
   ),
-  workerTimeoutMs: setting(
-    'TENON_WORKER_TIMEOUT_SECONDS',
+  moduleTimeoutMs: setting(
+    'TENON_MODULE_TIMEOUT_SECONDS',
     seconds,
     10 * second,
     'how long a thread may work on a module, and',
   ),
-  workerTimeoutPerMiBMs: setting(
-    'TENON_WORKER_TIMEOUT_SECONDS_PER_MIB',
+  moduleTimeoutPerMiBMs: setting(
+    'TENON_MODULE_TIMEOUT_SECONDS_PER_MIB',
     seconds,
     second,
     'how much longer for each MiB that it has',
   ),
 
+  requestsPerAccount: setting(
+    'TENON_REQUESTS_PER_ACCOUNT',
+    positiveInteger,
+    256,
+    'requests of one account, with all its tokens, that may be under way at once, beside streams of news and binding lists that are answered from memory; further ones are answered 429',
+  ),
   writesPerSecond: setting(
     'TENON_WRITES_PER_SECOND',
     positiveInteger,
@@ -371,6 +385,8 @@ export const settings = {
     20,
     'accounts an hour that one address may make where sign-up is open',
   ),
+
+  ...tracingSettings,
 } as const;
 
 /** The settings' values, by name. Times are milliseconds, sizes bytes unless the name says otherwise. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { describe, it } from 'node:test';
 import { ConfigError, loadConfig } from './config.ts';
 import { settings } from './config-settings.ts';
@@ -46,7 +47,7 @@ describe('loadConfig()', () => {
       TENON_TRUSTED_PROXIES: '10.0.0.0/8, nonsense',
       TENON_ONLY: 'distribution',
       TENON_MAX_JSON_BYTES: '1e3',
-      TENON_WORKERS: '0',
+      TENON_MODULE_THREADS: '0',
     };
     assert.throws(
       () => loadConfig({ logLevel: 'loud' }, environment),
@@ -61,6 +62,14 @@ describe('loadConfig()', () => {
     );
   });
 
+  it('takes auto for as many workers as there are cores', () => {
+    assert.equal(loadConfig({}, { TENON_WORKERS: 'auto' }).workers, Math.min(256, availableParallelism()));
+    assert.equal(loadConfig({ workers: '3' }, { TENON_WORKERS: 'auto' }).workers, 3);
+    assert.equal(loadConfig({}, {}).workers, 1);
+    for (const workers of ['0', '-1', '1.5', '257', 'all', ' ', ''])
+      assert.throws(() => loadConfig({ workers }, {}), ConfigError, workers);
+  });
+
   it('warns of variables that set nothing', () => {
     const { warnings } = loadConfig({}, { TENON_PROT: '1', TENON_TOKEN: 'of the command line', OTHER: 'x' });
     assert.equal(warnings.length, 1);
@@ -72,7 +81,7 @@ describe('settings', () => {
   it('are in the reference, each with its words, and no other', () => {
     const page = readFileSync(new URL('../../../docs/reference/configuration.md', import.meta.url), 'utf8');
     const rows = new Map(
-      [...page.matchAll(/^\| `(TENON_\w+)` \|.*\| (.*) \|$/gm)].map(([, name, words]) => [name, words]),
+      [...page.matchAll(/^\| `((?:TENON|OTEL)_\w+)` \|.*\| (.*) \|$/gm)].map(([, name, words]) => [name, words]),
     );
     const expected = Object.values(settings).map(({ variable, description }) => [variable, description]);
     assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(expected));

@@ -1,5 +1,7 @@
 import process from 'node:process';
-import { type Setting, type Settings, settings } from './config-settings.ts';
+import { type Settings, settings } from './config-settings.ts';
+import type { Setting } from './setting.ts';
+import { isTracingOff, unreadTracingVariables } from './tracing/options.ts';
 
 /** The server's configuration: read once, frozen. */
 export interface Config extends Settings {
@@ -8,7 +10,7 @@ export interface Config extends Settings {
    * A flag only, without a variable.
    */
   readonly demo: boolean | undefined;
-  /** What to tell the operator: variables that begin with `TENON_` and set nothing here. */
+  /** What to tell the operator: variables that are meant for this program and set nothing here. */
   readonly warnings: readonly string[];
 }
 
@@ -55,9 +57,12 @@ export function loadConfig(
 ): Config {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
+  const isOff = isTracingOff(environment);
   for (const [name, setting] of Object.entries(settings) as [keyof Settings, Setting<unknown>][]) {
     const flag = flags[name];
-    const text = flag ?? (environment[setting.variable] || undefined);
+    // What is set for the machine's other programs is no fault of this one.
+    const isRead = !isOff || !setting.variable.startsWith('OTEL_') || setting === settings.otelDisabled;
+    const text = flag ?? ((isRead && environment[setting.variable]) || undefined);
     try {
       values[name] = text === undefined ? setting.default : setting.read(text);
     } catch (error) {
@@ -67,8 +72,10 @@ export function loadConfig(
   }
   faults.push(...missingBeside(values as unknown as Settings));
   if (faults.length > 0) throw new ConfigError(faults);
-  const warnings = unknownVariables(environment).map((name) => `${name} is not a setting of this version`);
-  return Object.freeze({ ...(values as unknown as Settings), demo: flags.demo, warnings: Object.freeze(warnings) });
+  const config = values as unknown as Settings;
+  const unknown = [...unknownVariables(environment), ...unreadTracingVariables(config, environment)];
+  const warnings = unknown.map((name) => `${name} is not a setting of this version`);
+  return Object.freeze({ ...config, demo: flags.demo, warnings: Object.freeze(warnings) });
 }
 
 /** Settings that mean nothing without another one. */

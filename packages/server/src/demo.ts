@@ -11,6 +11,7 @@ import type { CheckedModule, Transaction } from './domain/ports.ts';
 import { contentAddressOf, publish } from './domain/publish.ts';
 import { noLimits } from './domain/records.ts';
 import { passwordIdentityRecord } from './domain/sign-up.ts';
+import { insertOperator } from './domain/status/operators.ts';
 import { defaultTokenLifetimeDays, issueApiKey, issueToken } from './domain/tokens.ts';
 import { createUser } from './domain/users.ts';
 import type { QuickstartSecrets } from './quickstart-file.ts';
@@ -68,6 +69,7 @@ export async function makeDemo(
   const within = insideTransaction(context, tx, checked);
   const owner = await createUser(within, { name: 'Demo owner', email: demoEmail });
   await tx.insertIdentity(passwordIdentityRecord(owner.id, demoEmail, passwordHash, context.clock()));
+  await insertOperator(within, tx, owner.id, 'first_account');
   const token = await issueToken(within, owner.id, {
     name: 'quickstart',
     scopes: tokenScope.anyOf.map((scope): TokenScope => scope.const),

@@ -1,5 +1,7 @@
+import { constants } from 'node:os';
 import process from 'node:process';
 import type { Logger } from 'pino';
+import { serveWithWorkers } from './cluster/primary.ts';
 import type { Config } from './config.ts';
 import { type RunningServer, serve } from './serve.ts';
 
@@ -7,29 +9,61 @@ import { type RunningServer, serve } from './serve.ts';
 const echoMs = 500;
 
 /**
- * Serves until the process is told to stop (SIGTERM, SIGINT), then shuts down in order. A second signal ends it at once.
+ * Serves, with as many processes as are configured, until the process is told to stop (SIGTERM, SIGINT), then shuts down in order. A
+ * second signal ends it at once, and so does one before it listens.
  *
  * @param onListening called once the server listens
  * @returns when all is closed
+ * @throws what keeps it from serving, or from serving on
  */
 export async function serveUntilStopped(
   config: Config,
   onListening: (server: RunningServer) => void = () => {},
   log?: Logger,
 ): Promise<void> {
-  const server = await serve(config, log);
-  const signalled = new Promise<void>((resolve) => {
-    let isStopping = false;
-    const onSignal = (signal: NodeJS.Signals): void => {
-      if (isStopping) return;
-      isStopping = true;
-      setTimeout(() => process.off('SIGTERM', onSignal).off('SIGINT', onSignal), echoMs).unref();
-      log?.info({ signal }, 'stopping');
-      resolve();
-    };
-    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  });
-  onListening(server);
-  await signalled;
-  await server.close();
+  const signals = heedSignals(log);
+  try {
+    const server = await (config.workers === 1 ? serve(config, log) : serveWithWorkers(config, log));
+    signals.serves();
+    onListening(server);
+    const failure = await Promise.race([signals.stopping, server.failed ?? signals.stopping]);
+    await server.close();
+    if (failure !== undefined) throw failure;
+  } catch (error) {
+    signals.release();
+    throw error;
+  }
+}
+
+/**
+ * Until a server listens there is nothing to finish, and signals end the process as they do anyway: but for the first process of a
+ * container, to which the kernel hands only what it listens for (https://man7.org/linux/man-pages/man7/pid_namespaces.7.html). It is
+ * one listener from the beginning to the end: a signal that comes while one takes the place of another is lost.
+ */
+function heedSignals(log: Logger | undefined) {
+  const { promise: stopping, resolve } = Promise.withResolvers<undefined>();
+  let state: 'starting' | 'serving' | 'stopping' = 'starting';
+  const release = (): void => void process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (state === 'starting') {
+      release();
+      process.kill(process.pid, signal);
+      process.exit(128 + constants.signals[signal]); // as shells have it
+    }
+    if (state === 'stopping') return;
+    state = 'stopping';
+    setTimeout(release, echoMs).unref();
+    log?.info({ signal }, 'stopping');
+    resolve(undefined);
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  return {
+    /** Resolves when the server is told to stop. */
+    stopping,
+    /** From now on signals tell it to stop. */
+    serves(): void {
+      state = 'serving';
+    },
+    release,
+  };
 }

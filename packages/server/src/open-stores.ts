@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { openFolderBlobStore } from './blobs/fs/folder-blob-store.ts';
 import type { Config } from './config.ts';
 import type { BlobStore, Store } from './domain/ports.ts';
-import { makeDurableFolder } from './durable-folder.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 
 /** What says where metadata and plugins are kept. */
@@ -27,12 +26,11 @@ export interface Stores {
 
 /**
  * Opens the stores that the configuration names: embedded ones in the data folder, PostgreSQL, an object store. What is not
- * used is not even loaded.
+ * used is not even loaded, nor a folder made for it.
  *
- * @throws NewerSchemaError when a newer version wrote the metadata, UnavailableError, and the file system's errors
+ * @throws NewerSchemaError when a newer version wrote the metadata, RefusedError, UnavailableError, and the file system's errors
  */
 export async function openStores(settings: StoreSettings): Promise<Stores> {
-  await makeDurableFolder(settings.dataDir); // also where it keeps nothing but quickstart.env
   const store = await openMetadata(settings);
   try {
     return { store, blobs: await openBlobs(settings) };

@@ -1,4 +1,5 @@
 import { describeRoutes } from './http/openapi.ts';
+import type { Addresses } from './http/parts.ts';
 import { routesOf } from './http/routes/all.ts';
 import { version } from './version.ts';
 
@@ -19,4 +20,15 @@ export function buildOpenApi(options: OpenApiOptions = {}): object {
 
 function structuredCloneOfJson(value: object): object {
   return JSON.parse(JSON.stringify(value)) as object;
+}
+
+/** Tells the description as it is sent: made once for each pair of addresses, since it takes as long as many lists do. */
+export function createOpenApiText(only: OpenApiOptions['only'], addresses: Addresses): () => Buffer {
+  let known: { readonly of: string; readonly text: Buffer } | undefined;
+  return () => {
+    const [base, instrument] = [addresses.base(), addresses.instrument()];
+    const of = `${base} ${instrument}`;
+    if (known?.of !== of) known = { of, text: Buffer.from(JSON.stringify(buildOpenApi({ only, base, instrument }))) };
+    return known.text;
+  };
 }

@@ -1,11 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { Allowances } from './allowances.ts';
 import { createApp } from './app.ts';
 import { startCollector } from './collector.ts';
 import type { Config } from './config.ts';
 import { trimAudit } from './domain/audit/read.ts';
 import { trimNews } from './domain/news/trim.ts';
+import { makeDurableFolder } from './durable-folder.ts';
 import { type FirstStart, firstStart } from './first-start.ts';
 import { closeAfterAnswers } from './http/draining.ts';
 import type { Addresses, Parts } from './http/parts.ts';
@@ -15,6 +17,10 @@ import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { type MetricsServer, serveMetrics } from './metrics/serve-metrics.ts';
 import { createParts, openData } from './open-parts.ts';
+import { startPatiently } from './start-patiently.ts';
+import { startBeats } from './status/beats.ts';
+import { isTracingOn } from './tracing/options.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 /** A server that listens. */
 export interface RunningServer {
@@ -26,11 +32,25 @@ export interface RunningServer {
   readonly metricsPort: number | undefined;
   /** What this start found in the data folder, or made there. */
   readonly start: FirstStart;
+  /** Resolves with what went wrong when it can't serve any longer, and is to be closed. Never, where that can't be. */
+  readonly failed?: Promise<unknown>;
   /**
    * Serves on for as long as load balancers are given to look elsewhere, stops accepting, finishes what is in flight (for as long
    * as the configuration allows), writes what is still to be written, and closes everything in order. Called again, it returns the same promise.
    */
   close(): Promise<void>;
+}
+
+/** What one of several processes that serve together is handed by the one that started it, and leaves to that one, or to others. */
+export interface Membership {
+  /** Says how much of what anybody may do. */
+  readonly allowances: Allowances;
+  /** Counts what is done here, and is asked by others. */
+  readonly metrics: Metrics;
+  /** What another one found or made; `undefined` when this one is to look. */
+  readonly start: FirstStart | undefined;
+  /** Whether this one clears away, and collects. */
+  readonly keepsHouse: boolean;
 }
 
 /** How often uses of tokens, keys and sessions are written. */
@@ -39,47 +59,67 @@ const flushIntervalMs = 60_000;
 /** How often what has served its time is cleared away: sessions, links, codes, and what audit trails are to forget. */
 const clearIntervalMs = 60 * 60_000;
 
+/** For how long processes are told of that nobody has heard of. */
+const lostForMs = 24 * 60 * 60_000;
+
 /** How long it is kept before that, so that who opens an old link is told that it is old. */
 const keptWhenEndedMs = 7 * 24 * 60 * 60_000;
 
 /**
  * Opens the data folder and serves it over HTTP.
  *
- * @throws NewerSchemaError for a data folder of a newer version, and the errors of the file system and of listening
+ * @param member how it shares the work with others; by default it does all of it
+ * @throws NewerSchemaError for a data folder of a newer version, UnavailableError when a store stays away for 15 seconds, and the
+ * errors of the file system and of listening
  */
-export async function serve(config: Config, log: Logger = createLog(config.logLevel)): Promise<RunningServer> {
+export async function serve(
+  config: Config,
+  log: Logger = createLog(config.logLevel),
+  member?: Membership,
+): Promise<RunningServer> {
   for (const warning of config.warnings) log.warn(warning);
-  const metrics = config.metricsPort === undefined ? undefined : createMetrics(config, bindingsPath);
-  const data = await openData(config, undefined, metrics);
+  const keepsHouse = member?.keepsHouse ?? true;
+  const tell = member === undefined ? 'info' : 'debug'; // of several, who started them tells it once
+  const metrics = member?.metrics ?? createMetrics(config, bindingsPath, config.metricsPort !== undefined);
+  const tracing = await openTracing(config, log);
+  const patiently = startPatiently(log);
+  await makeDurableFolder(config.dataDir); // also where it keeps nothing but quickstart.env
+  const data = await patiently(() => openData(config, undefined, metrics, tracing, member?.allowances));
   const bound = { port: config.port };
   const parts = createParts(config, data, addressesOf(config, bound), log);
   const app = createApp(parts);
-  metrics?.watch(data, parts);
+  metrics.watch(data, parts);
+  if (tracing !== undefined) metrics.watchSpans(() => tracing.counts());
   let metricsServer: MetricsServer | undefined;
   const timers = [
     setInterval(() => void flushUses(parts), flushIntervalMs),
-    setInterval(() => void clearAway(parts), clearIntervalMs),
+    ...(keepsHouse ? [setInterval(() => void clearAway(parts), clearIntervalMs)] : []),
   ];
   for (const timer of timers) timer.unref();
-  const collector = startCollector(data.context, config, log);
+  const collector = keepsHouse ? startCollector(data.context, config, log) : undefined;
+  const beats = startBeats(data.context, parts.ownProcess, log);
 
   const stop = async (): Promise<void> => {
     for (const timer of timers) clearInterval(timer);
-    const collected = collector.stop();
+    const collected = collector?.stop();
     const deadline = setTimeout(() => app.server.closeAllConnections(), config.shutdownTimeoutMs);
+    app.server.keepAliveTimeout = 1; // answers that have begun don't say that they are the last, and clients keep their connections
     await app.close();
     clearTimeout(deadline);
     await flushUses(parts);
     await collected;
+    await beats.stop();
     await data.close();
+    await tracing?.close();
     await metricsServer?.close(); // last, so that what a shutdown waits for can be seen
-    metrics?.close();
-    log.info('stopped');
+    metrics.close();
+    log[tell]('stopped');
   };
   const drain = async (): Promise<void> => {
     if (config.drainMs === 0) return;
-    log.info({ seconds: config.drainMs / 1000 }, 'draining');
+    log[tell]({ seconds: config.drainMs / 1000 }, 'draining');
     parts.draining.begin();
+    void beats.beat();
     closeAfterAnswers(app.server);
     await sleep(config.drainMs);
   };
@@ -90,14 +130,17 @@ export async function serve(config: Config, log: Logger = createLog(config.logLe
   };
 
   try {
-    metricsServer = await openMetrics(config, metrics);
+    if (member === undefined) metricsServer = await openMetrics(config, metrics);
     await app.listen({ host: config.host, port: config.port });
     bound.port = (app.server.address() as AddressInfo).port;
     const { dataDir, demo, host, only } = config;
     const url = parts.addresses.base();
-    const start = await firstStart(data.context, { dataDir, demo, host, only, url });
-    await clearAway(parts);
-    log.info({ url, host, port: bound.port, metricsPort: metricsServer?.port }, 'listening');
+    const start =
+      member?.start ?? (await patiently(() => firstStart(data.context, { dataDir, demo, host, only, url })));
+    if (keepsHouse) await clearAway(parts);
+    await beats.beat();
+    if (keepsHouse) void tellFailures(parts);
+    log[tell]({ url, host, port: bound.port, metricsPort: metricsServer?.port }, 'listening');
     return { url, port: bound.port, metricsPort: metricsServer?.port, start, close };
   } catch (error) {
     stopped ??= stop(); // nobody was told that it serves
@@ -106,17 +149,26 @@ export async function serve(config: Config, log: Logger = createLog(config.logLe
   }
 }
 
-async function openMetrics(
-  { metricsHost, metricsPort }: Config,
-  metrics: Metrics | undefined,
-): Promise<MetricsServer | undefined> {
-  if (metrics === undefined || metricsPort === undefined) return undefined;
-  return serveMetrics(metrics.registry, { host: metricsHost, port: metricsPort });
+/** Where nothing is traced, nothing of it is loaded. */
+async function openTracing(config: Config, log: Logger): Promise<Tracing | undefined> {
+  if (!isTracingOn(config)) return undefined;
+  const { openTracing } = await import('./tracing/tracing.ts');
+  return openTracing(config, log, bindingsPath);
+}
+
+async function openMetrics({ metricsHost, metricsPort }: Config, metrics: Metrics): Promise<MetricsServer | undefined> {
+  if (metricsPort === undefined) return undefined;
+  return serveMetrics(metrics.registry.text, { host: metricsHost, port: metricsPort });
 }
 
 function addressesOf(config: Config, bound: { readonly port: number }): Addresses {
   const base = (): string => config.publicUrl ?? defaultBaseUrl(config.host, bound.port);
   return { base, instrument: () => config.instrumentUrl ?? base() };
+}
+
+/** A node that starts with a wrong bucket serves lists, and should say at once what it can't. Never rejects. */
+async function tellFailures({ readiness, log }: Parts): Promise<void> {
+  for (const { store, cause } of await readiness.failures()) log.warn({ err: cause, store }, 'not ready');
 }
 
 async function flushUses({ uses, log }: Parts): Promise<void> {
@@ -128,6 +180,7 @@ async function clearAway(parts: Parts): Promise<void> {
   await clearEnded(parts);
   await clearAudit(parts);
   await clearNews(parts);
+  await clearProcesses(parts);
 }
 
 async function clearEnded({ context, log }: Parts): Promise<void> {
@@ -145,6 +198,12 @@ async function clearAudit({ context, settings, log }: Parts): Promise<void> {
   } catch (error) {
     log.error({ err: error }, 'audit trails could not be shortened');
   }
+}
+
+async function clearProcesses({ context, log }: Parts): Promise<void> {
+  await context.store
+    .write((tx) => tx.deleteSilentProcesses(lostForMs))
+    .catch((error: unknown) => log.error({ err: error }, 'processes that are lost could not be forgotten'));
 }
 
 async function clearNews({ context, settings, log }: Parts): Promise<void> {

@@ -8,4 +8,4 @@ export {
   type OtlpSpanCounts,
   otlpExporter,
 } from './otlp/span-exporter.ts';
-export { otlpJson, otlpProtobuf } from './otlp/trace-request.ts';
+export { type HostSpan, otlpJson, otlpProtobuf } from './otlp/trace-request.ts';

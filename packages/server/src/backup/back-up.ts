@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../domain/context.ts';
 import { type Lease, takeLease } from '../domain/housekeeping/leases.ts';
+import { noteChore } from '../domain/status/chores.ts';
 import { copyDatabase, type DatabaseCopy, DatabaseCopyError } from '../store/sqlite/database-copy.ts';
 import { version } from '../version.ts';
 import { BackupError } from './errors.ts';
@@ -56,7 +57,9 @@ export async function backUp(context: Parts, options: BackUpOptions): Promise<Ba
   try {
     const folder = await mkdtemp(join(options.workFolder, '.tenon-backup-'));
     try {
-      return await writeBackup(context, options, lease, join(folder, 'tenon.db'));
+      const summary = await writeBackup(context, options, lease, join(folder, 'tenon.db'));
+      await noteChore(context, 'backup', { bytes: summary.archiveBytes });
+      return summary;
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -21,7 +21,7 @@ export function answerError(
   form: ErrorForm = formOf(request),
 ): void {
   if (error instanceof ClientGone || error instanceof TaskAbortedError) {
-    parts.log.debug({ requestId: request.id, route: routeOf(request) }, 'the client went away');
+    parts.log.debug(lineOf(parts, request), 'the client went away');
     reply.hijack();
     reply.raw.destroy();
     return;
@@ -51,15 +51,21 @@ function busy(error: WorkersBusyError): Error {
   return unavailable('All workers are busy and others wait already. Try again shortly.', error.retryAfterSeconds);
 }
 
+/** What each line about a request has: its id, its route, and in which trace it is. */
+export function lineOf({ traces }: Parts, request: FastifyRequest) {
+  return { requestId: request.id, route: routeOf(request), ...traces?.idsOf(request.raw) };
+}
+
 /** The route's template, never the path, which may hold a guest key or an id. */
-export function routeOf(request: FastifyRequest): string {
+function routeOf(request: FastifyRequest): string {
   return `${request.method} ${request.routeOptions?.url ?? '(none)'}`;
 }
 
 /** The server's own failures with all that is known; what clients do wrong in a line, whose words hold nothing of theirs. */
 function logError(parts: Parts, answer: ErrorAnswer, request: FastifyRequest): void {
   const { status, code, cause, isRoutine = status === 401 || status === 404 || status === 405 } = answer;
-  const line = { requestId: request.id, route: routeOf(request), status, code };
+  parts.traces?.failed(request.raw, status, code);
+  const line = { ...lineOf(parts, request), status, code };
   if (status >= 500) parts.log.error({ ...line, err: cause }, 'request failed');
   else if (isRoutine) parts.log.debug(line, 'request refused');
   else parts.log.info(line, 'request refused');

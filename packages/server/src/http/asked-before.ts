@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AuthenticatedActor } from '../domain/authenticate.ts';
+import { type Actor, accessSubjects, type ExtensionPointAccess } from '../domain/access.ts';
 import type { BindingListAnswer } from '../domain/bindings.ts';
-import { memoryKey, type Snapshot } from '../domain/snapshots.ts';
+import type { Context } from '../domain/context.ts';
+import type { MemoryKind } from '../domain/memories/memories.ts';
+import { listSubject, type Subject } from '../domain/memories/subject.ts';
+import type { Moment } from '../domain/memories/touch-log.ts';
 import { hasTwoAuthorizations, usedBy } from './authenticate.ts';
 import { evaluateConditions } from './conditions.ts';
 import { corsHeaders } from './cors.ts';
@@ -9,17 +12,23 @@ import type { Parts } from './parts.ts';
 
 /*
  * Hosts ask for the same binding lists over and over, and nearly always nothing has changed. Who is let in, and what the answer
- * is, follow from the authorization field, the target and what is stored; so for as long as the store's revision stays the
- * same, the same question has the same answer, until the token's time is up. It is given on Node's own response, before the
- * framework sees the request, which is what it takes to come near a bare server's rate.
+ * is, follow from the authorization field, the target and what is stored; so until the token, the asker's account, the
+ * application, the extension point or the list is touched, the same question has the same answer, as long as the token's time isn't
+ * up. It is given on Node's own response, before the framework sees the request, which is what it takes to come near a bare
+ * server's rate.
  */
 
 interface AskedBefore {
   readonly answer: BindingListAnswer;
-  readonly actor: Pick<AuthenticatedActor, 'tokenId' | 'sessionId' | 'expiresAtMs'>;
+  readonly actor: Pick<Actor, 'tokenId' | 'sessionId' | 'expiresAtMs'>;
+  readonly subjects: readonly Subject[];
 }
 
-const memory = memoryKey<AskedBefore>('binding lists by question');
+const kind: MemoryKind<AskedBefore> = {
+  name: 'binding lists by question',
+  subjects: ({ subjects }) => subjects,
+  weigh: ({ answer }) => answer.json.length, // mostly the list's own, but an older one is kept by this alone
+};
 
 /** Longer questions than any host's are not remembered, so that what an entry weighs has a bound. */
 const maxKeyLength = 1024;
@@ -34,19 +43,42 @@ const constantFields = Object.entries({
   ...bindingListHeaders,
 }).flat();
 
+/** Who asks for what. */
+interface Question {
+  readonly authorization: string | undefined;
+  /** As it was sent. */
+  readonly target: string;
+  /** What the target means by it. */
+  readonly guestKey: string;
+}
+
 /**
  * Keeps what was answered to a question.
  *
- * @param snapshot what was current before the asker was let in
+ * @param since a moment before the asker was let in
  */
 export function rememberAnswer(
-  snapshot: Snapshot,
-  question: { readonly authorization: string | undefined; readonly target: string },
+  { memories }: Context,
+  question: Question,
   answer: BindingListAnswer,
-  { tokenId, sessionId, expiresAtMs }: AuthenticatedActor,
+  access: ExtensionPointAccess,
+  since: Moment,
 ): void {
   const key = keyOf(question.authorization, question.target);
-  if (key !== undefined) snapshot.memory(memory).set(key, { answer, actor: { tokenId, sessionId, expiresAtMs } });
+  if (key === undefined) return;
+  const { actor } = access;
+  const subjects = [...accessSubjects(access), listSubject(access.extensionPoint.id, question.guestKey)];
+  memories.of(kind).set(key, { answer, actor, subjects }, since);
+}
+
+/** What was answered to a question, if that still holds. */
+export function recallAnswer(
+  { memories, clock }: Context,
+  question: Pick<Question, 'authorization' | 'target'>,
+): AskedBefore | undefined {
+  const key = keyOf(question.authorization, question.target);
+  const known = key === undefined ? undefined : memories.of(kind).get(key);
+  return known === undefined || known.actor.expiresAtMs <= clock() ? undefined : known;
 }
 
 /** Answers what was asked before; `false`, and nothing is done, when that can't be. */
@@ -56,11 +88,10 @@ export function answerAskedBefore(
   response: ServerResponse,
   requestIdOf: (message: IncomingMessage) => string,
 ): boolean {
-  const { headers, method, url = '' } = message;
-  const key = keyOf(headers.authorization, url);
-  if (key === undefined || (method !== 'GET' && method !== 'HEAD')) return false;
-  const known = context.snapshots.current().memory(memory).get(key);
-  if (known === undefined || known.actor.expiresAtMs <= context.clock()) return false;
+  const { headers, method, url: target = '' } = message;
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  const known = recallIfTold(context, { authorization: headers.authorization, target });
+  if (known === undefined) return false;
   const { json, etag, reprDigest } = known.answer;
   const outcome = evaluateConditions(headers, etag);
   if (outcome === 'precondition_failed' || hasTwoAuthorizations(message)) return false;
@@ -75,6 +106,15 @@ export function answerAskedBefore(
   if (method === 'HEAD') response.end();
   else response.end(json, 'latin1'); // as text it goes out in one write with the header
   return true;
+}
+
+/** The framework asks the store again, and answers with what keeps it from telling; thrown here it would end the process. */
+function recallIfTold(context: Context, question: Parameters<typeof recallAnswer>[1]): AskedBefore | undefined {
+  try {
+    return recallAnswer(context, question);
+  } catch {
+    return undefined;
+  }
 }
 
 function keyOf(authorization: string | undefined, target: string): string | undefined {

@@ -2,10 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { SessionId, TokenId } from '@tenon/protocol';
 import type { FastifyRequest } from 'fastify';
 import { type Actor, authorizeApp, authorizeExtensionPoint, demandScope, demandUserLevel } from '../domain/access.ts';
-import { type AuthenticatedActor, authenticateApiKey, authenticateToken, type UsedId } from '../domain/authenticate.ts';
+import { authenticateApiKey, authenticateToken, type UsedId } from '../domain/authenticate.ts';
 import { authorizeContent } from '../domain/content.ts';
 import { DomainError } from '../domain/errors.ts';
 import { authenticateSession } from '../domain/sessions.ts';
+import { demandOperator } from '../domain/status/operators.ts';
 import { readCookie } from './cookies.ts';
 import { HttpError } from './http-error.ts';
 import type { Parts } from './parts.ts';
@@ -30,21 +31,21 @@ export async function admit(
     demandOwnPage(parts, request);
     if (access.kind === 'ownOrigin') return {};
     const session = await authenticateSession(context, readCookie(parts, request, 'session'));
-    if (!isAgain) count(parts, request.method, session.id);
+    if (!isAgain) await count(parts, request.method, session.id);
     return { session };
   }
   const secret = bearerToken(request.raw, request.originalUrl);
   if (access.kind === 'apiKey') {
     const apiKey = await authenticateApiKey(context, secret);
-    if (!isAgain) count(parts, request.method, apiKey.id);
+    if (!isAgain) await count(parts, request.method, apiKey.id);
     return { apiKey };
   }
   const actor = await authenticateToken(context, secret);
-  if (!isAgain) count(parts, request.method, usedBy(actor));
+  if (!isAgain) await count(parts, request.method, usedBy(actor));
   const params = request.params as Readonly<Record<string, string>>;
   switch (access.kind) {
     case 'user':
-      return admitUser(access, actor);
+      return admitUser(parts, access, actor);
     case 'app':
       return { actor, access: await authorizeApp(context, actor, access.purpose, params.appId ?? '') };
     case 'extensionPoint': {
@@ -74,9 +75,14 @@ export function usedBy({ tokenId, sessionId }: Pick<Actor, 'tokenId' | 'sessionI
   return sessionId ?? tokenId;
 }
 
-function admitUser(access: Access & { kind: 'user' }, actor: AuthenticatedActor): Admission {
+async function admitUser(
+  { context }: Parts,
+  access: Access & { kind: 'user' },
+  actor: Actor,
+): Promise<Admission<typeof access>> {
   if (access.scope !== undefined) demandScope(actor, access.scope);
   if (access.userLevel === true) demandUserLevel(actor);
+  if (access.operator === true) await demandOperator(context.store.read, actor);
   return { actor };
 }
 
@@ -120,10 +126,10 @@ export function challenge(error?: 'invalid_token' | 'insufficient_scope'): strin
   return error === undefined ? 'Bearer realm="tenon"' : `Bearer realm="tenon", error="${error}"`;
 }
 
-function count(parts: Parts, method: string, key: UsedId): void {
+async function count(parts: Parts, method: string, key: UsedId): Promise<void> {
   parts.uses.note(key);
   if (method === 'GET' || method === 'HEAD') return;
-  const seconds = parts.writes.take(key);
+  const seconds = await parts.writes.take(key);
   if (seconds > 0) throw rateLimited('Too many changes are made with this token, or in this browser.', seconds);
 }
 

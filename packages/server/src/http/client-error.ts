@@ -2,6 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '@tenon/protocol';
 import { DomainError } from '../domain/errors.ts';
+import { refuse } from './connections.ts';
 import { corsHeaders } from './cors.ts';
 import type { ErrorForm } from './error-form.ts';
 import type { Parts } from './parts.ts';
@@ -36,17 +37,22 @@ export function answerClientError(
     return;
   }
   const form = formAt(owed?.req?.url ?? '') ?? problemForm;
-  const answer = form.answer(new DomainError(code, detail), parts.addresses.base());
-  const { status } = answer;
-  const body = JSON.stringify(answer.body);
+  refuse(socket, bareAnswer(parts, new DomainError(code, detail), form));
+}
+
+/** An error as a whole answer, for a connection that ends with it. */
+export function bareAnswer({ addresses }: Pick<Parts, 'addresses'>, error: DomainError, form = problemForm): string {
+  const { status, headers, body } = form.answer(error, addresses.base());
+  const json = JSON.stringify(body);
   const fields = Object.entries({
     ...errorHeaders,
     ...corsHeaders,
+    ...headers,
     'content-type': form.contentType,
     connection: 'close',
-    'content-length': String(Buffer.byteLength(body)),
+    'content-length': String(Buffer.byteLength(json)),
   }).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body}`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${json}`;
 }
 
 function meaning(parserCode: string | undefined): { code: ErrorCode; detail: string } {

@@ -12,12 +12,12 @@ import type { Parts } from './parts.ts';
  */
 export async function withCodeTries<T>(parts: Parts, request: FastifyRequest, lookUp: () => Promise<T>): Promise<T> {
   const address = networkOf(parts.clients.of(request.raw));
-  const seconds = parts.codeTries.check(address);
+  const seconds = await parts.codeTries.check(address);
   if (seconds > 0) throw rateLimited('Too many unknown codes came from your address.', seconds);
   try {
     return await lookUp();
   } catch (error) {
-    if (error instanceof DomainError && error.code === 'not_found') parts.codeTries.take(address);
+    if (error instanceof DomainError && error.code === 'not_found') await parts.codeTries.take(address);
     throw error;
   }
 }

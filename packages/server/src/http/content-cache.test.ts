@@ -8,6 +8,8 @@ import type { BlobStore } from '../domain/ports.ts';
 import { contentAddressOf } from '../domain/publish.ts';
 import { createContentCache } from './content-cache.ts';
 
+const MiB = 1024 * 1024;
+
 describe('createContentCache()', () => {
   let folder: string;
   let blobs: BlobStore;
@@ -69,6 +71,54 @@ describe('createContentCache()', () => {
     assert.equal(opened, 0);
     await cache.small(second.address);
     assert.equal(opened, 1);
+  });
+
+  it('hands out in chunks of their own what is large and kept, and goes on from the store when it is forgotten', async () => {
+    const cache = createContentCache(blobs, 24 * MiB);
+    const large = await put(30, 3 * MiB);
+    opened = 0;
+    assert.equal(await cache.small(large.address), undefined);
+    assert.equal(await cache.small(large.address), undefined);
+    assert.equal(opened, 1);
+    const whole = await Array.fromAsync((await cache.open(large.address)) ?? []);
+    assert.ok(Buffer.concat(whole).equals(large.bytes));
+    for (const chunk of whole) assert.ok(chunk.buffer.byteLength <= MiB, 'it holds no more than itself');
+    const part = (await cache.open(large.address, { first: 5, last: 2 * MiB })) ?? [];
+    assert.ok(Buffer.concat(await Array.fromAsync(part)).equals(large.bytes.subarray(5, 2 * MiB + 1)));
+    assert.equal(opened, 1);
+
+    const rest: Uint8Array[] = [];
+    for await (const chunk of (await cache.open(large.address)) ?? []) {
+      if (rest.push(chunk) > 1) continue;
+      for (let seed = 31; seed < 40; seed++) await cache.small((await put(seed, 3 * MiB)).address);
+      opened = 0;
+    }
+    assert.equal(opened, 1);
+    assert.ok(Buffer.concat(rest).equals(large.bytes));
+  });
+
+  it('waits for no more at a time than it may keep', async () => {
+    const waiting: (() => void)[] = [];
+    const slow: BlobStore = {
+      ...blobs,
+      async open(address) {
+        await new Promise<void>((resolve) => waiting.push(resolve));
+        return blobs.open(address);
+      },
+    };
+    const cache = createContentCache(slow, 8000);
+    const contents = await Promise.all([...Array(12).keys()].map((seed) => put(50 + seed, 1000)));
+    const asked = contents.map(({ address }) => Promise.resolve(cache.small(address)));
+    for (let tries = 0; waiting.length < 8; tries++) {
+      assert.ok(tries < 1000);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    const refused = await Promise.any(asked);
+    assert.equal(refused, undefined); // those are read as they are sent
+    for (const go of waiting) go();
+    const found = (await Promise.all(asked)).filter((content) => content !== undefined);
+    assert.equal(found.length, 8);
+    assert.equal(waiting.length, 8);
   });
 
   it('tells of a content that is not there', async () => {

@@ -1,16 +1,24 @@
 import type { ContentAddress } from '@tenon/protocol';
-import type { BlobStore, ByteRange } from '../domain/ports.ts';
+import { type BlobStore, type ByteRange, UnavailableError } from '../domain/ports.ts';
 
 /** Content by address: small ones from memory, the rest as it comes from the blob store. */
 export interface ContentCache {
-  /** The whole content as bytes when it is small enough to be kept; else `undefined`, and it is there to be opened. */
+  /**
+   * The whole content as bytes when it is small enough to be sent in one go; else `undefined`, and it is there to be opened, perhaps
+   * in memory by now.
+   */
   small(address: ContentAddress): Promise<Uint8Array | undefined> | Uint8Array | undefined;
   /** The size in bytes; `undefined` when the blob store has no such content. */
   size(address: ContentAddress): Promise<number | undefined>;
-  open(address: ContentAddress, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
+  readonly open: BlobStore['open'];
   /** How often `small` found what it was asked for in memory and how often not, and how many bytes are there. */
   readonly usage: { readonly hits: number; readonly misses: number; readonly bytes: number };
 }
+
+/** A content with more bytes is sent in chunks: what is under way to a slow client stays in memory, whatever the cache keeps. */
+const maxWholeBytes = 1024 * 1024;
+
+const chunkBytes = 256 * 1024;
 
 /**
  * Keeps the contents that were read last, of `maxBytes` together; one of more than an eighth of that is never kept, so that
@@ -21,6 +29,7 @@ export function createContentCache(blobs: BlobStore, maxBytes: number): ContentC
   const entries = new Map<ContentAddress, Uint8Array>(); // the one read last stands last
   const loading = new Map<ContentAddress, Promise<Uint8Array | undefined>>();
   let bytes = 0;
+  let loadingBytes = 0;
   let hits = 0;
   let misses = 0;
 
@@ -36,6 +45,17 @@ export function createContentCache(blobs: BlobStore, maxBytes: number): ContentC
   const load = async (address: ContentAddress): Promise<Uint8Array | undefined> => {
     const size = await blobs.size(address);
     if (size === undefined || size > maxEntryBytes) return undefined;
+    if (loadingBytes + size > maxBytes) return undefined; // so many are on their way that this one is not waited for
+    loadingBytes += size;
+    try {
+      const content = await readWhole(address, size);
+      if (content !== undefined) keep(address, content);
+      return content;
+    } finally {
+      loadingBytes -= size;
+    }
+  };
+  const readWhole = async (address: ContentAddress, size: number): Promise<Uint8Array | undefined> => {
     const chunks = await blobs.open(address);
     if (chunks === undefined) return undefined;
     const content = Buffer.allocUnsafeSlow(size);
@@ -45,9 +65,27 @@ export function createContentCache(blobs: BlobStore, maxBytes: number): ContentC
       at += chunk.length;
     }
     if (at !== size) throw new Error(`The blob store announced ${size} bytes and gave ${at}`);
-    keep(address, content);
     return content;
   };
+  /** Copies, so that a content that is forgotten meanwhile is kept by nobody; the blob store has the rest of it then. */
+  async function* readKept(
+    address: ContentAddress,
+    { first, last }: ByteRange,
+    signal: AbortSignal | undefined,
+    scratch: Uint8Array | undefined,
+  ) {
+    const largest = scratch?.length ?? chunkBytes;
+    for (let at = first; at <= last; at += largest) {
+      const content = entries.get(address);
+      if (content === undefined) {
+        yield* (await blobs.open(address, { first: at, last }, signal, scratch)) ?? gone(address);
+        return;
+      }
+      const chunk = content.subarray(at, Math.min(at + largest, last + 1));
+      scratch?.set(chunk);
+      yield scratch?.subarray(0, chunk.length) ?? Buffer.from(chunk);
+    }
+  }
   /** Many who ask for the same at once share one reading of it. */
   const loadOnce = (address: ContentAddress): Promise<Uint8Array | undefined> => {
     const begun = loading.get(address);
@@ -56,22 +94,32 @@ export function createContentCache(blobs: BlobStore, maxBytes: number): ContentC
     loading.set(address, loaded);
     return loaded;
   };
+  const whole = (content: Uint8Array | undefined): Uint8Array | undefined =>
+    content === undefined || content.length > maxWholeBytes ? undefined : content;
   return {
     small(address) {
       const known = entries.get(address);
       if (known === undefined) {
         misses++;
-        return loadOnce(address);
+        return loadOnce(address).then(whole);
       }
       hits++;
       entries.delete(address);
       entries.set(address, known);
-      return known;
+      return whole(known);
     },
     size: async (address) => entries.get(address)?.length ?? (await blobs.size(address)),
-    open: (address, range) => blobs.open(address, range),
+    async open(address, range, signal, scratch) {
+      const known = entries.get(address);
+      if (known === undefined) return blobs.open(address, range, signal, scratch);
+      return readKept(address, range ?? { first: 0, last: known.length - 1 }, signal, scratch);
+    },
     get usage() {
       return { hits, misses, bytes };
     },
   };
+}
+
+function gone(address: ContentAddress): never {
+  throw new UnavailableError(`The content ${address} was deleted while it was read`);
 }

@@ -40,6 +40,8 @@ export const preflightHeaders = {
     'if-range',
     'if-updated-since',
     'range',
+    'traceparent',
+    'tracestate',
     'x-request-id',
   ].join(', '),
   'access-control-max-age': '7200',

@@ -170,7 +170,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: 'Remove some, or have the operator raise the limit.',
   },
   rate_limited: {
-    when: 'a token makes too many changes, too many wrong passwords come for an account or from an address, or an address tries too many unknown codes',
+    when: 'an account has too many requests under way, a token makes too many changes, too many wrong passwords come for an account or from an address, or an address tries too many unknown codes',
     remedy: 'Wait as many seconds as `retry-after` says.',
   },
   headers_too_large: {

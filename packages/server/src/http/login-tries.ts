@@ -44,7 +44,7 @@ async function counted<T>(
     for (const key of taken) codeTries.give(key);
   };
   for (const key of keys) {
-    const seconds = codeTries.take(key);
+    const seconds = await codeTries.take(key);
     if (seconds > 0) {
       takeBack();
       throw rateLimited('Too many unknown codes were tried.', seconds);

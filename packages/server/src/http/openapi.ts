@@ -196,14 +196,14 @@ function describeFailure(codes: readonly ErrorCode[], form: ErrorForm): object {
 }
 
 /** Every code that a route can answer: its own, and what follows from its access, query and body. */
-export function errorsOf({ method, access, query, body, doc, page }: Route): ErrorCode[] {
+export function errorsOf({ access, query, body, doc, page }: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>();
   const isForOwnPages = access.kind === 'ownOrigin' || access.kind === 'session';
   const takesToken = access.kind !== 'public' && !isForOwnPages;
   if (takesToken) codes.add('missing_credentials').add('invalid_token');
   if (isForOwnPages) codes.add('cross_site_request');
   if (access.kind === 'session') codes.add('not_signed_in');
-  if (method !== 'GET' && (takesToken || access.kind === 'session')) codes.add('rate_limited');
+  if (takesToken || access.kind === 'session') codes.add('rate_limited');
   if (access.kind === 'app' || access.kind === 'extensionPoint') {
     codes.add('not_found').add('insufficient_scope').add('forbidden');
   }

@@ -5,14 +5,18 @@ import type { Context } from '../domain/context.ts';
 import type { NewsFeed } from '../domain/news/feed.ts';
 import type { DevicePolls } from '../domain/oauth/device-polls.ts';
 import type { RateLimiter } from '../domain/ports.ts';
+import type { Readiness } from '../domain/readiness.ts';
+import type { StatusReader } from '../domain/status/read.ts';
 import type { RequestCounts } from '../metrics/count-requests.ts';
+import type { OwnProcessWatch } from '../status/own-process.ts';
+import type { RequestTraces } from '../tracing/trace-requests.ts';
 import type { ModuleWorkers } from '../workers/module-workers.ts';
 import type { ByteBudget } from './bodies/byte-budget.ts';
 import type { ClientAddresses } from './client-address.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import type { ContentCache } from './content-cache.ts';
 import type { Draining } from './draining.ts';
-import type { Slots } from './slots.ts';
+import type { SharedSlots, Slots } from './slots.ts';
 
 /** Where the server is reached. The port is known only once it listens, so both are asked for each time. */
 export interface Addresses {
@@ -29,10 +33,16 @@ export interface Parts {
   readonly workers: ModuleWorkers;
   readonly news: NewsFeed;
   /** Streams of news, by who follows what. */
-  readonly newsStreams: Slots;
+  readonly newsStreams: SharedSlots;
   readonly contents: ContentCache;
   readonly draining: Draining;
+  readonly readiness: Readiness;
+  readonly status: StatusReader;
+  /** This process, as it tells of itself. */
+  readonly ownProcess: OwnProcessWatch;
   readonly bodyBudget: ByteBudget;
+  /** Requests that are under way, by account; but neither those that are answered from memory nor streams of news. */
+  readonly places: Slots;
   readonly addresses: Addresses;
   readonly clients: ClientAddresses;
   /** Changes, by token or API key. */
@@ -46,10 +56,12 @@ export interface Parts {
   readonly signUps: RateLimiter;
   /** The pages; `undefined` when they are not built. */
   readonly console: ConsoleFiles | undefined;
-  /** The description of the routes that are served. */
-  readonly openApi: () => object;
+  /** The description of the routes that are served, as JSON. */
+  readonly openApi: () => Buffer;
   /** Counts requests, where somebody asks for metrics. */
   readonly requests: RequestCounts | undefined;
+  /** Traces requests, where there is a collector. */
+  readonly traces: RequestTraces | undefined;
   readonly settings: Settings;
   readonly log: Logger;
   readonly version: string;

@@ -80,7 +80,11 @@ export function asDomainError(error: unknown): DomainError {
     });
   }
   if (error instanceof UnavailableError) {
-    return new DomainError('unavailable', 'The server is too busy for this now. Try again shortly.', { cause: error });
+    return new DomainError(
+      'unavailable',
+      'The server is too busy for this now, or its data is away or being moved. Try again shortly.',
+      { cause: error },
+    );
   }
   return frameworkError(error) ?? internal(error);
 }

@@ -5,11 +5,14 @@ import type {
   HookHandlerDoneFunction,
   RouteHandlerMethod,
 } from 'fastify';
-import type { Snapshot } from '../domain/snapshots.ts';
-import { routeOf } from './answer-error.ts';
-import { admit } from './authenticate.ts';
+import type { Moment } from '../domain/memories/touch-log.ts';
+import { accountOf } from './account-of.ts';
+import { lineOf } from './answer-error.ts';
+import { admit, rateLimited } from './authenticate.ts';
+import { createBodyMemory } from './bodies/body-memory.ts';
 import type { BodySource } from './bodies/body-reader.ts';
 import { parseMediaType } from './bodies/media-type.ts';
+import { networkOf } from './client-address.ts';
 import { corsHeaders, isForAnyOrigin } from './cors.ts';
 import type { Parts } from './parts.ts';
 import { createQueryReader, type QueryReader } from './query.ts';
@@ -19,7 +22,7 @@ import type { Access, Admission, Call, Route } from './route.ts';
 const admitted = Symbol('admitted');
 
 interface AdmittedRequest extends FastifyRequest {
-  [admitted]: { readonly admission: Admission; readonly snapshot: Snapshot };
+  [admitted]: { readonly admission: Admission; readonly since: Moment };
 }
 
 /**
@@ -48,12 +51,13 @@ function isLogged({ log }: Parts, method: string): boolean {
   return log.isLevelEnabled(method === 'GET' ? 'debug' : 'info');
 }
 
-function logHook({ log }: Parts) {
+function logHook(parts: Parts) {
+  const { log } = parts;
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     const { statusCode: status, elapsedTime } = reply;
     if (status < 400) {
       // What is refused was told when it was.
-      const line = { requestId: request.id, route: routeOf(request), status, durationMs: Math.round(elapsedTime) };
+      const line = { ...lineOf(parts, request), status, durationMs: Math.round(elapsedTime) };
       log[request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info'](line, 'request answered');
     }
     done();
@@ -64,11 +68,21 @@ function admissionHook(parts: Parts, route: Route, readQuery: QueryReader | unde
   const headers = route.headers?.(parts);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (headers !== undefined) reply.headers(headers);
-    const snapshot = parts.context.snapshots.current();
+    const since = parts.context.memories.now();
     const admission = await admit(parts, route.access, request);
-    (request as AdmittedRequest)[admitted] = { admission, snapshot };
+    (request as AdmittedRequest)[admitted] = { admission, since };
+    if (route.hasOwnPlaces !== true) takePlace(parts, admission, reply);
     route.beforeBody?.(parts, toCall(request, readQuery, undefined));
   };
+}
+
+/** Gives a request its place among those of its account, for as long as it lasts. */
+function takePlace({ places }: Parts, admission: Admission, reply: FastifyReply): void {
+  const account = accountOf(admission);
+  if (account === undefined || reply.raw.destroyed) return;
+  const place = places.take(account);
+  if (typeof place === 'string') throw rateLimited('Too many requests of this account are under way.', 1);
+  reply.raw.once('close', place);
 }
 
 type AnyCall = Call<Access, string, never, unknown>;
@@ -94,10 +108,15 @@ function bodyHandler(parts: Parts, route: Route, readQuery: QueryReader | undefi
   return async (request, reply) => {
     prepare(route, request, reply);
     const call = toCall(request, readQuery, undefined); // a query that is wrong needs no body to be refused
-    const body = await route.body?.read(bodySource(parts, request, reply));
-    // A body may take minutes to come, and what let its sender in be taken away meanwhile.
-    const admission = await admit(parts, route.access, request, true);
-    return route.handle(parts, { ...call, admission, body }, reply);
+    const source = bodySource(parts, call.admission, request, reply);
+    try {
+      const body = await route.body?.read(source);
+      // A body may take minutes to come, and what let its sender in be taken away meanwhile.
+      const admission = await admit(parts, route.access, request, true);
+      return await route.handle(parts, { ...call, admission, body }, reply);
+    } finally {
+      source.end();
+    }
   };
 }
 
@@ -110,21 +129,34 @@ function prepare(route: Route, request: FastifyRequest, reply: FastifyReply): vo
   if (isForAnyOrigin(route)) reply.headers(corsHeaders);
 }
 
-function bodySource(parts: Parts, request: FastifyRequest, reply: FastifyReply): BodySource {
-  const { bodyBudget } = parts;
-  let taken = 0;
-  reply.raw.once('close', () => bodyBudget.give(taken));
+/** @returns where the body comes from, and what is to be called once nobody needs it any more */
+function bodySource(
+  parts: Parts,
+  admission: Admission,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): BodySource & { end(): void } {
+  const account = accountOf(admission);
+  const lease = parts.bodyBudget.lease(account ?? networkOf(parts.clients.of(request.raw)));
+  const memory = createBodyMemory(Number(request.headers['content-length'] ?? 0));
+  // An answer may be as large as the body was. And who goes away may leave work behind that has begun.
+  let waitsFor = 2;
+  const done = (): void => {
+    if (--waitsFor === 0) lease.end();
+  };
+  if (reply.raw.destroyed) done();
+  else reply.raw.once('close', done);
   if (/^100-continue$/i.test(request.headers.expect ?? '')) reply.raw.writeContinue();
   return {
     message: request.raw,
     mediaType: parseMediaType(request.headers['content-type'] ?? '')?.type ?? '',
     limits: parts.settings,
-    lease: {
-      take(bytes) {
-        if (!bodyBudget.take(bytes)) return false;
-        taken += bytes;
-        return true;
-      },
+    mayBeSlow: account !== undefined,
+    lease,
+    memory,
+    end() {
+      memory.free();
+      done();
     },
   };
 }

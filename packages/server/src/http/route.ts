@@ -1,10 +1,9 @@
 import type { ContentAddress, ErrorCode, TokenScope } from '@tenon/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
-import type { AppAccess, ExtensionPointAccess, PermissionName } from '../domain/access.ts';
-import type { AuthenticatedActor } from '../domain/authenticate.ts';
+import type { Actor, AppAccess, ExtensionPointAccess, PermissionName } from '../domain/access.ts';
+import type { Moment } from '../domain/memories/touch-log.ts';
 import type { ApiKeyRecord, SessionRecord } from '../domain/records.ts';
-import type { Snapshot } from '../domain/snapshots.ts';
 import type { BodyReader } from './bodies/body-reader.ts';
 import type { ErrorForm } from './error-form.ts';
 import type { Parts } from './parts.ts';
@@ -20,8 +19,8 @@ export type Access =
   | { readonly kind: 'session' }
   /** Whoever has an API key. */
   | { readonly kind: 'apiKey' }
-  /** A signed-in user: any token, one with a scope, one that is not restricted to an application. */
-  | { readonly kind: 'user'; readonly scope?: TokenScope; readonly userLevel?: true }
+  /** A signed-in user: any token, one with a scope, one that is not restricted to an application, an operator's. */
+  | { readonly kind: 'user'; readonly scope?: TokenScope; readonly userLevel?: true; readonly operator?: true }
   /** Who may use the application in the path, `:appId`, for the purpose. */
   | { readonly kind: 'app'; readonly purpose: PermissionName }
   /** Who may use the extension point in the path, `:extensionPointId`, for the purpose. */
@@ -35,10 +34,10 @@ interface AdmissionByKind {
   ownOrigin: object;
   session: { readonly session: SessionRecord };
   apiKey: { readonly apiKey: ApiKeyRecord };
-  user: { readonly actor: AuthenticatedActor };
-  app: { readonly actor: AuthenticatedActor; readonly access: AppAccess };
-  extensionPoint: { readonly actor: AuthenticatedActor; readonly access: ExtensionPointAccess };
-  content: { readonly actor: AuthenticatedActor; readonly address: ContentAddress };
+  user: { readonly actor: Actor };
+  app: { readonly actor: Actor; readonly access: AppAccess };
+  extensionPoint: { readonly actor: Actor; readonly access: ExtensionPointAccess };
+  content: { readonly actor: Actor; readonly address: ContentAddress };
 }
 
 export type Admission<A extends Access = Access> = AdmissionByKind[A['kind']];
@@ -56,8 +55,8 @@ export interface Call<A extends Access, Path extends string, Query extends TObje
   readonly params: PathParams<Path>;
   readonly query: Static<Query>;
   readonly body: Body;
-  /** What was current before the caller was let in: what follows from that and from what was read since may be kept there. */
-  readonly snapshot: Snapshot;
+  /** A moment before the caller was let in: what follows from that, and from what was read later, may be kept as from then. */
+  readonly since: Moment;
 }
 
 /** What a route answers when all goes well, for the description of the interface. */
@@ -103,6 +102,8 @@ export interface RouteDeclaration<A extends Access, Path extends string, Query e
   readonly page?: true;
   /** How its errors are put, those of the framework included; problem documents when nothing is said. */
   readonly errorForm?: ErrorForm;
+  /** Its answers last, and have places that it counts by itself: see {@link Parts.places}. */
+  readonly hasOwnPlaces?: true;
   readonly doc: RouteDoc;
   /** Header fields of every answer of the route, of its errors too. */
   readonly headers?: (parts: Parts) => Readonly<Record<string, string>>;

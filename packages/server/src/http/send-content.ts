@@ -1,14 +1,19 @@
-import { Readable } from 'node:stream';
 import type { ContentAddress } from '@tenon/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ByteRange } from '../domain/ports.ts';
+import { lineOf } from './answer-error.ts';
+import { goneSignal } from './client-gone.ts';
 import { evaluateConditions } from './conditions.ts';
 import { HttpError } from './http-error.ts';
 import type { Parts } from './parts.ts';
 import { evaluateRange } from './range.ts';
 import type { SuccessDoc } from './route.ts';
+import { sendChunks } from './send-chunks.ts';
 
 const vary = 'authorization';
+
+/** How much memory a content that is sent in chunks takes. */
+const scratchBytes = 256 * 1024;
 
 /** The request header fields that {@link sendContent} honours. */
 export const contentRequestHeaders = {
@@ -77,20 +82,24 @@ export async function sendContent(
   if (range !== undefined) reply.header('content-range', `bytes ${range.first}-${range.last}/${size}`);
   if (isHead) return reply.send();
   if (kept !== undefined) return reply.send(range === undefined ? kept : kept.subarray(range.first, range.last + 1));
-  return sendStream(parts, address, range, reply);
+  return sendStream(parts, address, range ?? { first: 0, last: size - 1 }, reply);
 }
 
 /** Sends from the blob store, no faster than the client takes it; a client that takes nothing for too long is cut off. */
 async function sendStream(
   parts: Parts,
   address: ContentAddress,
-  range: ByteRange | undefined,
+  range: ByteRange,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const chunks = await parts.contents.open(address, range);
+  // One piece of memory for all chunks: pieces that come and go cost more than reading and sending them.
+  const scratch = Buffer.allocUnsafeSlow(Math.min(scratchBytes, range.last - range.first + 1));
+  const chunks = await parts.contents.open(address, range, goneSignal(reply.raw), scratch);
   if (chunks === undefined) throw missingBlob();
   reply.raw.setTimeout(parts.settings.idleTimeoutMs, () => reply.raw.destroy());
-  return reply.send(Readable.from(chunks, { objectMode: false, highWaterMark: 256 * 1024 }));
+  return sendChunks(reply, chunks, (error) =>
+    parts.log.error({ err: error, ...lineOf(parts, reply.request) }, 'a content could not be read to its end'),
+  );
 }
 
 /** The metadata names bytes that the blob store lacks: the server's fault, and never an empty answer. */

@@ -1,12 +1,11 @@
 import { Readable } from 'node:stream';
 import type { ExtensionPointId, NewsEventData, NewsEventName } from '@tenon/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AppAccess } from '../domain/access.ts';
-import type { AuthenticatedActor } from '../domain/authenticate.ts';
+import type { Actor, AppAccess } from '../domain/access.ts';
 import { type FollowOptions, followNews, type NewsStep } from '../domain/news/follow.ts';
 import type { NewsRecord } from '../domain/news/ports.ts';
 import { newsId } from '../domain/news/position.ts';
-import { routeOf } from './answer-error.ts';
+import { lineOf } from './answer-error.ts';
 import { admit, rateLimited, usedBy } from './authenticate.ts';
 import { goneSignal } from './client-gone.ts';
 import { eventStreamHeaders, eventText, heartbeat } from './event-stream.ts';
@@ -27,7 +26,7 @@ const highWaterMark = 16 * 1024;
 /** Whose news is asked for, by whom, and by what access they were let in. */
 export interface NewsRequest {
   readonly access: Access;
-  readonly actor: AuthenticatedActor;
+  readonly actor: Actor;
   readonly app: AppAccess['app'];
   /** The one extension point whose lists are asked about; all of the application's when it is left out. */
   readonly extensionPointId?: ExtensionPointId;
@@ -39,18 +38,20 @@ export interface NewsRequest {
  *
  * @throws HttpError `rate_limited` for one stream too many of a token, `unavailable` for one too many of all
  */
-export function sendNews(
+export async function sendNews(
   parts: Parts,
   { access, actor, app, extensionPointId }: NewsRequest,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply {
+): Promise<FastifyReply> {
   reply.headers(eventStreamHeaders);
   if (request.method === 'HEAD') return reply.send();
-  if (parts.news.isClosed) throw unavailable('The server is stopping. Come back shortly.', 1);
+  const giveBack = await takeSlot(parts, actor, app);
   // Whoever went away while it was looked up what they may: nobody would tell that again, and give their place back.
+  if (reply.raw.destroyed || parts.news.isClosed) giveBack();
   if (reply.raw.destroyed) return reply.send();
-  reply.raw.once('close', takeSlot(parts, actor, app));
+  if (parts.news.isClosed) throw unavailable('The server is stopping. Come back shortly.', 1);
+  reply.raw.once('close', giveBack);
   const { idleTimeoutMs, newsHeartbeatMs } = parts.settings;
   const beatMs = Math.min(newsHeartbeatMs, idleTimeoutMs / 2);
   reply.raw.setTimeout(idleTimeoutMs, () => reply.raw.destroy());
@@ -69,8 +70,8 @@ export function sendNews(
   return reply.send(Readable.from(textOf(parts, request, steps, isAsked), { objectMode: false, highWaterMark }));
 }
 
-function takeSlot({ newsStreams }: Parts, actor: AuthenticatedActor, { id }: AppAccess['app']): () => void {
-  const slot = newsStreams.take(`${usedBy(actor)} ${id}`);
+async function takeSlot({ newsStreams }: Parts, actor: Actor, { id }: AppAccess['app']): Promise<() => void> {
+  const slot = await newsStreams.take(`${usedBy(actor)} ${id}`);
   if (slot === 'taken by key') {
     throw rateLimited('Too many streams of this application’s news are open with this token.', retryAfterSeconds);
   }
@@ -122,7 +123,7 @@ function textOfRecord(record: NewsRecord): string {
 /** The last event: why the stream ends. The id stays what it was, so that the client goes on from there when it comes back. */
 function endText(parts: Parts, request: FastifyRequest, error: unknown): string {
   const { status, code, problem, cause } = toProblem(error, parts.addresses.base());
-  const line = { requestId: request.id, route: routeOf(request), code };
+  const line = { ...lineOf(parts, request), code };
   if (status >= 500 && code !== 'unavailable') parts.log.error({ ...line, err: cause }, 'a stream of news failed');
   else parts.log.debug(line, 'a stream of news was ended');
   return newsText('end', { code, detail: problem.detail });

@@ -1,9 +1,16 @@
-/** Places for what goes on for long, of which there are so many in all, and so many for each key. */
-export interface Slots {
-  /** Takes a place, and returns what gives it back; or says what there is no room for. */
-  take(key: string): (() => void) | 'all taken' | 'taken by key';
-  /** How many places are taken in all. */
+/** What gives a place back; or what there is no room for. */
+export type Slot = (() => void) | 'all taken' | 'taken by key';
+
+/** Places for what goes on for long, of which there are so many in all, and so many for each key. It may be another process that counts. */
+export interface SharedSlots {
+  take(key: string): Slot | Promise<Slot>;
+  /** How many places this process has taken. */
   readonly taken: number;
+}
+
+/** Places that this process counts. */
+export interface Slots extends SharedSlots {
+  take(key: string): Slot;
 }
 
 export function createSlots(max: number, maxPerKey: number): Slots {

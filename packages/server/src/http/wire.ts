@@ -212,8 +212,8 @@ export function toApiKeyInfo({ id, name, createdAtMs, lastUsedAtMs }: ApiKeyReco
   return { id, name, createdAt: time(createdAtMs), lastUsedAt: timeOrNull(lastUsedAtMs) };
 }
 
-export function toAccount({ user, email }: AccountWithEmail): Account {
-  return { id: user.id, name: user.name, email };
+export function toAccount({ user, email, isOperator }: AccountWithEmail): Account {
+  return { id: user.id, name: user.name, email, isOperator };
 }
 
 export function toSession(session: SessionRecord, actor: Actor): Session {

@@ -66,8 +66,8 @@ export function countBlobs(blobs: BlobStore, registry: Registry): BlobStore {
         () => blobs.size(address),
         (size) => (size === undefined ? 'missing' : 'done'),
       ),
-    async open(address, range) {
-      const open = () => blobs.open(address, range);
+    async open(address, range, signal, scratch) {
+      const open = () => blobs.open(address, range, signal, scratch);
       const chunks = await counted('open', open, (found) => (found === undefined ? 'missing' : 'begun'));
       return chunks && toTheEnd('open', chunks, countRead);
     },
@@ -78,7 +78,7 @@ export function countBlobs(blobs: BlobStore, registry: Registry): BlobStore {
         (wasThere) => (wasThere ? 'done' : 'missing'),
       ),
     list: () => toTheEnd('list', blobs.list(), () => {}),
-    ping: () => counted('ping', () => blobs.ping()),
+    ping: (signal) => counted('ping', () => blobs.ping(signal)),
   };
 }
 

@@ -10,8 +10,22 @@ export interface RequestCounts {
   routed(message: IncomingMessage, route: string): void;
   /** Counts a request that was answered from memory, at once. */
   answered(message: IncomingMessage, response: ServerResponse, startedAt: number): void;
+  /** What was counted so far, by method and route. */
+  counted(): Iterable<CountedRoute>;
+  /** How many connections are open. */
+  readonly connections: number;
   /** Counts a server's connections, and what goes over them: no request pays for that. */
   watchConnections(server: Server): void;
+}
+
+/** The requests of one route and method since the start. */
+export interface CountedRoute {
+  /** `GET /healthz`, for instance. */
+  readonly route: string;
+  /** By status; those that were aborted by 0. */
+  readonly byStatus: ReadonlyMap<number, number>;
+  /** How long they took, as {@link Histogram.counts} has it. */
+  readonly spread: readonly number[];
 }
 
 /** What is kept of one route and method. */
@@ -33,21 +47,32 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
 /** @param fromMemory the route whose answers are given from memory */
 export function createRequestCounts(registry: Registry, fromMemory: string): RequestCounts {
   const all = new Map<string, RouteSeries>();
+  const open = new Set<Socket>();
   let inProgress = 0;
   registry.atScrape('tenon_http_requests_in_progress', () => [{ labels: {}, value: inProgress }]);
   const listsFromMemory = registry.counter('tenon_lists_from_memory_total', {});
 
-  const seriesOf = (method: string, route: string): RouteSeries =>
-    all.getOrInsertComputed(`${method} ${route}`, () => ({
-      durations: registry.histogram('tenon_http_request_duration_seconds', { method, route }),
-      byStatus: new Map(),
-    }));
-  const count = (method: string, route: string, status: number | 'aborted', startedAt: number): void => {
-    const { durations, byStatus } = seriesOf(method, route);
-    durations.observe((performance.now() - startedAt) / 1000);
-    const make = () => registry.counter('tenon_http_requests_total', { method, route, status: String(status) });
-    byStatus.getOrInsertComputed(status, make).value++;
+  const seriesOf = (method: string, route: string): RouteSeries => {
+    const known = all.get(`${method} ${route}`);
+    if (known !== undefined) return known;
+    const durations = registry.histogram('tenon_http_request_duration_seconds', { method, route });
+    const made: RouteSeries = { durations, byStatus: new Map() };
+    all.set(`${method} ${route}`, made);
+    return made;
   };
+  const counterOf = (series: RouteSeries, method: string, route: string, status: number | 'aborted'): Counter => {
+    const known = series.byStatus.get(status);
+    if (known !== undefined) return known;
+    const counter = registry.counter('tenon_http_requests_total', { method, route, status: String(status) });
+    series.byStatus.set(status, counter);
+    return counter;
+  };
+  const count = (method: string, route: string, status: number | 'aborted', startedAt: number): void => {
+    const series = seriesOf(method, route);
+    series.durations.observe((performance.now() - startedAt) / 1000);
+    counterOf(series, method, route, status).value++;
+  };
+  let listSeries: RouteSeries | undefined; // what is answered from memory is worth a short way
 
   return {
     begin(message: RoutedMessage, response) {
@@ -65,14 +90,28 @@ export function createRequestCounts(registry: Registry, fromMemory: string): Req
     },
     answered({ method }, { statusCode }, startedAt) {
       listsFromMemory.value++;
-      count(method === 'HEAD' ? 'HEAD' : 'GET', fromMemory, statusCode, startedAt);
+      if (method === 'HEAD') return count('HEAD', fromMemory, statusCode, startedAt);
+      listSeries ??= seriesOf('GET', fromMemory);
+      listSeries.durations.observe((performance.now() - startedAt) / 1000);
+      counterOf(listSeries, 'GET', fromMemory, statusCode).value++;
     },
-    watchConnections: (server) => watchConnections(server, registry),
+    *counted() {
+      for (const [route, { durations, byStatus }] of all) {
+        const statuses = Array.from(
+          byStatus,
+          ([status, { value }]) => [status === 'aborted' ? 0 : status, value] as const,
+        );
+        yield { route, byStatus: new Map(statuses), spread: durations.counts };
+      }
+    },
+    get connections() {
+      return open.size;
+    },
+    watchConnections: (server) => watchConnections(server, registry, open),
   };
 }
 
-function watchConnections(server: Server, registry: Registry): void {
-  const open = new Set<Socket>();
+function watchConnections(server: Server, registry: Registry, open: Set<Socket>): void {
   const closed = { read: 0, written: 0 };
   server.on('connection', (socket) => {
     open.add(socket);

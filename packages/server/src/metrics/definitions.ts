@@ -5,10 +5,14 @@ export interface Definition {
   readonly help: string;
   /** A histogram's upper bounds, in the unit of its name. */
   readonly buckets?: readonly number[];
+  /** What one value is made of those of several processes that serve together; default `sum`. `each` tells them apart by a label `worker`. */
+  readonly together?: 'sum' | 'least' | 'each';
 }
 
 /** From what is answered from memory to what a worker thread or a slow store takes. */
-const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+export const secondsBuckets: readonly number[] = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
 
 /**
  * Every metric there is, in the order in which they are written; `docs/reference/metrics.md` shows the same. Names and units are as
@@ -19,7 +23,24 @@ export const definitions = {
   tenon_build_info: {
     type: 'gauge',
     labels: ['version', 'node', 'metadata', 'blobs'],
+    together: 'least',
     help: '1, with the version of Tenon and of Node.js, and where metadata (`sqlite`, `postgresql`) and plugins (`folder`, `s3`) are kept',
+  },
+
+  tenon_processes: {
+    type: 'gauge',
+    labels: [],
+    help: 'processes that serve requests: one, or the workers that answered',
+  },
+  tenon_process_exits_total: {
+    type: 'counter',
+    labels: [],
+    help: 'workers that ended though nobody had told them to; others were started in their place',
+  },
+  tenon_process_scrapes_missed_total: {
+    type: 'counter',
+    labels: [],
+    help: 'how often a worker did not answer within a second what it has counted: its counters are told as they last were, and its gauges left out',
   },
 
   tenon_http_requests_total: {
@@ -61,19 +82,19 @@ export const definitions = {
     labels: ['action'],
     help: 'changes that were committed here, by their action in the audit trail; `plugin.publish` is a publish',
   },
-  tenon_worker_tasks_total: {
+  tenon_thread_tasks_total: {
     type: 'counter',
     labels: ['pool', 'task', 'outcome'],
-    help: 'what was asked of the worker threads for modules (`check`, `compare`, `instrument`, `report`) and passwords (`hash`, `verify`); `done` is what a thread answered, a refusal of the module included',
+    help: 'what was asked of the threads for modules (`check`, `compare`, `instrument`, `report`) and passwords (`hash`, `verify`); `done` is what a thread answered, a refusal of the module included',
   },
-  tenon_worker_task_duration_seconds: {
+  tenon_thread_task_duration_seconds: {
     type: 'histogram',
     labels: ['pool', 'task'],
     buckets: secondsBuckets,
     help: 'how long such tasks took, waiting included',
   },
-  tenon_worker_tasks_queued: { type: 'gauge', labels: ['pool'], help: 'tasks that wait for a thread' },
-  tenon_worker_tasks_running: { type: 'gauge', labels: ['pool'], help: 'tasks that a thread is at' },
+  tenon_thread_tasks_queued: { type: 'gauge', labels: ['pool'], help: 'tasks that wait for a thread' },
+  tenon_thread_tasks_running: { type: 'gauge', labels: ['pool'], help: 'tasks that a thread is at' },
 
   tenon_store_transactions_total: {
     type: 'counter',
@@ -91,14 +112,15 @@ export const definitions = {
     labels: [],
     help: 'how often a transaction was run again, because another one was faster',
   },
-  tenon_store_answers_dropped_total: {
+  tenon_memory_answers_total: {
     type: 'counter',
-    labels: [],
-    help: 'how often what was kept in memory was dropped, because something had been committed, here or elsewhere, or nobody could tell whether it had',
+    labels: ['result'],
+    help: 'what was looked for in memory before the store was asked: `known`; `unknown`; or `stale`, since a commit had touched it, here or elsewhere, or nobody could tell whether one had',
   },
   tenon_store_revision_trusted: {
     type: 'gauge',
     labels: [],
+    together: 'least',
     help: '1 while it is known what others commit; 0 while that channel of the database is interrupted, and nothing is kept in memory',
   },
 
@@ -126,27 +148,52 @@ export const definitions = {
   },
   tenon_content_cache_bytes: { type: 'gauge', labels: [], help: 'how much content is kept in memory' },
 
+  tenon_spans_total: {
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'spans of requests that were `sent` to the collector, `rejected` by it, `failed` to reach it, or were `dropped` because too many waited already; only where requests are traced',
+  },
+  tenon_spans_queued: { type: 'gauge', labels: [], help: 'spans that wait to be sent' },
+
   process_cpu_seconds_total: { type: 'counter', labels: [], help: 'processor time of all threads' },
-  process_start_time_seconds: { type: 'gauge', labels: [], help: 'when the process began, since the Unix epoch' },
+  process_start_time_seconds: {
+    type: 'gauge',
+    labels: [],
+    together: 'least',
+    help: 'when the process began, since the Unix epoch',
+  },
   process_resident_memory_bytes: { type: 'gauge', labels: [], help: 'memory that the process has' },
-  nodejs_heap_size_used_bytes: { type: 'gauge', labels: [], help: 'the main thread’s JavaScript heap in use' },
+  nodejs_heap_size_used_bytes: {
+    type: 'gauge',
+    labels: [],
+    together: 'each',
+    help: 'the main thread’s JavaScript heap in use',
+  },
   nodejs_external_memory_bytes: {
     type: 'gauge',
     labels: [],
+    together: 'each',
     help: 'memory of buffers and the like, outside of the heap',
   },
   nodejs_eventloop_active_seconds_total: {
     type: 'counter',
     labels: [],
+    together: 'each',
     help: 'how long the main thread was at work; its rate is the share of a core that it uses',
   },
   nodejs_eventloop_lag_p50_seconds: {
     type: 'gauge',
     labels: [],
+    together: 'each',
     help: 'how late timers were since the last scrape: the median',
   },
-  nodejs_eventloop_lag_p99_seconds: { type: 'gauge', labels: [], help: 'the same: one in a hundred was later' },
-  nodejs_eventloop_lag_max_seconds: { type: 'gauge', labels: [], help: 'the same: the latest' },
+  nodejs_eventloop_lag_p99_seconds: {
+    type: 'gauge',
+    labels: [],
+    together: 'each',
+    help: 'the same: one in a hundred was later',
+  },
+  nodejs_eventloop_lag_max_seconds: { type: 'gauge', labels: [], together: 'each', help: 'the same: the latest' },
 } as const satisfies Readonly<Record<string, Definition>>;
 
 export type MetricName = keyof typeof definitions;

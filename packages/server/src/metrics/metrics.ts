@@ -9,7 +9,7 @@ import { createRequestCounts, type RequestCounts } from './count-requests.ts';
 import { readProcess } from './process.ts';
 import { createRegistry, type Registry } from './registry.ts';
 
-/** What counts while a server runs that is asked for metrics. Without it nothing is counted, and nothing pays for it. */
+/** What counts while a server runs, whether somebody asks for metrics or its operators look at its status. */
 export interface Metrics {
   readonly registry: Registry;
   readonly requests: RequestCounts;
@@ -17,35 +17,51 @@ export interface Metrics {
   tasksOf(pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd>;
   /** Has read at each scrape what the parts know by themselves. */
   watch(data: Watched, parts: Pick<Parts, 'contents' | 'newsStreams'>): void;
+  /** Has read at each scrape what became of spans, where requests are traced. */
+  watchSpans(counts: () => SpanCounts): void;
   close(): void;
 }
+
+/** What became of spans. */
+export type SpanCounts = Readonly<Record<'sent' | 'rejected' | 'failed' | 'dropped' | 'queued', number>>;
 
 /** What knows, of all that a data folder is worked on with, something that is asked for at each scrape. */
 export interface Watched {
   readonly workers: { readonly load: PoolLoad };
   readonly passwords: { readonly load: PoolLoad };
   readonly store: Pick<Store, 'isRevisionTrusted'>;
-  readonly context: Pick<Context, 'snapshots'>;
+  readonly context: Pick<Context, 'memories'>;
 }
 
-/** @param listRoute the route of binding lists as it is declared: the one that is answered from memory */
-export function createMetrics(settings: StoreSettings, listRoute: string): Metrics {
+/**
+ * @param listRoute the route of binding lists as it is declared: the one that is answered from memory
+ * @param isServed whether somebody may ask for metrics: what nobody else asks for is watched then
+ */
+export function createMetrics(settings: StoreSettings, listRoute: string, isServed = true): Metrics {
   const registry = createRegistry();
   const kept = {
     metadata: settings.databaseUrl === undefined ? 'sqlite' : 'postgresql',
     blobs: settings.s3Bucket === undefined ? 'folder' : 's3',
   };
   registry.atScrape('tenon_build_info', () => [{ labels: { version, node: process.version, ...kept }, value: 1 }]);
+  registry.atScrape('tenon_processes', () => [{ labels: {}, value: 1 }]);
   return {
     registry,
     requests: createRequestCounts(registry, listRoute),
     tasksOf: (pool) => (task, outcome, durationMs) => {
       const { kind } = task;
-      registry.counter('tenon_worker_tasks_total', { pool, task: kind, outcome }).value++;
-      registry.histogram('tenon_worker_task_duration_seconds', { pool, task: kind }).observe(durationMs / 1000);
+      registry.counter('tenon_thread_tasks_total', { pool, task: kind, outcome }).value++;
+      registry.histogram('tenon_thread_task_duration_seconds', { pool, task: kind }).observe(durationMs / 1000);
     },
     watch: (data, parts) => watch(registry, data, parts),
-    close: readProcess(registry),
+    watchSpans(counts) {
+      registry.atScrape('tenon_spans_total', () => {
+        const { queued: _, ...ended } = counts();
+        return Object.entries(ended).map(([outcome, value]) => ({ labels: { outcome }, value }));
+      });
+      registry.atScrape('tenon_spans_queued', () => [{ labels: {}, value: counts().queued }]);
+    },
+    close: isServed ? readProcess(registry) : () => {},
   };
 }
 
@@ -59,11 +75,11 @@ function watch(
     { labels: { pool: 'passwords' }, value: of(passwords.load) },
   ];
   registry.atScrape(
-    'tenon_worker_tasks_queued',
+    'tenon_thread_tasks_queued',
     ofPools(({ queued }) => queued),
   );
   registry.atScrape(
-    'tenon_worker_tasks_running',
+    'tenon_thread_tasks_running',
     ofPools(({ running }) => running),
   );
   registry.atScrape('tenon_news_streams', () => [{ labels: {}, value: newsStreams.taken }]);
@@ -72,6 +88,8 @@ function watch(
     { labels: { result: 'hit' }, value: contents.usage.hits },
     { labels: { result: 'miss' }, value: contents.usage.misses },
   ]);
-  registry.atScrape('tenon_store_answers_dropped_total', () => [{ labels: {}, value: context.snapshots.dropped }]);
+  registry.atScrape('tenon_memory_answers_total', () =>
+    Object.entries(context.memories.usage).map(([result, value]) => ({ labels: { result }, value })),
+  );
   registry.atScrape('tenon_store_revision_trusted', () => [{ labels: {}, value: Number(store.isRevisionTrusted()) }]);
 }

@@ -1,4 +1,5 @@
 import { type Definition, definitions, type LabelsOf, type MetricName, type NameOf } from './definitions.ts';
+import { formatReadings, type Readings } from './readings.ts';
 
 /** What only grows. Plain numbers, so that counting costs nothing worth a word. */
 export interface Counter {
@@ -7,6 +8,8 @@ export interface Counter {
 
 /** How values are spread. */
 export interface Histogram {
+  /** How many values lie below each bound of the buckets and above the one before, and last how many lie above all. */
+  readonly counts: readonly number[];
   observe(value: number): void;
 }
 
@@ -16,14 +19,16 @@ export interface Reading<Name extends MetricName> {
   readonly value: number;
 }
 
-/** The metrics' values, and the text that Prometheus reads. */
+/** The metrics' values. */
 export interface Registry {
   /** The counter with these labels: always the same one. It is at zero, and written, from when it is first asked for. */
   counter<Name extends NameOf<'counter'>>(name: Name, labels: LabelsOf<Name>): Counter;
   histogram<Name extends NameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>): Histogram;
   /** Has values read at each scrape that are counted elsewhere already. */
   atScrape<Name extends NameOf<'counter' | 'gauge'>>(name: Name, read: () => readonly Reading<Name>[]): void;
-  /** All values, in Prometheus's text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
+  /** All values. */
+  readings(): Readings;
+  /** All values, in the text that Prometheus reads. */
   text(): string;
 }
 
@@ -33,7 +38,7 @@ export const textFormatType = 'text/plain; version=0.0.4; charset=utf-8';
 type Labels = Readonly<Record<string, string>>;
 
 interface Series {
-  lines(): string[];
+  entries(): [series: string, value: number][];
 }
 
 export function createRegistry(): Registry {
@@ -41,34 +46,38 @@ export function createRegistry(): Registry {
   const readers = new Map<MetricName, () => readonly { readonly labels: Labels; readonly value: number }[]>();
 
   const seriesOf = <S extends Series & (Counter | Histogram)>(name: MetricName, labels: Labels, make: () => S): S => {
-    const ofName = series.getOrInsertComputed(name, () => new Map());
+    const ofName = series.get(name) ?? new Map<string, S>();
+    series.set(name, ofName);
     const { labels: names }: Definition = definitions[name];
-    return ofName.getOrInsertComputed(names.map((label) => labels[label]).join('\n'), make) as S;
+    const key = names.map((label) => labels[label]).join('\n');
+    const one = (ofName.get(key) as S | undefined) ?? make();
+    ofName.set(key, one);
+    return one;
   };
+  const readingsOf = (name: MetricName): Record<string, number> => {
+    const counted = Iterator.from(series.get(name)?.values() ?? []).flatMap((one) => one.entries());
+    const read = (readers.get(name)?.() ?? []).map(({ labels, value }) => [seriesName(name, labels), value] as const);
+    return Object.fromEntries([...counted, ...read]);
+  };
+  const readings = (): Readings =>
+    Object.fromEntries((Object.keys(definitions) as MetricName[]).map((name) => [name, readingsOf(name)]));
+
   return {
     counter: (name, labels) => seriesOf(name, labels, () => createCounter(name, labels)),
     histogram: (name, labels) => seriesOf(name, labels, () => createHistogram(name, labels)),
     atScrape(name, read) {
       readers.set(name, read);
     },
-    text() {
-      const lines: string[] = [];
-      for (const [name, definition] of Object.entries(definitions) as [MetricName, Definition][]) {
-        const counted = Iterator.from(series.get(name)?.values() ?? []).flatMap((one) => one.lines());
-        const read = (readers.get(name)?.() ?? []).map(({ labels, value }) => lineOf(name, labels, value));
-        lines.push(`# HELP ${name} ${escapeHelp(definition.help)}`, `# TYPE ${name} ${definition.type}`);
-        lines.push(...counted, ...read);
-      }
-      return `${lines.join('\n')}\n`;
-    },
+    readings,
+    text: () => formatReadings(readings()),
   };
 }
 
 function createCounter(name: MetricName, labels: Labels): Series & Counter {
   return {
     value: 0,
-    lines() {
-      return [lineOf(name, labels, this.value)];
+    entries() {
+      return [[seriesName(name, labels), this.value]];
     },
   };
 }
@@ -78,32 +87,29 @@ function createHistogram(name: MetricName, labels: Labels): Series & Histogram {
   const counts = new Array<number>(buckets.length + 1).fill(0); // the last is what is above all bounds
   let sum = 0;
   return {
+    counts,
     observe(value) {
       sum += value;
       let at = 0;
       while (at < buckets.length && value > (buckets[at] as number)) at++;
       counts[at] = (counts[at] as number) + 1;
     },
-    lines() {
+    entries() {
       let count = 0;
-      const ofBuckets = counts.map((own, index) => {
+      const ofBuckets = counts.map((own, index): [string, number] => {
         count += own;
-        return lineOf(`${name}_bucket`, { ...labels, le: String(buckets[index] ?? '+Inf') }, count);
+        return [seriesName(`${name}_bucket`, { ...labels, le: String(buckets[index] ?? '+Inf') }), count];
       });
-      return [...ofBuckets, lineOf(`${name}_sum`, labels, sum), lineOf(`${name}_count`, labels, count)];
+      return [...ofBuckets, [seriesName(`${name}_sum`, labels), sum], [seriesName(`${name}_count`, labels), count]];
     },
   };
 }
 
-function lineOf(name: string, labels: Labels, value: number): string {
+function seriesName(name: string, labels: Labels): string {
   const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
-  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
+  return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
 }
 
 function escapeLabel(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
-}
-
-function escapeHelp(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }

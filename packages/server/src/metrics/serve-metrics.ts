@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Registry, textFormatType } from './registry.ts';
+import { textFormatType } from './registry.ts';
 
 /** Where metrics are asked for. */
 export interface MetricsServer {
@@ -15,13 +15,14 @@ const limits = { maxHeaderSize: 8 * 1024, headersTimeout: 5_000, requestTimeout:
  * Answers `GET /metrics` at an address of its own, which is not for the public: nothing that is reached through the other one can
  * lead here.
  *
+ * @param text gives all values, and doesn't reject
  * @throws the errors of listening
  */
 export async function serveMetrics(
-  registry: Registry,
+  text: () => string | Promise<string>,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<MetricsServer> {
-  const server = createServer(limits, (message, response) => answer(registry, message, response));
+  const server = createServer(limits, (message, response) => void answer(text, message, response));
   server.unref(); // what keeps the process alive is the service
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject).listen({ host, port }, resolve);
@@ -35,12 +36,16 @@ export async function serveMetrics(
   };
 }
 
-function answer(registry: Registry, message: IncomingMessage, response: ServerResponse): void {
+async function answer(
+  read: () => string | Promise<string>,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const { method, url = '' } = message;
   response.setHeader('cache-control', 'no-store').setHeader('x-content-type-options', 'nosniff');
   if (url.split('?', 1)[0] !== '/metrics') return void response.writeHead(404).end();
   if (method !== 'GET' && method !== 'HEAD') return void response.writeHead(405, { allow: 'GET, HEAD' }).end();
-  const text = Buffer.from(registry.text());
+  const text = Buffer.from(await read());
   response.writeHead(200, { 'content-type': textFormatType, 'content-length': text.length });
   response.end(method === 'HEAD' ? undefined : text);
 }

@@ -9,7 +9,7 @@ const cost = { memoryKiB: 8, passes: 1, lanes: 1 };
 describe('createPasswordWorkers()', () => {
   let hasher: PasswordWorkers;
   before(() => {
-    hasher = createPasswordWorkers({ passwordWorkers: 1, passwordQueue: 8, cost });
+    hasher = createPasswordWorkers({ passwordThreads: 1, passwordQueue: 8, cost });
   });
   after(() => hasher.close());
 
@@ -53,7 +53,7 @@ describe('createPasswordWorkers()', () => {
   it('knows hashes that were cheaper than new ones are', async () => {
     const cheap = await hasher.hash('magnolia');
     assert.equal(hasher.isOutdated(cheap), false);
-    const dearer = createPasswordWorkers({ passwordWorkers: 1, passwordQueue: 1, cost: { ...cost, passes: 2 } });
+    const dearer = createPasswordWorkers({ passwordThreads: 1, passwordQueue: 1, cost: { ...cost, passes: 2 } });
     assert.equal(dearer.isOutdated(cheap), true);
     assert.equal(await dearer.verify('magnolia', cheap), true);
     await dearer.close();

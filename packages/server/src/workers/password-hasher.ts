@@ -20,7 +20,7 @@ export const passwordCost: PasswordCost = { memoryKiB: 64 * 1024, passes: 3, lan
 
 export interface PasswordHasherOptions {
   /** Threads; each takes the cost's memory while it hashes. */
-  readonly passwordWorkers: number;
+  readonly passwordThreads: number;
   /** How many passwords may wait for a thread. */
   readonly passwordQueue: number;
   /** What new hashes cost. */
@@ -54,20 +54,20 @@ function demandArgon2(): void {
 
 /** Hashes passwords with Argon2id in threads of its own, so that neither requests nor work on modules wait for them. */
 export function createPasswordWorkers(
-  { passwordWorkers, passwordQueue, cost }: PasswordHasherOptions,
+  { passwordThreads, passwordQueue, cost }: PasswordHasherOptions,
   onEnd?: OnTaskEnd,
 ): PasswordWorkers {
   demandArgon2();
   const pool = createPool<PasswordTask, PasswordResult>({
     script: new URL('./password-worker.ts', import.meta.url),
-    size: passwordWorkers,
+    size: passwordThreads,
     maxQueued: passwordQueue,
     maxHeapMiB,
     onEnd,
   });
   const run = async (task: PasswordTask): Promise<PasswordResult> => {
     try {
-      return await pool.run(task, { transfer: [], timeoutMs });
+      return await pool.run(task, { timeoutMs });
     } catch (error) {
       if (error instanceof PoolError && error.code !== 'crashed') {
         throw new UnavailableError('Too many passwords wait to be looked at', { cause: error });

@@ -18,7 +18,7 @@ const script = new URL(
 `)}`,
 );
 
-const patient: RunOptions = { transfer: [], timeoutMs: 30_000 };
+const patient: RunOptions = { timeoutMs: 30_000 };
 
 describe('createPool()', () => {
   const pools: Pool<Task, number>[] = [];
@@ -87,6 +87,72 @@ describe('createPool()', () => {
     await assert.rejects(pool.run('exit', patient), { code: 'crashed' });
     await assert.rejects(pool.run('hoard', patient), { code: 'out_of_memory' });
     assert.ok((await pool.run('echo', patient)) > 0);
+  });
+
+  /** Tasks of one caller that keep all threads busy until they are given up. */
+  const flood = (pool: Pool<Task, number>, caller: string, count: number) => {
+    const controller = new AbortController();
+    const spinning = Array.from({ length: count }, () => {
+      return pool.run('spin', { ...patient, caller, signal: controller.signal }).catch((error) => error.code);
+    });
+    return {
+      spinning,
+      async end() {
+        controller.abort();
+        return Promise.all(spinning);
+      },
+    };
+  };
+
+  it('has a thread for others when one caller has all, and more that wait', async () => {
+    const pool = open(2, 4);
+    const loud = flood(pool, 'loud', 6);
+    assert.equal(pool.running, 2);
+    const answered = await Promise.all(['a', 'b', 'c'].map((caller) => pool.run('echo', { ...patient, caller })));
+    assert.equal(answered.length, 3);
+    assert.deepEqual([pool.running, pool.queued], [2, 2]); // two gave way to those who came when there was no room
+    assert.deepEqual((await loud.end()).sort(), [
+      'aborted',
+      'aborted',
+      'aborted',
+      'aborted',
+      'queue_full',
+      'queue_full',
+    ]);
+  });
+
+  it('gives that thread to nobody who has others', async () => {
+    const pool = open(2, 10);
+    const loud = flood(pool, 'loud', 2);
+    const [first, second] = [flood(pool, 'first', 2), flood(pool, 'second', 1)];
+    assert.deepEqual([pool.running, pool.queued], [3, 2]);
+    await Promise.all([first.end(), second.end(), loud.end()]);
+    assert.deepEqual([pool.running, pool.queued], [0, 0]);
+    const threads = await Promise.all(
+      Array.from({ length: 10 }, () => pool.run('echo', { ...patient, caller: 'loud' })),
+    );
+    assert.ok(new Set(threads).size <= 2, 'one caller alone has as many as there are');
+  });
+
+  it('makes what a thread gets when the thread begins, and moves it there', async () => {
+    const packed: Task[] = [];
+    const pool = createPool<Task, number>({
+      script,
+      size: 1,
+      maxQueued: 4,
+      maxHeapMiB: 64,
+      pack: (task) => {
+        packed.push(task);
+        return { task, transfer: [] };
+      },
+    });
+    pools.push(pool);
+    const loud = flood(pool, 'loud', 1);
+    const waiting = pool.run('echo', { ...patient, caller: 'loud' });
+    assert.deepEqual(packed, ['spin']);
+    await loud.end();
+    await waiting;
+    assert.deepEqual(packed, ['spin', 'echo']);
   });
 
   it('does not begin what is given up already, nor anything once it is closed', async () => {

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { createFairQueue } from './fair-queue.ts';
 
 /** Why a task has no result. */
 export type PoolFault = 'queue_full' | 'aborted' | 'timed_out' | 'crashed' | 'out_of_memory' | 'closed';
@@ -19,18 +20,28 @@ export type PoolOutcome = 'done' | PoolFault;
 export interface PoolOptions<Task> {
   /** The module that each worker runs. It answers every message with one message. */
   readonly script: URL;
+  /** How many workers there are; one more begins when all of these work for one caller, and another one waits. */
   readonly size: number;
   /** How many tasks may wait for a worker. */
   readonly maxQueued: number;
   /** The largest JavaScript heap of a worker, in MiB. */
   readonly maxHeapMiB: number;
-  /** Called when a task has ended, with how long that took, waiting included. */
-  readonly onEnd?: ((task: Task, outcome: PoolOutcome, durationMs: number) => void) | undefined;
+  /** What is sent to a worker for a task, made when it begins: what waits holds no copy. Default: the task itself. */
+  readonly pack?: ((task: Task) => Parcel) | undefined;
+  /** Called when a task has ended, with how long that took, waiting included, and how long it waited. */
+  readonly onEnd?: ((task: Task, outcome: PoolOutcome, durationMs: number, waitedMs: number) => void) | undefined;
+}
+
+/** What goes to a worker. */
+export interface Parcel {
+  readonly task: unknown;
+  /** What is moved to the worker, not copied. */
+  readonly transfer: readonly ArrayBuffer[];
 }
 
 export interface RunOptions {
-  /** What is moved to the worker, not copied. */
-  readonly transfer: readonly ArrayBuffer[];
+  /** Who asks: those who wait take turns. Default: one caller for all who don't say. */
+  readonly caller?: string | undefined;
   /** How long the worker may take, from when it begins. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -49,7 +60,9 @@ export interface Pool<Task, Result> {
 
 interface Job<Task, Result> {
   readonly task: Task;
+  readonly caller: string;
   readonly options: RunOptions;
+  readonly onBegin: () => void;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: PoolError) => void;
 }
@@ -65,20 +78,25 @@ interface Seat<Task, Result> {
  * Runs tasks in a fixed number of threads, each started when it is first needed. A task whose client goes away, or whose time
  * is up, is ended with its thread, and another one takes its place when needed: what runs in it is one synchronous
  * computation that can't be told to stop, and to let it run to its end would keep a core busy for nobody.
+ *
+ * Nobody has to wait for all that another caller sends: callers take turns, whoever has the most waiting gives way when the queue
+ * is full, and there is a worker for others when all are at one caller's.
  */
 export function createPool<Task, Result>(options: PoolOptions<Task>): Pool<Task, Result> {
   const idle: Seat<Task, Result>[] = [];
   const seats = new Set<Seat<Task, Result>>();
-  const queue = new Set<Job<Task, Result>>();
+  const queue = createFairQueue<Job<Task, Result>>(options.maxQueued);
   let isClosed = false;
 
+  const mayBegin = (caller: string): boolean => {
+    if (seats.size - idle.length < options.size) return true;
+    const served = new Set(Array.from(seats, ({ job }) => job?.caller));
+    served.delete(undefined);
+    return seats.size - idle.length === options.size && served.size === 1 && !served.has(caller);
+  };
   const next = (): void => {
-    for (const job of queue) {
-      const seat = idle.pop() ?? (seats.size < options.size ? open() : undefined);
-      if (seat === undefined) return;
-      queue.delete(job);
-      begin(seat, job);
-    }
+    for (let job = queue.next(mayBegin); job !== undefined; job = queue.next(mayBegin))
+      begin(idle.pop() ?? open(), job);
   };
 
   const open = (): Seat<Task, Result> => {
@@ -102,7 +120,8 @@ export function createPool<Task, Result>(options: PoolOptions<Task>): Pool<Task,
   };
 
   const begin = (seat: Seat<Task, Result>, job: Job<Task, Result>): void => {
-    const { timeoutMs, transfer, signal } = job.options;
+    const { timeoutMs, signal } = job.options;
+    job.onBegin();
     seat.job = job;
     seat.timer = setTimeout(() => {
       end(seat, new PoolError('timed_out', `The task took longer than ${timeoutMs} ms`));
@@ -112,7 +131,8 @@ export function createPool<Task, Result>(options: PoolOptions<Task>): Pool<Task,
     };
     signal?.addEventListener('abort', onAbort, { once: true });
     seat.worker.ref();
-    seat.worker.postMessage(job.task, [...transfer]);
+    const { task, transfer } = options.pack?.(job.task) ?? { task: job.task, transfer: [] };
+    seat.worker.postMessage(task, [...transfer]);
   };
 
   /** Takes the seat's job off it. */
@@ -135,31 +155,35 @@ export function createPool<Task, Result>(options: PoolOptions<Task>): Pool<Task,
     next();
   };
 
-  const run = (task: Task, runOptions: RunOptions): Promise<Result> => {
-    const { signal } = runOptions;
+  const run = (task: Task, runOptions: RunOptions, onBegin: () => void): Promise<Result> => {
+    const { signal, caller = '' } = runOptions;
     return new Promise<Result>((resolve, reject) => {
       if (isClosed) return reject(new PoolError('closed', 'The pool is closed'));
       if (signal?.aborted) return reject(new PoolError('aborted', 'Nobody waits for the task any more'));
-      const isBusy = idle.length === 0 && seats.size >= options.size;
-      if (isBusy && queue.size >= options.maxQueued) {
-        return reject(new PoolError('queue_full', `${queue.size} tasks wait already`));
-      }
-      const job: Job<Task, Result> = { task, options: runOptions, resolve, reject };
-      queue.add(job);
+      const job: Job<Task, Result> = { task, caller, options: runOptions, onBegin, resolve, reject };
+      // Whoever waits may not begin, so that nobody is passed by.
+      if (mayBegin(caller)) return begin(idle.pop() ?? open(), job);
+      const displaced = queue.add(caller, job);
+      displaced?.item.reject(new PoolError('queue_full', `${queue.size} tasks wait already`));
       const leaveQueue = (): void => {
-        if (queue.delete(job)) reject(new PoolError('aborted', 'Nobody waits for the task any more'));
+        if (queue.delete(caller, job)) reject(new PoolError('aborted', 'Nobody waits for the task any more'));
       };
       signal?.addEventListener('abort', leaveQueue, { once: true });
-      next();
     });
   };
 
   return {
     async run(task, runOptions) {
       const startedAt = performance.now();
-      const ended = (outcome: PoolOutcome): void => options.onEnd?.(task, outcome, performance.now() - startedAt);
+      let begunAt: number | undefined;
+      const ended = (outcome: PoolOutcome): void => {
+        const endedAt = performance.now();
+        options.onEnd?.(task, outcome, endedAt - startedAt, (begunAt ?? endedAt) - startedAt);
+      };
       try {
-        const result = await run(task, runOptions);
+        const result = await run(task, runOptions, () => {
+          begunAt = performance.now();
+        });
         ended('done');
         return result;
       } catch (error) {
@@ -175,8 +199,7 @@ export function createPool<Task, Result>(options: PoolOptions<Task>): Pool<Task,
     },
     async close() {
       isClosed = true;
-      for (const job of queue) job.reject(new PoolError('closed', 'The pool is closed'));
-      queue.clear();
+      for (const job of queue.clear()) job.reject(new PoolError('closed', 'The pool is closed'));
       const workers = [...seats].map(({ worker }) => worker);
       for (const seat of seats) end(seat, new PoolError('closed', 'The pool is closed'));
       await Promise.all(workers.map((worker) => worker.terminate()));

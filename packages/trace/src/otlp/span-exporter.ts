@@ -9,7 +9,7 @@ import {
   type OtlpOptions,
 } from './options.ts';
 import { traceRequestSchema } from './schema.ts';
-import { traceRequest } from './trace-request.ts';
+import { type HostSpan, traceRequest } from './trace-request.ts';
 import { createTransport, DeliveryFailure, exportFailed, tell } from './transport.ts';
 
 /** Options of {@link otlpExporter}. */
@@ -20,6 +20,8 @@ export interface OtlpExporterOptions extends OtlpOptions {
   readonly maxBatchSpans?: number | undefined;
   /** Milliseconds that a span waits for others at most. Default: 1,000. */
   readonly batchDelayMs?: number | undefined;
+  /** The instrumentation scope: what makes the spans. Default: `@tenon/trace`, with its version. */
+  readonly scope?: { readonly name: string; readonly version: string } | undefined;
 }
 
 /** What became of the spans. `sent + rejected + failed + dropped + queued` is how many were handed over. */
@@ -38,8 +40,8 @@ export interface OtlpSpanCounts {
 
 /** Sends spans to an OpenTelemetry collector, or to a service that speaks its protocol. */
 export interface OtlpExporter extends SpanExporter {
-  /** Puts spans into the queue; never throws. */
-  export(spans: readonly Span[]): void;
+  /** Puts spans into the queue, of modules or of the host's own; never throws. */
+  export(spans: readonly (Span | HostSpan)[]): void;
   /** Sends all spans that have come so far. Rejects with the first `export_failed` since the last flush. */
   flush(): Promise<void>;
   /** Flushes, for `shutdownTimeoutMs` at the most, and takes nothing more. A second call waits for the first. */
@@ -54,8 +56,20 @@ export interface OtlpExporter extends SpanExporter {
  * @throws TraceError with code `invalid_option`
  */
 export function otlpExporter(options: OtlpExporterOptions = {}): OtlpExporter {
-  checkOtlpOptions(options, { maxQueueSpans: checkCount, maxBatchSpans: checkCount, batchDelayMs: checkPositive });
+  checkOtlpOptions(options, {
+    maxQueueSpans: checkCount,
+    maxBatchSpans: checkCount,
+    batchDelayMs: checkPositive,
+    scope: checkScope,
+  });
   return createOtlpExporter(options, hostEnvironment(options));
+}
+
+function checkScope(value: unknown): string | undefined {
+  const { name, version } = (value ?? {}) as { readonly name?: unknown; readonly version?: unknown };
+  return typeof name === 'string' && typeof version === 'string'
+    ? undefined
+    : 'an object with name and version, as text';
 }
 
 /** {@link otlpExporter} in a world that is handed in. */
@@ -63,7 +77,7 @@ export function createOtlpExporter(options: OtlpExporterOptions, environment: Ot
   const { maxQueueSpans = 100_000, maxBatchSpans = 1_000, batchDelayMs = 1_000, shutdownTimeoutMs = 30_000 } = options;
   const transport = createTransport('/v1/traces', traceRequestSchema, options, environment);
   const counts = { sent: 0, rejected: 0, failed: 0, dropped: 0 };
-  let waiting: Span[] = [];
+  let waiting: (Span | HostSpan)[] = [];
   let onItsWay = 0;
   /** Spans that were ever taken into the queue. */
   let taken = 0;
@@ -73,11 +87,11 @@ export function createOtlpExporter(options: OtlpExporterOptions, environment: Ot
   let isOverflowTold = false;
   let closed: Promise<void> | undefined;
 
-  function take(spans: readonly Span[]): void {
+  function take(spans: readonly (Span | HostSpan)[]): void {
     const room = closed === undefined ? Math.max(0, maxQueueSpans - waiting.length - onItsWay) : 0;
     // Parents come before children: what is kept of a trace holds together.
     const kept = Math.min(spans.length, room);
-    for (let index = 0; index < kept; index++) waiting.push(spans[index] as Span);
+    for (let index = 0; index < kept; index++) waiting.push(spans[index] as Span | HostSpan);
     taken += kept;
     if (spans.length > room) overflow(spans.length - room);
     schedule();
@@ -122,10 +136,10 @@ export function createOtlpExporter(options: OtlpExporterOptions, environment: Ot
     if (waiting.length < maxQueueSpans && closed === undefined) isOverflowTold = false;
   }
 
-  async function deliver(batch: readonly Span[]): Promise<void> {
+  async function deliver(batch: readonly (Span | HostSpan)[]): Promise<void> {
     if (batch.length === 0) return;
     try {
-      const { rejected, message } = await transport.send(traceRequest(batch, options.resource));
+      const { rejected, message } = await transport.send(traceRequest(batch, options.resource, options.scope));
       const refused = Math.min(rejected, batch.length);
       counts.rejected += refused;
       counts.sent += batch.length - refused;

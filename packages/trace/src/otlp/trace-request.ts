@@ -2,17 +2,42 @@ import type { Span } from '../span.ts';
 import { spanAttributes } from '../span-attributes.ts';
 import { attributeMessages } from './attributes.ts';
 import { encodeJson, encodeProtobuf } from './encode.ts';
-import type { EventMessage, SpanMessage, TraceRequest } from './messages.ts';
+import type { EventMessage, ScopeMessage, SpanMessage, TraceRequest } from './messages.ts';
 import { type ResourceAttributes, resourceMessage, scopeMessage } from './resource.ts';
 import { traceRequestSchema } from './schema.ts';
 
-/** `SPAN_KIND_INTERNAL`: a module's functions call each other within one process. */
-const internalKind = 1;
+/** A span of the host's own, of a request that it serves say: it has the attributes that it is given, and no others. */
+export interface HostSpan
+  extends Pick<
+    Span,
+    | 'traceId'
+    | 'spanId'
+    | 'parentSpanId'
+    | 'traceFlags'
+    | 'traceState'
+    | 'name'
+    | 'startTimeUnixNano'
+    | 'endTimeUnixNano'
+    | 'status'
+    | 'attributes'
+    | 'events'
+    | 'dropped'
+  > {
+  /** https://opentelemetry.io/docs/specs/otel/trace/api/#spankind */
+  readonly kind: 'internal' | 'server' | 'client';
+}
+
+/** Numbers of OTLP. A module's functions call each other within one process. */
+const kinds = { internal: 1, server: 2, client: 3 } as const;
 const errorStatus = 2;
 
 /** The request that takes spans to a collector: `ExportTraceServiceRequest`. */
-export function traceRequest(spans: readonly Span[], resource?: ResourceAttributes): TraceRequest {
-  const scopeSpans = [{ scope: scopeMessage, spans: spans.map(spanMessage) }];
+export function traceRequest(
+  spans: readonly (Span | HostSpan)[],
+  resource?: ResourceAttributes,
+  scope: ScopeMessage = scopeMessage,
+): TraceRequest {
+  const scopeSpans = [{ scope, spans: spans.map(spanMessage) }];
   return { resourceSpans: [{ resource: resourceMessage(resource), scopeSpans }] };
 }
 
@@ -26,17 +51,18 @@ export function otlpProtobuf(spans: readonly Span[], resource?: ResourceAttribut
   return encodeProtobuf(traceRequest(spans, resource), traceRequestSchema);
 }
 
-function spanMessage(span: Span): SpanMessage {
+function spanMessage(span: Span | HostSpan): SpanMessage {
+  const isHosts = 'kind' in span;
   return {
     traceId: span.traceId,
     spanId: span.spanId,
     traceState: span.traceState,
     parentSpanId: span.parentSpanId,
     name: span.name.toWellFormed(),
-    kind: internalKind,
+    kind: kinds[isHosts ? span.kind : 'internal'],
     startTimeUnixNano: span.startTimeUnixNano,
     endTimeUnixNano: span.endTimeUnixNano,
-    attributes: attributeMessages(spanAttributes(span)),
+    attributes: attributeMessages(isHosts ? span.attributes : spanAttributes(span)),
     droppedAttributesCount: span.dropped.attributes || undefined,
     events: span.events.length === 0 ? undefined : span.events.map(eventMessage),
     droppedEventsCount: span.dropped.events || undefined,

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { ErrorCode } from '@tenon/protocol';
 import type { Settings } from '../../config-settings.ts';
-import type { ByteBudget } from './byte-budget.ts';
+import type { BodyMemory } from './body-memory.ts';
+import type { ByteLease } from './byte-budget.ts';
 
 /** What is needed to read a request's body. */
 export interface BodySource {
@@ -12,12 +13,13 @@ export interface BodySource {
     Settings,
     'maxModuleBytes' | 'maxJsonBytes' | 'maxConfigBytes' | 'maxMultipartParts' | 'idleTimeoutMs'
   >;
+  /** Whether it may come slowly, as long as it comes. A stranger's has to be there within the idle time-out. */
+  readonly mayBeSlow: boolean;
+  /** Where the body is put together. */
+  readonly memory: BodyMemory;
   /** Bytes that are kept are taken from here. */
-  readonly lease: ByteLease;
+  readonly lease: Pick<ByteLease, 'take'>;
 }
-
-/** One request's share of the memory for bodies. */
-export type ByteLease = Pick<ByteBudget, 'take'>;
 
 /** How one kind of body is read, and how the description of the interface shows it. */
 export interface BodyReader<T> {

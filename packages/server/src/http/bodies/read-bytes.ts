@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { HttpError, unavailable } from '../http-error.ts';
 import type { BodySource } from './body-reader.ts';
 
@@ -8,11 +7,11 @@ export class ClientGone extends Error {
 }
 
 /**
- * Reads a body whole.
+ * Reads a body whole. What it returns is empty once the request has been handled.
  *
  * @param what names the limit, and the setting that moves it, in the error
  * @throws HttpError `payload_too_large`, `unavailable` when bodies fill the memory that they may have, `request_timeout` when
- *   the client sends nothing for too long
+ *   the client sends nothing for too long, or is a stranger and has not sent all by then
  * @throws ClientGone
  */
 export async function readBytes(source: BodySource, maxBytes: number, what: string): Promise<Buffer<ArrayBuffer>> {
@@ -24,15 +23,15 @@ export async function readBytes(source: BodySource, maxBytes: number, what: stri
   }
   const announced = Number(length ?? 0);
   if (announced > maxBytes) throw tooLarge(what, maxBytes);
-  const chunks: Buffer[] = [];
+  const { memory } = source;
   let size = 0;
-  await forEachChunk(source.message, source.limits.idleTimeoutMs, (chunk) => {
+  await forEachChunk(source, (chunk) => {
     size += chunk.length;
     if (size > maxBytes) throw tooLarge(what, maxBytes);
     keep(source, chunk.length);
-    chunks.push(chunk);
+    memory.add(chunk);
   });
-  return Buffer.concat(chunks, size);
+  return memory.bytes();
 }
 
 /** Takes bytes of the memory for bodies. */
@@ -49,18 +48,14 @@ export function tooLarge(what: string, maxBytes: number): HttpError {
  * Hands on a message's chunks as they come. When `take` throws, the rest is left unread: `drain.ts` sees to it that the client
  * can still read its answer.
  */
-export function forEachChunk(
-  message: IncomingMessage,
-  idleTimeoutMs: number,
-  take: (chunk: Buffer) => void,
-): Promise<void> {
+function forEachChunk(source: BodySource, take: (chunk: Buffer) => void): Promise<void> {
+  const { message, mayBeSlow, limits } = source;
+  const seconds = `${limits.idleTimeoutMs / 1000} seconds`;
+  const tooSlow = mayBeSlow ? `The body stopped coming for ${seconds}.` : `The body was not there within ${seconds}.`;
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => settle(new HttpError('request_timeout', `The body stopped coming for ${idleTimeoutMs / 1000} seconds.`)),
-      idleTimeoutMs,
-    );
+    const timer = setTimeout(() => settle(new HttpError('request_timeout', tooSlow)), limits.idleTimeoutMs);
     const onData = (chunk: Buffer): void => {
-      timer.refresh();
+      if (mayBeSlow) timer.refresh();
       try {
         take(chunk);
       } catch (error) {

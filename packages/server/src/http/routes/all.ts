@@ -17,6 +17,7 @@ import { pluginRoutes } from './plugins.ts';
 import { referenceRoutes } from './reference.ts';
 import { sessionRoutes } from './session.ts';
 import { sessionAuthorizationRoutes } from './session-authorization.ts';
+import { statusRoutes } from './status.ts';
 import { tokenRoutes } from './tokens.ts';
 import { versionRoutes } from './versions.ts';
 
@@ -41,6 +42,7 @@ export const allRoutes: readonly Route[] = [
   ...instrumentRoutes,
   ...consoleRoutes,
   ...healthRoutes,
+  ...statusRoutes,
   ...referenceRoutes,
 ];
 

@@ -46,10 +46,11 @@ export const bindingRoutes: readonly Route[] = [
       },
       errors: ['invalid_request', 'precondition_failed'],
     },
-    handle: async ({ context }, { request, admission, snapshot }, reply) => {
+    handle: async ({ context }, { request, admission: { access }, since }, reply) => {
       const { headers, originalUrl: target } = request;
-      const answer = await readBindings(context, admission.access, guestKeyOfTarget(target));
-      rememberAnswer(snapshot, { authorization: headers.authorization, target }, answer, admission.actor);
+      const guestKey = guestKeyOfTarget(target);
+      const answer = await readBindings(context, access, guestKey);
+      rememberAnswer(context, { authorization: headers.authorization, target, guestKey }, answer, access, since);
       const outcome = evaluateConditions(headers, answer.etag);
       if (outcome === 'precondition_failed') {
         throw new HttpError('precondition_failed', '"if-match" names another entity tag.');

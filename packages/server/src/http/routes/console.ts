@@ -27,6 +27,7 @@ const pages: readonly (readonly [path: string, id: string, summary: string])[] =
   ['/account', 'showAccount', "The page of one's own account"],
   ['/account/activity', 'showActivity', "The page of what one did, and of what was done to one's account"],
   ['/account/tokens', 'showTokens', 'The page of access tokens and API keys'],
+  ['/status', 'showStatus', 'The page on which operators see how the server is'],
   ['/oauth/authorize', 'showAuthorization', "The page to approve a program's login (RFC 6749 §3.1)"],
   ['/device', 'showDevice', "The page to approve a login by a device's code (RFC 8628 §3.3)"],
   ['/trace', 'showTrace', 'The page that instruments and runs a module in the browser'],

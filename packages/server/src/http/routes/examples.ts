@@ -14,7 +14,7 @@ export const example = {
   time: '2026-03-01T12:00:00.000Z',
 } as const;
 
-export const accountExample = { id: example.userId, name: 'Ada', email: 'ada@example.org' };
+export const accountExample = { id: example.userId, name: 'Ada', email: 'ada@example.org', isOperator: false };
 
 export const appExample = {
   id: example.appId,

@@ -100,8 +100,10 @@ export const extensionPointRoutes: readonly Route[] = [
       description: 'Tells which of the plugins that are bound now would not fit any more, and why. Nothing is changed.',
       answers: { 200: { description: 'what would break', schema: schemaTrial, example: schemaTrialExample } },
     },
-    handle: async ({ context }, { admission, body }, reply) =>
-      toSchemaTrial(await trySchema(context, admission.access, body, goneSignal(reply.raw))),
+    handle: async ({ context }, { admission, body }, reply) => {
+      const asker = { caller: admission.actor.userId, signal: goneSignal(reply.raw) };
+      return toSchemaTrial(await trySchema(context, admission.access, body, asker));
+    },
   }),
   route({
     method: 'DELETE',

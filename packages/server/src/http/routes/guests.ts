@@ -8,8 +8,7 @@ import {
   listOf,
   pageQuery,
 } from '@tenon/protocol';
-import type { AppAccess } from '../../domain/access.ts';
-import type { AuthenticatedActor } from '../../domain/authenticate.ts';
+import type { Actor, AppAccess } from '../../domain/access.ts';
 import {
   inviteGuest,
   listGuests,
@@ -62,7 +61,7 @@ const inviteAnswers = {
 
 async function invite(
   { context, addresses }: Parts,
-  { actor, access }: { readonly actor: AuthenticatedActor; readonly access: AppAccess },
+  { actor, access }: { readonly actor: Actor; readonly access: AppAccess },
   body: InvitationInput,
 ): Promise<InvitationLink> {
   const code = await inviteGuest(context, actor, access, body);

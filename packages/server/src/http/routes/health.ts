@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { lineOf } from '../answer-error.ts';
 import { HttpError } from '../http-error.ts';
 import { type Route, route } from '../route.ts';
 
@@ -32,18 +33,14 @@ export const healthRoutes: readonly Route[] = [
       answers: { 200: { description: 'they do', schema: health, example: { status: 'ok' } } },
       errors: ['unavailable'],
     },
-    handle: async ({ context, draining, log }) => {
+    handle: async (parts, { request }) => {
+      const { readiness, draining, log } = parts;
       if (draining.isOn()) throw new HttpError('unavailable', 'Not ready: this server is stopping.', retryLater);
-      const stores = { 'metadata store': context.store, 'blob store': context.blobs };
-      const failed: string[] = [];
-      for (const [name, store] of Object.entries(stores)) {
-        await store.ping().catch((error: unknown) => {
-          log.error({ err: error, store: name }, 'not ready');
-          failed.push(name);
-        });
-      }
-      if (failed.length === 0) return { status: 'ok' };
-      throw new HttpError('unavailable', `Not ready: the ${failed.join(' and the ')} can't be used.`, retryLater);
+      const failures = await readiness.failures();
+      for (const { store, cause } of failures) log.error({ ...lineOf(parts, request), err: cause, store }, 'not ready');
+      if (failures.length === 0) return { status: 'ok' };
+      const told = failures.map(({ store, reason }) => `the ${store} ${reason}`).join('; ');
+      throw new HttpError('unavailable', `Not ready: ${told}.`, retryLater);
     },
   }),
 ];

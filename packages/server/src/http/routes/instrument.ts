@@ -48,14 +48,14 @@ export const instrumentRoutes: readonly Route[] = [
         'module_too_complex',
       ],
     },
-    handle: async ({ workers }, { query, body }, reply) => {
-      const signal = goneSignal(reply.raw);
+    handle: async ({ workers }, { query, body, admission }, reply) => {
+      const asker = { caller: admission.apiKey.userId, signal: goneSignal(reply.raw) };
       const { wasm, config, options } = body;
       if (query.answer === 'report') {
-        const json = await workers.report(wasm, { config, options }, signal);
+        const json = await workers.report(wasm, { config, options }, asker);
         return reply.header('content-type', 'application/json').send(json);
       }
-      const { bytes, notes, ...report } = await workers.instrument(wasm, { config, options }, signal);
+      const { bytes, notes, ...report } = await workers.instrument(wasm, { config, options }, asker);
       return reply
         .header('content-type', 'application/wasm')
         .header('instrumented-functions', String(report.tracedFunctions))

@@ -49,6 +49,7 @@ export const newsRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/v1/apps/:appId/news',
     access: appAccess,
+    hasOwnPlaces: true,
     doc: docOf('followAppNews', 'Be told which binding lists of an application change'),
     handle: (parts, { request, admission }, reply) =>
       sendNews(parts, { access: appAccess, actor: admission.actor, app: admission.access.app }, request, reply),
@@ -57,6 +58,7 @@ export const newsRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/v1/extension-points/:extensionPointId/news',
     access: extensionPointAccess,
+    hasOwnPlaces: true,
     doc: docOf('followExtensionPointNews', 'Be told which binding lists of an extension point change'),
     handle: (parts, { request, admission: { actor, access } }, reply) => {
       const { app, extensionPoint } = access;

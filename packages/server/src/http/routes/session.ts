@@ -108,7 +108,7 @@ export const sessionRoutes: readonly Route[] = [
     },
     handle: async (parts, { request, body }, reply) => {
       const browser = browserOf(parts, request);
-      if (parts.context.signUp === 'open' && body.linkCode === undefined) countSignUp(parts, browser.network);
+      if (parts.context.signUp === 'open' && body.linkCode === undefined) await countSignUp(parts, browser.network);
       const started = await withCodeTries(parts, request, () => signUp(parts.context, body, browser));
       reply.code(201);
       return answerStarted(parts, reply, started);
@@ -229,7 +229,7 @@ function answerStarted(parts: Parts, reply: FastifyReply, started: StartedSessio
 }
 
 /** An account costs a hash and a row that stays: nobody makes them by the thousand. */
-function countSignUp({ signUps }: Parts, network: string): void {
-  const seconds = signUps.take(network);
+async function countSignUp({ signUps }: Parts, network: string): Promise<void> {
+  const seconds = await signUps.take(network);
   if (seconds > 0) throw rateLimited('Too many accounts were made from your address.', seconds);
 }

@@ -11,7 +11,15 @@ import {
 } from '@tenon/protocol';
 import { demandScope } from '../../domain/access.ts';
 import { readAccount } from '../../domain/accounts.ts';
-import { createApiKey, createToken, listApiKeys, listTokens, revokeApiKey, revokeToken } from '../../domain/tokens.ts';
+import {
+  createApiKey,
+  createToken,
+  listApiKeys,
+  listTokens,
+  readOwnToken,
+  revokeApiKey,
+  revokeToken,
+} from '../../domain/tokens.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
 import { type Route, route } from '../route.ts';
@@ -45,13 +53,13 @@ export const tokenRoutes: readonly Route[] = [
         200: {
           description: 'you',
           schema: me,
-          example: { id: example.userId, name: 'Ada', email: null, token: tokenExample },
+          example: { id: example.userId, name: 'Ada', email: null, isOperator: false, token: tokenExample },
         },
       },
     },
     handle: async ({ context }, { admission: { actor } }) => {
       const account = toAccount(await readAccount(context, actor.userId));
-      return { ...account, token: toTokenInfo(actor.record) };
+      return { ...account, token: toTokenInfo(await readOwnToken(context, actor)) };
     },
   }),
   route({

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { oneAtATime } from './one-at-a-time.ts';
+
+describe('oneAtATime', () => {
+  let server: Server;
+  let served: { readonly url: string | undefined; readonly response: ServerResponse }[] = [];
+  before(async () => {
+    server = createServer(oneAtATime(({ url }, response) => void served.push({ url, response })));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+  });
+  beforeEach(() => {
+    served = [];
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const send = (count: number): Socket => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const requests = Array.from({ length: count }, (_, index) => `GET /${index} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    socket.on('error', () => {}).write(requests.join(''));
+    return socket;
+  };
+  const untilServed = async (count: number) => {
+    for (let tries = 0; served.length < count; tries++) {
+      assert.ok(tries < 1500, `${served.length} were served, not ${count}`);
+      await sleep(20);
+    }
+  };
+
+  it('serves what came in one piece in turn, each once the one before is answered', async () => {
+    const socket = send(50);
+    const answers = socket.setEncoding('latin1').toArray() as Promise<string[]>;
+    for (let turn = 0; turn < 50; turn++) {
+      await untilServed(turn + 1);
+      assert.equal(served.length, turn + 1);
+      assert.equal(served[turn]?.url, `/${turn}`);
+      served[turn]?.response.end(`answer ${turn}`);
+    }
+    socket.end();
+    const bodies = (await answers).join('').match(/answer \d+/g);
+    assert.deepEqual(
+      bodies,
+      Array.from({ length: 50 }, (_, turn) => `answer ${turn}`),
+    );
+  });
+
+  it('forgets those whose client has gone', async () => {
+    const gone = send(3);
+    await untilServed(1);
+    gone.resetAndDestroy();
+    const { response } = served[0] ?? assert.fail();
+    await once(response, 'close');
+    const socket = send(1);
+    await untilServed(2);
+    assert.deepEqual(
+      served.map(({ url }) => url),
+      ['/0', '/0'],
+    );
+    socket.destroy();
+  });
+
+  it('ends a connection on which more wait than any client sends ahead', async () => {
+    const socket = send(1000).resume();
+    await once(socket, 'close');
+    assert.ok(served.length <= 1);
+  });
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fastify, { type FastifyInstance } from 'fastify';
+import { sendChunks } from './send-chunks.ts';
+
+const chunkBytes = 256 * 1024;
+const chunkCount = 64;
+
+/** Gives chunks in the same memory each time, and tells how it ended. */
+class Chunks {
+  given = 0;
+  hasEnded = false;
+  readonly failAt: number | undefined;
+
+  constructor(failAt?: number) {
+    this.failAt = failAt;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    const scratch = Buffer.alloc(chunkBytes);
+    try {
+      for (; this.given < chunkCount; this.given++) {
+        if (this.given === this.failAt) throw new Error('the disk is broken');
+        yield scratch.fill(this.given);
+      }
+    } finally {
+      this.hasEnded = true;
+    }
+  }
+}
+
+describe('sendChunks()', () => {
+  let app: FastifyInstance;
+  let chunks: Chunks;
+  let broken: unknown[];
+  beforeEach(async () => {
+    app = fastify();
+    broken = [];
+    app.get('/', (_request, reply) => {
+      reply.header('content-length', chunkBytes * chunkCount).header('x-of', 'the framework');
+      return sendChunks(reply, chunks, (error) => broken.push(error));
+    });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+  });
+  afterEach(() => app.close());
+
+  async function ask(): Promise<IncomingMessage> {
+    const { port } = app.server.address() as AddressInfo;
+    const [answer] = (await once(get({ host: '127.0.0.1', port, agent: false }), 'response')) as [IncomingMessage];
+    return answer;
+  }
+
+  async function untilEnded(): Promise<void> {
+    for (let tries = 0; !chunks.hasEnded; tries++) {
+      assert.ok(tries < 3000, 'the chunks were never given up');
+      await sleep(10);
+    }
+  }
+
+  it('sends each chunk as it was when it was given, however slowly they are taken', async () => {
+    chunks = new Chunks();
+    const answer = await ask();
+    assert.equal(answer.headers['x-of'], 'the framework');
+    let size = 0;
+    for await (const piece of answer) {
+      for (let at = 0; at < piece.length; at += 1021) {
+        assert.equal(piece[at], Math.floor((size + at) / chunkBytes), `at byte ${size + at}`);
+      }
+      size += piece.length;
+      if (size < 8 * chunkBytes) await sleep(2);
+    }
+    assert.equal(size, chunkBytes * chunkCount);
+    assert.equal(chunks.hasEnded, true);
+  });
+
+  it('takes no more than the connection holds for a client that takes nothing, and gives up when it goes', async () => {
+    chunks = new Chunks();
+    const answer = await ask();
+    let given = -1;
+    for (let tries = 0; given !== chunks.given; tries++) {
+      assert.ok(tries < 300, 'it never stopped');
+      given = chunks.given;
+      await sleep(100);
+    }
+    assert.ok(given < chunkCount, `${given} chunks were taken`);
+    assert.equal(chunks.hasEnded, false);
+    answer.destroy();
+    await untilEnded();
+    assert.deepEqual(broken, []);
+  });
+
+  it('answers an error for what fails before the first chunk', async () => {
+    chunks = new Chunks(0);
+    const answer = await ask();
+    assert.equal(answer.statusCode, 500);
+    answer.resume();
+    assert.deepEqual(broken, []);
+  });
+
+  it('cuts the connection off for what fails later, and tells of it', async () => {
+    chunks = new Chunks(3);
+    const answer = await ask();
+    await assert.rejects(async () => {
+      for await (const _ of answer);
+    }, /aborted/);
+    assert.deepEqual(
+      broken.map((error) => (error as Error).message),
+      ['the disk is broken'],
+    );
+  });
+});

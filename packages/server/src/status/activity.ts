@@ -1,0 +1,109 @@
+import { type MinuteLoad, type RequestKind, type RequestLoad, requestKinds } from '@tenon/protocol';
+import { secondsBuckets } from '../metrics/definitions.ts';
+import { createWindow } from './window.ts';
+
+/** The bounds between which it is counted how long requests took, in milliseconds. */
+export const boundsMs: readonly number[] = secondsBuckets.map((seconds) => seconds * 1000);
+
+/** Requests since the start of the process, of one kind. */
+export interface RequestTotals {
+  readonly requests: number;
+  readonly refused: number;
+  readonly failed: number;
+  /** How many took how long: one number for each of the bounds, and one for what took longer. */
+  readonly spread: readonly number[];
+}
+
+export type TotalsByKind = { readonly [Kind in RequestKind]: RequestTotals };
+
+/** What requests came of late. */
+export interface Activity {
+  /** To be called every few seconds. */
+  tick(): void;
+  /** About the last minute. */
+  recent(): { readonly seconds: number; readonly kinds: { [Kind in RequestKind]: RequestLoad } };
+  /** The last hour, of all kinds together; `untilMsAgo` is how long ago the last of the minutes ended. */
+  history(): { readonly untilMsAgo: number; readonly minutes: MinuteLoad[] };
+}
+
+const minuteMs = 60_000;
+const minutesKept = 60;
+
+/** Ticks come a little early or late. */
+const tickSlackMs = 2_000;
+
+export const kinds = Object.keys(requestKinds) as readonly RequestKind[];
+
+/**
+ * @param read what was counted so far
+ * @param boundsMs the bounds of the spreads, in ascending order
+ * @param now any clock that goes on alone, in milliseconds
+ */
+export function createActivity(read: () => TotalsByKind, boundsMs: readonly number[], now: () => number): Activity {
+  const window = createWindow(read(), now);
+  const minutes: MinuteLoad[] = [];
+  let minute = { startedAtMs: now(), totals: sumOf(read()) };
+  return {
+    tick() {
+      const totals = read();
+      window.note(totals);
+      if (now() - minute.startedAtMs < minuteMs - tickSlackMs) return;
+      const next = { startedAtMs: now(), totals: sumOf(totals) };
+      const { p50Ms, ...load } = loadOf(difference(next.totals, minute.totals), boundsMs);
+      minutes.push(load);
+      if (minutes.length > minutesKept) minutes.shift();
+      minute = next;
+    },
+    recent() {
+      const totals = read();
+      const { value, agoMs } = window.first();
+      const loads = kinds.map((kind) => [kind, loadOf(difference(totals[kind], value[kind]), boundsMs)] as const);
+      const byKind = Object.fromEntries(loads) as { [Kind in RequestKind]: RequestLoad };
+      return { seconds: agoMs / 1000, kinds: byKind };
+    },
+    history: () => ({ untilMsAgo: now() - minute.startedAtMs, minutes: [...minutes] }),
+  };
+}
+
+/** Totals before anything has come. */
+export function noTotals(bounds: number): RequestTotals {
+  return { requests: 0, refused: 0, failed: 0, spread: new Array<number>(bounds + 1).fill(0) };
+}
+
+export function addTotals(a: RequestTotals, b: RequestTotals): RequestTotals {
+  return {
+    requests: a.requests + b.requests,
+    refused: a.refused + b.refused,
+    failed: a.failed + b.failed,
+    spread: a.spread.map((count, at) => count + (b.spread[at] ?? 0)),
+  };
+}
+
+function sumOf(totals: TotalsByKind): RequestTotals {
+  return kinds.map((kind) => totals[kind]).reduce(addTotals);
+}
+
+function difference(now: RequestTotals, before: RequestTotals): RequestTotals {
+  return {
+    requests: now.requests - before.requests,
+    refused: now.refused - before.refused,
+    failed: now.failed - before.failed,
+    spread: now.spread.map((count, at) => count - (before.spread[at] ?? 0)),
+  };
+}
+
+function loadOf({ spread, ...counts }: RequestTotals, boundsMs: readonly number[]): RequestLoad {
+  return { ...counts, p50Ms: quantile(spread, boundsMs, 0.5), p99Ms: quantile(spread, boundsMs, 0.99) };
+}
+
+/** The bound below which that share of them is; the last one for what is above all. */
+function quantile(spread: readonly number[], boundsMs: readonly number[], share: number): number | null {
+  const all = spread.reduce((sum, count) => sum + count, 0);
+  if (all === 0) return null;
+  let below = 0;
+  for (const [at, boundMs] of boundsMs.entries()) {
+    below += spread[at] ?? 0;
+    if (below >= share * all) return boundMs;
+  }
+  return boundsMs.at(-1) ?? null;
+}

@@ -1,0 +1,59 @@
+import type { Logger } from 'pino';
+import type { Context } from '../domain/context.ts';
+import type { OwnProcessWatch } from './own-process.ts';
+
+/** How often it is noted what came of late, in milliseconds. */
+const tickMs = 5_000;
+
+/** How often this process tells the others of itself: with every so many ticks. */
+const ticksPerBeat = 3;
+
+/** Tells the other processes of this one now and then, by the store that they share. */
+export interface Beats {
+  /** Tells them now. Never rejects. */
+  beat(): Promise<void>;
+  /** Ends it, and takes back what was told. */
+  stop(): Promise<void>;
+}
+
+/** Begins to note what comes; the first beat is the caller's to ask for. What can't be written is logged once, until something can. */
+export function startBeats({ store }: Pick<Context, 'store'>, own: OwnProcessWatch, log: Logger): Beats {
+  let isFailing = false;
+  let last: Promise<void> = Promise.resolve();
+  const write = async (): Promise<void> => {
+    try {
+      const { id, node, pid, version, startedAtMs } = own;
+      const reportJson = JSON.stringify(await own.report());
+      await store.write((tx) => tx.putProcess({ id, node, pid, version, startedAtMs, reportJson }));
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.warn({ err: error }, 'how this process is could not be told to the others');
+      isFailing = true;
+    }
+  };
+  const beat = (): Promise<void> => {
+    last = last.then(write);
+    return last;
+  };
+  own.tick();
+  let ticks = 0;
+  let waiting = 0;
+  const timer = setInterval(() => {
+    own.tick();
+    if (++ticks % ticksPerBeat !== 0 || waiting > 0) return; // while the database is slow, nothing piles up
+    waiting++;
+    void beat().finally(() => waiting--);
+  }, tickMs);
+  timer.unref();
+  return {
+    beat,
+    async stop() {
+      clearInterval(timer);
+      await last;
+      own.close();
+      await store
+        .write((tx) => tx.deleteProcess(own.id))
+        .catch((error: unknown) => log.warn({ err: error }, 'that this process stops could not be told to the others'));
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseTraceParent, type SpanContext } from '@tenon/trace';
+import type { Sampler } from './sampler.ts';
+import type { ActiveSpan, Tracer } from './tracer.ts';
+
+/** What the lines of a request in the log have beside its id. */
+export interface TraceIds {
+  readonly traceId: string;
+  /** `undefined` for a request that is not traced, whose caller told its trace's id. */
+  readonly spanId?: string;
+}
+
+/** Traces requests by the route as it is declared: never by the path, which may hold a guest key or an id. */
+export interface RequestTraces {
+  /** Decides whether a request that has come is traced. To be called with each. @returns whether it is */
+  begin(message: IncomingMessage): boolean;
+  /** Has the requests' ids noted as they are made. */
+  notingIds(requestIdOf: (message: IncomingMessage) => string): (message: IncomingMessage) => string;
+  /** Answers a request that has begun within its span, if it has one. The span ends with the answer. */
+  run(message: IncomingMessage, response: ServerResponse, handle: () => void): void;
+  /** Tells by which route a request that has begun is answered. */
+  routed(message: IncomingMessage, route: string): void;
+  /** Tells of the error that a request is answered with. */
+  failed(message: IncomingMessage, status: number, code: string): void;
+  /** Ends the span of a request that was answered from memory, at once. */
+  answered(message: IncomingMessage, response: ServerResponse): void;
+  /** For the request's lines in the log. */
+  idsOf(message: IncomingMessage): TraceIds | undefined;
+}
+
+export interface RequestTracesOptions {
+  readonly tracer: Tracer;
+  readonly sampler: Sampler;
+  /** The route that is answered from memory. */
+  readonly fromMemory: string;
+  /** Whether callers' `tracestate` is kept: it is text of theirs. */
+  readonly trustsCallers: boolean;
+  /** Routes that machines ask for every few seconds: what is answered well there has no span. */
+  readonly probes: ReadonlySet<string>;
+}
+
+/** Where a request's span lies. */
+const spanKey = Symbol('span');
+
+interface RequestSpan extends ActiveSpan {
+  route?: string;
+}
+
+interface TracedMessage extends IncomingMessage {
+  [spanKey]?: RequestSpan | undefined;
+}
+
+/** Methods that a span may be named after: https://opentelemetry.io/docs/specs/semconv/http/http-spans/#method-placeholder */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'CONNECT', 'TRACE']);
+
+export function createRequestTraces(options: RequestTracesOptions): RequestTraces {
+  const { tracer, sampler, fromMemory, trustsCallers, probes } = options;
+
+  const parentOf = ({ headers }: IncomingMessage): SpanContext | undefined => {
+    const { traceparent } = headers;
+    if (typeof traceparent !== 'string') return undefined;
+    const { tracestate } = headers;
+    return parseTraceParent(traceparent, trustsCallers && typeof tracestate === 'string' ? tracestate : undefined);
+  };
+
+  const end = (span: RequestSpan, { method = '' }: IncomingMessage, response: ServerResponse): void => {
+    const { route } = span;
+    const { statusCode, headersSent, writableFinished } = response;
+    if (route !== undefined && probes.has(route) && writableFinished && statusCode < 400) {
+      span.discard();
+      return;
+    }
+    const known = methods.has(method);
+    span.rename(`${known ? method : 'HTTP'}${route === undefined ? '' : ` ${route}`}`);
+    span.set('http.request.method', known ? method : '_OTHER');
+    if (route !== undefined) span.set('http.route', route);
+    if (headersSent) span.set('http.response.status_code', statusCode);
+    if (!writableFinished) span.set('tenon.client_gone', true);
+    span.end();
+  };
+
+  return {
+    begin(message: TracedMessage) {
+      const parent = parentOf(message);
+      const isSampled = parent === undefined ? sampler.samplesRoot() : sampler.samplesWithin(parent);
+      if (!isSampled) return false;
+      const attributes = { 'network.protocol.version': message.httpVersion };
+      message[spanKey] = tracer.beginTrace('HTTP', { kind: 'server', attributes }, parent);
+      return true;
+    },
+    notingIds: (requestIdOf) => (message: TracedMessage) => {
+      const id = requestIdOf(message);
+      message[spanKey]?.set('tenon.request.id', id);
+      return id;
+    },
+    run(message: TracedMessage, response, handle) {
+      const span = message[spanKey];
+      if (span !== undefined) response.once('close', () => end(span, message, response));
+      // Without a span too: what runs for one request on a connection must not seem to be part of another.
+      tracer.run(span, handle);
+    },
+    routed(message: TracedMessage, route) {
+      const span = message[spanKey];
+      if (span !== undefined) span.route = route;
+    },
+    failed(message: TracedMessage, status, code) {
+      const span = message[spanKey];
+      if (span === undefined) return;
+      span.set('tenon.error.code', code);
+      // https://opentelemetry.io/docs/specs/semconv/http/http-spans/#status: what a client does wrong is no failure of the server.
+      if (status >= 500) span.fail(code);
+    },
+    answered(message: TracedMessage, { statusCode }) {
+      const span = message[spanKey];
+      if (span === undefined) return;
+      const method = message.method === 'HEAD' ? 'HEAD' : 'GET';
+      span.rename(`${method} ${fromMemory}`);
+      span.set('http.request.method', method);
+      span.set('http.route', fromMemory);
+      span.set('http.response.status_code', statusCode);
+      span.set('tenon.from_memory', true);
+      span.end();
+    },
+    idsOf(message: TracedMessage) {
+      const span = message[spanKey];
+      if (span !== undefined) return { traceId: span.traceId, spanId: span.spanId };
+      const parent = parentOf(message);
+      return parent && { traceId: parent.traceId };
+    },
+  };
+}

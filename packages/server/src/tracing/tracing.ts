@@ -1,0 +1,103 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import process from 'node:process';
+import { type OtlpSpanCounts, otlpExporter } from '@tenon/trace/otlp';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Stores } from '../open-stores.ts';
+import { version } from '../version.ts';
+import type { OnTaskEnd } from '../workers/module-workers.ts';
+import type { TracingValues } from './options.ts';
+import { createSampler } from './sampler.ts';
+import { traceBlobs } from './trace-blobs.ts';
+import { createRequestTraces, type RequestTraces } from './trace-requests.ts';
+import { traceStore } from './trace-store.ts';
+import { traceTasks } from './trace-tasks.ts';
+import { createTracer } from './tracer.ts';
+
+/** What makes spans of requests, and sends them to a collector, where the configuration names one. */
+export interface Tracing {
+  readonly requests: RequestTraces;
+  /** The stores, with spans of what requests ask of them. */
+  trace(stores: Stores): Stores;
+  /** Makes spans of the tasks of a pool of threads. */
+  tasksOf(pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd>;
+  /** What became of the spans so far. */
+  counts(): OtlpSpanCounts;
+  /** Sends what waits, for three seconds at the most. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** How many spans a request may have within its own. */
+const maxSpans = 250;
+
+/** How long a shutdown waits for the collector. */
+const shutdownTimeoutMs = 3_000;
+
+/** How often the log tells that the collector does not take spans. */
+const complainEveryMs = 60_000;
+
+/** @param listRoute the route of binding lists as it is declared: the one that is answered from memory */
+export function openTracing(config: Config, log: Logger, listRoute: string): Tracing {
+  const complain = createComplaints(log, () => exporter.counts());
+  const exporter = otlpExporter({ ...collectorOf(config), onError: ({ message }) => complain(message) });
+  const tracer = createTracer({ random: randomBytes, export: (span) => exporter.export([span]), maxSpans });
+  const isOnPostgres = config.databaseUrl !== undefined;
+  return {
+    requests: createRequestTraces({
+      tracer,
+      sampler: createSampler(config, Math.random),
+      fromMemory: listRoute,
+      trustsCallers: config.trustTraceparent,
+      probes: new Set(['/healthz', '/readyz']),
+    }),
+    trace: ({ store, blobs }) => ({
+      store: traceStore(store, tracer, isOnPostgres ? 'postgresql' : 'sqlite'),
+      blobs: traceBlobs(blobs, tracer, config.s3Bucket === undefined ? 'folder' : 's3'),
+    }),
+    tasksOf: (pool) => traceTasks(tracer, pool),
+    counts: () => exporter.counts(),
+    close: () => exporter.shutdown().catch(() => {}), // whoever has to know of it was told
+  };
+}
+
+/** Where the collector is, and how it is spoken to: what is set for traces goes before what is set for everything. */
+function collectorOf(values: TracingValues): Parameters<typeof otlpExporter>[0] {
+  return {
+    endpoint: values.otelEndpoint,
+    url: values.otelTracesEndpoint,
+    protocol: values.otelTracesProtocol ?? values.otelProtocol,
+    headers: values.otelTracesHeaders ?? values.otelHeaders,
+    compression: values.otelTracesCompression ?? values.otelCompression,
+    timeoutMs: values.otelTracesTimeoutMs ?? values.otelTimeoutMs,
+    maxQueueSpans: values.otelQueueSize,
+    maxBatchSpans: values.otelBatchSize,
+    batchDelayMs: values.otelBatchDelayMs,
+    shutdownTimeoutMs,
+    scope: { name: '@tenon/server', version },
+    resource: resourceOf(values),
+  };
+}
+
+/** https://opentelemetry.io/docs/specs/semconv/resource/: each process is an instance of its own. */
+function resourceOf({ otelResourceAttributes, otelServiceName }: TracingValues): Record<string, string | number> {
+  return {
+    'service.name': 'tenon',
+    'service.version': version,
+    'service.instance.id': randomUUID(),
+    'host.name': hostname(),
+    'process.pid': process.pid,
+    ...otelResourceAttributes,
+    ...(otelServiceName === undefined ? {} : { 'service.name': otelServiceName }),
+  };
+}
+
+/** Tells of the first of many failures, and then now and then how many spans it has been. */
+function createComplaints(log: Logger, counts: () => OtlpSpanCounts): (reason: string) => void {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return (reason) => {
+    if (performance.now() - toldAt < complainEveryMs) return;
+    toldAt = performance.now();
+    log.warn({ reason, spans: counts() }, 'spans could not be sent');
+  };
+}
