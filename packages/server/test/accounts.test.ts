@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Account, Member, Session, SessionState } from '@tenon/protocol';
+import type { Actor } from '../src/domain/access.ts';
 import { makePasswordLink } from '../src/domain/accounts.ts';
 import { createApp } from '../src/domain/apps.ts';
-import { type AuthenticatedActor, authenticateToken } from '../src/domain/authenticate.ts';
+import { authenticateToken } from '../src/domain/authenticate.ts';
 import type { Context } from '../src/domain/context.ts';
 import { acceptInvitation } from '../src/domain/invitations.ts';
 import type { Store } from '../src/domain/ports.ts';
@@ -55,7 +56,12 @@ describe('an account', () => {
   it('changes its name, and keeps it when none is sent', async () => {
     const person = await signUpPerson(service, { name: 'Ada' });
     const answer = await put(person, '/me', { name: 'Ada Lovelace' });
-    assert.deepEqual(answer.json<Account>(), { id: person.id, name: 'Ada Lovelace', email: person.email });
+    assert.deepEqual(answer.json<Account>(), {
+      id: person.id,
+      name: 'Ada Lovelace',
+      email: person.email,
+      isOperator: false,
+    });
     assert.equal((await put(person, '/me', {})).json<Account>().name, 'Ada Lovelace');
     assertProblem(await put(person, '/me', { name: '' }), 422, 'invalid_field');
     const state = (await person.jar.call('GET', '/session')).json<SessionState>();
@@ -183,6 +189,7 @@ describe('a password link', () => {
       id: made.id,
       name: 'Made by the operator',
       email: 'made@example.org',
+      isOperator: false,
     });
   });
 });
@@ -245,10 +252,7 @@ describe('deleting an account', () => {
     const owner = await withToken(await signUpPerson(service));
     const appId = await makeApp(service, owner);
     const code = await invite(service, owner, appId, 'a-key');
-    const attempts: readonly [
-      (racing: Context, actor: AuthenticatedActor, session: SessionRecord) => Promise<unknown>,
-      string,
-    ][] = [
+    const attempts: readonly [(racing: Context, actor: Actor, session: SessionRecord) => Promise<unknown>, string][] = [
       [(racing, actor) => createToken(racing, actor, { name: 'a' }), 'invalid_token'],
       [(racing, actor) => createApiKey(racing, actor, 'a'), 'invalid_token'],
       [(racing, actor) => createApp(racing, actor, 'a'), 'invalid_token'],

@@ -13,6 +13,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { makePasswordLink } from '../src/domain/accounts.ts';
 import { type AuditEventRecord, auditCursor } from '../src/domain/audit/ports.ts';
 import { makeSetUpLink } from '../src/domain/one-time-links.ts';
+import { grantOperator, revokeOperator } from '../src/domain/status/operators.ts';
 import { allRoutes } from '../src/http/routes/all.ts';
 import {
   approve,
@@ -496,13 +497,24 @@ const others: Readonly<Record<string, Row>> = {
     },
   },
   'the operator’s links and accounts': {
-    actions: ['account.create', 'account.password_link', 'link.create', 'token.create'],
+    actions: [
+      'account.create',
+      'account.password_link',
+      'link.create',
+      'operator.grant',
+      'operator.revoke',
+      'token.create',
+    ],
     prepare: async ({ service }) => ({
       async send() {
         const { context } = service.parts;
         const { id, token } = await service.user('Made by the operator');
         await makePasswordLink(context, id, `${id}@example.org`);
         await makeSetUpLink(context, false);
+        await grantOperator(context, id);
+        await grantOperator(context, id); // which is so already
+        await revokeOperator(context, id);
+        await revokeOperator(context, id);
         return service.call('GET', `${api}/me`, { token });
       },
     }),

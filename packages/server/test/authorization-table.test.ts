@@ -488,6 +488,7 @@ const rows: Readonly<Record<string, Row>> = {
     '/account',
     '/account/tokens',
     '/account/activity',
+    '/status',
     '/oauth/authorize',
     '/device',
     '/trace',
@@ -555,6 +556,12 @@ const rows: Readonly<Record<string, Row>> = {
     target: async ({ service, stranger }) => form('/oauth/revoke', { token: await service.token(stranger.id) }),
   },
   'GET /healthz': { cells: everybody(200), target: () => ({ path: '/healthz' }) },
+  'GET /api/v1/status': {
+    // Owners are no operators: that takes another right, which gives none of theirs.
+    cells: `${refused} 403s 403f 403f 403f 403f 403f 403f`,
+    scope: 'read',
+    target: () => ({ path: `${api}/status` }),
+  },
   'GET /readyz': { cells: everybody(200), target: () => ({ path: '/readyz' }) },
   'GET /openapi.json': { cells: everybody(200), target: () => ({ path: '/openapi.json' }) },
   'GET /reference/errors': { cells: everybody(200), target: () => ({ path: '/reference/errors' }) },

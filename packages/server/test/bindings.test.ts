@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { BindingList } from '@tenon/protocol';
+import { UnavailableError } from '../src/domain/ports.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { assertWireProblem, exchange, requestOf } from './helpers/wire.ts';
 import { makeGuest, makeWorld, publishAs, tinyModule, type World } from './helpers/world.ts';
@@ -214,5 +215,28 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     const bare = `/api/v1/extension-points/${world.extensionPointId}/bindings`;
     assertProblem(await service.call('GET', bare, { token: world.owner.token }), 404, 'not_found');
     assertProblem(await read('customers/globex', {}, 'POST'), 405, 'method_not_allowed');
+  });
+});
+
+describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2), when the store cannot tell of commits', () => {
+  it('answers 503, also where an answer would come from memory', async () => {
+    const fail = (): never => {
+      throw new UnavailableError('Cannot look');
+    };
+    const memory = { get: fail, getOrLoad: fail, set: fail };
+    const service = await openService({
+      config: { logLevel: 'info' },
+      replace: ({ context }) => ({
+        context: { ...context, memories: { ...context.memories, now: fail, of: () => memory } },
+      }),
+    });
+    try {
+      const url = `${await service.listen()}/api/v1/extension-points/ext_1/bindings/key`;
+      const response = await fetch(url, { headers: { authorization: 'Bearer x' } });
+      assert.equal(response.status, 503);
+      assert.equal(((await response.json()) as { code: string }).code, 'unavailable');
+    } finally {
+      await service.close();
+    }
   });
 });

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createConnection, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { oauthPaths } from '@tenon/protocol';
 import { openService, type TestService } from './helpers/service.ts';
 import { assertWireProblem, closesWithin, connectTo, exchange, readAnswer, requestOf } from './helpers/wire.ts';
 import { formOf, largeModule, makeWorld, publishAs, sampleModule, tinyModule, type World } from './helpers/world.ts';
@@ -24,7 +27,7 @@ describe('hostile requests', () => {
       config: {
         logLevel: 'info',
         contentCacheBytes: MiB,
-        idleTimeoutMs: 300,
+        idleTimeoutMs: 1000,
         headerTimeoutMs: 400,
         maxModuleBytes: 8 * MiB,
         maxBodyMemoryBytes: 12 * MiB,
@@ -187,6 +190,46 @@ describe('hostile requests', () => {
     await memoryIsFree();
   });
 
+  it('may send their body slowly when an account sends it, and get 408 when nobody knows who does', async () => {
+    const slowly = async (lines: readonly string[], bytes: Uint8Array) => {
+      const socket = connectTo(base);
+      const answer = readAnswer(socket);
+      socket.write(requestOf([...lines, `content-length: ${bytes.length}`]));
+      let at = 0;
+      const timer = setInterval(() => socket.write(bytes.subarray(at, ++at)), 20);
+      try {
+        return await answer;
+      } finally {
+        clearInterval(timer);
+        socket.destroy();
+      }
+    };
+    const [put = '', ...fields] = publish;
+    const ofAnother = [put.replace('/p HTTP', '/slow HTTP'), ...fields];
+    assert.equal((await slowly(ofAnother, largeModule(100))).status, 201); // takes longer than a client may be silent
+
+    const login = [
+      `POST ${oauthPaths.deviceAuthorization} HTTP/1.1`,
+      'host: x',
+      'content-type: application/x-www-form-urlencoded',
+    ];
+    const answer = await slowly(login, Buffer.from(`client_id=tenon-cli&scope=${'publish+'.repeat(40)}`));
+    assert.equal(answer.status, 408);
+    assert.match(answer.body.toString(), /was not there within 1 seconds/);
+    await memoryIsFree();
+  });
+
+  it('leave no connection behind when their sender keeps its side open after a 408', async () => {
+    const { hostname, port } = new URL(base);
+    const socket = createConnection({ host: hostname, port: Number(port), allowHalfOpen: true });
+    const accepted = once(service.app.server, 'connection') as Promise<[Socket]>;
+    socket.write('GET /healthz HTTP/1.1\r\nx-slow: ');
+    const [served] = await accepted;
+    assertWireProblem(await readAnswer(socket), 408, 'request_timeout');
+    if (!served.closed) await once(served, 'close');
+    socket.destroy();
+  });
+
   it('are closed with 408 when a head stops coming', async () => {
     const socket = connectTo(base);
     socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: ');
@@ -208,10 +251,12 @@ describe('hostile requests', () => {
   it('share a bounded memory: what does not fit is told to come back', async () => {
     const filling = connectTo(base);
     filling.write(requestOf([...publish, `content-length: ${8 * MiB}`], Buffer.alloc(7.9 * MiB)));
+    const trickle = setInterval(() => filling.write(Buffer.alloc(1)), 50); // so that it isn't cut off as one that has stopped
     while (service.parts.bodyBudget.used < 7 * MiB) await sleep(5);
     const answer = await exchange(base, requestOf([...publish, `content-length: ${7 * MiB}`], Buffer.alloc(7 * MiB)));
     assertWireProblem(answer, 503, 'unavailable');
     assert.match(answer.headers['retry-after'] ?? '', /^\d+$/);
+    clearInterval(trickle);
     filling.destroy();
     await memoryIsFree();
   });

@@ -152,8 +152,8 @@ describe('PUT /api/v1/artifacts/… while the extension point changes', () => {
           ...context,
           checker: {
             ...context.checker,
-            async check(bytes, demands, signal) {
-              const checked = await context.checker.check(bytes, demands, signal);
+            async check(bytes, demands, asker) {
+              const checked = await context.checker.check(bytes, demands, asker);
               if (world !== undefined) await during(world, demands);
               return checked;
             },

@@ -223,6 +223,28 @@ describe('migrateStore()', { skip: noPostgres }, () => {
     await thawStore({ store: home, force: true });
   });
 
+  it('notices what has become of bytes in the target since they arrived: that they are gone, or cut off, or if told to hash them, others', async () => {
+    const { home, folder } = ground;
+    const address = addressOfBytes(tinyModule(1));
+    const others = tinyModule(2); // as many
+    const become = { gone: undefined, 'cut off': others.subarray(1), others };
+    for (const [what, bytes] of Object.entries(become)) {
+      const to = embedded(join(folder, what));
+      const spoil = async (step: MigrateStep) => {
+        if (step !== 'compare') return;
+        const { store, blobs } = await openStores(to);
+        await (bytes === undefined ? blobs.delete(address) : blobs.put(address, bytes));
+        await blobs.close();
+        await store.close();
+      };
+      await assert.rejects(move(home, to, spoil, what === 'others'), refused('differs'), what);
+      assert.deepEqual([await takesChanges(home), await takesChanges(to)], [true, false], what);
+      await move(home, to); // copies again what is not right
+      await demandWhole(to);
+      await thawStore({ store: home, force: true });
+    }
+  });
+
   it('names the text that PostgreSQL cannot keep', async () => {
     const { home, service, workshop } = ground;
     // The API takes no such text; older releases did.
@@ -296,7 +318,10 @@ describe('copiedTables', () => {
     t.after(() => database.close());
     const names = copiedTables.map(({ name }) => String(name));
     const all = database.prepare("select name from sqlite_schema where type = 'table'").all();
-    assert.deepEqual([...names, 'leases', 'schema_versions'].sort(), all.map(({ name }) => String(name)).sort());
+    assert.deepEqual(
+      [...names, 'chores', 'commits', 'leases', 'processes', 'schema_versions'].sort(),
+      all.map(({ name }) => String(name)).sort(),
+    );
     for (const { name, key } of copiedTables) {
       const columns = database.prepare('select name from pragma_table_info(?) where pk > 0 order by pk').all(name);
       assert.deepEqual(

@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { errorsOf } from '../src/http/openapi.ts';
 import { allRoutes } from '../src/http/routes/all.ts';
-import { buildOpenApi } from '../src/openapi.ts';
+import { buildOpenApi, createOpenApiText } from '../src/openapi.ts';
 
 interface Media {
   readonly schema: TSchema;
@@ -110,5 +110,17 @@ describe('buildOpenApi()', () => {
       '/readyz',
       '/reference/errors',
     ]);
+  });
+});
+
+describe('createOpenApiText()', () => {
+  it('makes the text once for the addresses that it tells', () => {
+    let base = 'http://localhost:1';
+    const text = createOpenApiText(undefined, { base: () => base, instrument: () => base });
+    const first = text();
+    assert.equal(text(), first, 'the very same bytes, however often a stranger asks');
+    assert.deepEqual(JSON.parse(first.toString()), buildOpenApi({ base }));
+    base = 'http://localhost:2';
+    assert.deepEqual(JSON.parse(text().toString()), buildOpenApi({ base }));
   });
 });

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { errorCodes } from '@tenon/protocol';
 import { createApp } from '../src/app.ts';
 import { UnavailableError } from '../src/domain/ports.ts';
+import { createReadiness } from '../src/domain/readiness.ts';
 import { errorReferenceMarkdown } from '../src/http/error-reference.ts';
 import { toProblem } from '../src/http/problem.ts';
 import type { Route } from '../src/http/route.ts';
@@ -184,12 +185,12 @@ describe('errors of the server itself', () => {
       replace: ({ context }) => ({
         context: {
           ...context,
-          store: {
-            ...context.store,
-            write: () => Promise.reject(new UnavailableError('SQLITE_BUSY')),
-            ping: () => Promise.reject(new Error('no such file: /secret/tenon.db')),
-          },
+          store: { ...context.store, write: () => Promise.reject(new UnavailableError('SQLITE_BUSY')) },
         },
+        readiness: createReadiness({
+          store: { ping: () => Promise.reject(new Error('no such file: /secret/tenon.db')) },
+          blobs: context.blobs,
+        }),
       }),
     });
     try {

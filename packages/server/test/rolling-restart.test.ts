@@ -15,16 +15,10 @@ import { openWorkshop } from './helpers/plugins.ts';
 import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgres.ts';
 import { type ObjectStore, startObjectStore } from './helpers/s3.ts';
 import { assertProblem, openService } from './helpers/service.ts';
-import { sampleModule } from './helpers/world.ts';
+import { greeter } from './helpers/world.ts';
 
 const script = new URL('./helpers/serve-child.ts', import.meta.url).pathname;
-
-/** The sample plugin with a number in a custom section, so that no two are alike. */
-function greeter(number: number): Buffer {
-  const section = Buffer.from([0, 6, 1, 0x6e, 0, 0, 0, 0]); // a name of one byte, "n", and four for the number
-  section.writeUInt32LE(number, 4);
-  return Buffer.concat([sampleModule, section]);
-}
+const nextRelease = ['--import', new URL('./helpers/next-release.mjs', import.meta.url).href];
 
 describe('a server that drains', () => {
   it('answers everything, and has each answer be the last on its connection, but says that it is not ready', async () => {
@@ -97,8 +91,8 @@ describe('two nodes behind a load balancer', { skip: noPostgres }, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function start(name: string, port = '0'): Promise<Node> {
-    const child = spawn(process.execPath, [script, join(folder, name), port], {
+  async function start(name: string, port = '0', release: readonly string[] = []): Promise<Node> {
+    const child = spawn(process.execPath, [...release, script, join(folder, name), port], {
       env: settings,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -120,12 +114,22 @@ describe('two nodes behind a load balancer', { skip: noPostgres }, () => {
     }
   }
 
-  it('drop no request while one after the other is restarted, and lose nothing that they acknowledged', async () => {
+  it('drop no request while one after the other is restarted, and lose nothing that they acknowledged', () =>
+    restartInTurn('restarted'));
+
+  it('drop none either while the next release takes the place of one after the other, and migrates under the other', async () => {
+    await restartInTurn('upgraded', nextRelease);
+    await assert.rejects(start('old'), /its schema has version \d+, and this release of Tenon knows versions up to/);
+    assert.ok((await fetch(`${nodes[0]?.url}/readyz`)).ok, 'a release that may not start has changed nothing');
+  });
+
+  /** Restarts each node under load, as a release, and holds what was published meanwhile to what is there. */
+  async function restartInTurn(plugin: string, release: readonly string[] = []): Promise<void> {
     const values = parseEnv(await readFile(join(folder, 'one', 'quickstart.env'), 'utf8'));
     const headers = { authorization: `Bearer ${values.TENON_TOKEN}` };
     const point = `${balancer.url}/api/v1/extension-points/${values.TENON_EXTENSION_POINT_ID}`;
     const list = `${point}/bindings/${encodeURIComponent(values.TENON_GUEST_KEY ?? '')}`;
-    const artifact = `${balancer.url}/api/v1/artifacts/${values.TENON_EXTENSION_POINT_ID}/plugin/${values.TENON_USER_ID}/rolling`;
+    const artifact = `${balancer.url}/api/v1/artifacts/${values.TENON_EXTENSION_POINT_ID}/plugin/${values.TENON_USER_ID}/${plugin}`;
     let isLoaded = true;
     let answered = 0;
     let published = 0;
@@ -174,7 +178,7 @@ describe('two nodes behind a load balancer', { skip: noPostgres }, () => {
       await until(() => !balancer.isReady(url));
       assert.equal(child.exitCode, null, 'it is found to stop while it still serves');
       assert.deepEqual(await exited, [0, null], log());
-      nodes[index] = await start(name, new URL(url).port);
+      nodes[index] = await start(name, new URL(url).port, release);
       await until(() => balancer.isReady(url));
       const before = balancer.sent.get(url) ?? 0;
       await until(() => (balancer.sent.get(url) ?? 0) > before + 10);
@@ -189,13 +193,13 @@ describe('two nodes behind a load balancer', { skip: noPostgres }, () => {
         `${url}/api/v1/extension-points/${values.TENON_EXTENSION_POINT_ID}/bindings/${encodeURIComponent(values.TENON_GUEST_KEY ?? '')}`,
         { headers },
       );
-      const { rolling } = (await answer.json()) as Record<string, { contentAddress: string }>;
-      const content = await fetch(`${url}/api/v1/c/${rolling?.contentAddress}`, { headers });
+      const { [plugin]: bound } = (await answer.json()) as Record<string, { contentAddress: string }>;
+      const content = await fetch(`${url}/api/v1/c/${bound?.contentAddress}`, { headers });
       assert.deepEqual(
         Buffer.from(await content.bytes()),
         Buffer.from(greeter(published)),
         'the last that was acknowledged',
       );
     }
-  });
+  }
 });

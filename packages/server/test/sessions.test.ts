@@ -26,7 +26,7 @@ describe('signing in', () => {
     const before = (await jar.call('GET', '/session')).json<SessionState>();
     assert.deepEqual(before, { signUp: 'invitation', account: null });
     const response = await jar.call('POST', '/session', { email: person.email, password: person.password });
-    const account = { id: person.id, name: 'Ada', email: person.email };
+    const account = { id: person.id, name: 'Ada', email: person.email, isOperator: false };
     assert.deepEqual(response.json(), { signUp: 'invitation', account });
     assert.equal(response.headers['cache-control'], 'no-store');
     const [session, browser] = [response.headers['set-cookie']].flat();

@@ -92,6 +92,16 @@ export function blobStoreContract(name: string, backend: Backend): void {
       assert.equal(length, bytes.length);
     });
 
+    it('may be read through one piece of memory, a chunk after the other', async () => {
+      const bytes = bytesOf(14, 2 * mebibyte);
+      const address = await put(bytes);
+      const copies: Uint8Array[] = [];
+      const range = { first: 5, last: bytes.length - 8 };
+      const chunks = await blobs.it.open(address, range, undefined, new Uint8Array(100_000));
+      for await (const chunk of chunks ?? []) copies.push(chunk.slice());
+      demandSameBytes(Buffer.concat(copies), bytes.slice(range.first, range.last + 1));
+    });
+
     it('may be read by several at once, of whom some stop early', async () => {
       const bytes = bytesOf(10, 2 * mebibyte);
       const address = await put(bytes);

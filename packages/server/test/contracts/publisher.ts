@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { type ContentAddress, newId, type UserId } from '@tenon/protocol';
 import type { Actor } from '../../src/domain/access.ts';
 import type { Context } from '../../src/domain/context.ts';
+import { createMemories } from '../../src/domain/memories/memories.ts';
 import type { BlobStore, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
 import type { AppRecord, ExtensionPointRecord, GuestRecord, PluginRecord } from '../../src/domain/records.ts';
-import { createSnapshots } from '../../src/domain/snapshots.ts';
 import { accountParts } from '../helpers/account-parts.ts';
 import { anyModule } from '../helpers/any-module.ts';
 import { bytesOf } from '../helpers/bytes.ts';
@@ -67,7 +67,7 @@ export async function openPublisher(
     store: onStep === undefined ? store : watchedStore(store, onStep),
     blobs,
     checker: anyModule,
-    snapshots: createSnapshots(store),
+    memories: createMemories(store),
     clock: () => someTimeMs,
     random: randomBytes,
     ...accountParts(),

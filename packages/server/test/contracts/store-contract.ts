@@ -12,7 +12,8 @@ import { housekeepingContract } from './store/housekeeping.ts';
 import { newsContract } from './store/news.ts';
 import { pluginsContract } from './store/plugins.ts';
 import { recordsContract } from './store/records.ts';
-import { revisionContract } from './store/revision.ts';
+import { commitsContract, revisionContract } from './store/revision.ts';
+import { statusContract } from './store/status.ts';
 import { transactionsContract } from './store/transactions.ts';
 import { versionsContract } from './store/versions.ts';
 
@@ -31,8 +32,10 @@ export function storeContract(name: string, backend: Backend): void {
     auditContract(backend);
     newsContract(backend);
     housekeepingContract(backend);
+    statusContract(backend);
     transactionsContract(backend);
     revisionContract(backend);
+    commitsContract(backend);
     concurrencyContract(backend);
   });
 }

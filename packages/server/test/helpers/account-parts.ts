@@ -1,7 +1,8 @@
+import { createRates } from '../../src/allowances.ts';
 import { createCommonPasswords } from '../../src/common-passwords.ts';
+import { loadConfig } from '../../src/config.ts';
 import type { Context } from '../../src/domain/context.ts';
 import type { PasswordHasher } from '../../src/domain/ports.ts';
-import { createGuessLimits } from '../../src/open-parts.ts';
 import { type PasswordCost, parseHash, runPasswordTask } from '../../src/workers/password-tasks.ts';
 
 /** Argon2id at next to no cost: what tests ask is whether it is called, and right. */
@@ -22,7 +23,7 @@ export function accountParts(): Pick<Context, 'passwords' | 'commonPasswords' | 
   return {
     passwords: plainHasher,
     commonPasswords: createCommonPasswords(),
-    guesses: createGuessLimits({ signInTriesPerMinute: 20, accountTriesPerHour: 30, signInsPerMinute: 20 }, Date.now),
+    guesses: createRates(loadConfig({}, {}), Date.now),
     limits: {
       invitationLifetimeMs: 7 * 24 * 60 * 60 * 1000,
       maxPluginsPerGuest: 1000,

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
 import { demandAudit } from '../../src/domain/audit/demand.ts';
 import type { Context } from '../../src/domain/context.ts';
+import { createMemories } from '../../src/domain/memories/memories.ts';
 import type { Transaction } from '../../src/domain/ports.ts';
-import { createSnapshots } from '../../src/domain/snapshots.ts';
 import type { FirstStartOptions } from '../../src/first-start.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { accountParts } from './account-parts.ts';
@@ -27,7 +27,7 @@ export async function openContext(dataDir: string): Promise<Context> {
         return anyModule.check(bytes);
       },
     },
-    snapshots: createSnapshots(store),
+    memories: createMemories(store),
     clock: Date.now,
     random: (length) => new Uint8Array(randomBytes(length)),
     ...accountParts(),

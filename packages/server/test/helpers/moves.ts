@@ -86,7 +86,8 @@ export const move = (
   from: StoreSettings,
   to: StoreSettings,
   onStep: (step: MigrateStep) => void | Promise<void> = () => {},
-): Promise<MigratedStore> => migrateStore({ from, to, clock: Date.now, random: randomBytes, onStep });
+  rehash = false,
+): Promise<MigratedStore> => migrateStore({ from, to, clock: Date.now, random: randomBytes, onStep, rehash });
 
 /** What an error of that code is. */
 export const refused = (code: MigrateStoreErrorCode) => (error: unknown) =>

@@ -4,29 +4,11 @@ import { join } from 'node:path';
 import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import type { Backend } from '../contracts/backend.ts';
-import { type PostgresServer, startPostgres } from './postgres.ts';
+import { type Major, type PostgresServer, startPostgres } from './postgres.ts';
 import { putCalls, watchedFiles } from './watched-files.ts';
 
-let server: Promise<PostgresServer> | undefined;
-
-/**
- * PostgreSQL and a folder; a location is a database's URL, a space, and the folder. Child processes of the contract suites
- * import this module, and start no server of their own.
- */
-export const backend: Backend = {
+const stores: Omit<Backend, 'makeLocation'> = {
   module: import.meta.url,
-  async makeLocation() {
-    server ??= startPostgres();
-    const { url, drop } = await (await server).createDatabase();
-    const folder = await mkdtemp(join(tmpdir(), 'tenon-store-'));
-    return {
-      location: `${url} ${folder}`,
-      async remove() {
-        await drop();
-        await rm(folder, { recursive: true, force: true });
-      },
-    };
-  },
   openStore: (location) => openPostgresStore({ url: location.split(' ')[0] ?? '' }),
   openBlobs: (location, onStep) =>
     openFolderBlobStore({
@@ -36,3 +18,28 @@ export const backend: Backend = {
   blobSteps: putCalls,
   deletionStep: 'unlink',
 };
+
+/**
+ * PostgreSQL and a folder; a location is a database's URL, a space, and the folder. Child processes of the contract suites
+ * import this module, and start no server of their own.
+ */
+export function backendOn(major: Major): Backend {
+  let server: Promise<PostgresServer> | undefined;
+  return {
+    ...stores,
+    async makeLocation() {
+      server ??= startPostgres(major);
+      const { url, drop } = await (await server).createDatabase();
+      const folder = await mkdtemp(join(tmpdir(), 'tenon-store-'));
+      return {
+        location: `${url} ${folder}`,
+        async remove() {
+          await drop();
+          await rm(folder, { recursive: true, force: true });
+        },
+      };
+    },
+  };
+}
+
+export const backend: Backend = backendOn(18);

@@ -10,18 +10,24 @@ import pg from 'pg';
 
 const require = createRequire(import.meta.url);
 
-/** The oldest and the newest PostgreSQL that is tested with. */
-export type Major = 15 | 18;
+/** Each PostgreSQL that is supported. */
+export const majors = [15, 16, 17, 18] as const;
+
+export type Major = (typeof majors)[number];
 
 /** A PostgreSQL server of the test's own, reached by a socket in a folder of its own. */
 export interface PostgresServer {
   /** Of a database of it. */
   url(database: string): string;
+  /** Its first process, of which the others are children; `undefined` while it is killed. */
+  readonly pid: number | undefined;
   /** Makes an empty database, or a copy of the files of one to which nobody is connected. @returns its URL */
   createDatabase(copyOf?: string): Promise<{ readonly url: string; drop(): Promise<void> }>;
   /** Kills it without warning, as a power failure would but for the disk. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** Has it stand still, with all connections open, as a machine does that swaps or loses its disk. @returns what has it go on */
+  pause(): Promise<() => void>;
   /** Ends it, and removes what it kept. */
   stop(): void;
 }
@@ -41,12 +47,15 @@ export function postgresFolder(major: Major): string | undefined {
 
 /** The reason for which tests are skipped; `false` where they are not. */
 export const noPostgres: string | false =
-  postgresFolder(18) === undefined || process.platform === 'win32' ? 'there is no PostgreSQL for this machine' : false;
+  majors.some((major) => postgresFolder(major) === undefined) || process.platform === 'win32'
+    ? 'there is no PostgreSQL for this machine'
+    : false;
 
 /** The user that a server runs as when the tests run as root, whom PostgreSQL refuses. */
 const nobody = 65534;
 
-export async function startPostgres(major: Major = 18): Promise<PostgresServer> {
+/** @param options `isDurable`: whether it waits for the disk, which tests have no use for */
+export async function startPostgres(major: Major = 18, options: { isDurable?: boolean } = {}): Promise<PostgresServer> {
   const installed = postgresFolder(major);
   if (installed === undefined) throw new Error(`There is no PostgreSQL ${major} for this machine`);
   const folder = mkdtempSync(join(tmpdir(), `tenon-postgres-${major}-`));
@@ -63,7 +72,7 @@ export async function startPostgres(major: Major = 18): Promise<PostgresServer> 
   const settings = [
     `unix_socket_directories = '${folder}'`,
     "listen_addresses = ''",
-    'fsync = off',
+    `fsync = ${options.isDurable === true ? 'on' : 'off'}`,
     'max_connections = 200',
     'shared_buffers = 32MB',
   ];
@@ -91,6 +100,9 @@ export async function startPostgres(major: Major = 18): Promise<PostgresServer> 
   };
   return {
     url,
+    get pid() {
+      return server?.pid;
+    },
     async createDatabase(copyOf = 'template1') {
       const name = `d${++databases}`;
       await administer(`create database ${name} template ${copyOf.split('/').at(-1)}`);
@@ -102,10 +114,32 @@ export async function startPostgres(major: Major = 18): Promise<PostgresServer> 
       server.ref();
       server.kill('SIGQUIT');
       await gone;
+      server = undefined;
     },
     start,
+    async pause() {
+      const client = new pg.Client(url('postgres'));
+      await client.connect();
+      const { rows } = await client.query<{ pid: number }>('select pid from pg_stat_activity');
+      await client.end();
+      const pids = [server?.pid ?? 0, ...rows.map(({ pid }) => pid)].filter((pid) => isThere(pid));
+      const signal = (name: NodeJS.Signals) => () => {
+        for (const pid of pids) if (isThere(pid)) process.kill(pid, name);
+      };
+      signal('SIGSTOP')();
+      return signal('SIGCONT');
+    },
     stop,
   };
+}
+
+/** The backend that was asked which backends there are has ended meanwhile. */
+function isThere(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 /** The programs' folder, or a copy of it where whoever runs them may not read it, with the links that its libraries need. */

@@ -6,7 +6,7 @@ import { type ObjectStore, startObjectStore } from './s3.ts';
 let objects: Promise<ObjectStore> | undefined;
 let [made, used] = [0, 0];
 
-/** PostgreSQL and an object store; a location is that of PostgreSQL, a space, and an endpoint with a prefix. */
+/** PostgreSQL and an object store; a location is that of PostgreSQL, a space, and what opens a stretch of a bucket, as JSON. */
 export const backend: Backend = {
   ...postgres,
   module: import.meta.url,
@@ -21,12 +21,10 @@ export const backend: Backend = {
     };
   },
   async openBlobs(location, onStep) {
-    const { origin, pathname } = new URL(location.slice(location.lastIndexOf(' ') + 1));
+    const { accessKeyId, secretAccessKey, ...place } = JSON.parse(location.slice(location.indexOf(' {') + 1));
     return openS3BlobStore({
-      bucket: 'plugins',
-      endpoint: origin,
-      prefix: pathname.slice(1),
-      credentials: { accessKeyId: 'tenon', secretAccessKey: 'tenon' },
+      ...place,
+      credentials: { accessKeyId, secretAccessKey },
       onStep,
       missingDelaysMs: [],
     });
@@ -41,9 +39,10 @@ export const objectsAlone: Backend = {
   async makeLocation() {
     objects ??= startObjectStore(['plugins']);
     used++;
-    const { port, stop } = await objects;
+    const { options, stop } = await objects;
+    const { bucket, endpoint, credentials } = options('plugins');
     return {
-      location: ` http://127.0.0.1:${port}/p${++made}/`,
+      location: ` ${JSON.stringify({ bucket, endpoint, prefix: `p${++made}/`, ...credentials })}`,
       async remove() {
         if (--used > 0) return;
         objects = undefined;

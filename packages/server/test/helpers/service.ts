@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyRequest, InjectOptions, LightMyRequestResp
 import { pino } from 'pino';
 import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { createAllowances } from '../../src/allowances.ts';
 import { createApp } from '../../src/app.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import type { Store } from '../../src/domain/ports.ts';
@@ -15,7 +16,7 @@ import { createUser } from '../../src/domain/users.ts';
 import type { Parts } from '../../src/http/parts.ts';
 import type { Route } from '../../src/http/route.ts';
 import { allRoutes } from '../../src/http/routes/all.ts';
-import { createGuessLimits, createParts, openData } from '../../src/open-parts.ts';
+import { createParts, openData } from '../../src/open-parts.ts';
 import { cheapCost } from './account-parts.ts';
 
 /** A user with a token that has all scopes. */
@@ -62,17 +63,18 @@ export interface ServiceOptions {
 export async function openService({ config: changes, replace }: ServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tenon-http-'));
   const defaults = loadConfig({ dataDir, port: '0', logLevel: 'debug' }, {});
-  const config: Config = { ...defaults, workers: 1, passwordWorkers: 1, ...changes };
+  const config: Config = { ...defaults, moduleThreads: 1, passwordThreads: 1, ...changes };
   const data = await openData(config, cheapCost);
   let aheadMs = 0;
   const clock = (): number => Date.now() + aheadMs;
-  const context = { ...data.context, clock, guesses: createGuessLimits(config, clock) };
+  const allowances = createAllowances(config, clock);
+  const context = { ...data.context, clock, guesses: allowances.rates };
   const logged: string[] = [];
   const log = pino({ level: config.logLevel, base: {} }, { write: (line: string) => void logged.push(line) });
   const bound = { base: 'http://localhost:8366' };
   const base = (): string => config.publicUrl ?? bound.base;
   const addresses = { base, instrument: () => config.instrumentUrl ?? base() };
-  const made = createParts(config, { ...data, context }, addresses, log);
+  const made = createParts(config, { ...data, context, allowances }, addresses, log);
   const parts = { ...made, ...replace?.(made) };
   const app = createApp(parts);
   app.addHook('onSend', async (request, reply, payload) => {

@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { Guest, Invitation, Plugin } from '@tenon/protocol';
+import type { Invitation, Plugin } from '@tenon/protocol';
 import { moduleOfSize } from '../../bench/support/module-of-size.ts';
 import type { CallOptions, TestService, TestUser } from './service.ts';
 
 /** The sample plugin: a real module. */
 export const sampleModule = readFileSync(new URL('../../sample/greet.wasm', import.meta.url));
+
+/** The sample plugin with a number in a custom section, so that no two are alike. */
+export function greeter(number: number): Buffer {
+  const section = Buffer.from([0, 6, 1, 0x6e, 0, 0, 0, 0]); // a name of one byte, "n", and four for the number
+  section.writeUInt32LE(number, 4);
+  return Buffer.concat([sampleModule, section]);
+}
 
 /** `(module (func (export "evaluate")))`: what {@link makeExtensionPoint}'s schema asks for. */
 const evaluating = Buffer.concat([
@@ -163,11 +170,6 @@ export async function publishAs(
   const path = `/api/v1/artifacts/${extensionPointId}/plugin/${user.id}/${name}`;
   const { token } = user;
   return ok<Plugin>(service, 'PUT', path, { token, body: bytes, headers: { 'content-type': 'application/wasm' } });
-}
-
-export async function listOfGuests({ service, owner, appId }: World): Promise<Guest[]> {
-  return (await ok<{ objects: Guest[] }>(service, 'GET', `/api/v1/apps/${appId}/guests`, { token: owner.token }))
-    .objects;
 }
 
 export async function listOfInvitations({ service, owner, appId }: World): Promise<Invitation[]> {

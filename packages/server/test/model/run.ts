@@ -19,9 +19,14 @@ export async function runSequences(options: ModelJob & { readonly threads: numbe
   const sum: Tally = new Map();
   for (const outcome of outcomes) {
     if ('failure' in outcome) throw new Error(outcome.failure);
-    for (const [name, times] of outcome.tally) sum.set(name, (sum.get(name) ?? 0) + times);
+    addTally(sum, outcome.tally);
   }
   return sum;
+}
+
+/** Adds what came about in other sequences. */
+export function addTally(sum: Tally, other: Tally): void {
+  for (const [name, times] of other) sum.set(name, (sum.get(name) ?? 0) + times);
 }
 
 function runJob(job: ModelJob): Promise<ModelOutcome> {

@@ -31,11 +31,11 @@ import {
   unpinBinding,
 } from '../../src/domain/host-control.ts';
 import { acceptInvitation } from '../../src/domain/invitations.ts';
+import { createMemories } from '../../src/domain/memories/memories.ts';
 import { tellNews } from '../../src/domain/news/tell.ts';
 import type { BlobStore, ModuleChecker, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
 import { noLimits, type TokenRecord } from '../../src/domain/records.ts';
-import { createSnapshots } from '../../src/domain/snapshots.ts';
 import { makeToken } from '../../src/domain/tokens.ts';
 import { decideVersion } from '../../src/domain/versions.ts';
 import { accountParts } from '../helpers/account-parts.ts';
@@ -100,7 +100,7 @@ export function openStage(bare: Store): Stage {
     store,
     blobs: noBlobs,
     checker,
-    snapshots: createSnapshots(store),
+    memories: createMemories(store),
     clock: () => nowMs,
     random: randomBytes,
     ...accountParts(),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Subject } from '../../../src/domain/memories/subject.ts';
 import type { Store } from '../../../src/domain/ports.ts';
 import { createRecords, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
@@ -76,6 +77,97 @@ export function revisionContract(backend: Backend): void {
       await runInChild(backend, store.location, 'rename', { appId: app.id, name: 'from a child' });
       await untilAnother(store.it, before);
       assert.equal((await store.it.read.app(app.id))?.name, 'from a child');
+    });
+  });
+}
+
+/** What commits have touched, told to whoever keeps answers. */
+export function commitsContract(backend: Backend): void {
+  describe('onCommitted()', () => {
+    const store = opened(backend, backend.openStore);
+
+    /**
+     * Hears of what is touched from now on, in the order in which it is told. That anything may have been touched is told besides
+     * while a node doesn't hear of others' commits, which a busy machine brings about at any time.
+     */
+    function listen(to: Store): { readonly known: readonly (readonly Subject[])[]; readonly isLost: boolean } {
+      to.revision(); // what there was so far
+      const told = { known: [] as (readonly Subject[])[], isLost: false };
+      to.onCommitted((touched) => {
+        if (touched === undefined) told.isLost = true;
+        else told.known.push(touched);
+      });
+      return told;
+    }
+
+    it('tells of an own commit before the revision is another number', async () => {
+      const app = await createRecords(store.it).app();
+      const told = listen(store.it);
+      const before = store.it.revision();
+      await store.it.write(async (tx) => {
+        await tx.updateApp(app.id, { name: 'one', updatedAtMs: someTimeMs });
+        await tx.updateApp(app.id, { name: 'two', updatedAtMs: someTimeMs });
+      });
+      assert.notEqual(store.it.revision(), before);
+      assert.ok(told.known.length > 0);
+      for (const touched of told.known) assert.deepEqual(touched, [app.id]);
+    });
+
+    it('tells of nothing that came to nothing', async () => {
+      const app = await createRecords(store.it).app();
+      const told = listen(store.it);
+      const fail = store.it.write(async (tx) => {
+        await tx.updateApp(app.id, { name: 'no', updatedAtMs: someTimeMs });
+        throw new Error('no');
+      });
+      await assert.rejects(fail, /no/);
+      store.it.revision();
+      assert.deepEqual(told.known, []);
+    });
+
+    it('tells of the commits of another store and of another process, in their order', async () => {
+      const other = await backend.openStore(store.location);
+      try {
+        const app = await createRecords(store.it).app();
+        const told = listen(store.it);
+        const keys = Array.from({ length: 5 }, (_, at) => `ext_${at} key`);
+        for (const key of keys) {
+          const [extensionPointId, guestKey] = key.split(' ') as [`ext_${string}`, string];
+          const fields = { mark: 'aa', atMs: someTimeMs, keep: 100 };
+          await other.write((tx) => tx.insertNews(app.id, [{ extensionPointId, guestKey }], fields));
+        }
+        await runInChild(backend, store.location, 'rename', { appId: app.id, name: 'from a child' });
+        for (let waits = 0; told.known.at(-1)?.at(-1) !== app.id; waits++) {
+          assert.ok(waits < 1000, 'it was never told of');
+          await sleep(10);
+          store.it.revision();
+        }
+        assert.deepEqual(told.known.flat(), [...keys, app.id]);
+      } finally {
+        await other.close();
+      }
+    });
+
+    it('tells who has missed very many, or very much at once, that it may have been anything, or all of it', async () => {
+      const other = await backend.openStore(store.location);
+      try {
+        const app = await createRecords(store.it).app();
+        const told = listen(store.it);
+        const lists = Array.from({ length: 20_000 }, (_, at) => ({
+          extensionPointId: 'ext_many' as const,
+          guestKey: `${at} ${'k'.repeat(60)}`,
+        }));
+        const fields = { mark: 'aa', atMs: someTimeMs, keep: 10 };
+        await other.write((tx) => tx.insertNews(app.id, lists, fields));
+        const isTold = () => told.isLost || told.known.flat().length === lists.length;
+        for (let waits = 0; !isTold(); waits++) {
+          assert.ok(waits < 1000, 'it was never told of');
+          await sleep(10);
+          store.it.revision();
+        }
+      } finally {
+        await other.close();
+      }
     });
   });
 }

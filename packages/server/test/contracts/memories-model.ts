@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { authorizeExtensionPoint } from '../../src/domain/access.ts';
+import { authenticateApiKey, authenticateToken } from '../../src/domain/authenticate.ts';
+import { readBindings } from '../../src/domain/bindings.ts';
+import { authorizeContent } from '../../src/domain/content.ts';
+import type { Context } from '../../src/domain/context.ts';
+import { DomainError } from '../../src/domain/errors.ts';
+import { createMemories } from '../../src/domain/memories/memories.ts';
+import { tellNews } from '../../src/domain/news/tell.ts';
+import type { Store } from '../../src/domain/ports.ts';
+import { findSession } from '../../src/domain/sessions.ts';
+import { recallAnswer, rememberAnswer } from '../../src/http/asked-before.ts';
+import { accountParts } from '../helpers/account-parts.ts';
+import { someTimeMs } from '../helpers/records.ts';
+import { createRandom } from '../model/operations.ts';
+import type { Backend } from './backend.ts';
+import { changeSomething, type MemoryWorld, makeWorld } from './memories-world.ts';
+
+/** How long other nodes' commits may take to become known, before a test fails: far longer than they may in earnest. */
+const patienceMs = 30_000;
+
+/**
+ * Random changes through one store, while two nodes answer from memory on the same data: after each, both must answer all
+ * questions as a node does that has nothing in memory.
+ */
+export function memoriesModel(
+  name: string,
+  backend: Backend,
+  { sequences, steps, skip = false }: { sequences: number; steps: number; skip?: string | false },
+): void {
+  it(`is what the store says, in ${sequences} random sequences of changes on ${name}`, { skip }, async () => {
+    const done = new Map<string, number>();
+    let known = 0;
+    for (let seed = 1; seed <= sequences; seed++) {
+      const { location, remove } = await backend.makeLocation();
+      const stores = [await backend.openStore(location), await backend.openStore(location)] as const;
+      try {
+        known += await runSequence(stores, seed, steps, done);
+      } finally {
+        for (const store of stores) await store.close();
+        await remove();
+      }
+    }
+    assert.ok(known > sequences * steps * 20, `${known} answers from memory: too few to show anything`);
+    assert.ok(done.size >= 20, [...done.keys()].join(' '));
+  });
+}
+
+async function runSequence(
+  stores: readonly [Store, Store],
+  seed: number,
+  steps: number,
+  done: Map<string, number>,
+): Promise<number> {
+  const random = createRandom(seed);
+  const [here, there] = [openContext(stores[0]), openContext(stores[1])];
+  const world = await makeWorld(here.store);
+  const history: string[] = [];
+  for (let step = 0; step < steps; step++) {
+    const change = await changeSomething(random.below(2) === 0 ? here.store : there.store, world, random);
+    history.push(change);
+    done.set(change, (done.get(change) ?? 0) + 1);
+    const expected = await answersOf(openContext(stores[0]), world);
+    for (const [node, context] of [here, there].entries()) {
+      await untilEqual(context, world, expected, `seed ${seed}, node ${node}: ${history.join(', ')}`);
+    }
+  }
+  return here.memories.usage.known + there.memories.usage.known;
+}
+
+function openContext(store: Store): Context {
+  return {
+    store: tellNews(store, { clock: () => someTimeMs, random: randomBytes, keep: 1000 }),
+    memories: createMemories(store),
+    clock: () => someTimeMs,
+    random: randomBytes,
+    ...accountParts(),
+  } as Omit<Context, 'blobs' | 'checker'> as Context;
+}
+
+/** A commit through the other store may take a moment to become known; through its own, none. */
+async function untilEqual(context: Context, world: MemoryWorld, expected: Answers, told: string): Promise<void> {
+  const endsAt = performance.now() + patienceMs;
+  for (;;) {
+    const actual = await answersOf(context, world);
+    try {
+      assert.deepEqual(actual, expected, told);
+      return;
+    } catch (error) {
+      if (performance.now() > endsAt) throw error;
+      await sleep(20);
+    }
+  }
+}
+
+type Answers = Record<string, unknown>;
+
+/** All that can be asked, by name: what is answered, or the code of the refusal. */
+async function answersOf(context: Context, world: MemoryWorld): Promise<Answers> {
+  const answers: Answers = {};
+  const ask = async (name: string, question: () => Promise<unknown>): Promise<void> => {
+    answers[name] = await question().catch((error: unknown) => {
+      if (error instanceof DomainError) return error.code;
+      throw error;
+    });
+  };
+  for (const { secret } of world.sessions) await ask(`session ${secret}`, () => findSession(context, secret));
+  for (const { secret } of world.apiKeys) await ask(`key ${secret}`, () => authenticateApiKey(context, secret));
+  for (const { secret } of world.tokens) {
+    await ask(`token ${secret}`, () => authenticateToken(context, secret));
+    for (const address of world.addresses) {
+      await ask(`${secret} ${address}`, async () =>
+        authorizeContent(context, await authenticateToken(context, secret), address),
+      );
+    }
+    for (const extensionPointId of world.extensionPoints.map(({ id }) => id)) {
+      await ask(`${secret} ${extensionPointId}`, async () =>
+        authorizeExtensionPoint(context, await authenticateToken(context, secret), 'readBindings', extensionPointId),
+      );
+      for (const guestKey of world.guestKeys) {
+        await ask(`${secret} ${extensionPointId} ${guestKey}`, () =>
+          askList(context, secret, extensionPointId, guestKey),
+        );
+      }
+    }
+  }
+  return answers;
+}
+
+/** As the route does: from what was asked before, or afresh. */
+async function askList(context: Context, secret: string, extensionPointId: string, guestKey: string): Promise<string> {
+  const question = { authorization: `Bearer ${secret}`, target: `/${extensionPointId}/${guestKey}`, guestKey };
+  const recalled = recallAnswer(context, question);
+  if (recalled !== undefined) return recalled.answer.json;
+  const since = context.memories.now();
+  const actor = await authenticateToken(context, secret);
+  const access = await authorizeExtensionPoint(context, actor, 'readBindings', extensionPointId);
+  const answer = await readBindings(context, access, guestKey);
+  rememberAnswer(context, question, answer, access, since);
+  return answer.json;
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { ConflictError, type Store, UnavailableError } from '../../src/domain/ports.ts';
+import { NewerSchemaError } from '../../src/store/kysely/migrate.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { type Major, noPostgres, type PostgresServer, startPostgres } from '../helpers/postgres.ts';
+import { backendOn } from '../helpers/postgres-stores.ts';
+import { createRecords, someTimeMs } from '../helpers/records.ts';
+import { storeContract } from './store-contract.ts';
+
+/** What a PostgreSQL store keeps: the contract of all stores, and what is PostgreSQL's own. */
+export function postgresStoreContract(major: Major): void {
+  if (noPostgres === false) storeContract(`openPostgresStore() on PostgreSQL ${major}`, backendOn(major));
+
+  describe(`openPostgresStore() on PostgreSQL ${major}`, { skip: noPostgres }, () => {
+    let server: PostgresServer;
+    let url: string;
+    let [here, there]: [Store, Store] = [undefined, undefined] as never;
+    before(async () => {
+      server = await startPostgres(major);
+      ({ url } = await server.createDatabase());
+      [here, there] = await Promise.all([openPostgresStore({ url }), openPostgresStore({ url, waitMs: 2000 })]);
+    });
+    after(async () => {
+      await Promise.allSettled([here.close(), there.close()]);
+      server.stop();
+    });
+
+    /** What the SQL of a client of its own answers. */
+    async function ask(sql: string): Promise<Record<string, unknown>[]> {
+      const client = new pg.Client(url);
+      await client.connect();
+      try {
+        return (await client.query(sql)).rows;
+      } finally {
+        await client.end();
+      }
+    }
+
+    async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+      for (let tries = 0; !(await what()); tries++) {
+        assert.ok(tries < 1000);
+        await sleep(20);
+      }
+    }
+
+    it('sorts by code units, whatever the locale', async () => {
+      const { owner } = await createRecords(here).stage();
+      const names = ['Zebra', 'apple', 'Ärger', '10', '9', '_'];
+      for (const name of names) await createRecords(here).app({ name });
+      const rows = await ask('select name from apps order by name');
+      const sorted = rows.map(({ name }) => name).filter((name) => names.includes(String(name)));
+      assert.deepEqual(sorted, names.toSorted());
+      assert.ok(owner);
+    });
+
+    it('keeps its answers while its pings come back, and nothing else happens', async () => {
+      await createRecords(here).user();
+      await until(async () => {
+        const before = here.revision();
+        await sleep(600);
+        return here.revision() === before;
+      });
+    });
+
+    it('does the work again when another was faster, and tells nobody', async () => {
+      const app = await createRecords(here).app({ name: '0' });
+      let runs = 0;
+      const count = (store: Store) =>
+        store.write(async (tx) => {
+          runs++;
+          const name = String(Number((await tx.app(app.id))?.name) + 1);
+          await sleep(5);
+          await tx.updateApp(app.id, { name, updatedAtMs: someTimeMs });
+        });
+      await Promise.all(Array.from({ length: 10 }, (_, at) => count(at % 2 === 0 ? here : there)));
+      assert.equal((await here.read.app(app.id))?.name, '10');
+      assert.ok(runs > 10, `${runs} runs`);
+    });
+
+    it('refuses a database that a newer release has migrated', async () => {
+      const newer = await server.createDatabase();
+      await (await openPostgresStore({ url: newer.url })).close();
+      const client = new pg.Client(newer.url);
+      await client.connect();
+      await client.query("insert into schema_versions values (99, 'from the future', 2)");
+      await client.end();
+      await assert.rejects(openPostgresStore({ url: newer.url }), NewerSchemaError);
+    });
+
+    it('names in its errors neither what collides nor a password', async () => {
+      const user = await createRecords(here).user();
+      const failing = here.write((tx) => tx.insertUser(user));
+      await assert.rejects(failing, (error) => error instanceof ConflictError && !error.message.includes(user.id));
+      const wrong = openPostgresStore({ url: 'postgresql://tenon:s3cret@127.0.0.1:1/tenon', waitMs: 500 });
+      await assert.rejects(wrong, (error) => error instanceof UnavailableError && !error.message.includes('s3cret'));
+    });
+
+    it('keeps nothing of what a killed connection was about to commit, and goes on with others', async () => {
+      const app = await createRecords(here).app({ name: 'before' });
+      const failing = here.write(async (tx) => {
+        await tx.updateApp(app.id, { name: 'lost', updatedAtMs: someTimeMs });
+        await ask(
+          "select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction' and datname = current_database()",
+        );
+        await tx.app(app.id);
+      });
+      await assert.rejects(failing, UnavailableError);
+      assert.equal((await here.read.app(app.id))?.name, 'before');
+      await createRecords(here).user();
+    });
+
+    it('trusts nothing that it knows while nobody tells it of commits, and hears of them again', async () => {
+      await until(() => {
+        const first = here.revision();
+        return here.revision() === first;
+      });
+      await ask(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tenon revisions' and datname = current_database()",
+      );
+      await until(() => {
+        const first = here.revision();
+        return here.revision() !== first; // each call has another number: nothing may be kept
+      });
+      await until(() => {
+        const first = here.revision();
+        return here.revision() === first;
+      });
+      const before = here.revision();
+      await createRecords(there).user();
+      await until(() => here.revision() !== before);
+    });
+
+    it('says that it is unavailable while the server is away, and goes on when it is back', async () => {
+      const user = await createRecords(there).user();
+      await server.kill();
+      await assert.rejects(there.read.user(user.id), UnavailableError);
+      await assert.rejects(there.ping(), UnavailableError);
+      await assert.rejects(createRecords(there).user(), UnavailableError);
+      await server.start();
+      await until(async () => {
+        try {
+          return (await there.read.user(user.id)) !== undefined;
+        } catch (error) {
+          assert.ok(error instanceof UnavailableError);
+          return false;
+        }
+      });
+      await until(() => {
+        const first = there.revision();
+        return there.revision() === first;
+      });
+      await createRecords(there).user();
+    });
+  });
+}

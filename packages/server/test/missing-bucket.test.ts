@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { loadConfig } from '../src/config.ts';
+import { serve } from '../src/serve.ts';
+import { startObjectStore } from './helpers/s3.ts';
+
+it('serve() on a bucket that is not there says so by itself, before anybody asks', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tenon-missing-bucket-'));
+  const objects = await startObjectStore([]);
+  const { endpoint, credentials } = objects.options('nowhere');
+  const environment = {
+    TENON_S3_BUCKET: 'nowhere',
+    TENON_S3_ENDPOINT: endpoint,
+    TENON_S3_ACCESS_KEY_ID: credentials.accessKeyId,
+    TENON_S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  };
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const config = loadConfig({ dataDir: folder, port: '0', host: '127.0.0.1', demo: false }, environment);
+  const server = await serve(config, log);
+  try {
+    for (let tries = 0; lines.length === 0 && tries < 600; tries++) await sleep(50);
+    assert.match(lines.join(''), /NoSuchBucket.*"blob store".*"not ready"/);
+  } finally {
+    await server.close();
+    await objects.stop();
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BrokenFront, openBrokenFront } from './helpers/broken-front.ts';
+import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgres.ts';
+import { type ObjectStore, startObjectStore } from './helpers/s3.ts';
+import { assertProblem, openService, type TestService } from './helpers/service.ts';
+
+describe('GET /readyz, before stores that say nothing', { skip: noPostgres }, () => {
+  let postgres: PostgresServer;
+  let objects: ObjectStore;
+  let front: BrokenFront;
+  let service: TestService;
+  before(async () => {
+    [postgres, objects] = await Promise.all([startPostgres(), startObjectStore(['plugins'])]);
+    front = await openBrokenFront(objects.port);
+    const { url } = await postgres.createDatabase();
+    const { bucket, credentials } = objects.options('plugins');
+    service = await openService({
+      config: {
+        databaseUrl: url,
+        s3Bucket: bucket,
+        s3Endpoint: front.url,
+        s3AccessKeyId: credentials?.accessKeyId,
+        s3SecretAccessKey: credentials?.secretAccessKey,
+      },
+    });
+  });
+  after(async () => {
+    await service.close();
+    await front.close();
+    postgres.stop();
+    await objects.stop();
+  });
+
+  const ask = () => service.call('GET', '/readyz');
+  const detailOf = (response: Awaited<ReturnType<typeof ask>>) => assertProblem(response, 503, 'unavailable').detail;
+  const untilReady = async () => {
+    for (let tries = 0; (await ask()).statusCode !== 200; tries++) {
+      assert.ok(tries < 500, 'it never was ready again');
+      await sleep(100);
+    }
+  };
+
+  it('answers 503 while PostgreSQL stands still, to all who ask, and 200 when it goes on', async () => {
+    assert.equal((await ask()).statusCode, 200);
+    const goOn = await postgres.pause();
+    try {
+      const answers = await Promise.all(Array.from({ length: 100 }, ask));
+      const details = new Set(answers.map(detailOf));
+      assert.deepEqual([...details], ['Not ready: the metadata store has not answered for 2 seconds.']);
+      assert.equal((await service.call('GET', '/healthz')).statusCode, 200);
+    } finally {
+      goOn();
+    }
+    await untilReady();
+  });
+
+  it('answers 503 while the object store accepts and says nothing, asks it once for all, and leaves nothing open', async () => {
+    await untilReady();
+    await sleep(1100); // for a second it is believed that it could be written to
+    let [hanging, gone] = [0, 0];
+    front.always(({ request, response }) => {
+      hanging++;
+      request.resume();
+      response.once('close', () => gone++);
+    });
+    const answers = await Promise.all(Array.from({ length: 100 }, ask));
+    assert.deepEqual(
+      [...new Set(answers.map(detailOf))],
+      ['Not ready: the blob store has not answered for 2 seconds.'],
+    );
+    assert.ok(hanging >= 1 && hanging <= 3, `${hanging} requests hang`); // the client may have tried again
+    for (let tries = 0; gone < hanging; tries++) {
+      assert.ok(tries < 600, 'a request is still open');
+      await sleep(50);
+    }
+    front.always(undefined);
+    await untilReady();
+  });
+
+  it('names both when both are away, and no address', async () => {
+    await sleep(1100);
+    front.always(({ response }) => void response.destroy());
+    const goOn = await postgres.pause();
+    try {
+      const detail = detailOf(await ask());
+      assert.match(detail, /the metadata store has not answered .*; the blob store /);
+      assert.doesNotMatch(detail, /127\.0\.0\.1|postgres|http/);
+    } finally {
+      goOn();
+      front.always(undefined);
+    }
+    await untilReady();
+  });
+});
