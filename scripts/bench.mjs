@@ -1,14 +1,32 @@
 // Runs the benchmarks, each in a process of its own, one after the other.
 //
-//   npm run bench                        all of them
-//   npm run bench -- packages/server     those of a folder or a file
+//   npm run bench                                  all of them
+//   npm run bench -- packages/server               those of a folder or a file
+//   npm run bench -- packages/server --quick       options that follow are handed to each: see its --help
+//   npm run bench -- peers                         one that asks for more than this checkout, and runs by its name alone
 import './lib/require-node.mjs';
 import { spawnSync } from 'node:child_process';
 import process from 'node:process';
 import { findFiles, narrow, root } from './lib/workspace.mjs';
 
-for (const file of narrow(findFiles(['packages/*/bench/**/*.bench.ts']), process.argv.slice(2))) {
-  console.log(`\n${file}`);
-  const { status } = spawnSync(process.execPath, [file], { cwd: root, stdio: 'inherit' });
+/** By name: what installs programs of others to measure them, which nobody is to get unasked. */
+const named = new Map([['peers', 'packages/server/bench/peers.ts']]);
+
+const given = process.argv.slice(2);
+const firstOption = given.findIndex((argument) => argument.startsWith('-'));
+const places = firstOption === -1 ? given : given.slice(0, firstOption);
+const options = given.slice(places.length);
+if (places.length === 0 && options.length > 0) {
+  console.error('Name a folder or a file first: each benchmark has options of its own.');
+  process.exit(2);
+}
+
+const asked = places.flatMap((place) => named.get(place) ?? []);
+const others = places.filter((place) => !named.has(place));
+const found =
+  asked.length > 0 && others.length === 0 ? [] : narrow(findFiles(['packages/*/bench/**/*.bench.ts']), others);
+for (const file of [...found, ...asked]) {
+  console.error(`\n${file}`); // standard output is the benchmark's own
+  const { status } = spawnSync(process.execPath, [file, ...options], { cwd: root, stdio: 'inherit' });
   if (status !== 0) process.exitCode = 1;
 }

@@ -12,7 +12,7 @@ const allowed = new Map([
   ['instrument', []],
   ['trace', []],
   ['client', ['protocol']],
-  ['server', ['protocol', 'instrument']],
+  ['server', ['protocol', 'instrument', 'trace']],
   ['console', ['protocol', 'instrument', 'trace']],
   ['cli', ['protocol', 'client', 'instrument', 'trace', 'server']],
 ]);

@@ -1,121 +1,67 @@
 /**
- * How many requests a second A2 and A3 serve, authenticated, beside a bare `node:http` server that sends the same bodies without
- * asking who calls. Each server, and the load, runs in a process of its own; the two servers take turns in short rounds, so
- * that what else the machine does meanwhile falls on both. The time that a server's own process spends on a request depends
- * less on that; a server that is busy all the time serves its inverse.
+ * What the server answers a second: one node and several, on each of the stores, beside a bare `node:http` server that does the
+ * like without asking who calls. All servers, their stores and what makes the load run in processes of their own. They take turns in
+ * short rounds, so that what else the machine does meanwhile falls on all of them. The time that a server's own processes spend on
+ * a request depends less on that; on a machine where the load takes cores from the server, it is the figure to go by.
+ *
+ *     npm run bench -- packages/server/bench/http.bench.ts --help
  */
-import { type ChildProcess, execFile, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import process from 'node:process';
-import { promisify } from 'node:util';
+import { type Contender, startBare, startTenon, type TenonContender } from './support/contenders.ts';
+import type { BenchOptions } from './support/options.ts';
+import type { Defer, Progress } from './support/run.ts';
+import { runBench } from './support/run-bench.ts';
+import { missingStores, type StoreName, startStores } from './support/stores.ts';
 
-const rounds = 4;
-const secondsARound = 2;
-const connections = 16;
-const run = promisify(execFile);
-const autocannon = createRequire(import.meta.url).resolve('autocannon/autocannon.js');
+const storeTitles: Readonly<Record<StoreName, string>> = { embedded: 'embedded', postgres: 'PostgreSQL, S3' };
 
-interface Ready {
-  readonly url: string;
-  readonly headers: Record<string, string>;
-  readonly bindings: string;
-  readonly contents: readonly [string, string];
+/** How many nodes there are on some stores, and of how many processes each is. */
+interface SetUp {
+  readonly name: string;
+  readonly nodes: number;
+  readonly workers: number;
 }
 
-interface Load {
-  readonly requestsPerSecond: number;
-  /** Time of the server's process, in microseconds. */
-  readonly cpuUsPerRequest: number;
-  readonly p99Ms: number;
+function setUpsOn(store: StoreName, { nodes, workers }: BenchOptions): readonly SetUp[] {
+  const title = storeTitles[store];
+  const alone = nodes.map((count) => {
+    return { name: `${title}, ${count} ${count === 1 ? 'node' : 'nodes'}`, nodes: count, workers: 1 };
+  });
+  if (store !== 'embedded') return alone; // the stores of others don't care which processes are one node
+  return [...alone, ...workers.map((count) => ({ name: `${title}, ${count} workers`, nodes: 1, workers: count }))];
 }
 
-async function cpuUs(server: ChildProcess): Promise<number> {
-  server.send('cpu');
-  const [{ user, system }] = (await once(server, 'message')) as [NodeJS.CpuUsage];
-  return user + system;
-}
-
-async function load(
-  server: ChildProcess,
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  expected: number,
-): Promise<Load> {
-  const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-  const args = [autocannon, '-j', '-n', '-c', String(connections), '-d', String(secondsARound), ...fields, url];
-  const before = await cpuUs(server);
-  const { stdout } = await run(process.execPath, args, { maxBuffer: 1 << 24 });
-  const result = JSON.parse(stdout);
-  const wanted = result.statusCodeStats?.[expected]?.count ?? 0;
-  if (wanted === 0 || wanted !== result.requests.total || result.errors > 0) {
-    throw new Error(`${url}: expected ${expected} alone, got ${JSON.stringify(result.statusCodeStats)}`);
-  }
-  const cpuUsPerRequest = ((await cpuUs(server)) - before) / result.requests.total;
-  return { requestsPerSecond: result.requests.average, cpuUsPerRequest, p99Ms: result.latency.p99 };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}
-
-const tenon = fork(new URL('./support/tenon-server.ts', import.meta.url));
-const bare = fork(new URL('./support/bare-server.ts', import.meta.url));
-try {
-  const [ready] = (await once(tenon, 'message')) as [Ready];
-  const answers: Record<string, { headers: Record<string, string>; base64: string }> = {};
-  for (const path of [ready.bindings, ...ready.contents]) {
-    const response = await fetch(ready.url + path, { headers: ready.headers });
-    if (response.status !== 200) throw new Error(`${path}: ${response.status}`);
-    const etag = response.headers.get('etag') ?? '';
-    const contentType = response.headers.get('content-type') ?? '';
-    const base64 = Buffer.from(await response.arrayBuffer()).toString('base64');
-    answers[path] = { headers: { etag, 'content-type': contentType }, base64 };
-  }
-  bare.send(answers);
-  const [barePort] = (await once(bare, 'message')) as [number];
-
-  const [small, large] = ready.contents;
-  const etag = answers[ready.bindings]?.headers.etag ?? '';
-  const cases = [
-    { name: 'A2, 304', path: ready.bindings, headers: { 'if-none-match': etag }, status: 304 },
-    { name: 'A2, 200', path: ready.bindings, headers: {}, status: 200 },
-    { name: 'A3, 64 KiB', path: small, headers: {}, status: 200 },
-    { name: 'A3, 1 MiB', path: large, headers: {}, status: 200 },
-  ];
-  console.log('requests a second, authenticated; median of rounds\n');
-  console.log('              Tenon  node:http   ratio   CPU µs a request   ratio   p99 (ms)');
-  for (const { name, path, headers, status } of cases) {
-    const ours: Load[] = [];
-    const theirs: Load[] = [];
-    for (let round = 0; round <= rounds; round++) {
-      const both = [
-        await load(tenon, ready.url.replace('localhost', '127.0.0.1') + path, { ...ready.headers, ...headers }, status),
-        await load(bare, `http://127.0.0.1:${barePort}${path}`, { ...ready.headers, ...headers }, status),
-      ] as const;
-      if (round === 0) continue; // to warm up
-      ours.push(both[0]);
-      theirs.push(both[1]);
+/** Starts all set-ups, and the bare server, which comes first. */
+async function startAll(
+  options: BenchOptions,
+  folder: string,
+  defer: Defer,
+  progress: Progress,
+): Promise<readonly Contender[]> {
+  const ours: TenonContender[] = [];
+  for (const store of options.stores) {
+    const missing = missingStores(store);
+    if (missing !== false) {
+      console.error(`Nothing is measured on ${storeTitles[store]}: ${missing}`);
+      continue;
     }
-    const mine = median(ours.map((one) => one.requestsPerSecond));
-    const other = median(theirs.map((one) => one.requestsPerSecond));
-    const ratio = median(ours.map((one, at) => one.requestsPerSecond / (theirs[at]?.requestsPerSecond ?? 1)));
-    const p99 = `${median(ours.map((one) => one.p99Ms))}/${median(theirs.map((one) => one.p99Ms))}`;
-    const [cpu, otherCpu] = [ours, theirs].map((all) => median(all.map((one) => one.cpuUsPerRequest)));
-    const cpuRatio = median(ours.map((one, at) => (theirs[at]?.cpuUsPerRequest ?? 1) / one.cpuUsPerRequest));
-    const columns = [
-      name.padEnd(10),
-      mine.toFixed(0).padStart(8),
-      other.toFixed(0).padStart(10),
-      ratio.toFixed(2).padStart(7),
-      `${cpu?.toFixed(1)}/${otherCpu?.toFixed(1)}`.padStart(18),
-      cpuRatio.toFixed(2).padStart(7),
-      p99.padStart(10),
-    ];
-    console.log(columns.join(' '));
+    const stores = await startStores(store);
+    defer(() => stores.stop());
+    for (const { name, nodes, workers } of setUpsOn(store, options)) {
+      progress.tell(`starting: ${name}`);
+      const own = join(folder, `${store}-${ours.length}`);
+      const environment = { TENON_WORKERS: String(workers) };
+      const one = await startTenon({ name, folder: own, stores, nodes, environment });
+      defer(() => one.stop());
+      ours.push(one);
+    }
   }
-} finally {
-  tenon.disconnect();
-  bare.disconnect();
+  const [model] = ours;
+  if (model === undefined) throw new Error('There is nothing to measure');
+  const bare = await startBare(model);
+  defer(() => bare.stop());
+  return [bare, ...ours];
 }
+
+await runBench(process.argv.slice(2), { base: 'node:http’s', start: startAll });

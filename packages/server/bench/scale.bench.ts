@@ -1,0 +1,288 @@
+/**
+ * What a binding list (A2) costs when there are more and more guest keys, each with ten plugins: asked for again, while another
+ * process publishes without a pause, and for the first time, which takes a look into the database. One node serves; a second one, on
+ * the same data, takes what is published. The processor time of a request is the figure to go by.
+ *
+ *     npm run bench -- packages/server/bench/scale.bench.ts --help
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import type { App, ExtensionPoint } from '@tenon/protocol';
+import { loadConfig } from '../src/index.ts';
+import { cpuTimeUs } from './support/cpu-time.ts';
+import { type LoadGenerator, startLoadGenerator } from './support/load.ts';
+import { type Node, startNode } from './support/nodes.ts';
+import { describeMachine } from './support/report.ts';
+import type { RequestKind } from './support/requests.ts';
+import { createProgress, type Defer, withFolder } from './support/run.ts';
+import {
+  addKeys,
+  addPublishers,
+  keyPrefix,
+  openPostgresTarget,
+  openSqliteTarget,
+  type Place,
+  pluginsPerKey,
+} from './support/scale-data.ts';
+import { makeUser } from './support/stage.ts';
+import { medianOf } from './support/statistics.ts';
+import { missingStores, type StoreName, startStores, storeNames } from './support/stores.ts';
+
+const help = `What a binding list costs as guest keys grow in number.
+
+  --keys <n,n,…>    how many there are, one after the other; 1000,10000,100000 without it
+                    (1000000 takes 8 GB of disk, and some minutes to be filled in)
+  --store <store>   embedded or postgres; both without it
+  --seconds <n>     how long a round lasts; 2 without it
+  --rounds <n>      rounds that count; 3 without it
+  --json            one JSON document on standard output, and no tables
+`;
+
+/** How many keys are asked for again and again. */
+const hotKeys = 1000;
+const connections = 16;
+const progress = createProgress();
+
+interface Options {
+  readonly sizes: readonly number[];
+  readonly stores: readonly StoreName[];
+  readonly seconds: number;
+  readonly rounds: number;
+}
+
+/** Processor time of the node that serves, in microseconds a request; and of its database besides. */
+interface Cost {
+  readonly name: string;
+  readonly cpuUs: number | undefined;
+  readonly storeCpuUs: number | undefined;
+  readonly requestsPerSecond: number | undefined;
+}
+
+interface Point {
+  readonly store: StoreName;
+  readonly keys: number;
+  readonly bindings: number;
+  readonly costs: readonly Cost[];
+  /** How many commits a second came from elsewhere in the second case. */
+  readonly commitsPerSecond: number | undefined;
+  /** Memory of the node that serves, in MiB, after the first case. */
+  readonly residentMiB: number;
+}
+
+/** A server with someone who may ask, and an extension point without guests. */
+interface Scene {
+  readonly place: Place;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function makeScene(
+  folder: string,
+  dataDir: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<Scene> {
+  const user = await makeUser(loadConfig({ dataDir }, environment));
+  const headers = { authorization: `Bearer ${user.token}` };
+  const node = await startNode({ folder, dataDir, environment });
+  const post = async (path: string): Promise<unknown> => {
+    const body = JSON.stringify({ name: 'bench' });
+    const fields = { ...headers, 'content-type': 'application/json' };
+    const response = await fetch(`http://127.0.0.1:${node.port}/api/v1${path}`, {
+      method: 'POST',
+      headers: fields,
+      body,
+    });
+    if (!response.ok) throw new Error(`${path}: ${response.status}`);
+    return response.json();
+  };
+  try {
+    const { id: appId } = (await post('/apps')) as App;
+    const { id: extensionPointId } = (await post(`/apps/${appId}/extension-points`)) as ExtensionPoint;
+    return { place: { appId, extensionPointId }, headers };
+  } finally {
+    await node.stop();
+  }
+}
+
+/** Asks for the lists of the first so many keys, in no order. */
+function lists({ place, headers }: Scene, keys: number): RequestKind {
+  return {
+    name: 'A2, 304',
+    weight: 1,
+    method: 'GET',
+    path: `/api/v1/extension-points/${place.extensionPointId}/bindings/${keyPrefix}{any}`,
+    anyBelow: keys,
+    headers: { ...headers, 'if-none-match': '*' },
+    status: 304,
+  };
+}
+
+/** Commits through another node: each is news for the one that serves, and touches none of the lists that are asked for. */
+function commits({ headers }: Scene): RequestKind {
+  const body = Buffer.from(JSON.stringify({ name: 'one more' }));
+  const fields = { ...headers, 'content-type': 'application/json' };
+  return { name: 'commit', weight: 1, method: 'POST', path: '/api/v1/apps', headers: fields, body, status: 201 };
+}
+
+interface Nodes {
+  readonly serving: Node;
+  readonly forgetful: Node;
+  readonly writing: Node;
+}
+
+async function measurePoint(
+  generators: readonly [LoadGenerator, LoadGenerator],
+  nodes: Nodes,
+  scene: Scene,
+  keys: number,
+  storePids: readonly number[],
+  { seconds, rounds }: Options,
+): Promise<Pick<Point, 'costs' | 'commitsPerSecond' | 'residentMiB'>> {
+  const [asking, committing] = generators;
+  const rates: number[] = [];
+  const measure = async (name: string, node: Node, below: number, isWriting: boolean): Promise<Cost> => {
+    const of: Omit<Cost, 'name'>[] = [];
+    await warmUp(asking, { ports: [node.port], connections, seconds, kinds: [lists(scene, below)] });
+    for (let round = 0; round < rounds; round++) {
+      const before = [cpuTimeUs([node.pid]), cpuTimeUs(storePids)] as const;
+      const order = { ports: [node.port], connections, seconds, kinds: [lists(scene, below)] };
+      const writes = isWriting
+        ? committing.load({ ports: [nodes.writing.port], connections: 1, seconds, kinds: [commits(scene)] })
+        : undefined;
+      const { requests, requestsPerSecond } = await asking.load(order);
+      const after = [cpuTimeUs([node.pid]), cpuTimeUs(storePids)] as const;
+      const written = await writes;
+      if (written !== undefined) rates.push(written.requestsPerSecond);
+      const aRequest = (at: 0 | 1) => ((after[at] ?? Number.NaN) - (before[at] ?? Number.NaN)) / requests;
+      of.push({ cpuUs: aRequest(0), storeCpuUs: storePids.length > 0 ? aRequest(1) : undefined, requestsPerSecond });
+    }
+    return {
+      name,
+      cpuUs: medianOf(of, (one) => one.cpuUs),
+      storeCpuUs: medianOf(of, (one) => one.storeCpuUs),
+      requestsPerSecond: medianOf(of, (one) => one.requestsPerSecond),
+    };
+  };
+  const hot = Math.min(hotKeys, keys);
+  const again = await measure('asked again', nodes.serving, hot, false);
+  const residentMiB = residentMemory(nodes.serving.pid);
+  const costs = [
+    again,
+    await measure('while others commit', nodes.serving, hot, true),
+    await measure('asked first', nodes.forgetful, keys, false),
+  ];
+  return { costs, commitsPerSecond: medianOf(rates, (rate) => rate), residentMiB };
+}
+
+/** Asks until what is to be kept is in memory: each of the keys that are asked for again has then been drawn, more than likely. */
+async function warmUp(generator: LoadGenerator, order: Parameters<LoadGenerator['load']>[0]): Promise<void> {
+  for (let asked = 0; asked < 15 * hotKeys; ) asked += (await generator.load(order)).requests;
+}
+
+function residentMemory(pid: number): number {
+  const [, resident = '0'] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
+  return Math.round((Number(resident) * 4096) / 2 ** 20);
+}
+
+async function measureStore(store: StoreName, options: Options, folder: string, defer: Defer): Promise<Point[]> {
+  const stores = await startStores(store);
+  defer(() => stores.stop());
+  const { environment: reserved } = await stores.reserve();
+  const environment = { ...reserved, TENON_WRITES_PER_SECOND: '1000000', TENON_WRITE_BURST: '1000000' };
+  const dataDir = join(folder, `${store}-data`);
+  const scene = await makeScene(join(folder, `${store}-making`), dataDir, environment);
+  const openTarget = async () =>
+    reserved.TENON_DATABASE_URL === undefined
+      ? openSqliteTarget(join(dataDir, 'tenon.db'))
+      : openPostgresTarget(reserved.TENON_DATABASE_URL);
+  const generators = [startLoadGenerator(1), startLoadGenerator(1)] as const;
+  for (const generator of generators) defer(() => generator.close());
+  const points: Point[] = [];
+  let users: string[] = [];
+  let there = 0;
+  for (const keys of options.sizes) {
+    progress.tell(`${store}, ${keys} keys: filling in`);
+    const target = await openTarget();
+    if (there === 0) users = await addPublishers(target, scene.place);
+    await addKeys(target, scene.place, users, there, keys);
+    await target.analyze();
+    await target.close();
+    there = keys;
+    const start = (name: string, more: Readonly<Record<string, string>> = {}) =>
+      startNode({ folder: join(folder, `${store}-${name}`), dataDir, environment: { ...environment, ...more } });
+    const nodes: Nodes = {
+      serving: await start('serving'),
+      forgetful: await start('forgetful', { TENON_ANSWER_CACHE_BYTES: '4096' }),
+      writing: await start('writing'),
+    };
+    try {
+      progress.tell(`${store}, ${keys} keys: measuring`);
+      const found = await measurePoint(generators, nodes, scene, keys, stores.pids, options);
+      points.push({ store, keys, bindings: keys * pluginsPerKey, ...found });
+    } finally {
+      await Promise.all(Object.values(nodes).map((node: Node) => node.stop()));
+    }
+  }
+  return points;
+}
+
+function formatPoint({ keys, bindings, costs, commitsPerSecond, residentMiB }: Point): string {
+  const us = (value: number | undefined) => (value === undefined ? '' : value.toFixed(1));
+  const cells = costs.map(({ cpuUs, storeCpuUs }) =>
+    (storeCpuUs === undefined ? us(cpuUs) : `${us(cpuUs)} + ${us(storeCpuUs)}`).padStart(21),
+  );
+  const start = `${keys.toLocaleString('en').padStart(11)}${bindings.toLocaleString('en').padStart(12)}`;
+  return `${start}${cells.join('')}${(commitsPerSecond ?? 0).toFixed(0).padStart(11)}${String(residentMiB).padStart(11)}`;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      keys: { type: 'string', default: '1000,10000,100000' },
+      store: { type: 'string' },
+      seconds: { type: 'string', default: '2' },
+      rounds: { type: 'string', default: '3' },
+      quick: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(help);
+    return;
+  }
+  const stores = storeNames.filter((name) => values.store === undefined || values.store === name);
+  const sizes = values.quick ? [1000] : values.keys.split(',').map(Number);
+  if (stores.length === 0 || !sizes.every((size) => Number.isSafeInteger(size) && size > 0)) {
+    console.error(help);
+    process.exitCode = 2;
+    return;
+  }
+  const options: Options = { sizes, stores, seconds: Number(values.seconds), rounds: Number(values.rounds) };
+  const points: Point[] = [];
+  await withFolder(async (folder, defer) => {
+    for (const store of options.stores) {
+      const missing = missingStores(store);
+      if (missing !== false) {
+        console.error(`Nothing is measured on ${store}: ${missing}`);
+        continue;
+      }
+      const found = await measureStore(store, options, folder, defer);
+      progress.clear();
+      if (!values.json) console.log(table(store, found));
+      points.push(...found);
+    }
+  });
+  if (values.json) console.log(JSON.stringify({ machine: describeMachine(), points }, undefined, 2));
+}
+
+function table(store: StoreName, points: readonly Point[]): string {
+  const title = `${store}: processor time of one list, 304, in µs${store === 'postgres' ? ' (of the node + of the database)' : ''}`;
+  const columns = ['keys', 'bindings', 'asked again', 'while others commit', 'asked first', 'commits/s', 'memory/MiB'];
+  const widths = [11, 12, 21, 21, 21, 11, 11];
+  const head = columns.map((name, at) => name.padStart(widths[at] ?? 0)).join('');
+  return [title, head, ...points.map(formatPoint), ''].join('\n');
+}
+
+await main();
