@@ -86,6 +86,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/admin.ts')).addAdminCommands,
   },
   {
+    name: 'status',
+    heading: 'Server:',
+    summary: 'how the server is, for its operators',
+    load: async () => (await import('./commands/status.ts')).addStatusCommand,
+  },
+  {
     name: 'login',
     heading: 'Access:',
     summary: 'log in to a server, through your browser',

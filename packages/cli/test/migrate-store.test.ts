@@ -45,7 +45,7 @@ describe('tenon admin migrate-store', () => {
   }
 
   it('says what is missing, and takes nothing else for it', async () => {
-    for (const args of [[], ['--to', 'x.env', '--thaw'], ['--to', target(), '--force']]) {
+    for (const args of [[], ['--to', 'x.env', '--thaw'], ['--to', target(), '--force'], ['--thaw', '--verify']]) {
       const outcome = await migrate(...args);
       assert.equal(outcome.exitCode, 2, args.join(' '));
     }
@@ -55,13 +55,18 @@ describe('tenon admin migrate-store', () => {
     const same = join(folder.path, 'same.env');
     await writeFile(same, `TENON_DATA_DIR=${server.dataDir}\n`);
     assert.match((await migrate('--to', same)).stderr, /the same store/);
+    const mistyped = join(folder.path, 'mistyped.env');
+    await writeFile(mistyped, 'TENON_DATABASE_URI=postgresql://127.0.0.1/tenon\n');
+    const nowhere = await migrate('--to', mistyped);
+    assert.equal(nowhere.exitCode, 2);
+    assert.match(nowhere.stderr, /name no store/);
     assert.equal(await change(server), 200);
   });
 
   it('moves a server at work, leaves it frozen, and tells what to do next', async () => {
     const before = await list(server);
     assert.equal(before.status, 200);
-    const outcome = await migrate('--to', target());
+    const outcome = await migrate('--to', target(), '--verify');
     assert.equal(outcome.exitCode, 0, outcome.stderr);
     assert.match(outcome.stdout, /plugins +1 content,/);
     assert.match(outcome.stderr, /start them with the settings of .*new\.env/);

@@ -192,7 +192,7 @@ describe('content()', () => {
       status: 200,
     };
     assert.deepEqual(told, [
-      { type: 'request', event: { ...request, receivedBytes: 1000, error: undefined } },
+      { type: 'request', event: { ...request, receivedBytes: 1000, error: undefined, headers: {} } },
       lookup('network'),
       lookup('memory'),
     ]);

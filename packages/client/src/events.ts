@@ -10,6 +10,12 @@ export interface ListKey {
   readonly guestKey: string;
 }
 
+/** Header fields that say to which trace a request belongs: https://www.w3.org/TR/trace-context/ */
+export interface TraceHeaders {
+  traceparent?: string;
+  tracestate?: string;
+}
+
 /** What the client tells while it works, by type. */
 export interface ClientEvents {
   /** A list turned out to be another one than before. */
@@ -20,6 +26,16 @@ export interface ClientEvents {
   readonly recovered: ListKey;
   /** Something went wrong that no call fails with: in the store, in a listener, or in what goes on beside the calls. */
   readonly problem: { readonly error: ClientError };
+  /** A request is about to be sent. */
+  readonly sending: {
+    readonly operation: Operation;
+    /** 1 for the first. */
+    readonly attempt: number;
+    /** Milliseconds since 1970. */
+    readonly startedAtMs: number;
+    /** What goes with it, for listeners to fill: `traceparent` and `tracestate`. Others stay behind. */
+    readonly headers: TraceHeaders;
+  };
   /** A request has ended, well or not. */
   readonly request: {
     readonly operation: Operation;
@@ -33,6 +49,8 @@ export interface ClientEvents {
     /** Bytes of the answer's body. */
     readonly receivedBytes: number;
     readonly error: ClientError | undefined;
+    /** The same object as in `sending`. */
+    readonly headers: TraceHeaders;
   };
   /** A list, a content or a module was asked for, and where it came from. */
   readonly lookup: {

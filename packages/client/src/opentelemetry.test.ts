@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { context, type Meter, type Tracer, trace } from '@opentelemetry/api';
+import * as api from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { type Meter as OurMeter, type Tracer as OurTracer, observeClient } from '@tenon/client/opentelemetry';
+import { type Meter, observeClient, type PropagationApi, type Tracer } from '@tenon/client/opentelemetry';
 import {
   addressOfBytes,
   createAnswering,
@@ -15,15 +16,15 @@ import {
 
 type Equips<Given extends Needed, Needed> = Given;
 /** OpenTelemetry's own can be handed in. */
-export type Checked = [Equips<Meter, OurMeter>, Equips<Tracer, OurTracer>];
+export type Checked = [Equips<api.Meter, Meter>, Equips<api.Tracer, Tracer>, Equips<typeof api, PropagationApi>];
 
 describe('observeClient()', () => {
   it('makes a span of each request, below the one that is active', async (test) => {
     const exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
     const tracer = provider.getTracer('test');
-    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-    test.after(() => context.disable());
+    api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+    test.after(() => api.context.disable());
     const { client, clock } = openClient(
       createAnswering(() => listAnswer({})),
       { staleMs: 0 },
@@ -31,7 +32,7 @@ describe('observeClient()', () => {
     const end = observeClient(client, { tracer });
 
     const visit = tracer.startSpan('visit');
-    await context.with(trace.setSpan(context.active(), visit), () => client.bindings(...key));
+    await api.context.with(api.trace.setSpan(api.context.active(), visit), () => client.bindings(...key));
     const failing = openClient(createAnswering(noConnection));
     observeClient(failing.client, { tracer });
     await failing.client.bindings(...key).catch(() => {});
@@ -55,13 +56,53 @@ describe('observeClient()', () => {
     assert.doesNotMatch(JSON.stringify(spans.map(({ name, attributes }) => [name, attributes])), /acme/);
   });
 
+  it('tells the server of the span, by the propagator that the host has, and nothing else that this one tells', async (test) => {
+    const exporter = new InMemorySpanExporter();
+    const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+    api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+    const propagators = [new W3CTraceContextPropagator(), new W3CBaggagePropagator()];
+    api.propagation.setGlobalPropagator(new CompositePropagator({ propagators }));
+    test.after(() => {
+      api.context.disable();
+      api.propagation.disable();
+    });
+    const answering = createAnswering(() => listAnswer({}));
+    const { client } = openClient(answering, { staleMs: 0 });
+    const tracer = provider.getTracer('test');
+    const end = observeClient(client, { tracer, api });
+    const baggage = api.propagation.createBaggage({ tenant: { value: 'private' } });
+    await api.context.with(api.propagation.setBaggage(api.context.active(), baggage), () => client.bindings(...key));
+    end();
+    observeClient(client, { tracer });
+    await client.bindings(...key);
+    const [span] = exporter.getFinishedSpans();
+    const { traceId, spanId } = span?.spanContext() ?? assert.fail();
+    const sent = answering.asked.map(({ headers }) => [headers.get('traceparent'), headers.get('baggage')]);
+    assert.deepEqual(sent, [
+      [`00-${traceId}-${spanId}-01`, null],
+      [null, null],
+    ]);
+  });
+
+  it('sends what is no header field nowhere', async () => {
+    const answering = createAnswering(() => listAnswer({}));
+    const { client } = openClient(answering);
+    client.on('sending', ({ headers }) =>
+      Object.assign(headers, { traceparent: 'a\nb', authorization: 'x', 'x-other': 'y' }),
+    );
+    await client.bindings(...key);
+    const [{ headers } = assert.fail()] = answering.asked;
+    assert.deepEqual([headers.get('traceparent'), headers.get('x-other')], [null, null]);
+    assert.notEqual(headers.get('authorization'), 'x');
+  });
+
   it('counts lookups, bytes, changes and what is stale', async () => {
     const counted = new Map<string, number>();
     const count = (name: string) => (value: number, attributes: object) => {
       const at = `${name} ${Object.values(attributes).join(' ')}`.trim();
       counted.set(at, (counted.get(at) ?? 0) + value);
     };
-    const meter: OurMeter = {
+    const meter: Meter = {
       createCounter: (name) => ({ add: count(name) }),
       createUpDownCounter: (name) => ({ add: count(name) }),
       createHistogram: (name) => ({ record: (_, attributes) => count(name)(1, attributes) }),

@@ -1,6 +1,6 @@
 import type { Client } from './client.ts';
 import type { ClientError } from './errors.ts';
-import type { ClientEvents, Operation } from './events.ts';
+import type { Operation, TraceHeaders } from './events.ts';
 
 type Attributes = Record<string, string | number | boolean>;
 
@@ -22,8 +22,16 @@ export interface Tracer {
 }
 
 export interface Span {
+  setAttributes(attributes: Attributes): unknown;
   setStatus(status: { code: number; message?: string }): unknown;
   end(endTime: number): void;
+}
+
+/** What is used of `@opentelemetry/api` to tell the server of a span. Contexts only pass through. */
+export interface PropagationApi {
+  readonly context: { active(): unknown };
+  readonly trace: { setSpan(context: never, span: never): unknown };
+  readonly propagation: { inject(context: never, carrier: TraceHeaders): void };
 }
 
 export interface ObserveOptions {
@@ -31,6 +39,11 @@ export interface ObserveOptions {
   readonly meter?: Meter | undefined;
   /** `trace.getTracer('…')`. Without it there are no spans. */
   readonly tracer?: Tracer | undefined;
+  /**
+   * All of `@opentelemetry/api`, to have requests carry `traceparent`, as the host's propagator makes it, so that the server's spans
+   * hang below the client's. Leave it out where something instruments the host's `fetch` already. It needs `tracer`.
+   */
+  readonly api?: PropagationApi | undefined;
 }
 
 /** `SpanKind.CLIENT` and `SpanStatusCode.ERROR`, which are numbers for good (https://opentelemetry.io/docs/specs/otel/trace/api/). */
@@ -51,9 +64,9 @@ const routes: Readonly<Record<Operation, string>> = {
  *
  * @returns ends it
  */
-export function observeClient(client: Pick<Client, 'on'>, { meter, tracer }: ObserveOptions): () => void {
+export function observeClient(client: Pick<Client, 'on'>, { meter, tracer, api }: ObserveOptions): () => void {
   const ends = [...(meter === undefined ? [] : countEvents(client, meter))];
-  if (tracer !== undefined) ends.push(client.on('request', (event) => makeSpan(tracer, event)));
+  if (tracer !== undefined) ends.push(...makeSpans(client, tracer, api));
   return () => {
     for (const end of ends) end();
   };
@@ -94,20 +107,30 @@ function countEvents(client: Pick<Client, 'on'>, meter: Meter): (() => void)[] {
   ];
 }
 
-function makeSpan(tracer: Tracer, event: ClientEvents['request']): void {
-  const { operation, attempt, startedAtMs, durationMs, status, error } = event;
-  const span = tracer.startSpan(`GET ${routes[operation]}`, {
-    kind: clientKind,
-    startTime: startedAtMs,
-    attributes: {
-      'http.request.method': 'GET',
-      'url.template': routes[operation],
-      ...(attempt > 1 ? { 'http.request.resend_count': attempt - 1 } : {}),
-      ...outcome(status, error),
-    },
-  });
-  if (error !== undefined) span.setStatus({ code: errorStatus, message: error.message });
-  span.end(startedAtMs + durationMs);
+function makeSpans(client: Pick<Client, 'on'>, tracer: Tracer, api: PropagationApi | undefined): (() => void)[] {
+  const spans = new WeakMap<TraceHeaders, Span>();
+  return [
+    client.on('sending', ({ operation, attempt, startedAtMs, headers }) => {
+      const span = tracer.startSpan(`GET ${routes[operation]}`, {
+        kind: clientKind,
+        startTime: startedAtMs,
+        attributes: {
+          'http.request.method': 'GET',
+          'url.template': routes[operation],
+          ...(attempt > 1 ? { 'http.request.resend_count': attempt - 1 } : {}),
+        },
+      });
+      spans.set(headers, span);
+      api?.propagation.inject(api.trace.setSpan(api.context.active() as never, span as never) as never, headers);
+    }),
+    client.on('request', ({ startedAtMs, durationMs, status, error, headers }) => {
+      const span = spans.get(headers);
+      if (span === undefined) return; // it was sent before anybody observed
+      span.setAttributes(outcome(status, error));
+      if (error !== undefined) span.setStatus({ code: errorStatus, message: error.message });
+      span.end(startedAtMs + durationMs);
+    }),
+  ];
 }
 
 /** By the names of https://opentelemetry.io/docs/specs/semconv/http/http-spans/ */

@@ -1,7 +1,7 @@
 import { continues, emptyBody, forgetBody, type PartialBody, readBody, type Seen } from './body.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { ClientError } from './errors.ts';
-import type { Emitter, Operation } from './events.ts';
+import type { Emitter, Operation, TraceHeaders } from './events.ts';
 import { createFlights } from './flights.ts';
 import { isSendable, type Settings } from './options.ts';
 import { refusalOf } from './refusal.ts';
@@ -99,14 +99,21 @@ export function createTransport(settings: Settings, events: Emitter): Transport 
     throw refusalOf(response, body, clock);
   }
 
-  async function observed<T>(request: Outgoing, caller: AbortSignal, work: (d: Deadline, s: Seen) => Promise<T>) {
+  async function observed<T>(
+    request: Outgoing,
+    caller: AbortSignal,
+    work: (request: Outgoing, d: Deadline, s: Seen) => Promise<T>,
+  ) {
+    const { operation, attempt } = request;
     const startedMs = clock.monotonicMs();
     const startedAtMs = clock.wallMs();
     const deadline = createDeadline(clock, timeouts.totalMs, caller);
     const seen: Seen = { status: undefined, receivedBytes: 0 };
+    const headers: TraceHeaders = {};
+    if (events.has('sending')) events.emit('sending', { operation, attempt, startedAtMs, headers });
     let error: ClientError | undefined;
     try {
-      return await work(deadline, seen);
+      return await work({ ...request, headers: { ...request.headers, ...sendableOf(headers) } }, deadline, seen);
     } catch (cause) {
       // A refusal counts even when its body is cut off, or takes too long.
       const isRefusal = cause instanceof ClientError && cause.status !== undefined;
@@ -116,15 +123,14 @@ export function createTransport(settings: Settings, events: Emitter): Transport 
       deadline.end();
       throw error;
     } finally {
-      const { operation, attempt } = request;
       const durationMs = clock.monotonicMs() - startedMs;
-      events.emit('request', { operation, attempt, startedAtMs, durationMs, ...seen, error });
+      events.emit('request', { operation, attempt, startedAtMs, durationMs, ...seen, error, headers });
     }
   }
 
   return {
-    exchange: (request, caller) =>
-      observed(request, caller, async (deadline, seen) => {
+    exchange: (asked, caller) =>
+      observed(asked, caller, async (request, deadline, seen) => {
         const response = await send(request, deadline, seen);
         const { status, headers } = response;
         const { maxBytes, partial: { body } = { body: emptyBody() } } = request;
@@ -133,8 +139,8 @@ export function createTransport(settings: Settings, events: Emitter): Transport 
         deadline.end();
         return { status, headers, bytes };
       }),
-    open: (request, caller) =>
-      observed(request, caller, async (deadline, seen) => {
+    open: (asked, caller) =>
+      observed(asked, caller, async (request, deadline, seen) => {
         const response = await send(request, deadline, seen);
         deadline.rest();
         const close = () => {
@@ -144,6 +150,16 @@ export function createTransport(settings: Settings, events: Emitter): Transport 
         return { response, close };
       }),
   };
+}
+
+/** What is well-formed of what listeners have put there; a listener must not make a request fail. */
+function sendableOf({ traceparent, tracestate }: TraceHeaders): Record<string, string> {
+  if (!isFieldValue(traceparent)) return {};
+  return isFieldValue(tracestate) ? { traceparent, tracestate } : { traceparent };
+}
+
+function isFieldValue(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value);
 }
 
 function isGood(response: Response, { headers, partial }: Outgoing): boolean {

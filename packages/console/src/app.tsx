@@ -7,6 +7,7 @@ import { ErrorView } from './components/error-view.tsx';
 import { BareLayout, Layout } from './components/layout.tsx';
 import { LoadFailed } from './components/load-failed.tsx';
 import { PasswordDialog } from './components/password-dialog.tsx';
+import { Readiness } from './components/readiness.tsx';
 import { Spinner } from './components/spinner.tsx';
 import { ToastList } from './components/toast-list.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
@@ -53,6 +54,7 @@ function framed({ access, isBare, isOwnDocument = false, load }: PageRoute): Com
         <BareLayout>
           <h1>Tenon cannot be reached</h1>
           <ErrorView error={view.error} onRetry={() => void session.load()} />
+          <Readiness cause={view.error} />
         </BareLayout>
       );
     }

@@ -58,23 +58,39 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await visitor.open('/');
     await page.getByRole('heading', { name: 'In the team' }).waitFor();
     await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content');
+    await page.waitForFunction(() => document.activeElement?.textContent === 'Skip to the content');
     await page.keyboard.press('Enter');
-    assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1');
+    await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
     assert.equal(page.url(), `${stage.url}/`);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'New application' });
     await dialog.waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
-    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), 'name');
+    await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'name');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'New application');
+    await page.waitForFunction(() => document.activeElement?.textContent === 'New application');
     await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'name');
     await page.keyboard.type('Made by keyboard');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/apps\/app_/);
+    await visitor.close();
+  });
+
+  it('opens a dialog before the next key, which is meant for it', async () => {
+    const visitor = await stage.visitor();
+    const { page } = visitor;
+    await visitor.open('/');
+    await visitor.signIn(email, password);
+    const opener = page.getByRole('button', { name: 'New application' });
+    const focused = await opener.evaluate(async (button) => {
+      if (button instanceof HTMLElement) button.click();
+      await Promise.resolve(); // it is drawn at the end of the turn, as after any event
+      return document.activeElement?.getAttribute('name');
+    });
+    assert.equal(focused, 'name');
     await visitor.close();
   });
 

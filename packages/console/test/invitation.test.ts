@@ -36,7 +36,7 @@ describe('the page of an invitation', { skip: noBrowser }, () => {
 
     await page.getByRole('button', { name: 'Create account' }).click();
     await heading(visitor, 'Create an account');
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Create an account');
+    await page.waitForFunction(() => document.activeElement?.textContent === 'Create an account');
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByRole('button', { name: 'Back to the invitation' }).click();
     await signUpThrough(visitor, page.url(), 'Gustav Guest');

@@ -7,6 +7,7 @@ import {
   type Collected,
   type Context,
   collect,
+  noteChore,
   type Progress as ProgressListener,
   type RestoreOptions,
   type RestoreSummary,
@@ -96,6 +97,7 @@ async function runVerify(io: Io, context: Context, out: Reporter): Promise<void>
   const found = await withProgress(io, out, 'Verifying', (progress) =>
     io.interruptible((signal) => verify(context, { onProgress: progress, signal })),
   );
+  await noteChore(context, 'verify', { contents: found.blobs, faults: found.faults.length });
   out.result({ isWhole: found.faults.length === 0, ...found }, () => showVerified(out, found));
   if (found.faults.length === 0) return;
   throw new CliError('damaged_data', `Not all is as it must be: ${count(found.faults.length, 'fault')}.`, {

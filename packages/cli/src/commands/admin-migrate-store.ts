@@ -13,6 +13,7 @@ import { type AdminOptions, readConfig, translating, withDataFolder } from './ad
 
 type MigrateStoreFlags = AdminOptions & {
   readonly to?: string;
+  readonly verify?: boolean;
   readonly thaw?: boolean;
   readonly force?: boolean;
 };
@@ -26,6 +27,7 @@ export function addMigrateStoreCommand(group: Command, io: Io): void {
         '--to <file>',
         'the settings of the server to be: lines of TENON_DATABASE_URL=…, TENON_S3_…, TENON_DATA_DIR',
       )
+      .option('--verify', 'read and hash all plugins once more in the end, while no changes are taken')
       .option('--thaw', 'have the store take changes again that a move has left frozen')
       .option('--force', 'with --thaw: also when its data was moved, and may have changed elsewhere since')
       .description(
@@ -49,17 +51,21 @@ the same command goes on where it was.
 }
 
 async function runMigrateStore(io: Io, options: MigrateStoreFlags): Promise<void> {
-  const { to, thaw = false, force = false } = options;
+  const { to, verify = false, thaw = false, force = false } = options;
   const config = readConfig(io, options);
   const out = createReporter(io, options.json === true);
   if (thaw === (to !== undefined))
     throw usageError('Say where the data is to go with --to, or thaw what it left with --thaw.');
   if (force && !thaw) throw usageError('--force belongs to --thaw.');
+  if (verify && thaw) throw usageError('--verify belongs to --to.');
   await translating(config, async () => {
     if (to === undefined) return thawIt(out, config, force);
-    await move(io, out, config, await readTarget(to), to);
+    await move(io, out, { from: config, to: await readTarget(to), file: to, rehash: verify });
   });
 }
+
+/** Of which a file has one at least. Without any, data would move to a folder that nobody named, and servers stand still. */
+const places = ['TENON_DATABASE_URL', 'TENON_S3_BUCKET', 'TENON_DATA_DIR'];
 
 /** The file is the one that the server is started with afterwards: no secret of it comes by the command line. */
 async function readTarget(file: string): Promise<Config> {
@@ -69,7 +75,11 @@ async function readTarget(file: string): Promise<Config> {
   } catch (cause) {
     throw fileError(`Cannot read the settings ${file}`, cause);
   }
-  return readConfig({ environment: parseEnv(text) as Io['environment'] }, {});
+  const environment = parseEnv(text) as Io['environment'];
+  if (!places.some((name) => environment[name])) {
+    throw usageError(`The settings ${file} name no store: ${places.join(', ')} are all missing.`);
+  }
+  return readConfig({ environment }, {});
 }
 
 const stepWords: Readonly<Record<MigrateStep, string>> = {
@@ -82,7 +92,15 @@ const stepWords: Readonly<Record<MigrateStep, string>> = {
   open: 'Opening the new store.',
 };
 
-async function move(io: Io, out: Reporter, from: Config, to: Config, file: string): Promise<void> {
+interface Move {
+  readonly from: Config;
+  readonly to: Config;
+  /** Where the settings of `to` are. */
+  readonly file: string;
+  readonly rehash: boolean;
+}
+
+async function move(io: Io, out: Reporter, { from, to, file, rehash }: Move): Promise<void> {
   const bar = createProgress(io, !out.isJson, 'Copying plugins', undefined);
   const moved = await io
     .interruptible((signal) =>
@@ -91,6 +109,7 @@ async function move(io: Io, out: Reporter, from: Config, to: Config, file: strin
         to,
         clock: io.clockMs,
         random: io.randomBytes,
+        rehash,
         onStep(step) {
           if (step !== 'copy_contents') bar.end();
           out.note(stepWords[step]);

@@ -1,4 +1,4 @@
-import { isId, type TokenScope, type UserId } from '@tenon/protocol';
+import type { TokenScope } from '@tenon/protocol';
 import {
   type Config,
   type Context,
@@ -14,8 +14,7 @@ import {
 } from '@tenon/server';
 import { type Command, Option } from 'commander';
 import { examples, parseDays } from '../command.ts';
-import { CliError, usageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
 import { parseScopes, tokenScopes } from '../scopes.ts';
@@ -24,6 +23,8 @@ import { addAdminAuditCommand } from './admin-audit.ts';
 import { type AdminOptions, withData, withDataFolder } from './admin-data.ts';
 import { addHousekeepingCommands } from './admin-housekeeping.ts';
 import { addMigrateStoreCommand } from './admin-migrate-store.ts';
+import { addOperatorCommands } from './admin-operators.ts';
+import { demandUser } from './admin-user.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const maxNameLength = 200;
@@ -51,7 +52,7 @@ export function addAdminCommands(program: Command, io: Io): void {
   withLinkOptions(
     group
       .command('create-password-link')
-      .argument('<user>', 'whose password it sets: an id, usr_…')
+      .argument('<user>', 'whose password it sets: an id, usr_…, or the e-mail address that they sign in with')
       .option('--email <email>', 'what they are to sign in with, when they have nothing yet')
       .description("make a link that sets a user's password, and write it"),
   )
@@ -86,7 +87,7 @@ export function addAdminCommands(program: Command, io: Io): void {
   withDataFolder(
     group
       .command('create-token')
-      .argument('<user>', 'whose token it is: an id, usr_…')
+      .argument('<user>', 'whose token it is: an id, usr_…, or the e-mail address that they sign in with')
       .option('--name <name>', 'to tell it from others', 'made by the operator')
       .addOption(
         new Option('--scope <scopes>', 'read, publish, manage; several between commas (default: all)').argParser(
@@ -109,7 +110,7 @@ export function addAdminCommands(program: Command, io: Io): void {
     group
       .command('create-api-key')
       .argument('<name>', 'to tell it from others')
-      .option('--user <user>', 'whose key it is: an id, usr_… (default: a new user of that name)')
+      .option('--user <user>', 'whose key it is: an id, usr_…, or an e-mail address (default: a new user of that name)')
       .description('make an API key for the instrumentation endpoint, and write it'),
   )
     .addHelpText('after', examples('tenon admin create-api-key "build machine"'))
@@ -117,6 +118,7 @@ export function addAdminCommands(program: Command, io: Io): void {
       withData(io, options, (context, out) => createApiKey(context, out, name, options)),
     );
 
+  addOperatorCommands(group, io);
   addHousekeepingCommands(group, io);
   addMigrateStoreCommand(group, io);
   addAdminAuditCommand(group, io);
@@ -165,15 +167,6 @@ async function createApiKey(context: Context, out: Reporter, name: string, optio
   const { record, secret } = await issueApiKey(context, user, name);
   out.note(`Created ${record.id} for ${user}. The key is shown this once:`);
   out.result({ id: record.id, userId: user, name, apiKey: secret }, () => out.write(`${secret}\n`));
-}
-
-async function demandUser(context: Context, id: string): Promise<UserId> {
-  const user = isId('user', id) ? await context.store.read.user(id) : undefined;
-  if (user !== undefined && user.deletedAtMs === null) return user.id;
-  throw new CliError('not_found', `There is no user ${printable(id)} in this data folder.`, {
-    exitCode: exitCodes.notFound,
-    hint: 'Make one with `tenon admin create-user <name>`, or name the right folder with --data-dir.',
-  });
 }
 
 /** The API's own rule for names (`displayName` in the protocol), which nothing checks below it. */

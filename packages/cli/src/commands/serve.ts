@@ -22,6 +22,7 @@ type Options = {
   readonly dataDir?: string;
   readonly publicUrl?: string;
   readonly only?: string;
+  readonly workers?: string;
   readonly logLevel?: string;
   readonly demo?: boolean | undefined;
   readonly json?: boolean;
@@ -40,6 +41,10 @@ export function addServeCommand(program: Command, io: Io): void {
         'what clients reach it under (default: TENON_PUBLIC_URL, else http://localhost:PORT)',
       )
       .addOption(new Option('--only <area>', 'serve the instrumentation endpoint alone').choices(['instrument']))
+      .option(
+        '--workers <count>',
+        'processes that serve; auto for as many as there are cores (default: TENON_WORKERS, else 1)',
+      )
       .option(
         '--demo',
         'make demo data in an empty data folder on any host (default: where only this machine reaches it)',
@@ -80,12 +85,12 @@ async function serve(io: Io, command: Command): Promise<void> {
 }
 
 function readConfig(io: Io, options: Options): Config {
-  const { host, port, dataDir, publicUrl, only, demo } = options;
+  const { host, port, dataDir, publicUrl, only, workers, demo } = options;
   // People at a terminal get the words below; the log is for machines, so there it tells of trouble alone.
   const isLevelSet = options.logLevel !== undefined || Boolean(io.environment.TENON_LOG_LEVEL);
   const logLevel = isLevelSet || !io.stderr.isTTY ? options.logLevel : 'warn';
   try {
-    return loadConfig({ host, port, dataDir, publicUrl, only, demo, logLevel }, io.environment);
+    return loadConfig({ host, port, dataDir, publicUrl, only, workers, demo, logLevel }, io.environment);
   } catch (error) {
     if (error instanceof ConfigError) throw usageError(error.message, 'See: tenon serve --help');
     throw error;

@@ -26,21 +26,30 @@ export function translateServerError(error: unknown, config: Config): unknown {
   }
   if (!(error instanceof Error)) return error;
   const { code, syscall } = error as NodeJS.ErrnoException;
-  const { host, port, dataDir } = config;
-  if (syscall === 'listen' || syscall === 'getaddrinfo') return listenError(error, code, host, port);
+  const { dataDir, databaseUrl, s3Bucket } = config;
+  if (syscall === 'listen' || syscall === 'getaddrinfo') return listenError(error, config);
   const reason = code === 'ENOENT' && syscall === 'mkdir' ? 'it cannot be made there' : code && folderReasons[code];
   if (reason)
     return usageError(`Cannot use the data folder ${dataDir}: ${reason}.`, 'Name another one with --data-dir.');
+  if (error.name === 'RefusedError') {
+    const hint =
+      'Do TENON_DATABASE_URL and TENON_S3_… name it rightly? docs/how-to/several-nodes.md says what it has to be.';
+    return usageError(`${error.message}.`, hint);
+  }
   if (error.name === 'UnavailableError') {
+    const isElsewhere = databaseUrl !== undefined || s3Bucket !== undefined;
     return new CliError('unavailable', `${error.message}.`, {
       exitCode: exitCodes.unavailable,
-      hint: 'Is it running, and do TENON_DATABASE_URL and TENON_S3_… name it rightly?',
+      ...(isElsewhere &&
+        error.message.startsWith('Cannot get to') && {
+          hint: 'Is it running, and do TENON_DATABASE_URL and TENON_S3_… name it rightly?',
+        }),
       cause: error,
     });
   }
   if (error.name === 'NewerSchemaError') {
     return new CliError('newer_data', error.message, {
-      hint: 'Run the newer version, or name another --data-dir.',
+      hint: `Run the newer version, or name another ${databaseUrl === undefined ? '--data-dir' : 'database with TENON_DATABASE_URL'}.`,
       cause: error,
     });
   }
@@ -97,23 +106,54 @@ const folderReasons: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is no folder',
 };
 
-function listenError(cause: Error, code: string | undefined, host: string, port: number): CliError {
+/** A place to listen on, and by what it is chosen. */
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly hostSetting: string;
+  readonly portSetting: string;
+}
+
+/** What listening, or the look-up of a name to listen on, says of where that was to be. */
+interface ListenError extends NodeJS.ErrnoException {
+  readonly port?: number;
+  readonly address?: string;
+  readonly hostname?: string;
+}
+
+/** Of the two places that a server may listen on, the one that an error is about. */
+function placeOf(error: ListenError, { host, port, metricsHost, metricsPort }: Config): Place {
+  const ofAll = { host, port, hostSetting: '--host', portSetting: '--port' };
+  if (metricsPort === undefined) return ofAll;
+  const ofMetrics = {
+    host: metricsHost,
+    port: metricsPort,
+    hostSetting: 'TENON_METRICS_HOST',
+    portSetting: 'TENON_METRICS_PORT',
+  };
+  const isOther = (error.port ?? port) !== port || (error.address ?? error.hostname ?? host) !== host;
+  const isThere = error.hostname === metricsHost || error.port === metricsPort;
+  return isOther && isThere ? ofMetrics : ofAll;
+}
+
+function listenError(cause: ListenError, config: Config): CliError {
   const options = { exitCode: exitCodes.failure, cause };
-  switch (code) {
+  const { host, port, hostSetting, portSetting } = placeOf(cause, config);
+  switch (cause.code) {
     case 'EADDRINUSE':
       return new CliError('address_in_use', `Something listens on ${host} port ${port} already.`, {
         ...options,
-        hint: 'Is the server running? Choose another port with --port; 0 takes any that is free.',
+        hint: `Is the server running? Choose another port with ${portSetting}; 0 takes any that is free.`,
       });
     case 'EACCES':
       return new CliError('address_denied', `You may not listen on port ${port}.`, {
         ...options,
-        hint: 'Ports below 1024 are for the administrator. Choose another one with --port.',
+        hint: `Ports below 1024 are for the administrator. Choose another one with ${portSetting}.`,
       });
     default:
       return new CliError('address_not_here', `Cannot listen on ${host}: this machine has no such address.`, {
         ...options,
-        hint: 'Choose one with --host: 127.0.0.1 for this machine alone, 0.0.0.0 for every network that it is in.',
+        hint: `Choose one with ${hostSetting}: 127.0.0.1 for this machine alone, 0.0.0.0 for every network that it is in.`,
       });
   }
 }

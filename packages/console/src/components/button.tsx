@@ -15,6 +15,8 @@ interface ButtonProps {
   readonly isSmall?: boolean | undefined;
   /** What it does, where its text alone doesn't say: "End the session in Firefox". */
   readonly label?: string | undefined;
+  /** Whether the dialog that it is in begins here. */
+  readonly hasFocus?: boolean | undefined;
 }
 
 export function Button(props: ButtonProps) {
@@ -27,6 +29,7 @@ export function Button(props: ButtonProps) {
       disabled={isDisabled}
       aria-disabled={isBusy ? 'true' : undefined}
       aria-label={label}
+      autofocus={props.hasFocus}
     >
       {isBusy ? <Spinner /> : null}
       {children}

@@ -6,11 +6,13 @@ import { Button } from './button.tsx';
 export function CopyButton({
   text,
   what,
+  hasFocus,
   onCopied,
 }: {
   readonly text: string;
   /** "the link" */
   readonly what: string;
+  readonly hasFocus?: boolean;
   readonly onCopied?: (() => void) | undefined;
 }) {
   const toast = useToast();
@@ -26,7 +28,13 @@ export function CopyButton({
     }
   };
   return (
-    <Button kind="quiet" isSmall onClick={() => void copy()} label={`${isCopied ? 'Copied' : 'Copy'} ${what}`}>
+    <Button
+      kind="quiet"
+      isSmall
+      onClick={() => void copy()}
+      label={`${isCopied ? 'Copied' : 'Copy'} ${what}`}
+      hasFocus={hasFocus}
+    >
       {isCopied ? 'Copied' : 'Copy'}
     </Button>
   );

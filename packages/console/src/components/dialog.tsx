@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 /**
  * A modal dialog, the browser's own: it keeps the focus inside and gives it back, and Escape closes it. Draw it while it is open.
@@ -19,7 +19,8 @@ export function Dialog({
   const titleId = useId();
   const close = useRef(onClose);
   close.current = onClose;
-  useEffect(() => {
+  // In the same turn as it is drawn: what is typed right after the key that opened it is meant for it.
+  useLayoutEffect(() => {
     const dialog = element.current;
     const opener = document.activeElement;
     dialog?.showModal();

@@ -91,6 +91,11 @@ function Navigation({ account }: { readonly account: Account }) {
       <a href={href(tracePath)} aria-current={path === href(tracePath) ? 'page' : undefined}>
         Trace
       </a>
+      {account.isOperator ? (
+        <a href={href('/status')} aria-current={path === href('/status') ? 'page' : undefined}>
+          Status
+        </a>
+      ) : null}
       <a href={href('/account')} aria-current={path.startsWith(href('/account')) ? 'page' : undefined}>
         <span class="top-name">{account.name}</span>
         <span class="visually-hidden"> – your account</span>

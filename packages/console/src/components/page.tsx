@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { hasNavigated } from '../state/navigation.ts';
 import { Link } from './link.tsx';
 
@@ -30,9 +30,10 @@ export function Page({
   readonly children?: ComponentChildren;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${windowTitle} · Tenon`;
   }, [windowTitle]);
+  // Once the router, which is around the page, has noted the navigation.
   useEffect(() => {
     if (hasNavigated()) heading.current?.focus({ preventScroll: true });
   }, []);

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -21,18 +21,15 @@ export function SecretDialog(props: {
   const { title, secret, what, children, onClose } = props;
   const [isCopied, setCopied] = useState(false);
   const [isLeaving, setLeaving] = useState(false);
-  const secretLine = useRef<HTMLDivElement>(null);
-  // Before the dialog is shown, which looks for it.
-  useLayoutEffect(() => secretLine.current?.querySelector('button')?.setAttribute('autofocus', ''), []);
   return (
     <Dialog title={title} isWide onClose={isCopied || isLeaving ? onClose : () => setLeaving(true)}>
       <div class="stack">
         <p>
           <strong>Copy {what} now: it is shown this once.</strong> The server keeps only a hash of it.
         </p>
-        <div class="secret" ref={secretLine}>
+        <div class="secret">
           <code>{secret}</code>
-          <CopyButton text={secret} what={what} onCopied={() => setCopied(true)} />
+          <CopyButton text={secret} what={what} hasFocus onCopied={() => setCopied(true)} />
         </div>
         {children}
         {isLeaving && !isCopied ? (

@@ -10,6 +10,7 @@ export const ownRoutes: readonly PageRoute[] = [
     access: 'signedIn',
     load: async () => (await import('../pages/account-activity.tsx')).AccountActivityPage,
   },
+  { path: '/status', access: 'signedIn', load: async () => (await import('../pages/status.tsx')).StatusPage },
   {
     path: tracePath,
     access: 'signedIn',

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useRef } from 'preact/hooks';
 
 /**
  * For pages where what one does may take away the button that one pressed: then the focus goes to the page's heading, and who
@@ -8,7 +8,7 @@ import { useCallback, useEffect, useRef } from 'preact/hooks';
  */
 export function useFocusKept(): () => void {
   const isDone = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isDone.current || document.activeElement !== document.body) return;
     isDone.current = false;
     document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import type { Exit } from './exits.ts';
 import { useServices } from './services.ts';
@@ -16,7 +16,7 @@ export function useLeaveQuestion(isUnsaved: boolean): LeaveQuestion {
   const { route } = useLocation();
   const [exit, setExit] = useState<Exit>();
   const release = useRef(() => {});
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isUnsaved) return;
     release.current = exits.hold(setExit);
     return () => release.current();

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, isAbort } from '../api/api-error.ts';
 
 /** A form, or anything else that one starts and that may fail. */
@@ -43,7 +43,7 @@ export function useSubmit(action: () => Promise<void>, fields: readonly string[]
   };
 
   // The first field at fault gets the focus, so that who can't see it hears of it.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (state.error !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   }, [state.error]);
 

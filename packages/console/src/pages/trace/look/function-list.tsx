@@ -1,5 +1,5 @@
 import { visible } from '@tenon/trace/flame-graph';
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { byteSize } from '../../../components/byte-size.ts';
 import type { Choice } from './choice.ts';
 import { type FunctionTable, nameAt, shownNameAt, sourceAt } from './function-table.ts';
@@ -27,7 +27,7 @@ export function FunctionList(props: {
   const largest = useLargest(table);
 
   // Another search begins at its top.
-  useEffect(() => {
+  useLayoutEffect(() => {
     setActive(0);
     setScrollTop(0);
     if (scroller.current !== null) scroller.current.scrollTop = 0;
@@ -147,9 +147,7 @@ function shortened(name: string, most = 200): string {
 }
 
 function useLargest(table: FunctionTable): number {
-  const [largest, setLargest] = useState(1);
-  useEffect(() => setLargest(table.bodyBytes.reduce((most, bytes) => Math.max(most, bytes), 1)), [table]);
-  return largest;
+  return useMemo(() => table.bodyBytes.reduce((most, bytes) => Math.max(most, bytes), 1), [table]);
 }
 
 /** Sizes in pixels, of which the reader's font size is a part. */

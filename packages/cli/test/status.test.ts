@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ServerStatus } from '@tenon/protocol';
+import { start } from './helpers/binary.ts';
+import { startServer, type TestServer } from './helpers/server.ts';
+import { tenon } from './helpers/streams.ts';
+
+describe('tenon status', () => {
+  let server: TestServer;
+  let environment: Record<string, string>;
+  before(async () => {
+    server = await startServer();
+    environment = { TENON_URL: server.url, TENON_TOKEN: server.environment.TENON_TOKEN ?? '' };
+  });
+  after(() => server.stop());
+
+  const admin = (...args: string[]) => tenon(['admin', ...args], { environment: { TENON_DATA_DIR: server.dataDir } });
+  const user = () => server.environment.TENON_USER_ID ?? '';
+
+  it('shows the owner of the first start how the server is', async () => {
+    const { exitCode, stdout } = await tenon(['status'], { environment });
+    assert.equal(exitCode, 0);
+    assert.match(stdout, /^metadata +SQLite 3\.[\d.]+, answers in /m);
+    assert.match(stdout, /^hosts +1 application, 1 extension point, 1 guest$/m);
+    assert.match(stdout, new RegExp(`^\\S+ +${process.pid} +ready +`, 'm'));
+  });
+
+  it('writes all of it as JSON', async () => {
+    const { stdout } = await tenon(['status', '--json'], { environment });
+    const status = JSON.parse(stdout) as ServerStatus;
+    assert.equal(status.processes.length, 1);
+    assert.equal(status.counts?.apps.value, 1);
+  });
+
+  it('goes on with --watch until it is interrupted', async () => {
+    const running = start(['status', '--watch'], { environment });
+    await running.says(/CONNECTIONS/);
+    running.child.kill('SIGINT');
+    assert.equal((await running.ended).exitCode, 130);
+  });
+
+  it('is for operators, whom `tenon admin` makes and unmakes, by id or e-mail address', async () => {
+    const email = server.environment.TENON_EMAIL ?? '';
+    assert.match((await admin('operators')).stdout, new RegExp(`^${user()} +Demo owner`, 'm'));
+    const revoked = await admin('revoke-operator', email);
+    assert.deepEqual([revoked.exitCode, revoked.stdout], [0, `${user()}\n`]);
+    const refused = await tenon(['status'], { environment });
+    assert.equal(refused.exitCode, 3);
+    assert.match(refused.stderr, /tenon admin grant-operator/);
+    assert.match((await admin('revoke-operator', user())).stderr, /They were no operator/);
+    assert.match((await admin('operators')).stderr, /Nobody is/);
+    assert.deepEqual(JSON.parse((await admin('grant-operator', user(), '--json')).stdout), {
+      userId: user(),
+      isOperator: true,
+    });
+    assert.match((await admin('grant-operator', email.toUpperCase())).stderr, /already/);
+    assert.equal((await tenon(['status'], { environment })).exitCode, 0);
+    for (const unknown of ['usr_x', 'nobody@example.org', '']) {
+      assert.notEqual((await admin('grant-operator', unknown)).exitCode, 0, unknown);
+    }
+  });
+
+  it('tells when data was last verified', async () => {
+    assert.equal((await admin('verify')).exitCode, 0);
+    assert.match((await tenon(['status'], { environment })).stdout, /^verified +\d{4}-.*: 1 content, no faults$/m);
+  });
+});

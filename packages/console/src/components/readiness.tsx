@@ -1,0 +1,20 @@
+import { useEffect, useState } from 'preact/hooks';
+import { toApiError } from '../api/api-error.ts';
+import { basePath } from '../base-path.ts';
+
+/** What the server says of itself to everybody, for when it can't let anybody in. It is asked once for each `cause`. */
+export function Readiness({ cause }: { readonly cause: unknown }) {
+  const [words, setWords] = useState<string>();
+  useEffect(() => {
+    const controller = new AbortController();
+    readWords(controller.signal).then(setWords, () => setWords(undefined));
+    return () => controller.abort();
+  }, [cause]);
+  return words === undefined ? null : <p>{words}</p>;
+}
+
+async function readWords(signal: AbortSignal): Promise<string> {
+  const response = await fetch(`${basePath}readyz`, { signal, credentials: 'omit', cache: 'no-store' });
+  if (response.ok) return 'By now it says that it is ready.';
+  return (await toApiError(response)).message;
+}

@@ -1,0 +1,91 @@
+import { hasCode } from '../api/api-error.ts';
+import { ErrorView } from '../components/error-view.tsx';
+import { Notice } from '../components/notice.tsx';
+import { Page, Section } from '../components/page.tsx';
+import { Readiness } from '../components/readiness.tsx';
+import { Skeleton } from '../components/spinner.tsx';
+import { NodeCard } from './status/node-card.tsx';
+import './status/status.css';
+import type { ServerStatus } from '@tenon/protocol';
+import { concernsOf, nodesOf } from './status/status-model.ts';
+import { Chores, Counts, Stores } from './status/stores.tsx';
+import { useStatus } from './status/use-status.ts';
+
+const timeOfDay = new Intl.DateTimeFormat('en', { timeStyle: 'medium' });
+
+/** How the server is, for its operators: anew every few seconds while somebody looks. */
+export function StatusPage() {
+  const { status, error } = useStatus();
+  if (hasCode(error, 'forbidden')) return <Refused />;
+  return (
+    <Page title="Status">
+      {error === undefined ? null : (
+        <>
+          <ErrorView error={error} />
+          <Readiness cause={error} />
+        </>
+      )}
+      {status === undefined ? error === undefined ? <Skeleton lines={6} /> : null : <StatusBody status={status} />}
+    </Page>
+  );
+}
+
+function Refused() {
+  return (
+    <Page title="Status">
+      <Notice title="The status is for operators">
+        <p>
+          Whoever has the server's machine makes one: <code>tenon admin grant-operator</code> with your e-mail address.
+        </p>
+      </Notice>
+    </Page>
+  );
+}
+
+function StatusBody({ status }: { readonly status: ServerStatus }) {
+  return (
+    <>
+      <Summary status={status} />
+      <Section title="Stores">
+        <Stores status={status} />
+      </Section>
+      <Section title="Nodes">
+        <ul class="nodes">
+          {nodesOf(status.processes).map((view) => (
+            <NodeCard key={view.node} view={view} readAt={status.readAt} />
+          ))}
+        </ul>
+      </Section>
+      <Section title="What there is">
+        <Counts counts={status.counts} />
+      </Section>
+      <Section title="What was done last">
+        <Chores chores={status.chores} />
+      </Section>
+    </>
+  );
+}
+
+/** What ought to be looked at. It is said aloud when it changes, and not each time that it is asked for. */
+function Summary({ status }: { readonly status: ServerStatus }) {
+  const concerns = concernsOf(status);
+  const isBad = concerns.some(({ kind }) => kind === 'bad');
+  const title = concerns.length === 0 ? 'All is well' : isBad ? 'Something is wrong' : 'Something to look at';
+  return (
+    <div role="status" class="status-summary">
+      <Notice kind={concerns.length === 0 ? 'info' : 'warning'} title={title}>
+        {concerns.length === 0 ? null : (
+          <ul>
+            {concerns.map(({ text }) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        )}
+      </Notice>
+      <p class="soft small" aria-live="off">
+        As of <time dateTime={status.readAt}>{timeOfDay.format(new Date(status.readAt))}</time>, and asked anew every 5
+        seconds.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,19 @@
+import type { ProcessState } from '@tenon/protocol';
+import { Badge } from '../../components/badge.tsx';
+
+const words = {
+  ready: ['good', 'ready'],
+  not_ready: ['bad', 'not ready'],
+  stopping: ['waiting', 'stopping'],
+  lost: ['bad', 'lost'],
+} as const satisfies Record<ProcessState, readonly [string, string]>;
+
+/** In words; the colour only repeats them. */
+export function StateBadge({ state }: { readonly state: ProcessState }) {
+  const [kind, word] = words[state];
+  return <Badge kind={kind}>{word}</Badge>;
+}
+
+export function ReachBadge({ isReachable }: { readonly isReachable: boolean }) {
+  return <Badge kind={isReachable ? 'good' : 'bad'}>{isReachable ? 'answers' : 'away'}</Badge>;
+}
