@@ -5,13 +5,19 @@ import { CreateBucketCommand, HeadBucketCommand, S3Client } from '@aws-sdk/clien
 
 const {
   TENON_S3_BUCKET: Bucket = '',
-  TENON_S3_ENDPOINT: endpoint = '',
+  TENON_S3_ENDPOINT: endpoint,
   TENON_S3_REGION: region = 'us-east-1',
   TENON_S3_ACCESS_KEY_ID: accessKeyId = '',
   TENON_S3_SECRET_ACCESS_KEY: secretAccessKey = '',
 } = process.env;
 
-const client = new S3Client({ endpoint, region, forcePathStyle: true, credentials: { accessKeyId, secretAccessKey } });
+if ([Bucket, accessKeyId, secretAccessKey].includes(''))
+  fail(
+    'Set TENON_S3_BUCKET, TENON_S3_ACCESS_KEY_ID and TENON_S3_SECRET_ACCESS_KEY, and TENON_S3_ENDPOINT where it is not Amazon.',
+  );
+
+const store = endpoint ? { endpoint, forcePathStyle: true } : {};
+const client = new S3Client({ ...store, region, credentials: { accessKeyId, secretAccessKey } });
 const tries = 60; // the store may be starting: a second for each
 
 for (let left = tries; ; left--) {
@@ -24,7 +30,9 @@ for (let left = tries; ; left--) {
     break;
   } catch (error) {
     const status = error?.$metadata?.httpStatusCode;
-    if (left === 0 || (status !== undefined && status < 500)) throw error;
+    if (left === 0 || (status !== undefined && status < 500))
+      fail(`Cannot make the bucket ${Bucket}: ${error?.name}: ${error?.message}`);
+    if (left === tries) console.error(`Waiting for the object store: ${error?.message}`);
     await sleep(1000);
   }
 }
@@ -37,4 +45,10 @@ async function isThere() {
     if (error?.$metadata?.httpStatusCode === 404) return false;
     throw error;
   }
+}
+
+/** @param {string} words */
+function fail(words) {
+  console.error(words);
+  process.exit(1);
 }
