@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { parser } from '@prometheus-io/lezer-promql';
 import { metricDefinitions } from '@tenon/server';
 import { parse } from 'yaml';
 import { root } from './helpers/server.ts';
@@ -21,7 +22,15 @@ function metricsOf(expression: string): { readonly name: string; readonly labels
   }));
 }
 
+/** Fails unless Prometheus can read the expression, and every metric and label that it names is there. */
 function assertKnown(expression: string): void {
+  // What Grafana puts in the place of its variables is a duration wherever the dashboard has one in brackets.
+  const text = expression.replaceAll(/\[\$\w+\]/g, '[5m]');
+  parser.parse(text).iterate({
+    enter({ type, from }) {
+      assert.ok(!type.isError, `no PromQL from character ${from} on: ${text}`);
+    },
+  });
   for (const { name, labels } of metricsOf(expression)) {
     const base = name.replace(/_(bucket|sum|count)$/, '');
     const known = Object.entries(metricDefinitions).find(([one, { type }]) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
@@ -72,6 +72,30 @@ describe('tenon serve on PostgreSQL and an object store', { skip: noPostgres }, 
       (await asHost(first.quickstart.TENON_URL ?? '')).bytes > 0,
       'the first goes on when the second has ended',
     );
+  });
+
+  it('makes no folder for commands that keep nothing in one', async () => {
+    const folder = join(first.folder, 'of-no-use');
+    const { status, stderr } = await run(['admin', 'operators'], { TENON_DATA_DIR: folder });
+    assert.equal(status, 0, stderr);
+    await assert.rejects(stat(folder), { code: 'ENOENT' });
+  });
+
+  it('says in a line which database or bucket can not be used', async () => {
+    const wrong: readonly (readonly [string[], Record<string, string>, RegExp])[] = [
+      [
+        ['serve', '--port', '0'],
+        { TENON_DATABASE_URL: postgres.url('nowhere') },
+        /^error: .*"nowhere" does not exist/m,
+      ],
+      [['admin', 'verify'], { TENON_S3_BUCKET: 'nowhere' }, /^error: .*NoSuchBucket/m],
+    ];
+    for (const [args, changes, words] of wrong) {
+      const { status, stderr } = await run(args, changes);
+      assert.equal(status, 2, stderr);
+      assert.match(stderr, words);
+      assert.doesNotMatch(stderr, /^ +at /m);
+    }
   });
 
   it('is verified, and collected from, by the command line', async () => {

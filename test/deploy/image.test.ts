@@ -90,18 +90,27 @@ describe('deploy/Dockerfile', { skip: process.platform === 'win32' && 'its lines
   it('makes the bucket of an object store that comes up empty, and leaves one alone that is there', async () => {
     const objects = await startObjectStore([]);
     try {
-      const { endpoint = '', credentials } = objects.options('plugins');
+      const { bucket, endpoint, credentials } = objects.options('plugins');
       const env = {
         PATH: process.env.PATH,
-        TENON_S3_BUCKET: 'plugins',
+        TENON_S3_BUCKET: bucket,
         TENON_S3_ENDPOINT: endpoint,
-        TENON_S3_ACCESS_KEY_ID: credentials?.accessKeyId,
-        TENON_S3_SECRET_ACCESS_KEY: credentials?.secretAccessKey,
+        TENON_S3_ACCESS_KEY_ID: credentials.accessKeyId,
+        TENON_S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
       };
       const script = place('/opt/tenon/deploy/create-bucket.mjs');
       const said = async () => (await promisify(execFile)(process.execPath, [script], { env, ...as, cwd: '/' })).stdout;
       assert.match(await said(), /^Made the bucket/);
       assert.match(await said(), /is there/);
+      for (const name of [undefined, 'Not a bucket']) {
+        const { TENON_S3_BUCKET: _, ...others } = env;
+        const changed = { ...others, ...(name !== undefined && { TENON_S3_BUCKET: name }) };
+        const failing = promisify(execFile)(process.execPath, [script], { env: changed, ...as, cwd: '/' });
+        await assert.rejects(failing, {
+          code: 1,
+          stderr: /^(Set TENON_S3_BUCKET|Cannot make the bucket Not a bucket).*\n$/,
+        });
+      }
     } finally {
       await objects.stop();
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,8 @@ import process from 'node:process';
 import { describe, it } from 'node:test';
 import { parseEnv, promisify } from 'node:util';
 import { loadConfig, settings } from '@tenon/server';
+import { DCLinter } from 'dclint';
+import { validate } from 'dockerfile-utils';
 import { parse } from 'yaml';
 import { root, startServer, withoutTenon } from '../helpers/server.ts';
 import { readDockerfile } from './dockerfile.ts';
@@ -16,6 +18,8 @@ const folder = join(root, 'deploy');
 const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
 /** Documents of other programs, looked at member by member. */
 const readYaml = (...path: string[]) => parse(read(...path), { merge: true });
+/** With what stands there to be taken when it is wanted. */
+const withOffered = (text: string) => text.replaceAll(/^( *)# (?=(?:TENON|OTEL)_)/gm, '$1');
 
 /** Reads settings as the server does, which throws for values that it can't read. */
 function takeSettings(environment: Readonly<Record<string, unknown>>) {
@@ -33,6 +37,13 @@ const stopsWithinSeconds = (environment: Readonly<Record<string, unknown>>): num
 const image = readDockerfile(join(folder, 'Dockerfile'));
 const exposed = image.find(({ name }) => name === 'EXPOSE')?.rest;
 
+describe('deploy/Dockerfile', () => {
+  it('is one that a linter finds no fault in', () => {
+    assert.deepEqual(validate(read('Dockerfile')), []);
+    assert.notDeepEqual(validate('FROM node\nRNU true\n'), []);
+  });
+});
+
 // What Kubernetes, Compose and systemd themselves make of these files is not tried where they are not.
 describe('deploy/kubernetes', () => {
   const deployment = readYaml('kubernetes', 'deployment.yaml');
@@ -42,6 +53,40 @@ describe('deploy/kubernetes', () => {
     ...readYaml('kubernetes', 'secret.example.yaml').stringData,
   };
 
+  it('has no member, and no value, that Kubernetes does not know', async () => {
+    const types: Readonly<Record<string, string>> = {
+      'configmap.yaml': 'core/v1:ConfigMap',
+      'deployment.yaml': 'apps/v1:Deployment',
+      'network-policy.yaml': 'networking/v1:NetworkPolicy',
+      'pod-disruption-budget.yaml': 'policy/v1:PodDisruptionBudget',
+      'secret.example.yaml': 'core/v1:Secret',
+      'service.yaml': 'core/v1:Service',
+    };
+    const objects = Object.entries(types).map(([file, type]) => ({ type, object: readYaml('kubernetes', file) }));
+    assert.equal(await typeFaults(objects), '');
+    const wrong = structuredClone(deployment);
+    wrong.spec.template.spec.containers[0].readinessProbe.periodSecond = 2;
+    assert.match(await typeFaults([{ type: 'apps/v1:Deployment', object: wrong }]), /periodSecond/);
+  });
+
+  it('lets the namespace of the monitoring alone read metrics, on the port that they are on', () => {
+    const [service, metrics, ...others] = readYaml('kubernetes', 'network-policy.yaml').spec.ingress;
+    assert.deepEqual([service, others], [{ ports: [{ port: 'http' }] }, []]);
+    assert.deepEqual(metrics, {
+      from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+      ports: [{ port: 'metrics' }],
+    });
+    const port = container.ports.find(({ name }: { name: string }) => name === 'metrics').containerPort;
+    assert.equal(takeSettings(environment).metricsPort, port);
+    assert.equal(deployment.spec.template.metadata.annotations['prometheus.io/port'], String(port));
+    const served = readYaml('kubernetes', 'service.yaml').spec.ports;
+    assert.deepEqual(
+      served.map(({ targetPort }: { targetPort: string }) => targetPort),
+      ['http'],
+      'no proxy leads to metrics',
+    );
+  });
+
   it('names every file but the example of a secret in its kustomization', () => {
     const files = readdirSync(join(folder, 'kubernetes')).filter((file) => !/^(kustomization|secret)/.test(file));
     assert.deepEqual(readYaml('kubernetes', 'kustomization.yaml').resources.sort(), files.sort());
@@ -50,6 +95,7 @@ describe('deploy/kubernetes', () => {
   it('gives settings that the server takes, and time enough to stop', () => {
     assert.ok(deployment.spec.template.spec.terminationGracePeriodSeconds > stopsWithinSeconds(environment));
     assert.ok(takeSettings(environment).drainMs > 0);
+    takeSettings({ ...environment, ...parse(withOffered(read('kubernetes', 'configmap.yaml'))).data });
     const names = container.envFrom.flatMap(Object.values).map(({ name }: { name: string }) => name);
     assert.deepEqual(names, [
       readYaml('kubernetes', 'configmap.yaml').metadata.name,
@@ -102,7 +148,31 @@ describe('deploy/compose', () => {
   const compose = parse(text, { merge: true });
   const nodes = ['tenon-1', 'tenon-2'];
 
+  it('is what the schema of Compose allows', () => {
+    const linter = new DCLinter({
+      // The image is built here, once, and has a name; which object store is taken is for who runs it to say.
+      rules: { 'no-build-and-image': 0, 'service-image-require-explicit-tag': 0 },
+      quiet: true,
+      debug: false,
+      exclude: [],
+      'disable-color': true,
+    });
+    const faultsOf = (file: string): string[] =>
+      linter
+        .lintFiles([file], false)
+        .flatMap(({ messages }: { messages: { type: string; message: string }[] }) => messages)
+        .filter(({ type }: { type: string }) => type === 'error')
+        .map(({ message }: { message: string }) => message);
+    assert.deepEqual(faultsOf(join(folder, 'compose', 'compose.yaml')), []);
+    const place = mkdtempSync(join(tmpdir(), 'tenon-compose-'));
+    const wrong = join(place, 'compose.yaml');
+    writeFileSync(wrong, read('compose', 'compose.yaml').replace('read_only:', 'read_onyl:'));
+    assert.match(faultsOf(wrong).join(), /read_onyl|additional properties/);
+    rmSync(place, { recursive: true });
+  });
+
   it('gives both nodes settings that the server takes, and time enough to stop', () => {
+    takeSettings(parse(withOffered(text), { merge: true }).services['tenon-1'].environment);
     for (const name of nodes) {
       const { environment, stop_grace_period, read_only, volumes } = compose.services[name];
       assert.ok(Number.parseInt(stop_grace_period, 10) > stopsWithinSeconds(environment));
@@ -143,6 +213,11 @@ describe('deploy/systemd', () => {
     assert.deepEqual([verb, args], ['serve', ['--no-demo']]);
     const { stdout } = await promisify(execFile)(node, [script, '--version'], { env: withoutTenon(process.env) });
     assert.match(stdout, /\d/);
+    const wrapper = read('systemd', 'tenon').replaceAll('/opt/tenon', root);
+    const viaWrapper = await promisify(execFile)('sh', ['-c', wrapper, 'tenon', '--version'], {
+      env: withoutTenon(process.env),
+    });
+    assert.equal(viaWrapper.stdout, stdout);
     const server = await startServer({ args, settings: { NODE_ENV: 'production' } });
     await server.stop();
   });
@@ -150,7 +225,8 @@ describe('deploy/systemd', () => {
   it('comes with an example of settings that the server takes, those that are commented out too', () => {
     const text = read('systemd', 'tenon.env');
     assert.ok(takeSettings(parseEnv(text)).publicUrl);
-    const all = parseEnv(text.replaceAll(/^# (?=TENON_)/gm, ''));
+    const all = parseEnv(withOffered(text));
+    assert.equal(all.TENON_WORKERS, 'auto');
     assert.ok(Number(unitValue('TimeoutStopSec')) > stopsWithinSeconds(all));
     const assigned = unitValue('Environment')
       .split(' ')
@@ -179,3 +255,23 @@ describe('deploy/systemd', () => {
     }
   });
 });
+
+/** What the compiler says of objects that Kubernetes is to be given, by its types: `apps/v1:Deployment`. */
+async function typeFaults(objects: readonly { readonly type: string; readonly object: unknown }[]): Promise<string> {
+  const lines = objects.map(({ type, object }, index) => {
+    const [module = '', name = ''] = type.split(':');
+    const file = join(root, 'node_modules', 'kubernetes-types', `${module}.d.ts`);
+    return `export const object${index}: import(${JSON.stringify(file)}).${name} = ${JSON.stringify(object)};`;
+  });
+  const place = mkdtempSync(join(tmpdir(), 'tenon-manifests-'));
+  try {
+    const file = join(place, 'objects.ts');
+    writeFileSync(file, lines.join('\n'));
+    const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+    const args = [compiler, '--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--types', '', file];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: place }).catch((error) => error);
+    return stdout;
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}

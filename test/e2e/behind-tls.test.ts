@@ -48,7 +48,7 @@ describe('a server behind TLS and below a path', { skip: noBrowser || whyNoOpens
     assert.equal(stage.url, front.publicUrl);
     owner = await stage.visitor({ ignoreHTTPSErrors: true });
     watchPaths(owner);
-    const [setUpLink = ''] = /https:\S+\/set-up#code=\S+/.exec(stage.server.output()) ?? [];
+    const setUpLink = await stage.server.says(/https:\S+\/set-up#code=\S+(?=\s)/);
     await owner.page.goto(setUpLink);
     await createAccount(owner.page, 'Olive Owner');
     await owner.page.getByRole('heading', { name: 'No applications yet' }).waitFor();

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { noBrowser, openStage, type Stage, type Visitor } from '../../packages/console/test/helpers/stage.ts';
 import { type Acme, furnish, moduleThatSays, type Names, password } from './helpers/acme.ts';
 import { everyPage, type PageToSee, show } from './helpers/every-page.ts';
+import { makeOperator } from './helpers/make-operator.ts';
 import { askByDevice, type Program, startProgram } from './helpers/oauth.ts';
 
 /** Whatever a page makes of it but text would run, load something, or draw something that is not there. */
@@ -74,6 +75,7 @@ describe('names that would like to be more', { skip: noBrowser }, () => {
   before(async () => {
     stage = await openStage({ args: ['--no-demo'], settings: { TENON_SIGN_UP: 'open' } });
     acme = await furnish(stage.url, names);
+    await makeOperator(stage, acme.owner.email);
     program = await startProgram();
     const wasmFile = join(stage.server.folder, `<img src=x onerror=hit()>.wasm`);
     await writeFile(wasmFile, await moduleThatSays('a file'));

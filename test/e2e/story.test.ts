@@ -35,7 +35,7 @@ describe('Tenon, from an empty server to a plugin that a host loads', { skip: no
     const guestKey = 'customers/zq7-globex';
     try {
       // The first owner, through the link that the server's start has shown.
-      const [setUpLink = ''] = /http:\S+\/set-up#code=\S+/.exec(stage.server.output()) ?? [];
+      const setUpLink = await stage.server.says(/http:\S+\/set-up#code=\S+(?=\s)/);
       const owner = await stage.visitor();
       await owner.page.goto(setUpLink);
       await createAccount(owner.page, 'Olive Owner');

@@ -21,6 +21,8 @@ export interface RunningServer {
   readonly quickstart: Readonly<Record<string, string>>;
   /** What it has said until now. */
   output(): string;
+  /** Waits until it has said something that a pattern fits: what a start tells comes after it has begun to answer. */
+  says(pattern: RegExp): Promise<string>;
   /** Ends the server at once, as a crash does. */
   kill(): Promise<void>;
   /** Starts it once more after that, with the same data and on the same port, and waits until it answers. */
@@ -44,7 +46,7 @@ export async function startServer({ args = [], settings = {} }: StartOptions = {
   let { child, ended } = launch('0');
   try {
     const quickstart = await untilReady(quickstartFile, () => child.exitCode !== null);
-    return { folder, quickstart, output: () => output, kill, restart, stop };
+    return { folder, quickstart, output: () => output, says, kill, restart, stop };
   } catch (error) {
     child.kill('SIGKILL');
     await rm(folder, { recursive: true, force: true });
@@ -64,6 +66,14 @@ export async function startServer({ args = [], settings = {} }: StartOptions = {
     }
     const ended = once(child, 'exit') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
     return { child, ended };
+  }
+
+  async function says(pattern: RegExp): Promise<string> {
+    for (const deadline = performance.now() + 30_000; performance.now() < deadline; await sleep(20)) {
+      const [found] = pattern.exec(output) ?? [];
+      if (found !== undefined) return found;
+    }
+    throw new Error(`The server did not say ${pattern} within 30 s. It said:\n${output}`);
   }
 
   async function kill(): Promise<void> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tenon } from '../helpers/server.ts';
 import type { Notes } from './notes.ts';
+import type { Chance } from './random.ts';
 
 /** A `tenon serve`, which is started again whenever it ends, as a service manager would. */
 export interface Node {
@@ -19,11 +20,19 @@ export interface Node {
   kill(signal: 'SIGKILL' | 'SIGTERM'): void;
   /** Has it stand still. */
   pause(ms: number): Promise<void>;
+  /** Kills one of the processes that it has started. Where it can't be told which these are, it throws. */
+  killWorker(chance: Chance): Promise<void>;
   /** Ends it for good. */
   stop(): Promise<void>;
 }
 
 const restartMs = 100;
+
+/** How long it takes until all have noticed that connections are gone. */
+const goneMs = 500;
+
+/** What has a node be wrong, where somebody wants to know whether that is found. */
+const plant = join(import.meta.dirname, 'plant.ts');
 
 /** How many lines of the log are shown when something was wrong. */
 const shownLines = 20;
@@ -37,6 +46,7 @@ export function superviseNode(
   let child: ChildProcess | undefined;
   let port: number | undefined;
   let sent: NodeJS.Signals | undefined;
+  let sentMs = 0;
   let isPaused = false;
   let undisturbedMs = Number.POSITIVE_INFINITY;
   let isStopping = false;
@@ -44,8 +54,10 @@ export function superviseNode(
   /** From a start to its end. */
   const run = async (dataDir: string): Promise<void> => {
     sent = undefined;
-    const started = spawn(process.execPath, [tenon, 'serve', '--no-demo', '--port', '0', '--data-dir', dataDir], {
-      env: { PATH: process.env.PATH, ...environment },
+    const planting = environment.STORM_PLANT === undefined ? [] : ['--import', plant];
+    const startedMs = now();
+    const started = spawn(process.execPath, [...planting, tenon, 'serve', '--no-demo', '--port', '0'], {
+      env: { PATH: process.env.PATH, TENON_DATA_DIR: dataDir, ...environment },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     child = started;
@@ -58,6 +70,7 @@ export function superviseNode(
       if (line.includes('"status":500')) notes.wrong(`node ${number} logs ${line}`);
       if (!line.includes('"msg":"listening"')) return;
       wasListening = true;
+      notes.time('from a start to listening', now() - startedMs);
       if (child === started && sent === undefined) {
         port = (JSON.parse(line) as { port: number }).port;
         undisturbedMs = now();
@@ -67,6 +80,7 @@ export function superviseNode(
     port = undefined;
     child = undefined;
     if (isStopping) return;
+    if (sent === 'SIGTERM') notes.time('from SIGTERM to the end', now() - sentMs);
     const isAsked = sent === 'SIGKILL' ? signal === 'SIGKILL' : sent === 'SIGTERM' && code === 0;
     if (!wasListening) notes.count('a start that failed');
     else if (!isAsked) {
@@ -87,6 +101,7 @@ export function superviseNode(
   })();
   const kill = (signal: 'SIGKILL' | 'SIGTERM'): void => {
     sent = signal;
+    sentMs = now();
     port = undefined;
     child?.kill(signal);
   };
@@ -103,6 +118,17 @@ export function superviseNode(
       paused?.kill('SIGSTOP');
       await sleep(ms);
       paused?.kill('SIGCONT');
+      isPaused = false;
+      undisturbedMs = now();
+    },
+    async killWorker(chance) {
+      const pid = child?.pid;
+      const workers = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+        .split(' ')
+        .filter((one) => one !== '');
+      isPaused = true; // for those who ask on its connections
+      process.kill(Number(chance.pick(workers)), 'SIGKILL');
+      await sleep(goneMs);
       isPaused = false;
       undisturbedMs = now();
     },

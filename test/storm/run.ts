@@ -1,26 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BrokenFront, openBrokenFront } from '../../packages/server/test/helpers/broken-front.ts';
-import { type PostgresServer, startPostgres } from '../../packages/server/test/helpers/postgres.ts';
-import { type ObjectStore, startObjectStore } from '../../packages/server/test/helpers/s3.ts';
 import { createBalancer } from './balancer.ts';
-import { rage } from './disasters.ts';
+import { nodeDisasters, rage } from './disasters.ts';
+import { openEmbedded, openWorkers } from './embedded.ts';
 import { beHost } from './hosts.ts';
+import type { House } from './house.ts';
 import { type Node, superviseNode } from './nodes.ts';
 import { createNotes, type Notes } from './notes.ts';
-import { type Chance, createChance } from './random.ts';
+import { createChance } from './random.ts';
 import { reckon, untilReady } from './reckoning.ts';
+import { openSeveral } from './several.ts';
 import { setStage } from './stage.ts';
 import { createWorld, type Host, type World } from './world.ts';
 import { beDoorkeeper, beKeeper, bePublisher } from './writers.ts';
 
+/** Where nodes keep their data: PostgreSQL and an object store; a folder that they share; that, with several processes each. */
+export const houses = { several: openSeveral, embedded: openEmbedded, workers: openWorkers } as const;
+
 export interface StormOptions {
+  readonly house: keyof typeof houses;
   /** What decides on disasters and on who does what; when it happens is decided by the machine too. */
   readonly seed: number;
-  /** How long it lasts, without what is before and after it. */
-  readonly seconds: number;
+  /** How long it lasts, without what is before and after it, and how often all kinds of disasters strike: whichever is reached first. */
+  readonly seconds?: number;
+  readonly rounds?: number;
+  /** A text that the names of disasters have that may strike; all may by default. */
+  readonly only?: string | undefined;
+  /** A fault of {@link plants} that nodes are to have. The storm is over when one is found. */
+  readonly plant?: string | undefined;
 }
 
-const [nodeCount, publisherCount, hostCount] = [3, 3, 3];
+const [publisherCount, hostCount] = [3, 3];
 
 /**
  * For how long after a change was acknowledged a node may tell what was before it. A node that can't know of it asks the database,
@@ -29,57 +38,39 @@ const [nodeCount, publisherCount, hostCount] = [3, 3, 3];
 const staleMs = 1000;
 
 /**
- * Has nodes, PostgreSQL and the object store fail at random while hosts ask, publishers publish, tokens are revoked and members
- * removed, and holds every answer, and what is there at the end, against what was acknowledged.
+ * Has nodes and their stores fail at random while hosts ask, publishers publish, tokens are revoked and members removed, and holds
+ * every answer, and what is there at the end, against what was acknowledged.
  */
-export async function runStorm({ seed, seconds }: StormOptions): Promise<Notes> {
+export async function runStorm(options: StormOptions): Promise<Notes> {
   const beganAt = performance.now();
   const now = (): number => performance.now() - beganAt;
   const notes = createNotes(now);
-  const [postgres, objects] = await Promise.all([startPostgres(), startObjectStore(['plugins'])]);
-  const front = await openBrokenFront(objects.port);
+  const house = await houses[options.house]();
   try {
-    await storm({ postgres, objects, front, notes, now, chance: createChance(seed), seconds });
+    await storm(options, house, notes, now);
   } catch (error) {
     notes.wrong(String(error));
   } finally {
-    await front.close();
-    postgres.stop();
-    await objects.stop();
+    await house.close();
   }
   return notes;
 }
 
-interface Scenery extends Pick<StormOptions, 'seconds'> {
-  readonly postgres: PostgresServer;
-  readonly objects: ObjectStore;
-  readonly front: BrokenFront;
-  readonly notes: Notes;
-  readonly chance: Chance;
-  now(): number;
-}
-
-async function storm({ postgres, objects, front, notes, now, chance, seconds }: Scenery): Promise<void> {
-  const { url: databaseUrl } = await postgres.createDatabase();
-  const { bucket: s3Bucket, credentials } = objects.options('plugins');
-  const [s3AccessKeyId, s3SecretAccessKey] = [credentials?.accessKeyId ?? '', credentials?.secretAccessKey ?? ''];
-  const where = { databaseUrl, s3Bucket, s3Endpoint: front.url, s3AccessKeyId, s3SecretAccessKey };
-  const stage = await setStage(where, publisherCount);
+async function storm(options: StormOptions, house: House, notes: Notes, now: () => number): Promise<void> {
+  const { seed, seconds = Number.POSITIVE_INFINITY, rounds = Number.POSITIVE_INFINITY, only = '', plant } = options;
+  const chance = createChance(seed);
+  const stage = await setStage(house.config, publisherCount);
   const environment = {
-    TENON_DATABASE_URL: databaseUrl,
-    TENON_S3_BUCKET: s3Bucket,
-    TENON_S3_ENDPOINT: front.url,
-    TENON_S3_ACCESS_KEY_ID: s3AccessKeyId,
-    TENON_S3_SECRET_ACCESS_KEY: s3SecretAccessKey,
-    TENON_DATABASE_CONNECTIONS: '4',
-    TENON_CONTENT_CACHE_BYTES: '65536', // so that the larger ones come from the object store each time
+    ...house.environment,
+    TENON_CONTENT_CACHE_BYTES: '65536', // so that the larger ones come from the store each time
     TENON_COLLECT_GRACE_SECONDS: '1',
-    TENON_WORKERS: '1',
-    TENON_PASSWORD_WORKERS: '1',
+    TENON_MODULE_THREADS: '1',
+    TENON_PASSWORD_THREADS: '1',
+    ...(plant !== undefined && { STORM_PLANT: plant }),
   };
   // What failed publishes leave goes while others publish the same; one sees to it, since it changes something each time.
   const collecting = { ...environment, TENON_COLLECT_INTERVAL_SECONDS: '1' };
-  const nodes = Array.from({ length: nodeCount }, (_, at) =>
+  const nodes = Array.from({ length: house.nodes }, (_, at) =>
     superviseNode(at, at === 0 ? collecting : environment, notes, now),
   );
   const balancer = createBalancer(nodes, chance.fork(), notes, now);
@@ -92,11 +83,16 @@ async function storm({ postgres, objects, front, notes, now, chance, seconds }: 
   try {
     await untilListening(nodes);
     const acting = act(world);
-    const scene = { nodes, postgres, databaseUrl, front, notes, chance: chance.fork() };
     const endsAt = now() + seconds * 1000;
-    await Promise.race([rage(scene, () => now() > endsAt), acting]);
+    const isFound = (): boolean => plant !== undefined && notes.faults.length > 0;
+    const disasters = [...nodeDisasters, ...house.disasters].filter(({ name }) => name.includes(only));
+    const raging = rage({ nodes, notes, chance: chance.fork() }, disasters, (done) => {
+      return done >= rounds || now() > endsAt || isFound();
+    });
+    await Promise.race([raging, acting]);
     isOver = true;
     const visitor = await acting;
+    if (isFound()) return;
     await untilReady(world);
     await sleep(staleMs);
     await reckon(world, visitor, environment);
@@ -109,7 +105,7 @@ async function storm({ postgres, objects, front, notes, now, chance, seconds }: 
 
 async function untilListening(nodes: readonly Node[]): Promise<void> {
   for (let tries = 0; nodes.some(({ port }) => port === undefined); tries++) {
-    if (tries > 600) throw new Error('The nodes did not start');
+    if (tries > 2400) throw new Error('The nodes did not start');
     await sleep(100);
   }
 }

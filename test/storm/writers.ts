@@ -5,8 +5,8 @@ import { beHost } from './hosts.ts';
 import { addressOf, moduleOf, type Publisher, pluginNames } from './stage.ts';
 import type { Host, World } from './world.ts';
 
-/** For how long something is asked for again before it counts as never acknowledged. */
-const patienceMs = 60_000;
+/** For how long something is asked for again before it counts as never acknowledged: longer than any machine takes. */
+const patienceMs = 240_000;
 
 /**
  * Asks for a change until it is acknowledged, as one who was told nothing, or 503, does: nobody knows what came of such a request.

@@ -78,6 +78,8 @@ export async function everyPage(
     owner('tokens', '/account/tokens', { heading: 'API keys' }),
     owner('token-new', '/account/tokens', { act: press('New token'), heading: 'New access token' }),
     owner('activity', '/account/activity'),
+    owner('status', '/status', { heading: 'Nodes' }),
+    { name: 'status-refused', as: 'guest', path: '/status' },
     owner('trace', '/trace'),
     owner('trace-module', '/trace', {
       async act(page) {

@@ -5,6 +5,7 @@ import { openStage, type Stage, type Visitor } from '../../../packages/console/t
 import { furnish, moduleThatSays, password } from './acme.ts';
 import { acmeNames } from './acme-names.ts';
 import { everyPage, type PageToSee } from './every-page.ts';
+import { makeOperator } from './make-operator.ts';
 import { startProgram } from './oauth.ts';
 import { signUp } from './person.ts';
 
@@ -31,6 +32,7 @@ export async function openGallery(options: BrowserContextOptions = {}): Promise<
 
 async function furnished(stage: Stage, options: BrowserContextOptions): Promise<Gallery> {
   const acme = await furnish(stage.url, acmeNames);
+  await makeOperator(stage, acme.owner.email);
   const newcomer = await signUp(stage.url, 'Nell Newcomer', 'nell@acme.example', password);
   const program = await startProgram();
   const wasmFile = join(stage.server.folder, 'amortization.wasm');

@@ -1,0 +1,12 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import type { Stage } from '../../../packages/console/test/helpers/stage.ts';
+import { tenon } from '../../helpers/server.ts';
+
+/** Lets somebody see how the server is, as who has its machine does. */
+export async function makeOperator({ server }: Stage, email: string): Promise<void> {
+  const args = [tenon, 'admin', 'grant-operator', email, '--data-dir', join(server.folder, 'tenon-data')];
+  await promisify(execFile)(process.execPath, args);
+}
