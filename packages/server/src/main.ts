@@ -10,9 +10,9 @@ const echoMs = 500;
 
 /**
  * Serves, with as many processes as are configured, until the process is told to stop (SIGTERM, SIGINT), then shuts down in order. A
- * second signal ends it at once, and so does one before it listens.
+ * second signal ends it at once, and so does one before it answers anybody.
  *
- * @param onListening called once the server listens
+ * @param onListening called once the server listens, and all is made that a start makes
  * @returns when all is closed
  * @throws what keeps it from serving, or from serving on
  */
@@ -23,8 +23,10 @@ export async function serveUntilStopped(
 ): Promise<void> {
   const signals = heedSignals(log);
   try {
-    const server = await (config.workers === 1 ? serve(config, log) : serveWithWorkers(config, log));
-    signals.serves();
+    const { answers } = signals;
+    const server = await (config.workers === 1
+      ? serve(config, log, undefined, answers)
+      : serveWithWorkers(config, log, answers));
     onListening(server);
     const failure = await Promise.race([signals.stopping, server.failed ?? signals.stopping]);
     await server.close();
@@ -36,13 +38,13 @@ export async function serveUntilStopped(
 }
 
 /**
- * Until a server listens there is nothing to finish, and signals end the process as they do anyway: but for the first process of a
+ * Until a server answers there is nothing to finish, and signals end the process as they do anyway: but for the first process of a
  * container, to which the kernel hands only what it listens for (https://man7.org/linux/man-pages/man7/pid_namespaces.7.html). It is
  * one listener from the beginning to the end: a signal that comes while one takes the place of another is lost.
  */
 function heedSignals(log: Logger | undefined) {
   const { promise: stopping, resolve } = Promise.withResolvers<undefined>();
-  let state: 'starting' | 'serving' | 'stopping' = 'starting';
+  let state: 'starting' | 'answering' | 'stopping' = 'starting';
   const release = (): void => void process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
   const onSignal = (signal: NodeJS.Signals): void => {
     if (state === 'starting') {
@@ -60,9 +62,9 @@ function heedSignals(log: Logger | undefined) {
   return {
     /** Resolves when the server is told to stop. */
     stopping,
-    /** From now on signals tell it to stop. */
-    serves(): void {
-      state = 'serving';
+    /** From now on signals tell it to stop, as soon as its start has come to an end. */
+    answers(): void {
+      state = 'answering';
     },
     release,
   };

@@ -69,6 +69,7 @@ const keptWhenEndedMs = 7 * 24 * 60 * 60_000;
  * Opens the data folder and serves it over HTTP.
  *
  * @param member how it shares the work with others; by default it does all of it
+ * @param onAnswering called once it answers, while it still makes what a start makes
  * @throws NewerSchemaError for a data folder of a newer version, UnavailableError when a store stays away for 15 seconds, and the
  * errors of the file system and of listening
  */
@@ -76,6 +77,7 @@ export async function serve(
   config: Config,
   log: Logger = createLog(config.logLevel),
   member?: Membership,
+  onAnswering: () => void = () => {},
 ): Promise<RunningServer> {
   for (const warning of config.warnings) log.warn(warning);
   const keepsHouse = member?.keepsHouse ?? true;
@@ -131,6 +133,7 @@ export async function serve(
 
   try {
     if (member === undefined) metricsServer = await openMetrics(config, metrics);
+    app.server.once('listening', onAnswering);
     await app.listen({ host: config.host, port: config.port });
     bound.port = (app.server.address() as AddressInfo).port;
     const { dataDir, demo, host, only } = config;

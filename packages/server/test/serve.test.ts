@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import type { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
@@ -15,6 +16,17 @@ import { connectTo, readAnswer, requestOf } from './helpers/wire.ts';
 import { sampleModule } from './helpers/world.ts';
 
 const script = fileURLToPath(new URL('./helpers/serve-child.ts', import.meta.url));
+
+/** Sends the process SIGTERM as soon as it listens, which is before all is made that a start makes: */
+const listeningFirst = asModule(
+  `import { channel } from 'node:diagnostics_channel';
+  channel('tracing:net.server.listen:asyncEnd').subscribe(() => process.kill(process.pid, 'SIGTERM'));`,
+);
+/** and this one does as soon as the first of its workers listens. */
+const workerFirst = asModule(
+  `import cluster from 'node:cluster';
+  cluster.once('listening', () => process.kill(process.pid, 'SIGTERM'));`,
+);
 
 interface Served {
   readonly child: ChildProcess;
@@ -34,7 +46,7 @@ describe('serve()', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  async function start(environment: Record<string, string> = {}): Promise<Served> {
+  function run(environment: Readonly<Record<string, string>>): Omit<Served, 'url'> {
     const child = spawn(process.execPath, [script, dataDir], {
       env: { PATH: process.env.PATH, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -48,11 +60,16 @@ describe('serve()', () => {
     child.stderr.on('data', (chunk) => {
       log += chunk;
     });
-    while (!output.includes('\n')) {
-      await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
-      assert.equal(child.exitCode, null, log);
+    return { child, output: () => output, log: () => log };
+  }
+
+  async function start(environment: Record<string, string> = {}): Promise<Served> {
+    const { child, output, log } = run(environment);
+    while (!output().includes('\n')) {
+      await Promise.race([once(child.stdout as Readable, 'data'), once(child, 'exit')]);
+      assert.equal(child.exitCode, null, log());
     }
-    return { child, url: output.trim(), output: () => output, log: () => log };
+    return { child, url: output().trim(), output, log };
   }
 
   async function stop({ child }: Served, signal: NodeJS.Signals): Promise<number | null> {
@@ -140,6 +157,19 @@ describe('serve()', () => {
     await stop(again, 'SIGTERM');
   });
 
+  for (const [who, settings, preload] of [
+    ['one process', {}, listeningFirst],
+    ['two workers', { TENON_WORKERS: '2' }, workerFirst],
+  ] as const) {
+    it(`ends ${who} in order at a signal from the first answer on, though the start has not come to an end`, async () => {
+      const { child, output, log } = run({ ...settings, NODE_OPTIONS: `--import ${preload}` });
+      const [code, signal] = await once(child, 'exit');
+      assert.deepEqual({ code, signal }, { code: 0, signal: null }, log());
+      assert.match(output(), /closed/);
+      assert.ok(log().indexOf('"stopping"') < log().indexOf('"listening"'), log());
+    });
+  }
+
   it('cuts off what does not come to an end in time', async () => {
     const served = await start({ TENON_SHUTDOWN_SECONDS: '0.3' });
     const { TENON_API_KEY } = await quickstart();
@@ -176,3 +206,7 @@ describe('serve()', () => {
     await stop(served, 'SIGTERM');
   });
 });
+
+function asModule(code: string): string {
+  return `data:text/javascript,${encodeURIComponent(code)}`;
+}

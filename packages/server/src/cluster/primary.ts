@@ -22,15 +22,18 @@ const lateMs = 30_000;
  * Serves with as many processes as are configured, all on the one port. This process answers nothing but `/metrics`: it takes
  * connections, hands them to the workers in turn, counts for all of them what is limited, and starts another where one ends.
  *
+ * @param onAnswering called once the first of them answers
  * @throws what `serve` throws, and WorkerEndedError for a worker that ends before it serves and doesn't say why
  */
 export async function serveWithWorkers(
   config: Config,
   log: Logger = createLog(config.logLevel),
+  onAnswering: () => void = () => {},
 ): Promise<RunningServer> {
   for (const warning of config.warnings) log.warn(warning);
   // Turns are fair, and a connection that comes for a worker that just stops goes to another one; sharing the socket is neither.
   cluster.schedulingPolicy = cluster.SCHED_RR;
+  cluster.once('listening', onAnswering);
   cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.ts', import.meta.url)), args: [] });
 
   const allowances = createAllowances(config, Date.now);

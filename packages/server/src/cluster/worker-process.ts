@@ -24,7 +24,7 @@ export interface WorkerProcess {
   readonly ended: Promise<WorkerEnd>;
   /** Whether it serves. */
   readonly isListening: () => boolean;
-  /** Has it finish what it is at, and end; one that doesn't serve yet ends at once. */
+  /** Has it finish what it is at, and end; one that answers nobody yet ends at once. */
   stop(): void;
   /** Ends it at once. */
   kill(): void;
@@ -47,7 +47,7 @@ export function startWorker(order: WorkerOrder, allowances: CountedAllowances): 
   const asked = new Map<number, (readings: Readings | undefined) => void>();
   const send = (message: ToWorker): void => sendTo(worker, message);
   const counts = countForWorker(allowances, (id, answer) => send({ kind: 'answer', id, answer }));
-  let state: 'starting' | 'listening' | 'ended' = 'starting';
+  let state: 'starting' | 'answering' | 'listening' | 'ended' = 'starting';
   let error: Error | undefined;
   let lastId = 0;
 
@@ -67,6 +67,9 @@ export function startWorker(order: WorkerOrder, allowances: CountedAllowances): 
         return counts.take(message);
     }
   });
+  worker.once('listening', () => {
+    state = 'answering';
+  });
   worker.on('error', () => {}); // what it could not be told it needs no more: it ends, or has ended
   worker.once('exit', (code: number | null, signal: string | null) => {
     state = 'ended';
@@ -82,7 +85,7 @@ export function startWorker(order: WorkerOrder, allowances: CountedAllowances): 
     listening: listening.promise,
     ended: ended.promise,
     isListening: () => state === 'listening',
-    stop: () => (state === 'listening' ? send({ kind: 'stop' }) : kill()),
+    stop: () => (state === 'starting' ? kill() : send({ kind: 'stop' })),
     kill,
     readings(timeoutMs) {
       const id = ++lastId;
