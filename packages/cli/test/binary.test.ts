@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, it, type TestContext } from 'node:test';
 import { parseEnv, promisify } from 'node:util';
@@ -46,6 +46,14 @@ describe('bin/tenon.mjs', () => {
     const { exitCode, stdout, stderr } = await start(['--version']).ended;
     assert.deepEqual([exitCode, stderr], [0, '']);
     assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('keeps what was compiled where it is installed itself, and not where others may write', async () => {
+    const tell = "process.on('exit', () => console.error(process.getBuiltinModule('module').getCompileCacheDir()))";
+    const { stderr } = await start(['--version'], { nodeOptions: ['--import', `data:text/javascript,${tell}`] }).ended;
+    const folder = stderr.trim();
+    assert.equal(dirname(folder), join(dirname(binary), '..', '..', '..', 'node_modules', '.cache', 'compiled'));
+    assert.notDeepEqual(await readdir(folder), []);
   });
 
   it('suggests what was meant', async () => {
