@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { noPostgres, startPostgres } from './helpers/postgres.ts';
-import { addTally, runSequences } from './model/run.ts';
+import { addTally, openRunners, type Runners } from './model/run.ts';
 import type { Tally } from './model/run-sequence.ts';
 
 /** So many sequences, which take minutes together: each part of them is a test with a time of its own. */
@@ -45,10 +45,15 @@ const expectedOutcomes = [
 
 describe('versions and what is bound', () => {
   const tally: Tally = new Map();
+  let runners: Runners;
+  before(() => {
+    runners = openRunners({ threads: 2 });
+  });
+  after(() => runners.close());
+
   for (let part = 1; part <= parts; part++) {
     it(`agree with the model in ${count} random sequences, part ${part} of ${parts}: each outcome, each list after each step, and news of exactly those that changed`, async () => {
-      const some = await runSequences({ firstSeed: 1 + (part - 1) * count, count, threads: 2 });
-      addTally(tally, some);
+      addTally(tally, await runners.run({ firstSeed: 1 + (part - 1) * count, count }));
     });
   }
 
@@ -61,10 +66,12 @@ describe('versions and what is bound', () => {
   it(`agree with the model in ${few} of them on PostgreSQL, whose nodes are two`, { skip: noPostgres }, async () => {
     const server = await startPostgres();
     const { url } = await server.createDatabase();
+    const nodes = openRunners({ threads: 2, databaseUrl: url });
     try {
-      const some = await runSequences({ firstSeed: 1, count: few, threads: 2, databaseUrl: url });
+      const some = await nodes.run({ firstSeed: 1, count: few });
       assert.ok((some.get('publish done') ?? 0) > few);
     } finally {
+      await nodes.close();
       server.stop();
     }
   });

@@ -6,7 +6,7 @@
 import { availableParallelism } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { runSequences } from './run.ts';
+import { openRunners } from './run.ts';
 
 const { values } = parseArgs({
   options: { sequences: { type: 'string', default: '100000' }, seed: { type: 'string' } },
@@ -19,6 +19,8 @@ if (!Number.isSafeInteger(count) || count < 1 || !Number.isSafeInteger(firstSeed
   console.error('Expected --sequences to be a whole number above 0, and --seed to be a whole number');
   process.exit(2);
 }
-const tally = await runSequences({ firstSeed, count, threads: Math.min(count, availableParallelism()) });
+const runners = openRunners({ threads: Math.min(count, availableParallelism()) });
+const tally = await runners.run({ firstSeed, count });
+await runners.close();
 console.log(`${count} sequences from seed ${firstSeed} on, and no disagreement:`);
 for (const [name, times] of [...tally].sort()) console.log(`${String(times).padStart(9)} ${name}`);

@@ -6,12 +6,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { runSequence, type Tally } from './run-sequence.ts';
-import { openStage } from './stage.ts';
+import { openStage, type Stage } from './stage.ts';
 
-/** The sequences of these seeds, one after the other on one store. */
-export interface ModelJob {
+/** The sequences of these seeds, one after the other. */
+export interface Seeds {
   readonly firstSeed: number;
   readonly count: number;
+}
+
+export interface WhereToRun {
   /** A PostgreSQL database to run them on. Default: SQLite. */
   readonly databaseUrl?: string | undefined;
 }
@@ -29,23 +32,29 @@ function fastFolder(): string {
   }
 }
 
-async function runAll({ firstSeed, count, databaseUrl }: ModelJob): Promise<ModelOutcome> {
-  const folder = await mkdtemp(join(fastFolder(), 'tenon-model-'));
-  const store = await (databaseUrl === undefined
-    ? openSqliteStore({ file: join(folder, 'tenon.db') })
-    : openPostgresStore({ url: databaseUrl }));
+async function runAll(stage: Stage, { firstSeed, count }: Seeds): Promise<ModelOutcome> {
+  const tally: Tally = new Map();
   try {
-    const stage = openStage(store);
-    const tally: Tally = new Map();
     for (let seed = firstSeed; seed < firstSeed + count; seed++) await runSequence(stage, seed, tally);
     return { tally };
   } catch (error) {
     const { message, cause } = error as Error;
     return { failure: cause instanceof Error ? `${message}\n${cause.message}` : message };
-  } finally {
-    await store.close();
-    await rm(folder, { recursive: true });
   }
 }
 
-parentPort?.postMessage(await runAll(workerData as ModelJob));
+const { databaseUrl } = workerData as WhereToRun;
+const folder = await mkdtemp(join(fastFolder(), 'tenon-model-'));
+const store = await (databaseUrl === undefined
+  ? openSqliteStore({ file: join(folder, 'tenon.db') })
+  : openPostgresStore({ url: databaseUrl }));
+const stage = openStage(store);
+parentPort?.on('message', async (seeds: Seeds | 'close') => {
+  if (seeds !== 'close') {
+    parentPort?.postMessage(await runAll(stage, seeds));
+    return;
+  }
+  await store.close();
+  await rm(folder, { recursive: true });
+  parentPort?.close();
+});
