@@ -5,7 +5,7 @@
  *
  *     npm run bench -- packages/server/bench/scale.bench.ts --help
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -26,6 +26,7 @@ import {
   type Place,
   pluginsPerKey,
 } from './support/scale-data.ts';
+import { type Cost, type CostName, drawPoints, formatTable, type Point } from './support/scale-report.ts';
 import { makeUser } from './support/stage.ts';
 import { medianOf } from './support/statistics.ts';
 import { missingStores, type StoreName, startStores, storeNames } from './support/stores.ts';
@@ -38,6 +39,7 @@ const help = `What a binding list costs as guest keys grow in number.
   --seconds <n>     how long a round lasts; 2 without it
   --rounds <n>      rounds that count; 3 without it
   --json            one JSON document on standard output, and no tables
+  --svg <file>      draws it as curves, too
 `;
 
 /** How many keys are asked for again and again. */
@@ -50,25 +52,6 @@ interface Options {
   readonly stores: readonly StoreName[];
   readonly seconds: number;
   readonly rounds: number;
-}
-
-/** Processor time of the node that serves, in microseconds a request; and of its database besides. */
-interface Cost {
-  readonly name: string;
-  readonly cpuUs: number | undefined;
-  readonly storeCpuUs: number | undefined;
-  readonly requestsPerSecond: number | undefined;
-}
-
-interface Point {
-  readonly store: StoreName;
-  readonly keys: number;
-  readonly bindings: number;
-  readonly costs: readonly Cost[];
-  /** How many commits a second came from elsewhere in the second case. */
-  readonly commitsPerSecond: number | undefined;
-  /** Memory of the node that serves, in MiB, after the first case. */
-  readonly residentMiB: number;
 }
 
 /** A server with someone who may ask, and an extension point without guests. */
@@ -141,7 +124,7 @@ async function measurePoint(
 ): Promise<Pick<Point, 'costs' | 'commitsPerSecond' | 'residentMiB'>> {
   const [asking, committing] = generators;
   const rates: number[] = [];
-  const measure = async (name: string, node: Node, below: number, isWriting: boolean): Promise<Cost> => {
+  const measure = async (name: CostName, node: Node, below: number, isWriting: boolean): Promise<Cost> => {
     const of: Omit<Cost, 'name'>[] = [];
     await warmUp(asking, { ports: [node.port], connections, seconds, kinds: [lists(scene, below)] });
     for (let round = 0; round < rounds; round++) {
@@ -227,15 +210,6 @@ async function measureStore(store: StoreName, options: Options, folder: string, 
   return points;
 }
 
-function formatPoint({ keys, bindings, costs, commitsPerSecond, residentMiB }: Point): string {
-  const us = (value: number | undefined) => (value === undefined ? '' : value.toFixed(1));
-  const cells = costs.map(({ cpuUs, storeCpuUs }) =>
-    (storeCpuUs === undefined ? us(cpuUs) : `${us(cpuUs)} + ${us(storeCpuUs)}`).padStart(21),
-  );
-  const start = `${keys.toLocaleString('en').padStart(11)}${bindings.toLocaleString('en').padStart(12)}`;
-  return `${start}${cells.join('')}${(commitsPerSecond ?? 0).toFixed(0).padStart(11)}${String(residentMiB).padStart(11)}`;
-}
-
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -245,6 +219,7 @@ async function main(): Promise<void> {
       rounds: { type: 'string', default: '3' },
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      svg: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -270,19 +245,12 @@ async function main(): Promise<void> {
       }
       const found = await measureStore(store, options, folder, defer);
       progress.clear();
-      if (!values.json) console.log(table(store, found));
+      if (!values.json) console.log(formatTable(store, found));
       points.push(...found);
     }
   });
   if (values.json) console.log(JSON.stringify({ machine: describeMachine(), points }, undefined, 2));
-}
-
-function table(store: StoreName, points: readonly Point[]): string {
-  const title = `${store}: processor time of one list, 304, in µs${store === 'postgres' ? ' (of the node + of the database)' : ''}`;
-  const columns = ['keys', 'bindings', 'asked again', 'while others commit', 'asked first', 'commits/s', 'memory/MiB'];
-  const widths = [11, 12, 21, 21, 21, 11, 11];
-  const head = columns.map((name, at) => name.padStart(widths[at] ?? 0)).join('');
-  return [title, head, ...points.map(formatPoint), ''].join('\n');
+  if (values.svg !== undefined && points.length > 0) writeFileSync(values.svg, drawPoints(points, describeMachine()));
 }
 
 await main();
