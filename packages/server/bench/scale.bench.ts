@@ -1,7 +1,8 @@
 /**
  * What a binding list (A2) costs when there are more and more guest keys, each with ten plugins: asked for again, while another
  * process publishes without a pause, and for the first time, which takes a look into the database. One node serves; a second one, on
- * the same data, takes what is published. The processor time of a request is the figure to go by.
+ * the same data, takes what is published. The processor time of a request is the figure to go by; that of a bare `node:http` server
+ * in the same round says how busy the machine was meanwhile.
  *
  *     npm run bench -- packages/server/bench/scale.bench.ts --help
  */
@@ -11,6 +12,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import type { App, ExtensionPoint } from '@tenon/protocol';
 import { loadConfig } from '../src/index.ts';
+import { type BareServer, startBareServer } from './support/contenders.ts';
 import { cpuTimeUs } from './support/cpu-time.ts';
 import { type LoadGenerator, startLoadGenerator } from './support/load.ts';
 import { type Node, startNode } from './support/nodes.ts';
@@ -108,7 +110,20 @@ function commits({ headers }: Scene): RequestKind {
   return { name: 'commit', weight: 1, method: 'POST', path: '/api/v1/apps', headers: fields, body, status: 201 };
 }
 
+const bareList = { path: '/list', etag: '"the-one"' } as const;
+
+/** The like of a bare server, which has one list. */
+const bareRequest: RequestKind = {
+  name: 'node:http, 304',
+  weight: 1,
+  method: 'GET',
+  path: bareList.path,
+  headers: { 'if-none-match': bareList.etag },
+  status: 304,
+};
+
 interface Nodes {
+  readonly bare: BareServer;
   readonly serving: Node;
   readonly forgetful: Node;
   readonly writing: Node;
@@ -128,6 +143,7 @@ async function measurePoint(
     const of: Omit<Cost, 'name'>[] = [];
     await warmUp(asking, { ports: [node.port], connections, seconds, kinds: [lists(scene, below)] });
     for (let round = 0; round < rounds; round++) {
+      const bareUs = await measureBare(asking, nodes.bare, seconds);
       const before = [cpuTimeUs([node.pid]), cpuTimeUs(storePids)] as const;
       const order = { ports: [node.port], connections, seconds, kinds: [lists(scene, below)] };
       const writes = isWriting
@@ -138,11 +154,14 @@ async function measurePoint(
       const written = await writes;
       if (written !== undefined) rates.push(written.requestsPerSecond);
       const aRequest = (at: 0 | 1) => ((after[at] ?? Number.NaN) - (before[at] ?? Number.NaN)) / requests;
-      of.push({ cpuUs: aRequest(0), storeCpuUs: storePids.length > 0 ? aRequest(1) : undefined, requestsPerSecond });
+      const cpuUs = aRequest(0);
+      const storeCpuUs = storePids.length > 0 ? aRequest(1) : undefined;
+      of.push({ cpuUs, timesBare: cpuUs / bareUs, storeCpuUs, requestsPerSecond });
     }
     return {
       name,
       cpuUs: medianOf(of, (one) => one.cpuUs),
+      timesBare: medianOf(of, (one) => one.timesBare),
       storeCpuUs: medianOf(of, (one) => one.storeCpuUs),
       requestsPerSecond: medianOf(of, (one) => one.requestsPerSecond),
     };
@@ -156,6 +175,13 @@ async function measurePoint(
     await measure('asked first', nodes.forgetful, keys, false),
   ];
   return { costs, commitsPerSecond: medianOf(rates, (rate) => rate), residentMiB };
+}
+
+/** Processor time of a bare server for a request, in microseconds. */
+async function measureBare(generator: LoadGenerator, { port, pid }: BareServer, seconds: number): Promise<number> {
+  const before = cpuTimeUs([pid]) ?? Number.NaN;
+  const { requests } = await generator.load({ ports: [port], connections, seconds, kinds: [bareRequest] });
+  return ((cpuTimeUs([pid]) ?? Number.NaN) - before) / requests;
 }
 
 /** Asks until what is to be kept is in memory: each of the keys that are asked for again has then been drawn, more than likely. */
@@ -181,6 +207,9 @@ async function measureStore(store: StoreName, options: Options, folder: string, 
       : openPostgresTarget(reserved.TENON_DATABASE_URL);
   const generators = [startLoadGenerator(1), startLoadGenerator(1)] as const;
   for (const generator of generators) defer(() => generator.close());
+  const { path, etag } = bareList;
+  const bare = await startBareServer(new Map([[path, { headers: { etag }, body: new Uint8Array(1000) }]]));
+  defer(() => bare.stop());
   const points: Point[] = [];
   let users: string[] = [];
   let there = 0;
@@ -194,14 +223,14 @@ async function measureStore(store: StoreName, options: Options, folder: string, 
     there = keys;
     const start = (name: string, more: Readonly<Record<string, string>> = {}) =>
       startNode({ folder: join(folder, `${store}-${name}`), dataDir, environment: { ...environment, ...more } });
-    const nodes: Nodes = {
+    const nodes = {
       serving: await start('serving'),
       forgetful: await start('forgetful', { TENON_ANSWER_CACHE_BYTES: '4096' }),
       writing: await start('writing'),
     };
     try {
       progress.tell(`${store}, ${keys} keys: measuring`);
-      const found = await measurePoint(generators, nodes, scene, keys, stores.pids, options);
+      const found = await measurePoint(generators, { ...nodes, bare }, scene, keys, stores.pids, options);
       points.push({ store, keys, bindings: keys * pluginsPerKey, ...found });
     } finally {
       await Promise.all(Object.values(nodes).map((node: Node) => node.stop()));

@@ -80,18 +80,33 @@ export async function startBare({ ports: [port = 0], stage, kinds }: TenonConten
   const answers = new Map<string, Canned>();
   for (const path of [stage.bindings, ...Object.values(stage.contents)])
     answers.set(path, await answerOf(port, path, stage.headers));
+  const bare = await startBareServer(answers);
+  return {
+    name: 'node:http',
+    ports: [bare.port],
+    pids: [bare.pid],
+    storePids: [],
+    kinds: bareKindsOf(kinds),
+    stop: bare.stop,
+  };
+}
+
+export interface BareServer {
+  readonly port: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export async function startBareServer(answers: BareOrder['answers']): Promise<BareServer> {
   const child = fork(new URL('./bare-server.ts', import.meta.url), { serialization: 'advanced' });
   // As long as what ours says of a publish.
   const published = { headers: { 'content-type': 'application/json' }, body: Buffer.alloc(600, ' ') };
   const order: BareOrder = { answers, published };
   child.send(order);
-  const [barePort] = (await once(child, 'message')) as [number];
+  const [port] = (await once(child, 'message')) as [number];
   return {
-    name: 'node:http',
-    ports: [barePort],
-    pids: [child.pid ?? 0],
-    storePids: [],
-    kinds: bareKindsOf(kinds),
+    port,
+    pid: child.pid ?? 0,
     async stop() {
       const gone = once(child, 'exit');
       child.disconnect();

@@ -18,7 +18,7 @@ export interface Panel {
 }
 
 const panelWidth = 400;
-const plot = { left: 64, top: 44, width: 310, height: 180 } as const;
+const plot = { left: 64, top: 44, width: 296, height: 180 } as const;
 const legendTop = plot.top + plot.height + 52;
 const lineHeight = 18;
 const palette = 2;

@@ -5,6 +5,8 @@ import type { StoreName } from './stores.ts';
 export interface Cost {
   readonly name: CostName;
   readonly cpuUs: number | undefined;
+  /** `cpuUs` as a multiple of what a bare server takes for the like in the same round. */
+  readonly timesBare: number | undefined;
   readonly storeCpuUs: number | undefined;
   readonly requestsPerSecond: number | undefined;
 }
@@ -23,19 +25,24 @@ export interface Point {
   readonly residentMiB: number;
 }
 
+/** How wide the columns of costs are. */
+const costWidths = [22, 22, 20];
+
 export function formatTable(store: StoreName, points: readonly Point[]): string {
-  const title = `${store}: processor time of one list, 304, in µs${store === 'postgres' ? ' (of the node + of the database)' : ''}`;
+  const title = `${store}: processor time of one list, 304, in µs${store === 'postgres' ? ' (of the node + of the database)' : ''}, and as a multiple of a bare server’s`;
   const columns = ['keys', 'bindings', 'asked again', 'while others commit', 'asked first', 'commits/s', 'memory/MiB'];
-  const widths = [11, 12, 21, 21, 21, 11, 11];
+  const widths = [11, 12, ...costWidths, 11, 11];
   const head = columns.map((name, at) => name.padStart(widths[at] ?? 0)).join('');
   return [title, head, ...points.map(formatPoint), ''].join('\n');
 }
 
 function formatPoint({ keys, bindings, costs, commitsPerSecond, residentMiB }: Point): string {
   const us = (value: number | undefined) => (value === undefined ? '' : value.toFixed(1));
-  const cells = costs.map(({ cpuUs, storeCpuUs }) =>
-    (storeCpuUs === undefined ? us(cpuUs) : `${us(cpuUs)} + ${us(storeCpuUs)}`).padStart(21),
-  );
+  const cells = costs.map(({ name, cpuUs, timesBare, storeCpuUs }, at) => {
+    const time = storeCpuUs === undefined ? us(cpuUs) : `${us(cpuUs)} + ${us(storeCpuUs)}`;
+    const ratio = name === 'asked first' ? '' : `, ${timesBare?.toFixed(2)}×`;
+    return `${time}${ratio}`.padStart(costWidths[at] ?? 0);
+  });
   const start = `${keys.toLocaleString('en').padStart(11)}${bindings.toLocaleString('en').padStart(12)}`;
   return `${start}${cells.join('')}${(commitsPerSecond ?? 0).toFixed(0).padStart(11)}${String(residentMiB).padStart(11)}`;
 }
@@ -55,21 +62,21 @@ export function drawPoints(points: readonly Point[], machine: string): string {
         costs.filter(({ name }) => name === cost).map((one) => [keys, timeOf(one)] as const),
       ),
   });
-  const ofNode = ({ cpuUs = 0 }: Cost) => cpuUs; // what the database does while others commit is those commits
+  const besideBare = ({ timesBare = 0 }: Cost) => timesBare; // what the database does while others commit is those commits
   const ofBothInMs = ({ cpuUs = 0, storeCpuUs = 0 }: Cost) => (cpuUs + storeCpuUs) / 1000;
   return drawCurves(
     [
       {
-        title: 'A list that is asked for again',
+        title: 'Asked for again: a bare node:http server takes 1',
         xLabel: 'guest keys, with ten plugins each',
-        unit: 'µs',
+        unit: '×',
         curves: stores.flatMap((store) => [
-          curve(store, 'asked again', '', ofNode),
-          curve(store, 'while others commit', ', while another node commits', ofNode),
+          curve(store, 'asked again', '', besideBare),
+          curve(store, 'while others commit', ', while another node commits', besideBare),
         ]),
       },
       {
-        title: 'A list that nobody has asked for',
+        title: 'Asked for the first time',
         xLabel: 'guest keys, with ten plugins each',
         unit: 'ms',
         curves: stores.map((store) =>
