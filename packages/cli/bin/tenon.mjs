@@ -17,7 +17,7 @@ if (isOlder(process.versions.node, oldestNode)) {
   );
   process.exitCode = 1;
 } else {
-  // What was compiled once lies beside what else is installed: every further command starts in half the time. Where that can't be
+  // What was compiled once lies beside what else is installed: every further command starts in less than half the time. Where that can't be
   // written, Node.js goes without. Its own place for this is one that others may write to.
   module.enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/compiled', import.meta.url)));
   import('../src/main.ts').then(({ main }) => main());

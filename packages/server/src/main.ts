@@ -3,6 +3,7 @@ import process from 'node:process';
 import type { Logger } from 'pino';
 import { serveWithWorkers } from './cluster/primary.ts';
 import type { Config } from './config.ts';
+import { createLog } from './log.ts';
 import { type RunningServer, serve } from './serve.ts';
 
 /** For how long a signal may come again and still be the same: npm hands on what a terminal has sent to all already. */
@@ -19,7 +20,7 @@ const echoMs = 500;
 export async function serveUntilStopped(
   config: Config,
   onListening: (server: RunningServer) => void = () => {},
-  log?: Logger,
+  log: Logger = createLog(config.logLevel),
 ): Promise<void> {
   const signals = heedSignals(log);
   try {
@@ -42,7 +43,7 @@ export async function serveUntilStopped(
  * container, to which the kernel hands only what it listens for (https://man7.org/linux/man-pages/man7/pid_namespaces.7.html). It is
  * one listener from the beginning to the end: a signal that comes while one takes the place of another is lost.
  */
-function heedSignals(log: Logger | undefined) {
+function heedSignals(log: Logger) {
   const { promise: stopping, resolve } = Promise.withResolvers<undefined>();
   let state: 'starting' | 'answering' | 'stopping' = 'starting';
   const release = (): void => void process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
@@ -55,7 +56,7 @@ function heedSignals(log: Logger | undefined) {
     if (state === 'stopping') return;
     state = 'stopping';
     setTimeout(release, echoMs).unref();
-    log?.info({ signal }, 'stopping');
+    log.info({ signal }, 'stopping');
     resolve(undefined);
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);

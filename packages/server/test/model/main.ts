@@ -20,7 +20,6 @@ if (!Number.isSafeInteger(count) || count < 1 || !Number.isSafeInteger(firstSeed
   process.exit(2);
 }
 const runners = openRunners({ threads: Math.min(count, availableParallelism()) });
-const tally = await runners.run({ firstSeed, count });
-await runners.close();
+const tally = await runners.run({ firstSeed, count }).finally(() => runners.close());
 console.log(`${count} sequences from seed ${firstSeed} on, and no disagreement:`);
 for (const [name, times] of [...tally].sort()) console.log(`${String(times).padStart(9)} ${name}`);

@@ -14,16 +14,13 @@ export interface Runners {
 }
 
 export function openRunners({ threads, ...where }: WhereToRun & { readonly threads: number }): Runners {
-  const workers = Array.from(
-    { length: threads },
-    () => new Worker(new URL('./worker.ts', import.meta.url), { workerData: where }),
-  );
+  const runners = Array.from({ length: threads }, () => startRunner(where));
   return {
     async run({ firstSeed, count }) {
       const share = Math.ceil(count / threads);
       const outcomes = await Promise.all(
-        workers.map((worker, at) =>
-          runOn(worker, { firstSeed: firstSeed + at * share, count: Math.max(0, Math.min(share, count - at * share)) }),
+        runners.map(({ run }, at) =>
+          run({ firstSeed: firstSeed + at * share, count: Math.max(0, Math.min(share, count - at * share)) }),
         ),
       );
       const sum: Tally = new Map();
@@ -34,7 +31,7 @@ export function openRunners({ threads, ...where }: WhereToRun & { readonly threa
       return sum;
     },
     async close() {
-      await Promise.all(workers.map(end));
+      await Promise.all(runners.map(({ close }) => close()));
     },
   };
 }
@@ -44,17 +41,26 @@ export function addTally(sum: Tally, other: Tally): void {
   for (const [name, times] of other) sum.set(name, (sum.get(name) ?? 0) + times);
 }
 
-function runOn(worker: Worker, seeds: Seeds): Promise<ModelOutcome> {
-  const { promise, resolve, reject } = Promise.withResolvers<ModelOutcome>();
-  worker.once('message', resolve).once('error', reject);
-  worker.postMessage(seeds);
-  return promise.finally(() => worker.off('message', resolve).off('error', reject));
-}
-
-/** Has it close its store. */
-function end(worker: Worker): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  worker.once('exit', () => resolve());
-  worker.postMessage('close');
-  return promise;
+/** A thread; whatever ends it is the outcome of what it was at, and of what it is asked from then on. */
+function startRunner(where: WhereToRun) {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: where });
+  const ended = Promise.withResolvers<ModelOutcome>();
+  let failure = 'The thread has ended.';
+  worker.on('error', (error) => {
+    failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  });
+  worker.once('exit', () => ended.resolve({ failure }));
+  return {
+    run(seeds: Seeds): Promise<ModelOutcome> {
+      const { promise: answered, resolve } = Promise.withResolvers<ModelOutcome>();
+      worker.once('message', resolve);
+      worker.postMessage(seeds);
+      return Promise.race([answered, ended.promise]);
+    },
+    /** Has it close its store, if it still runs. */
+    async close(): Promise<void> {
+      worker.postMessage('close');
+      await ended.promise;
+    },
+  };
 }

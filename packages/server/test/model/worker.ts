@@ -45,9 +45,15 @@ async function runAll(stage: Stage, { firstSeed, count }: Seeds): Promise<ModelO
 
 const { databaseUrl } = workerData as WhereToRun;
 const folder = await mkdtemp(join(fastFolder(), 'tenon-model-'));
-const store = await (databaseUrl === undefined
-  ? openSqliteStore({ file: join(folder, 'tenon.db') })
-  : openPostgresStore({ url: databaseUrl }));
+const removeFolder = () => rm(folder, { recursive: true });
+const opening =
+  databaseUrl === undefined
+    ? openSqliteStore({ file: join(folder, 'tenon.db') })
+    : openPostgresStore({ url: databaseUrl });
+const store = await opening.catch(async (error: unknown) => {
+  await removeFolder();
+  throw error;
+});
 const stage = openStage(store);
 parentPort?.on('message', async (seeds: Seeds | 'close') => {
   if (seeds !== 'close') {
@@ -55,6 +61,6 @@ parentPort?.on('message', async (seeds: Seeds | 'close') => {
     return;
   }
   await store.close();
-  await rm(folder, { recursive: true });
+  await removeFolder();
   parentPort?.close();
 });
