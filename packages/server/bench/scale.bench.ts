@@ -9,13 +9,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { parseArgs } from 'node:util';
 import type { App, ExtensionPoint } from '@tenon/protocol';
 import { loadConfig } from '../src/index.ts';
 import { type BareServer, startBareServer } from './support/contenders.ts';
 import { cpuTimeUs } from './support/cpu-time.ts';
 import { type LoadGenerator, startLoadGenerator } from './support/load.ts';
 import { type Node, startNode } from './support/nodes.ts';
+import { tellFailure } from './support/options.ts';
 import { describeMachine } from './support/report.ts';
 import type { RequestKind } from './support/requests.ts';
 import { createProgress, type Defer, withFolder } from './support/run.ts';
@@ -28,33 +28,16 @@ import {
   type Place,
   pluginsPerKey,
 } from './support/scale-data.ts';
+import { help, readScaleOptions, type ScaleOptions } from './support/scale-options.ts';
 import { type Cost, type CostName, drawPoints, formatTable, type Point } from './support/scale-report.ts';
 import { makeUser } from './support/stage.ts';
 import { medianOf } from './support/statistics.ts';
-import { missingStores, type StoreName, startStores, storeNames } from './support/stores.ts';
-
-const help = `What a binding list costs as guest keys grow in number.
-
-  --keys <n,n,…>    how many there are, one after the other; 1000,10000,100000 without it
-                    (1000000 takes 8 GB of disk, and some minutes to be filled in)
-  --store <store>   embedded or postgres; both without it
-  --seconds <n>     how long a round lasts; 2 without it
-  --rounds <n>      rounds that count; 3 without it
-  --json            one JSON document on standard output, and no tables
-  --svg <file>      draws it as curves, too
-`;
+import { missingStores, type StoreName, startStores } from './support/stores.ts';
 
 /** How many keys are asked for again and again. */
 const hotKeys = 1000;
 const connections = 16;
 const progress = createProgress();
-
-interface Options {
-  readonly sizes: readonly number[];
-  readonly stores: readonly StoreName[];
-  readonly seconds: number;
-  readonly rounds: number;
-}
 
 /** A server with someone who may ask, and an extension point without guests. */
 interface Scene {
@@ -135,7 +118,7 @@ async function measurePoint(
   scene: Scene,
   keys: number,
   storePids: readonly number[],
-  { seconds, rounds }: Options,
+  { seconds, rounds }: ScaleOptions,
 ): Promise<Pick<Point, 'costs' | 'commitsPerSecond' | 'residentMiB'>> {
   const [asking, committing] = generators;
   const rates: number[] = [];
@@ -194,7 +177,7 @@ function residentMemory(pid: number): number {
   return Math.round((Number(resident) * 4096) / 2 ** 20);
 }
 
-async function measureStore(store: StoreName, options: Options, folder: string, defer: Defer): Promise<Point[]> {
+async function measureStore(store: StoreName, options: ScaleOptions, folder: string, defer: Defer): Promise<Point[]> {
   const stores = await startStores(store);
   defer(() => stores.stop());
   const { environment: reserved } = await stores.reserve();
@@ -240,33 +223,15 @@ async function measureStore(store: StoreName, options: Options, folder: string, 
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      keys: { type: 'string', default: '1000,10000,100000' },
-      store: { type: 'string' },
-      seconds: { type: 'string', default: '2' },
-      rounds: { type: 'string', default: '3' },
-      quick: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      svg: { type: 'string' },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  });
-  if (values.help) {
+  const options = readScaleOptions(process.argv.slice(2));
+  if (options === 'help') {
     console.log(help);
     return;
   }
-  const stores = storeNames.filter((name) => values.store === undefined || values.store === name);
-  const sizes = values.quick ? [1000] : values.keys.split(',').map(Number);
-  if (stores.length === 0 || !sizes.every((size) => Number.isSafeInteger(size) && size > 0)) {
-    console.error(help);
-    process.exitCode = 2;
-    return;
-  }
-  const options: Options = { sizes, stores, seconds: Number(values.seconds), rounds: Number(values.rounds) };
+  const { stores, isJson, svg } = options;
   const points: Point[] = [];
   await withFolder(async (folder, defer) => {
-    for (const store of options.stores) {
+    for (const store of stores) {
       const missing = missingStores(store);
       if (missing !== false) {
         console.error(`Nothing is measured on ${store}: ${missing}`);
@@ -274,12 +239,12 @@ async function main(): Promise<void> {
       }
       const found = await measureStore(store, options, folder, defer);
       progress.clear();
-      if (!values.json) console.log(formatTable(store, found));
+      if (!isJson) console.log(formatTable(store, found));
       points.push(...found);
     }
   });
-  if (values.json) console.log(JSON.stringify({ machine: describeMachine(), points }, undefined, 2));
-  if (values.svg !== undefined && points.length > 0) writeFileSync(values.svg, drawPoints(points, describeMachine()));
+  if (isJson) console.log(JSON.stringify({ machine: describeMachine(), points }, undefined, 2));
+  if (svg !== undefined && points.length > 0) writeFileSync(svg, drawPoints(points, describeMachine()));
 }
 
-await main();
+await main().catch(tellFailure);

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
+import process from 'node:process';
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type CaseName, caseNames } from './cases.ts';
 import { type StoreName, storeNames } from './stores.ts';
 
@@ -22,6 +23,12 @@ export interface BenchOptions {
 export class OptionError extends Error {
   override readonly name = 'OptionError';
   readonly code = 'invalid_option';
+}
+
+/** Says why nothing was measured, and has the process end with 2 for options that can't be read, else with 1. */
+export function tellFailure(error: unknown): void {
+  console.error(error instanceof OptionError ? `${error.message}\nSee --help.` : error);
+  process.exitCode = error instanceof OptionError ? 2 : 1;
 }
 
 const specification = {
@@ -58,7 +65,7 @@ export const help = `How many requests a second the server answers, beside a bar
  * @throws OptionError
  */
 export function readOptions(args: readonly string[]): BenchOptions | 'help' {
-  const values = parse(args);
+  const values = parse(args, specification);
   if (values.help) return 'help';
   const nodes = readCount('--nodes', values.nodes);
   const workers = readCount('--workers', values.workers);
@@ -74,16 +81,17 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
   };
 }
 
-function parse(args: readonly string[]) {
+/** @throws OptionError for what the options don't have */
+export function parse<Options extends ParseArgsOptionsConfig>(args: readonly string[], options: Options) {
   try {
-    return parseArgs({ args: [...args], options: specification }).values;
+    return parseArgs({ args: [...args], options }).values;
   } catch (error) {
     throw new OptionError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
 /** Those of the known names that were given, in the order in which they are known; all where none was. */
-function choose<Name extends string>(
+export function choose<Name extends string>(
   option: string,
   given: readonly string[] | undefined,
   known: readonly Name[],
@@ -94,7 +102,7 @@ function choose<Name extends string>(
   return names.length === 0 ? [...known] : known.filter((name) => names.includes(name));
 }
 
-function readCount(option: string, text: string): number {
+export function readCount(option: string, text: string): number {
   const count = Number(text);
   if (!/^\d+$/.test(text) || count < 1 || count > 64) {
     throw new OptionError(`${option} "${text}": expected a whole number from 1 to 64`);
@@ -102,7 +110,7 @@ function readCount(option: string, text: string): number {
   return count;
 }
 
-function readSeconds(text: string): number {
+export function readSeconds(text: string): number {
   const seconds = Number(text);
   if (!(seconds > 0 && seconds <= 600)) throw new OptionError(`--seconds "${text}": expected a number up to 600`);
   return seconds;

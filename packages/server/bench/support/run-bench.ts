@@ -1,9 +1,8 @@
-import process from 'node:process';
 import type { CaseName } from './cases.ts';
 import { type CaseResult, compare } from './compare.ts';
 import type { Contender } from './contenders.ts';
 import { startLoadGenerator } from './load.ts';
-import { type BenchOptions, help, OptionError, readOptions } from './options.ts';
+import { type BenchOptions, help, readOptions, tellFailure } from './options.ts';
 import { describeMachine, formatCase, type Report } from './report.ts';
 import { createProgress, type Defer, type Progress, withFolder } from './run.ts';
 
@@ -29,8 +28,7 @@ export async function runBench(args: readonly string[], bench: Bench): Promise<v
     const report = await withFolder((folder, defer) => measure(bench, options, folder, defer));
     if (options.isJson) console.log(JSON.stringify(report, undefined, 2));
   } catch (error) {
-    console.error(error instanceof OptionError ? `${error.message}\nSee --help.` : error);
-    process.exitCode = error instanceof OptionError ? 2 : 1;
+    tellFailure(error);
   }
 }
 
