@@ -6,39 +6,45 @@ import { formatTime, printable } from '../text.ts';
 import { type AdminOptions, withDataFolder, withPresentData } from './admin-data.ts';
 import { demandUser } from './admin-user.ts';
 
+/** What is done to somebody, and said of it. */
+const changes = [
+  {
+    name: 'grant-operator',
+    description: "let a user see the server's status, in the console and by `tenon status`; it gives no other right",
+    change: grantOperator,
+    isOperator: true,
+    changed: 'They are an operator now.',
+    unchanged: 'They were an operator already.',
+  },
+  {
+    name: 'revoke-operator',
+    description: "take back that a user may see the server's status",
+    change: revokeOperator,
+    isOperator: false,
+    changed: 'They are no operator any more.',
+    unchanged: 'They were no operator.',
+  },
+] as const;
+
 /** Adds what says who may see how the server is: `grant-operator`, `revoke-operator`, `operators`. */
 export function addOperatorCommands(group: Command, io: Io): void {
-  withDataFolder(
-    group
-      .command('grant-operator')
-      .argument('<user>', 'an id, usr_…, or the e-mail address that they sign in with')
-      .description("let a user see the server's status, in the console and by `tenon status`; it gives no other right"),
-  )
-    .addHelpText('after', examples('tenon admin grant-operator ada@example.org'))
-    .action((named: string, options: AdminOptions) =>
-      withPresentData(io, options, async (context, out) => {
-        const userId = await demandUser(context, named);
-        const isNew = await grantOperator(context, userId);
-        out.result({ userId, isOperator: true }, () => out.write(`${userId}\n`));
-        out.note(isNew ? 'They are an operator now.' : 'They were an operator already.');
-      }),
-    );
-
-  withDataFolder(
-    group
-      .command('revoke-operator')
-      .argument('<user>', 'an id, usr_…, or the e-mail address that they sign in with')
-      .description("take back that a user may see the server's status"),
-  )
-    .addHelpText('after', examples('tenon admin revoke-operator ada@example.org'))
-    .action((named: string, options: AdminOptions) =>
-      withPresentData(io, options, async (context, out) => {
-        const userId = await demandUser(context, named);
-        const was = await revokeOperator(context, userId);
-        out.result({ userId, isOperator: false }, () => out.write(`${userId}\n`));
-        out.note(was ? 'They are no operator any more.' : 'They were no operator.');
-      }),
-    );
+  for (const { name, description, change, isOperator, changed, unchanged } of changes) {
+    withDataFolder(
+      group
+        .command(name)
+        .argument('<user>', 'an id, usr_…, or the e-mail address that they sign in with')
+        .description(description),
+    )
+      .addHelpText('after', examples(`tenon admin ${name} ada@example.org`))
+      .action((named: string, options: AdminOptions) =>
+        withPresentData(io, options, async (context, out) => {
+          const userId = await demandUser(context, named);
+          const isChanged = await change(context, userId);
+          out.result({ userId, isOperator }, () => out.write(`${userId}\n`));
+          out.note(isChanged ? changed : unchanged);
+        }),
+      );
+  }
 
   withDataFolder(group.command('operators').description("list who may see the server's status"))
     .addHelpText('after', examples('tenon admin operators'))
