@@ -10,7 +10,10 @@ import process from 'node:process';
 import { findFiles, narrow, root } from './lib/workspace.mjs';
 
 /** By name: what installs programs of others to measure them, which nobody is to get unasked. */
-const named = new Map([['peers', 'packages/server/bench/peers.ts']]);
+const named = new Map([
+  ['peers', 'packages/server/bench/peers.ts'],
+  ['soak', 'packages/server/bench/soak.ts'],
+]);
 
 const given = process.argv.slice(2);
 const firstOption = given.findIndex((argument) => argument.startsWith('-'));

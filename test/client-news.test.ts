@@ -20,7 +20,7 @@ async function openPlace(test: TestContext) {
   const clients: Client[] = [];
   let port = 0;
   const start = async (at = port): Promise<RunningServer> => {
-    const flags = { dataDir, port: String(at), logLevel: 'silent', moduleThreads: '1' };
+    const flags = { dataDir, port: String(at), logLevel: 'silent', moduleWorkers: '1' };
     const server = await serve(loadConfig(flags, {}));
     servers.add(server);
     return server;

@@ -22,7 +22,7 @@ describe('docs/reference/configuration.md', () => {
     it(`shows what ${setting.variable} is, and its default`, () => {
       const row = rows.get(setting.variable);
       assert.equal(row?.description, setting.description);
-      if (name === 'moduleThreads') return; // as many as this machine has cores
+      if (name === 'moduleWorkers') return; // as many as this machine has cores
       const value: unknown = setting.default;
       if (value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0))
         assert.equal(row?.fallback, undefined);

@@ -15,5 +15,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     manifest: 'manifest.json',
+    rolldownOptions: { checks: { pluginTimings: false } }, // no warning on a slow machine
   },
 });

@@ -31,7 +31,7 @@ export function consoleStamp(root) {
   if (!existsSync(join(root, 'packages', 'console', 'package.json'))) return undefined;
   const hash = createHash('sha256');
   for (const file of sources.flatMap((source) => filesAt(root, source))) {
-    if (file.endsWith('.test.ts')) continue;
+    if (/\.(?:test|proof)\.ts$/.test(file)) continue;
     hash
       .update(`${file}\0`)
       .update(readFileSync(join(root, file)))

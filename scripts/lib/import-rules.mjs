@@ -183,7 +183,9 @@ function roomOf(file) {
  * @param {string} file
  */
 function isSource(file) {
-  return /^(?:packages\/[^/]+\/(?:src|bin)|examples\/[^/]+)\//.test(file) && !/\.test\.ts$|\/test\//.test(file);
+  return (
+    /^(?:packages\/[^/]+\/(?:src|bin)|examples\/[^/]+)\//.test(file) && !/\.(?:test|proof)\.ts$|\/test\//.test(file)
+  );
 }
 
 /** @param {string} specifier */

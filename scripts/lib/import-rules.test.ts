@@ -190,6 +190,6 @@ describe('importsOf()', () => {
   it('passes over comments, and over what looks like one in a text', () => {
     const text =
       "/**\n * import x from 'x';\n */\nconst url = 'http://localhost/*';\n// import('y')\nimport 'z'; // */";
-    assert.deepEqual(importsOf(text), [{ specifier: 'z', line: 6 }]);
+    assert.deepEqual(importsOf(text), [{ specifier: 'z', line: 6, isType: false }]);
   });
 });

@@ -1,7 +1,7 @@
 // What a source file imports, found in its text.
 import { readFileSync } from 'node:fs';
 
-/** @typedef {{ specifier: string, line: number }} Import */
+/** @typedef {{ specifier: string, line: number, isType: boolean }} Import `isType`: `import type` or `export type` */
 
 const patterns = [
   // import … from 'x', export … from 'x', over several lines too
@@ -24,6 +24,7 @@ export function importsOf(text) {
     [...code.matchAll(pattern)].map((match) => ({
       specifier: match[2] ?? '',
       line: code.slice(0, match.index + match[0].length).split('\n').length,
+      isType: /^\s*(?:import|export)\s+type\b/.test(match[0]),
     })),
   );
   return found.sort((a, b) => a.line - b.line);

@@ -1,6 +1,6 @@
-// What of the lock file is installed. npm writes down what it has put into node_modules when it is done; the two lists are
-// compared, so whoever ran npm last (set-up, or a person with `npm install`), nothing is installed twice.
-import { readFileSync, rmSync } from 'node:fs';
+// What of the lock file is installed. npm writes a list of what it has put into node_modules when it has finished. The two lists are
+// compared, and each package's folder must exist, so that nothing is installed twice and half an installation is repaired.
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 
@@ -32,7 +32,7 @@ export function installedState(root, platform = thisPlatform()) {
     if (wanted.optional === true && !needed.has(nameOf(path))) continue;
     const found = installed.get(path);
     const same = found?.version === entry.version && found?.integrity === entry.integrity && found?.link === entry.link;
-    if (same) continue;
+    if (same && existsSync(join(root, path, 'package.json'))) continue;
     if (wanted.dev !== true && wanted.devOptional !== true) return 'incomplete';
     state = 'production';
   }

@@ -48,10 +48,11 @@ describe('deploy/Dockerfile', () => {
 describe('deploy/kubernetes', () => {
   const deployment = readYaml('kubernetes', 'deployment.yaml');
   const [container] = deployment.spec.template.spec.containers;
-  const environment = {
+  const asDelivered = {
     ...readYaml('kubernetes', 'configmap.yaml').data,
     ...readYaml('kubernetes', 'secret.example.yaml').stringData,
   };
+  const environment = { ...asDelivered, TENON_TRUSTED_PROXIES: '192.0.2.10' };
 
   it('has no member, and no value, that Kubernetes does not know', async () => {
     const types: Readonly<Record<string, string>> = {
@@ -92,10 +93,14 @@ describe('deploy/kubernetes', () => {
     assert.deepEqual(readYaml('kubernetes', 'kustomization.yaml').resources.sort(), files.sort());
   });
 
+  it('starts no server before the proxies are named', () => {
+    assert.throws(() => takeSettings(asDelivered), /TENON_TRUSTED_PROXIES must hold IP addresses/);
+  });
+
   it('gives settings that the server takes, and time enough to stop', () => {
     assert.ok(deployment.spec.template.spec.terminationGracePeriodSeconds > stopsWithinSeconds(environment));
     assert.ok(takeSettings(environment).drainMs > 0);
-    takeSettings({ ...environment, ...parse(withOffered(read('kubernetes', 'configmap.yaml'))).data });
+    takeSettings({ ...parse(withOffered(read('kubernetes', 'configmap.yaml'))).data, ...environment });
     const names = container.envFrom.flatMap(Object.values).map(({ name }: { name: string }) => name);
     assert.deepEqual(names, [
       readYaml('kubernetes', 'configmap.yaml').metadata.name,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { pagePaths } from '../../packages/console/test/helpers/page-paths.ts';
-import { accessibilityFaults, noBrowser } from '../../packages/console/test/helpers/stage.ts';
+import { axeFaults, noBrowser } from '../../packages/console/test/helpers/stage.ts';
 import { password } from './helpers/acme.ts';
 import { show } from './helpers/every-page.ts';
 import { type Gallery, openGallery } from './helpers/gallery.ts';
@@ -39,7 +39,7 @@ describe('every page of the console', { skip: noBrowser }, () => {
         for (const { look, colorScheme, viewport } of looks) {
           await visitor.page.emulateMedia({ colorScheme });
           await visitor.page.setViewportSize(viewport);
-          assert.deepEqual(await accessibilityFaults(visitor.page), [], `${page.name}, ${look}`);
+          assert.deepEqual(await axeFaults(visitor.page), [], `${page.name}, ${look}`);
           const scrolled = await visitor.page.evaluate(() => document.documentElement.scrollWidth);
           assert.ok(scrolled <= viewport.width, `${page.name}, ${look}, is ${scrolled} wide`);
         }

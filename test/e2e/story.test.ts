@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { BindingList, SessionToken } from '@tenon/protocol';
-import { noBrowser, openStage } from '../../packages/console/test/helpers/stage.ts';
+import { noBrowser, openStageApart } from '../../packages/console/test/helpers/stage.ts';
 import { root } from '../helpers/server.ts';
 import {
   createAccount,
@@ -31,7 +31,7 @@ exports:
 
 describe('Tenon, from an empty server to a plugin that a host loads', { skip: noBrowser }, () => {
   it('is set up, invites, lets a guest in, takes a plugin, and never tells the guest its key', async () => {
-    const stage = await openStage({ args: ['--no-demo'], settings: { TENON_LOG_LEVEL: 'trace' } });
+    const stage = await openStageApart({ args: ['--no-demo'], settings: { TENON_LOG_LEVEL: 'trace' } });
     const guestKey = 'customers/zq7-globex';
     try {
       // The first owner, through the link that the server's start has shown.

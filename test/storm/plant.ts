@@ -10,6 +10,9 @@ registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
     if (!url.endsWith(`/packages/server/src/${plant.file}`)) return loaded;
-    return { ...loaded, source: String(loaded.source).replace(plant.from, () => plant.to) };
+    const [before, after, ...others] = String(loaded.source).split(plant.from);
+    if (after === undefined || others.length > 0)
+      throw new Error(`Expected ${plant.file} to contain "${plant.from}" once`);
+    return { ...loaded, source: before + plant.to + after };
   },
 });

@@ -64,7 +64,7 @@ async function storm(options: StormOptions, house: House, notes: Notes, now: () 
     ...house.environment,
     TENON_CONTENT_CACHE_BYTES: '65536', // so that the larger ones come from the store each time
     TENON_COLLECT_GRACE_SECONDS: '1',
-    TENON_MODULE_THREADS: '1',
+    TENON_MODULE_WORKERS: '1',
     TENON_PASSWORD_THREADS: '1',
     ...(plant !== undefined && { STORM_PLANT: plant }),
   };

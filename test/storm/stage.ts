@@ -6,6 +6,7 @@ import {
   makeApp,
   makeExtensionPoint,
   makeGuest,
+  makeMember,
   tinyModule,
 } from '../../packages/server/test/helpers/world.ts';
 
@@ -47,8 +48,7 @@ export async function setStage(config: Partial<Config>, publishers: number): Pro
       await makeGuest(service, owner, appId, publisher.guestKey, publisher);
       made.push(publisher);
     }
-    const json = { role: 'viewer' };
-    await service.call('PUT', `/api/v1/apps/${appId}/members/${keeper.id}`, { token: owner.token, json });
+    await makeMember(service, owner, appId, 'viewer', keeper);
     return { appId, extensionPointId, owner, viewer, keeper, visitor: await user('Vic'), publishers: made };
   } finally {
     await service.close();

@@ -111,7 +111,14 @@ export async function beDoorkeeper(world: World): Promise<Host> {
   const path = `/api/v1/apps/${stage.appId}/members/${stage.visitor.id}`;
   while (!isOver()) {
     const letting = host.isMember.begin(true);
-    await insist(world, ['PUT', path, { token, json: { role: 'viewer' } }], (status) => status === 200);
+    const inviting = ['POST', `/api/v1/apps/${stage.appId}/members`, { token, json: { role: 'viewer' } }] as const;
+    const { link } = JSON.parse(String((await insist(world, inviting, (status) => status === 200)).body));
+    const code = new URL(link).searchParams.get('code');
+    await insist(
+      world,
+      ['POST', '/api/v1/invitations/accept', { token: stage.visitor.token, json: { code } }],
+      (status, isRepeated) => status === 200 || (isRepeated && status === 410),
+    );
     letting.acknowledged();
     await sleep(chance.between(100, 900));
     const removing = host.isMember.begin(false);

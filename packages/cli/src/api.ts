@@ -1,4 +1,5 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { listOf, maxPageLimit } from '@tenon/protocol';
+import type { Static, TSchema } from 'typebox';
 import { createPatience, dropBody, type Patience, readAnswer, readChunks, request, type Target } from './transport.ts';
 
 /** A URL's path, each value in it escaped so that it stays one segment. */
@@ -24,6 +25,8 @@ export interface Api {
   get<T extends TSchema>(path: string, schema: T): Promise<Static<T>>;
   /** All entries of a list, however many pages it takes. */
   list<T extends TSchema>(path: string, item: T): Promise<Static<T>[]>;
+  /** The first entries of a list, at most `limit` of them; all when it is left out. */
+  first<T extends TSchema>(path: string, item: T, limit?: number): Promise<First<Static<T>>>;
   /** @param body `undefined` for none */
   send<T extends TSchema>(method: 'POST' | 'PUT', path: string, body: unknown, schema: T): Promise<Static<T>>;
   upload<T extends TSchema>(path: string, upload: Upload, schema: T): Promise<Static<T>>;
@@ -32,24 +35,33 @@ export interface Api {
   download(path: string, headers?: Readonly<Record<string, string>>): Promise<Download>;
 }
 
+/** The first entries of a list, and whether there are no others. */
+export interface First<T> {
+  readonly entries: T[];
+  readonly isAll: boolean;
+}
+
 const chunkBytes = 64 * 1024;
 
 export function createApi(options: Target): Api {
   const get = async <T extends TSchema>(path: string, schema: T) =>
     readAnswer(await request(options, path, { method: 'GET' }), schema);
+  const first: Api['first'] = async (path, item, limit = Number.POSITIVE_INFINITY) => {
+    const page = listOf(item);
+    const entries: Static<typeof item>[] = [];
+    for (let cursor = ''; ; ) {
+      const most = Math.min(maxPageLimit, limit - entries.length);
+      const { objects, nextCursor } = await get(`${path}?limit=${most}${cursor}`, page);
+      entries.push(...objects);
+      if (nextCursor === undefined || entries.length >= limit) return { entries, isAll: nextCursor === undefined };
+      cursor = `&cursor=${encodeURIComponent(nextCursor)}`;
+    }
+  };
   return {
     url: options.url,
     get,
-    async list(path, item) {
-      const page = Type.Object({ objects: Type.Array(item), nextCursor: Type.Optional(Type.String()) });
-      const all: Static<typeof item>[] = [];
-      for (let query = ''; ; ) {
-        const { objects, nextCursor } = await get(path + query, page);
-        all.push(...objects);
-        if (nextCursor === undefined) return all;
-        query = `?limit=1000&cursor=${encodeURIComponent(nextCursor)}`;
-      }
-    },
+    first,
+    list: async (path, item) => (await first(path, item)).entries,
     async send(method, path, body, schema) {
       if (body === undefined) return readAnswer(await request(options, path, { method }), schema);
       const headers = { 'content-type': 'application/json' };

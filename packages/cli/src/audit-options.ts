@@ -1,5 +1,6 @@
 import { type AuditAction, auditActions, type OperatorAuditEntry } from '@tenon/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
+import { parseCount } from './command.ts';
 import type { Io } from './io.ts';
 import type { Reporter } from './output.ts';
 import { formatTime, printable } from './text.ts';
@@ -24,7 +25,7 @@ export function withAuditFilter(command: Command, { clockMs }: Pick<Io, 'clockMs
     .option('--target <id>', 'what was done to one thing alone: its id')
     .option('--since <time>', 'from then on: 2026-03-01, 2026-03-01T12:00Z, or how long ago: 90m, 12h, 7d', parse)
     .option('--until <time>', 'before then', parse)
-    .option('--limit <number>', 'show so many at the most', parseLimit, defaultLimit);
+    .option('--limit <number>', 'show so many at the most', parseCount, defaultLimit);
 }
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -38,12 +39,6 @@ export function parseMoment(text: string, nowMs: number): Date {
   const moment = new Date(text);
   if (isWhole && Number.isFinite(moment.getTime())) return moment;
   throw new InvalidArgumentError('It is a date, a time with its zone, or how long ago: 2026-03-01, 12h, 7d.');
-}
-
-function parseLimit(text: string): number {
-  const limit = Number(text);
-  if (!/^\d{1,7}$/.test(text) || limit < 1) throw new InvalidArgumentError('It is a number above 0.');
-  return limit;
 }
 
 type ShownEntry = Pick<OperatorAuditEntry, 'at' | 'action' | 'by' | 'user' | 'via' | 'target' | 'guestKeys'>;

@@ -56,6 +56,12 @@ export function parseDays(text: string): number {
   return days;
 }
 
+export function parseCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d{1,7}$/.test(text) || count < 1) throw new InvalidArgumentError('It is a number above 0.');
+  return count;
+}
+
 /** Collects the values of an option that may come several times, each of which may list several between commas. */
 export function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, ...text.split(',').map((item) => item.trim())].filter((item) => item !== '');

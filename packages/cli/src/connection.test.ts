@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { demandToken, findConnection } from './connection.ts';
 import { type Credentials, formatCredentials, type Profile } from './credentials.ts';
@@ -54,7 +55,8 @@ describe('findConnection()', () => {
       appId: 'app_file',
       extensionPointId: undefined,
       passedOver: undefined,
-      isTokenKept: false,
+      tokenWithheldBy: undefined,
+      foundIn: undefined,
     });
   });
 
@@ -214,11 +216,61 @@ describe('findConnection() with a tenon.toml', () => {
     const evil = 'https://evil.example';
     const environment = { TENON_TOKEN: 'tnn_environment' };
     const kept = find({}, environment, evil);
-    assert.deepEqual([kept.url, kept.token, kept.isTokenKept], [evil, undefined, true]);
+    assert.deepEqual([kept.url, kept.token, kept.tokenWithheldBy], [evil, undefined, 'tenon.toml']);
     assert.throws(() => demandToken(kept), { code: 'missing_credentials', hint: /set TENON_URL=https:\/\/evil/ });
     assert.equal(find({}, { ...environment, TENON_URL: work.url }, evil).token, undefined);
     assert.equal(find({}, { ...environment, TENON_URL: `${evil}/` }, evil).token, 'tnn_environment');
     assert.equal(find({ server: evil }, environment, evil).token, 'tnn_environment');
     assert.equal(find({}, { ...environment, ...(await having({ work }, 'work')) }, 'work').token, 'tnn_work');
+  });
+});
+
+describe('findConnection() with a quickstart.env that was found', () => {
+  const token = 'tnn_of_another_server';
+
+  async function makeCheckout(): Promise<string> {
+    const checkout = await mkdtemp(join(folder, 'checkout-'));
+    await mkdir(join(checkout, 'tenon-data'));
+    await mkdir(join(checkout, 'deep', 'down'), { recursive: true });
+    await writeFile(
+      join(checkout, 'tenon-data', 'quickstart.env'),
+      'TENON_URL=https://stranger.example\nTENON_TOKEN=tnn_demo\n',
+    );
+    return checkout;
+  }
+
+  const findIn = (workingFolder: string, environment: Environment) =>
+    findConnection({}, { environment, platform: 'linux', warn: (text) => assert.fail(text), workingFolder });
+
+  it('finds it here and in a folder above, and says where', async () => {
+    const checkout = await makeCheckout();
+    const here = findIn(checkout, {});
+    assert.deepEqual(
+      [here.url, here.token, here.foundIn],
+      ['https://stranger.example', 'tnn_demo', join('tenon-data', 'quickstart.env')],
+    );
+    const above = findIn(join(checkout, 'deep', 'down'), {});
+    assert.deepEqual(
+      [above.url, above.foundIn],
+      ['https://stranger.example', join('..', '..', 'tenon-data', 'quickstart.env')],
+    );
+  });
+
+  it('sends its server TENON_TOKEN only where TENON_URL says so', async () => {
+    const checkout = await makeCheckout();
+    assert.equal(findIn(checkout, { TENON_TOKEN: token }).token, 'tnn_demo');
+    await writeFile(join(checkout, 'tenon-data', 'quickstart.env'), 'TENON_URL=https://stranger.example\n');
+    const withheld = findIn(checkout, { TENON_TOKEN: token });
+    assert.deepEqual([withheld.token, withheld.tokenWithheldBy], [undefined, join('tenon-data', 'quickstart.env')]);
+    assert.throws(() => demandToken(withheld), { message: /the server in tenon-data.quickstart\.env/, exitCode: 3 });
+    assert.equal(findIn(checkout, { TENON_TOKEN: token, TENON_URL: 'https://stranger.example' }).token, token);
+    assert.equal(findIn(folder, { TENON_TOKEN: token, TENON_DATA_DIR: join(checkout, 'tenon-data') }).token, token);
+  });
+
+  it("ignores another user's above", { skip: process.getuid?.() !== 0 && 'only root gives files away' }, async () => {
+    const checkout = await makeCheckout();
+    await chown(join(checkout, 'tenon-data', 'quickstart.env'), 12_345, 12_345);
+    assert.throws(() => findIn(join(checkout, 'deep'), {}), { code: 'usage' });
+    assert.equal(findIn(checkout, {}).url, 'https://stranger.example');
   });
 });

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseEnv } from 'node:util';
 import type { Credentials } from './credentials.ts';
 import { type CredentialsPlace, readCredentials } from './credentials-file.ts';
 import type { Environment } from './environment.ts';
 import { CliError, usageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type NamedProfile, profileOfServer } from './profiles.ts';
+import { findQuickstart, type QuickstartPlace } from './quickstart.ts';
 import { type ConnectionOptions, chooseServer, type ServerChoice, type ServerSources } from './server-choice.ts';
 import { parseServerUrl } from './server-url.ts';
 
@@ -23,12 +21,14 @@ export interface Connection {
   readonly extensionPointId: string | undefined;
   /** The server whose data folder is here, when another one was chosen because of the current login alone. */
   readonly passedOver: string | undefined;
-  /** Whether there is a TENON_TOKEN that was kept from the server, since nothing but a `tenon.toml` says that it is for it. */
-  readonly isTokenKept: boolean;
+  /** The file in this folder or above that alone names the server, where it kept TENON_TOKEN from being sent there. */
+  readonly tokenWithheldBy: string | undefined;
+  /** The file that names the server, where it was found rather than named. */
+  readonly foundIn: string | undefined;
 }
 
 /** Where logins are kept, and what the plugin's `tenon.toml` says of the server. */
-export type ConnectionPlace = CredentialsPlace & Pick<ServerSources, 'projectServer'>;
+export type ConnectionPlace = CredentialsPlace & Pick<ServerSources, 'projectServer'> & QuickstartPlace;
 
 /** Where the data folder is: `--data-dir`, else TENON_DATA_DIR, else `./tenon-data`. */
 export function dataFolder(options: Pick<ConnectionOptions, 'dataDir'>, environment: Environment): string {
@@ -43,7 +43,7 @@ export function dataFolder(options: Pick<ConnectionOptions, 'dataDir'>, environm
  */
 export function findConnection(options: ConnectionOptions, place: ConnectionPlace): Connection {
   const { environment, projectServer } = place;
-  const quickstart = readQuickstart(options, environment);
+  const { values: quickstart, file } = findQuickstart(options.dataDir, place);
   const quickstartUrl = parseServerUrl(quickstart.TENON_URL ?? '');
   const logins = lazily(() => readCredentials(place));
   const chosen = chooseServer(options, { environment, logins, quickstartUrl, projectServer });
@@ -60,29 +60,48 @@ export function findConnection(options: ConnectionOptions, place: ConnectionPlac
     appId: value('TENON_APP_ID'),
     extensionPointId: value('TENON_EXTENSION_POINT_ID'),
     passedOver: chosen.by === 'current login' && quickstartUrl !== url ? quickstartUrl : undefined,
-    isTokenKept: chosen.by === 'tenon.toml' && !given && Boolean(environment.TENON_TOKEN),
+    tokenWithheldBy: isFound(chosen) && !given && environment.TENON_TOKEN ? foundFile(chosen, file) : undefined,
+    foundIn: isFound(chosen) ? foundFile(chosen, file) : undefined,
   };
+}
+
+/** Whether nothing but a file in this folder or above names the server. Such files come with sources, which may be anybody's. */
+function isFound({ by }: ServerChoice): boolean {
+  return by === 'tenon.toml' || by === 'quickstart';
+}
+
+function foundFile({ by }: ServerChoice, quickstartFile: string | undefined): string | undefined {
+  return by === 'tenon.toml' ? 'tenon.toml' : quickstartFile;
 }
 
 /**
  * TENON_TOKEN, where it may go: beside TENON_URL it is that server's, and a profile that is named has a token of its own. A
- * `tenon.toml` comes with a plugin's sources, which may be anybody's: it can't send the token to a server of its choice.
+ * `tenon.toml` or `quickstart.env` that was found can't send the token to a server of its choice.
  */
-function environmentToken({ url, by, login }: ServerChoice, environment: Environment): string | undefined {
+function environmentToken(choice: ServerChoice, environment: Environment): string | undefined {
+  const { url, by, login } = choice;
   if ((by === 'option' || by === 'tenon.toml') && login !== undefined) return undefined;
-  if (by === 'tenon.toml' && !environment.TENON_URL) return undefined;
+  if (isFound(choice) && !environment.TENON_URL) return undefined;
   const isOtherServers = environment.TENON_URL && parseServerUrl(environment.TENON_URL) !== url;
   return isOtherServers ? undefined : environment.TENON_TOKEN;
 }
 
 /** @throws CliError that tells the ways to get a token, when there is none */
-export function demandToken({ token, url, isTokenKept }: Pick<Connection, 'token' | 'url' | 'isTokenKept'>): string {
+export function demandToken({
+  token,
+  url,
+  tokenWithheldBy,
+}: Pick<Connection, 'token' | 'url' | 'tokenWithheldBy'>): string {
   if (token !== undefined) return token;
-  if (isTokenKept) {
-    throw new CliError('missing_credentials', `There is no access token for ${url}, the server in tenon.toml.`, {
-      exitCode: exitCodes.denied,
-      hint: `TENON_TOKEN goes there once you say that it is for it: set TENON_URL=${url}`,
-    });
+  if (tokenWithheldBy !== undefined) {
+    throw new CliError(
+      'missing_credentials',
+      `There is no access token for ${url}, the server in ${tokenWithheldBy}.`,
+      {
+        exitCode: exitCodes.denied,
+        hint: `TENON_TOKEN is not sent to a server that only a file names. If it is for this server, set TENON_URL=${url}`,
+      },
+    );
   }
   throw new CliError('missing_credentials', `There is no access token for ${url}.`, {
     exitCode: exitCodes.denied,
@@ -112,18 +131,6 @@ const waysToConnect = [
   'One on this machine:        --data-dir <its data folder>',
   'To start a server here:     tenon serve',
 ].join('\n');
-
-/** What the data folder's `quickstart.env` says, as far as it can be read. */
-export function readQuickstart(
-  options: Pick<ConnectionOptions, 'dataDir'>,
-  environment: Environment,
-): Readonly<Record<string, string | undefined>> {
-  try {
-    return parseEnv(readFileSync(join(dataFolder(options, environment), 'quickstart.env'), 'utf8'));
-  } catch {
-    return {}; // Not there, or another user's: then it says nothing to us.
-  }
-}
 
 function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;

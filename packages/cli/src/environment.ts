@@ -31,9 +31,10 @@ export const connectionRules = `The server is the first of these that is there:
 2. for commands about a plugin: the "server" of the tenon.toml here or in a folder above;
 3. TENON_URL, TENON_PROFILE, or TENON_DATA_DIR with a quickstart.env in that folder;
 4. the current login: the last one that was made, or the one of "tenon profile use";
-5. ./tenon-data/quickstart.env, which a demo server in this folder has written.
+5. tenon-data/quickstart.env here or in a folder above, which a demo server has written; above, one of another user is ignored.
 
 The token is the first of these that is for that server: --token, TENON_TOKEN, a login there, its quickstart.env. Nothing that
 belongs to one server is sent to another. TENON_TOKEN without TENON_URL goes to whichever server is chosen, unless a login was
-named with --profile, or tenon.toml alone names the server. Whoever is logged in elsewhere and stands in the folder of a demo server is told which of the two is meant.
+named with --profile, or only a file that was found (tenon.toml, or a quickstart.env that no option or variable names) names the
+server: such files come with sources. If you are logged in to another server, commands in a demo's folder say which of the two they use.
 `;

@@ -8,6 +8,7 @@ export const exitCodes = {
   conflict: 5,
   unavailable: 6,
   refused: 7,
+  lostCommits: 8,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -27,6 +28,7 @@ export const exitCodeMeanings: readonly (readonly [ExitCode, string])[] = [
   ],
   [exitCodes.unavailable, 'the server is not there, too slow, too busy or broken: trying again may help (429, 5xx)'],
   [exitCodes.refused, 'what was sent or read is not acceptable: no valid module, a bad field (other 4xx)'],
+  [exitCodes.lostCommits, 'the data is whole, but the database has lost commits: it does not know some files'],
   [exitCodes.interrupted, 'interrupted (Ctrl-C)'],
   [exitCodes.terminated, 'ended by SIGTERM'],
 ];

@@ -1,11 +1,21 @@
 import type { Writable } from 'node:stream';
 import type { CliError } from './errors.ts';
 import type { Io } from './io.ts';
-import { createStyle, formatFields, formatTable, hasColours, printable, printableLines, type Style } from './text.ts';
+import {
+  createStyle,
+  formatFields,
+  formatTable,
+  hasColours,
+  printable,
+  printableJson,
+  printableLines,
+  type Style,
+  withoutControls,
+} from './text.ts';
 
 /**
  * What a command says. Results go to stdout, for people or as JSON; everything else goes to stderr, so that stdout can be
- * piped on.
+ * piped on. No control character of a server's texts gets through.
  */
 export interface Reporter {
   readonly isJson: boolean;
@@ -28,9 +38,9 @@ export interface Reporter {
 export function createReporter(io: Pick<Io, 'stdout' | 'stderr' | 'environment'>, isJson: boolean): Reporter {
   const style = createStyle(hasColours(io.stdout, io.environment));
   const errorStyle = createStyle(hasColours(io.stderr, io.environment));
-  const write = (text: string) => void io.stdout.write(text);
+  const write = (text: string) => void io.stdout.write(withoutControls(text));
   const note = (text: string) => {
-    if (!isJson) io.stderr.write(`${text}\n`);
+    if (!isJson) io.stderr.write(`${withoutControls(text)}\n`);
   };
   return {
     isJson,
@@ -38,7 +48,7 @@ export function createReporter(io: Pick<Io, 'stdout' | 'stderr' | 'environment'>
     write,
     note,
     result(value, show) {
-      if (isJson) write(`${JSON.stringify(value, null, 2)}\n`);
+      if (isJson) write(`${printableJson(value, 2)}\n`);
       else show();
     },
     table(headings, rows, whenEmpty) {
@@ -46,7 +56,7 @@ export function createReporter(io: Pick<Io, 'stdout' | 'stderr' | 'environment'>
       else write(formatTable(headings, rows, style));
     },
     fields: (fields) => write(formatFields(fields, style)),
-    warn: (text) => void io.stderr.write(`${errorStyle.warning('warning:')} ${text}\n`),
+    warn: (text) => void io.stderr.write(`${errorStyle.warning('warning:')} ${withoutControls(text)}\n`),
   };
 }
 
@@ -55,7 +65,7 @@ export function reportError(error: CliError, io: Pick<Io, 'stderr' | 'environmen
   const { problem } = error;
   if (isJson) {
     const { code, message, hint, requestId } = error;
-    io.stderr.write(`${JSON.stringify({ error: { code, message, hint, requestId, problem } })}\n`);
+    io.stderr.write(`${printableJson({ error: { code, message, hint, requestId, problem } })}\n`);
     return;
   }
   const style = createStyle(hasColours(io.stderr, io.environment));
@@ -64,7 +74,7 @@ export function reportError(error: CliError, io: Pick<Io, 'stderr' | 'environmen
     if (!error.message.includes(detail)) lines.push(`  ${printable(pointer)}  ${printable(detail)}`);
   }
   if (error.requestId !== undefined) lines.push(style.dim(`  request ${printable(error.requestId)}`));
-  if (error.hint !== undefined) lines.push(error.hint);
+  if (error.hint !== undefined) lines.push(printableLines(error.hint));
   io.stderr.write(`${lines.join('\n')}\n`);
 }
 

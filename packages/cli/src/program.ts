@@ -1,5 +1,5 @@
 import { version } from '@tenon/instrument';
-import { type Argument, Command } from 'commander';
+import { type Argument, Command, Help } from 'commander';
 import { examples } from './command.ts';
 import { commandTable } from './command-table.ts';
 import type { Io } from './io.ts';
@@ -57,6 +57,10 @@ function configure(program: Command, io: Io): void {
           ? command.name()
           : [command.name(), ...command.registeredArguments.map(argumentTerm)].join(' '),
       commandDescription: (command) => sentence(command.description()),
+      optionDescription(option) {
+        const text = Help.prototype.optionDescription.call(this, option);
+        return option.mandatory ? `${text} (required)` : text;
+      },
       styleTitle: style.bold,
       styleCommandText: style.bold,
       styleSubcommandTerm: style.good,

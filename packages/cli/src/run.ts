@@ -25,7 +25,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.success;
     if (isBrokenPipe(error)) return exitCodes.success; // who reads has had enough, as `head` does
     const reported = toCliError(error, program, args);
-    reportError(reported, io, args.includes('--json'));
+    if (reported.exitCode !== exitCodes.interrupted) reportError(reported, io, args.includes('--json')); // Ctrl-C needs no words
     return reported.exitCode;
   }
 }

@@ -15,8 +15,13 @@ export function parseServerUrl(text: string): string | undefined {
 /** Like {@link parseServerUrl}. @throws CliError for a text that is no server's URL */
 export function demandServerUrl(text: string): string {
   const url = parseServerUrl(text);
-  if (url === undefined) throw usageError(`"${text}" is no server's URL. It looks like https://plugins.example.org.`);
-  return url;
+  if (url !== undefined) return url;
+  const scheme = /^(localhost|127\.|\[::1\])/.test(text) ? 'http' : 'https';
+  const meant = parseServerUrl(`${scheme}://${text}`);
+  throw usageError(
+    `"${text}" is not a server's URL, which starts with https:// or http://.`,
+    meant === undefined ? undefined : `Did you mean ${meant}?`,
+  );
 }
 
 /** Whether what is sent there stays on this machine, or is encrypted on its way. */

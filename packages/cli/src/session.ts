@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { type Api, createApi } from './api.ts';
 import { type Connection, demandToken, findConnection } from './connection.ts';
-import { usageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { createReporter, type Reporter } from './output.ts';
 import type { ConnectionOptions } from './server-choice.ts';
@@ -54,6 +53,7 @@ export function callingFrom<Found extends { readonly server?: string | undefined
     await io.interruptible((signal) => {
       const api = createApi({
         url: connection.url,
+        foundIn: connection.foundIn,
         token,
         tokenHints: tokenHints(connection, io.clockMs()),
         fetch: io.fetch,
@@ -88,24 +88,4 @@ function tokenHints({ login, url }: Connection, clockMs: number): TokenHints {
     invalid_token: `The login "${login.name}" ${what}. Log in again: ${again}`,
     insufficient_scope: `The login "${login.name}" is for ${printable(scopes.join(', '))}. For more: ${again} --scope read,publish,manage`,
   };
-}
-
-/** The application that a command is about. */
-export function demandApp({ connection }: Session, { app }: { readonly app?: string | undefined }): string {
-  const id = app ?? connection.appId;
-  if (id !== undefined) return id;
-  throw usageError('Which application?', 'Name it with --app or TENON_APP_ID. To see yours: tenon app list');
-}
-
-/** The extension point that a command is about. */
-export function demandExtensionPoint(
-  { connection }: Session,
-  { extensionPoint }: { readonly extensionPoint?: string | undefined },
-): string {
-  const id = extensionPoint ?? connection.extensionPointId;
-  if (id !== undefined) return id;
-  throw usageError(
-    'Which extension point?',
-    'Name it with --extension-point or TENON_EXTENSION_POINT_ID. To see those there are: tenon extension-point list',
-  );
 }

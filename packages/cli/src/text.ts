@@ -39,6 +39,25 @@ export function printable(text: string): string {
   );
 }
 
+/**
+ * Output of a command without control characters and without marks that override the direction of writing, whatever a server has put into
+ * it. Line breaks, tabs, and the colours of {@link createStyle} stay.
+ */
+export function withoutControls(text: string): string {
+  return text.replace(
+    /(\u001b\[(?:0|1|2|22|31|32|33|39)m)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    (character, colour: string | undefined) => colour ?? printable(character),
+  );
+}
+
+/** JSON that a terminal shows as it is: C1 controls and marks of writing direction, which JSON leaves as they are, are escaped. */
+export function printableJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 /** Like {@link printable}, with line breaks and tabs kept. */
 export function printableLines(text: string): string {
   return text

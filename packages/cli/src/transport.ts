@@ -8,6 +8,8 @@ import { count } from './text.ts';
 /** The server, what opens it, and how long to wait for it. */
 export interface Target {
   readonly url: string;
+  /** The file that names the server, where it was found rather than named. */
+  readonly foundIn?: string | undefined;
   /** Absent for what is asked before there is one. */
   readonly token?: string | undefined;
   /** What to do when the server does not take the token, or the token does not allow enough. */
@@ -183,19 +185,21 @@ function retryHint(response: Response): string | undefined {
   return seconds !== null && /^\d+$/.test(seconds) ? `Try again in ${count(Number(seconds), 'second')}.` : undefined;
 }
 
+/** The detail, which is a sentence, or begins with where a field is at fault. */
 function messageOf({ title, detail }: Problem): string {
-  return detail.toLowerCase().startsWith(title.toLowerCase()) ? detail : `${title}. ${detail}`;
+  return /^[A-Z]/.test(detail) ? detail : `${title}: ${detail}`;
 }
 
 /** Says in people's words why there was no answer. Errors that say it already stay as they are. */
-function connectionError(error: unknown, { url, timeoutMs, signal }: Target): unknown {
+function connectionError(error: unknown, { url, foundIn, timeoutMs, signal }: Target): unknown {
   if (error instanceof CliError) return error;
   if (signal.aborted) return signal.reason;
   const isTimeout = error instanceof Error && error.name === 'TimeoutError';
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const { code, message } = cause as NodeJS.ErrnoException;
   const reason = isTimeout ? `nothing came for ${timeoutMs / 1000} seconds` : ((code && reasons[code]) ?? message);
-  return new CliError('unreachable', `No answer from ${url}: ${reason}.`, {
+  const named = foundIn === undefined ? url : `${url} (from ${foundIn})`;
+  return new CliError('unreachable', `No answer from ${named}: ${reason}.`, {
     exitCode: exitCodes.unavailable,
     hint: isTimeout ? 'Give it longer with --timeout.' : 'Is the server running there? To start one here: tenon serve',
     cause: error,

@@ -103,7 +103,7 @@ describe('tenon news', () => {
     assert.equal(await refused(['--app', 'app_01j29hxk3mfpq8ad68ha6hbsex']), 4);
     assert.equal(await refused([], { TENON_TOKEN: 'tnn_nonsense' }), 3);
     assert.equal(await refused(['--count', '0']), 2);
-    assert.equal(await refused([], { TENON_APP_ID: '' }), 2);
+    assert.equal(await refused(['--app', 'Nowhere']), 4);
     assert.equal(await refused([], { TENON_URL: 'http://127.0.0.1:1' }), 6);
   });
 

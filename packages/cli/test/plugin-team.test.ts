@@ -48,7 +48,7 @@ describe("the team's commands", () => {
     assert.match(pushed.stderr, /team holds it at version 1/);
     assert.equal(await guest.bound(), first);
     assert.match((await guest.plugin('status')).stdout, /version 1, pinned by the team/);
-    assert.equal((await tenon(['plugin', 'pin', '1', guest.id, '--guest', 'gst_other'])).exitCode, 2);
+    assert.equal((await tenon(['plugin', 'pin', '1', guest.id, '--guest', 'gst_other'])).exitCode, 4);
     await guest.plugin('yank', '1', '--reason', 'Off by one.');
     assert.match((await guest.plugin('status')).stdout, /nothing, pinned to version 1 by the team/);
     const [{ guestId }] = (await guest.plugin('status', '--json')).json().status.bindings;
@@ -70,6 +70,28 @@ describe("the team's commands", () => {
     assert.deepEqual([refused.exitCode, JSON.parse(refused.stderr).error.code], [3, 'plugin_blocked']);
     assert.match((await demand(['plugin', 'unblock', guest.id])).stderr, /is blocked no more/);
     assert.equal(await guest.bound(), first);
+  });
+});
+
+describe('tenon extension-point withdrawals', () => {
+  it('lists what a deleted plugin left withdrawn, and gives it back', async () => {
+    const guest = await makeGuest();
+    const address = (await guest.push(1)).stdout.trim();
+    await demand(['plugin', 'yank', '1', guest.id, '--reason', 'Leaks.']);
+    assert.equal((await guest.plugin('delete', '--yes')).exitCode, 0);
+    await guest.write(moduleOf(1));
+    const refused = await tenon(['plugin', 'push', '--json'], guest.setting);
+    assert.equal(JSON.parse(refused.stderr).error.code, 'conflict');
+    const at = ['--extension-point', guest.extensionPoint];
+    assert.match(
+      (await demand(['ext', 'withdrawals', ...at])).stdout,
+      new RegExp(`^${address} .*yanked.*Leaks\\.$`, 'm'),
+    );
+    const [left] = (await demand(['ext', 'withdrawals', ...at, '--json'])).json();
+    await demand(['ext', 'end-withdrawal', left.user.id, address, ...at, '--yes']);
+    assert.deepEqual((await demand(['ext', 'withdrawals', ...at, '--json'])).json(), []);
+    await demand(['plugin', 'push', '--json'], guest.setting);
+    assert.equal(await guest.bound(), address);
   });
 });
 

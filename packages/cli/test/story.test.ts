@@ -81,14 +81,31 @@ describe('tenon', () => {
 
   it('shows the team of an application, and changes it', async () => {
     const app = await line(['app', 'create', 'Team']);
-    const { id } = await makeUser('Linus');
+    const linus = await makeUser('Linus');
+    const { id } = linus;
+    const stranger = await tenon(['app', 'member', 'set', app, id, 'viewer', '--json']);
+    assert.deepEqual([stranger.exitCode, JSON.parse(stranger.stderr).error.code], [4, 'not_found']);
+    const link = await line(['app', 'member', 'invite', app, 'admin', '--name', 'Linus']);
+    assert.match(
+      (await demand(['app', 'member', 'invitations', app])).stdout,
+      /^admin +inv_\S+ +pending +Linus +Demo/m,
+    );
+    const joined = await demand(['invitation', 'accept', link], linus);
+    assert.match(joined.stderr, /You are on the team, as admin, of "Team"/);
     await demand(['app', 'member', 'set', app, id, 'viewer']);
     const members = (await demand(['app', 'member', 'list', app, '--json'])).json();
     assert.deepEqual(members.map((member: { name: string; role: string }) => [member.name, member.role]).sort(), [
       ['Demo owner', 'owner'],
       ['Linus', 'viewer'],
     ]);
-    await demand(['app', 'member', 'remove', app, id, '--yes']);
+    await demand(['app', 'leave', app, '--yes'], linus);
+    await demand(['invitation', 'accept', await line(['app', 'member', 'invite', app, 'viewer'])], linus);
+    await demand(['invitation', 'accept', await line(['guest', 'invite', 'own', '--app', app])], linus);
+    const removed = await demand(['app', 'member', 'remove', app, id, '--yes']);
+    assert.match(removed.stderr, /They still hold the guests gst_/);
+    await demand(['invitation', 'accept', await line(['app', 'member', 'invite', app, 'viewer'])], linus);
+    await demand(['app', 'member', 'remove', app, id, '--with-guests', '--yes']);
+    assert.equal((await tenon(['app', 'show', app], linus)).exitCode, 4);
     const last = await tenon([
       'app',
       'member',

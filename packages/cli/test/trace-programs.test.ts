@@ -126,13 +126,13 @@ describe('tenon trace in a real terminal', { skip: !hasScript() }, () => {
     waiting.child.stdin?.write('\u0003');
     const ended = await waiting.ended;
     assert.equal(ended.exitCode, 130, ended.screen);
-    assert.match(stripVTControlCharacters(ended.screen), /_start.*✗ stopped[\s\S]*error: Ended by SIGINT\./);
+    assert.match(stripVTControlCharacters(ended.screen), /_start.*✗ stopped(?![\s\S]*error)/);
 
     const working = inTerminal(['trace', await write('works.wasm', commands.worksForEver)], { environment });
     await until(() => (working.screen().includes('hello') ? true : undefined));
     working.child.stdin?.write('\u0003');
     const { screen, exitCode } = await working.ended;
     assert.equal(exitCode, 130, screen);
-    assert.match(stripVTControlCharacters(screen), /_start.*✗ stopped[\s\S]*error: Ended by SIGINT\./);
+    assert.match(stripVTControlCharacters(screen), /_start.*✗ stopped(?![\s\S]*error)/);
   });
 });

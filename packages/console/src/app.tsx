@@ -5,7 +5,6 @@ import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
 import { basePath, href } from './base-path.ts';
 import { ErrorView } from './components/error-view.tsx';
 import { BareLayout, Layout } from './components/layout.tsx';
-import { LoadFailed } from './components/load-failed.tsx';
 import { PasswordDialog } from './components/password-dialog.tsx';
 import { Readiness } from './components/readiness.tsx';
 import { Spinner } from './components/spinner.tsx';
@@ -14,6 +13,7 @@ import { NotFoundPage } from './pages/not-found.tsx';
 import { SignInForm } from './pages/sign-in-form.tsx';
 import { pageRoutes } from './routes/all.ts';
 import type { PageRoute } from './routes/page-route.ts';
+import { loadPage } from './state/load-page.ts';
 import { isTraceDocument } from './state/loaded-document.ts';
 import { noteNavigation } from './state/navigation.ts';
 import { type Services, ServicesContext, useSession } from './state/services.ts';
@@ -40,7 +40,7 @@ const pages = pageRoutes.map((route) => ({ path: route.path, component: framed(r
 /** Puts what all pages have around one: the layout, who may see it, what stands there while its code is loaded. */
 function framed({ access, isBare, isOwnDocument = false, load }: PageRoute): ComponentType {
   if (isOwnDocument !== isTraceDocument) return InOtherDocument;
-  const Content = lazy(() => load().catch(loadAnew));
+  const Content = lazy(() => loadPage(load));
   const Frame = isBare ? BareLayout : Layout;
   return function FramedPage() {
     const { session, view } = useSession();
@@ -73,18 +73,6 @@ function framed({ access, isBare, isOwnDocument = false, load }: PageRoute): Com
       </Frame>
     );
   };
-}
-
-/**
- * What is done where a page's code can't be fetched. Most likely it belongs to a version that the server has replaced since: the
- * document is loaded anew, which knows the new one. Where that was just done it is something else.
- */
-function loadAnew(): Promise<ComponentType> | ComponentType {
-  const key = 'tenon.loaded-anew';
-  if (Date.now() - Number(sessionStorage.getItem(key)) < 60_000) return LoadFailed;
-  sessionStorage.setItem(key, String(Date.now()));
-  location.reload();
-  return new Promise(() => undefined); // until the browser is there
 }
 
 /** Has the browser load the address that it shows: the page there is answered with other headers than the document that is open. */

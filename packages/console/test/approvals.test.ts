@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { BindingList, Version } from '@tenon/protocol';
 import { greetThatSays, openPublisher, type Publisher } from './helpers/publishing.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
-import { faultsInBothColours, openWorkshop, type Workshop } from './helpers/workshop.ts';
+import { faultsInBothColours, joinTeam, openWorkshop, type Workshop } from './helpers/workshop.ts';
 
 describe('versions that wait for the team', { skip: noBrowser }, () => {
   let stage: Stage;
@@ -126,7 +126,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
   it('are only to be looked at by a viewer', async () => {
     await ada.publish(workshop.point.id, 'sum', greetThatSays('s'));
     const vera = await openPublisher(stage, workshop, 'customers/viewer', 'Vera Viewer');
-    await workshop.call('PUT', `/api/v1/apps/${workshop.app.id}/members/${vera.userId}`, { role: 'viewer' });
+    await joinTeam(workshop, vera, 'viewer');
     const { page } = vera.visitor;
     await vera.visitor.open(approvals());
     await page.getByRole('button', { name: 'Download version 1 of sum' }).waitFor();

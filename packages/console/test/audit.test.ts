@@ -5,7 +5,7 @@ import type { AppAuditEntry } from '@tenon/protocol';
 import type { Page } from 'playwright-core';
 import { greetThatSays, openPublisher, type Publisher } from './helpers/publishing.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
-import { faultsInBothColours, openWorkshop, type Workshop } from './helpers/workshop.ts';
+import { faultsInBothColours, joinTeam, openWorkshop, type Workshop } from './helpers/workshop.ts';
 
 describe('the audit trail', { skip: noBrowser }, () => {
   let stage: Stage;
@@ -140,7 +140,7 @@ describe('the audit trail', { skip: noBrowser }, () => {
 
   it('is for owners alone', async () => {
     const grace = await openPublisher(stage, workshop, 'customers/initech', 'Grace Hopper');
-    await workshop.call('PUT', `/api/v1/apps/${workshop.app.id}/members/${grace.userId}`, { role: 'admin' });
+    await joinTeam(workshop, grace, 'admin');
     await grace.visitor.open(path());
     await grace.visitor.page.getByText('Owners alone read the audit trail').waitFor();
     assert.equal(await grace.visitor.page.getByRole('link', { name: 'Audit trail' }).count(), 0);

@@ -128,7 +128,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await visitor.close();
   });
 
-  it('loads itself anew when the code of a page is gone, once, and then says that it failed', async () => {
+  it('loads itself anew when the server has another build of the console, once, and else says that the code is missing', async () => {
     const visitor = await stage.visitor();
     const { page } = visitor;
     await visitor.open('/');
@@ -141,12 +141,43 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     });
     await page.getByRole('link', { name: /your account/ }).click();
     await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
+    assert.equal(documents, 0, 'the server has the same build: loading it again would not help');
+    await page.getByRole('link', { name: 'Applications' }).first().click();
+    await page.reload();
+    documents = 0;
+    await page.getByRole('heading', { name: 'In the team' }).waitFor();
+    await page.route(`${stage.url}/`, (route) =>
+      route.request().isNavigationRequest()
+        ? route.continue()
+        : route.fulfill({ contentType: 'text/html', body: '<script type="module" src="./assets/index-other.js">' }),
+    );
+    await page.getByRole('link', { name: /your account/ }).click();
+    await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
     assert.equal(documents, 1);
     assert.deepEqual(await accessibilityFaults(page), []);
     await page.unroute(/\/assets\/account-/);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
     await visitor.close();
+  });
+
+  it('keeps its page when the server is away and the code of the next one is not there, and loads it once the server is back', async () => {
+    const context = await stage.visitor();
+    const { page } = context;
+    await context.open('/');
+    await context.signIn(email, password);
+    await page.getByRole('heading', { name: 'In the team' }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: /your account/ }).click();
+    await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
+    await page.getByText('The server does not answer.').waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('The server does not answer.').waitFor();
+    assert.ok(page.url().startsWith(stage.url), page.url());
+    await page.context().setOffline(false);
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
+    await context.close();
   });
 
   it('says that the server does not answer, and tries again', async () => {

@@ -21,9 +21,10 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
   after(() => stage.close());
 
   const guests = async () =>
-    (await workshop.call<{ objects: Guest[] }>('GET', `/api/v1/apps/${workshop.app.id}/guests`)).objects;
+    (await workshop.call<{ objects: Guest[] }>('GET', `/api/v1/apps/${workshop.app.id}/guests?limit=1000`)).objects;
   const invitations = async () =>
-    (await workshop.call<{ objects: Invitation[] }>('GET', `/api/v1/apps/${workshop.app.id}/invitations`)).objects;
+    (await workshop.call<{ objects: Invitation[] }>('GET', `/api/v1/apps/${workshop.app.id}/invitations?limit=1000`))
+      .objects;
 
   it('are invited by a guest key, which is checked as it is typed, with a link that is shown once', async () => {
     const { page } = owner;

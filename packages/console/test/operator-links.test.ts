@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { tenon } from '../../../test/helpers/server.ts';
-import { accessibilityFaults, noBrowser, openStage, type Stage } from './helpers/stage.ts';
+import { accessibilityFaults, noBrowser, openStageApart, type StageApart } from './helpers/stage.ts';
 
 describe("links of the operator's", { skip: noBrowser }, () => {
-  let stage: Stage;
+  let stage: StageApart;
   before(async () => {
-    stage = await openStage({ args: ['--no-demo'] });
+    stage = await openStageApart({ args: ['--no-demo'] });
   });
   after(() => stage.close());
 
@@ -67,12 +67,16 @@ describe("links of the operator's", { skip: noBrowser }, () => {
     await late.close();
 
     const forgetful = await stage.visitor();
-    const resetLink = await adminLink('create-password-link', ownerId);
+    const resetLink = await adminLink('create-password-link', ownerId, '--yes');
     await forgetful.page.goto(resetLink);
     await forgetful.page.getByText('olive@example.org').waitFor();
     assert.equal(forgetful.page.url(), `${stage.url}/reset-password`);
     assert.deepEqual(await accessibilityFaults(forgetful.page), []);
     await forgetful.page.getByLabel('New password', { exact: true }).fill('copper window ballad');
+    await forgetful.page
+      .getByLabel('Revoke all access tokens and API keys')
+      .and(forgetful.page.locator(':checked'))
+      .waitFor();
     await forgetful.page.getByRole('button', { name: 'Set it and sign in' }).click();
     await forgetful.page.getByRole('heading', { name: 'No applications yet' }).waitFor();
     await page.getByRole('link', { name: 'Applications' }).click();

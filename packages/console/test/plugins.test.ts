@@ -6,7 +6,7 @@ import type { BindingList, Guest, PluginStatus } from '@tenon/protocol';
 import type { Page } from 'playwright-core';
 import { greetThatSays, openPublisher, type Publisher } from './helpers/publishing.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
-import { faultsInBothColours, openWorkshop, type Workshop } from './helpers/workshop.ts';
+import { faultsInBothColours, joinTeam, openWorkshop, type Workshop } from './helpers/workshop.ts';
 
 const addressOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url');
 const globex = 'customers/globex';
@@ -67,7 +67,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await publish('median', 2);
     const { page } = owner;
     await owner.open(`/apps/${workshop.app.id}/extension-points/${workshop.point.id}`);
-    await page.getByRole('row', { name: /median.*Ada Lovelace.*published/ }).waitFor();
+    await page.getByRole('row', { name: /median.*Ada Lovelace.*v2 in use/ }).waitFor();
     await page.getByRole('link', { name: 'median' }).click();
     await page.getByRole('heading', { name: 'median', level: 1 }).waitFor();
     await page.getByText('Ada Lovelace').waitFor();
@@ -205,7 +205,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
   it('is only to be looked at by a viewer', async () => {
     await publish('seen', 2);
     const viewer = await openPublisher(stage, workshop, 'customers/viewer', 'Vera Viewer');
-    await workshop.call('PUT', `/api/v1/apps/${workshop.app.id}/members/${viewer.userId}`, { role: 'viewer' });
+    await joinTeam(workshop, viewer, 'viewer');
     const { page } = viewer.visitor;
     await open(viewer.visitor, teamPath('seen'));
     await page.getByRole('link', { name: globex }).waitFor();

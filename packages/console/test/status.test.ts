@@ -88,6 +88,8 @@ describe('the status page', { skip: noBrowser }, () => {
     );
     await page.getByText(detail).waitFor({ timeout: 60_000 });
     assert.ok(await nodes(operator).isVisible());
+    await page.getByRole('heading', { name: 'Last known state, ' }).waitFor();
+    assert.equal(await page.getByText('All is well').count(), 0);
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.unrouteAll({ behavior: 'wait' });
     await page.getByText(detail).waitFor({ state: 'detached', timeout: 60_000 });

@@ -88,33 +88,51 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     assert.deepEqual(await faultsInBothColours(page), []);
   });
 
-  it('grows by a user id, with a role that can be changed; the last owner stays one', async () => {
+  it('grows by an invitation, with a role that can be changed; the last owner stays one', async () => {
     const ada = await somebody('Ada Lovelace');
     const { page } = owner;
     await owner.open(`/apps/${workshop.app.id}/members`);
     await page.getByText('You are alone in the team.').waitFor();
-    await page.getByRole('button', { name: 'Add a member' }).click();
-    const id = page.getByLabel('User id');
-    await id.fill('ada@example.org');
-    await page.getByText('That is an e-mail address.').waitFor();
-    assert.deepEqual(await faultsInBothColours(page), []);
-    await id.fill(`${ada.userId.slice(0, -1)}${ada.userId.endsWith('0') ? '1' : '0'}`);
-    await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText('No user has this id.').waitFor();
-    await id.fill(` ${ada.userId} `);
-    await page.getByLabel('viewer').check();
-    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    const invite = async (role: string, name: string): Promise<string> => {
+      await page.getByRole('button', { name: 'Invite to the team' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Invite to the team' });
+      await dialog.getByLabel(role, { exact: true }).check();
+      await dialog.getByLabel('Name').fill(name);
+      assert.deepEqual(await faultsInBothColours(page), []);
+      await dialog.getByRole('button', { name: 'Create link' }).click();
+      const made = page.getByRole('dialog', { name: 'The invitation’s link' });
+      await made.waitFor();
+      assert.deepEqual(await faultsInBothColours(page), []);
+      const link = (await made.locator('code').filter({ hasText: '/accept-invite?code=' }).textContent()) ?? '';
+      await made.getByRole('button', { name: 'Done' }).click();
+      await made.getByRole('button', { name: 'Close without a copy' }).click();
+      return link.trim();
+    };
+    await invite('owner', 'Nobody');
+    await page.getByRole('row', { name: /Nobody.*owner.*pending/ }).waitFor();
+    await page.getByRole('button', { name: 'Revoke the invitation for Nobody' }).click();
+    await page.getByRole('button', { name: 'Revoke it' }).click();
+    await page.getByRole('row', { name: /Nobody/ }).waitFor({ state: 'detached' });
+
+    await ada.page.goto(await invite('viewer', 'Ada'));
+    await ada.page.getByRole('heading', { name: 'invites you' }).waitFor();
+    await ada.page.getByText(/Demo owner invites you to the team of .*, as viewer/).waitFor();
+    assert.deepEqual(await faultsInBothColours(ada.page), []);
+    await ada.page.getByRole('button', { name: 'Accept' }).click();
+    await ada.page.getByRole('heading', { name: /You are on the team of/ }).waitFor();
+    assert.deepEqual(await faultsInBothColours(ada.page), []);
+    await ada.page.reload();
+    await ada.page.getByText('Your role is viewer.').waitFor();
+    await owner.open(`/apps/${workshop.app.id}/members`);
     await page.getByRole('row', { name: /Ada Lovelace.*viewer/ }).waitFor();
 
-    // A viewer sees everything, and no button that changes something.
+    // A viewer sees everything, and no button that changes something but the own membership.
     await ada.open(`/apps/${workshop.app.id}/members`);
     await ada.page.getByText('Owners change the team.').waitFor();
     for (const part of ['members', 'guests', 'extension-points', `extension-points/${workshop.point.id}`, '']) {
       await ada.open(`/apps/${workshop.app.id}/${part}`.replace(/\/$/, ''));
       await ada.page.waitForLoadState('networkidle');
-      const actions = ada.page
-        .getByRole('main')
-        .getByRole('button', { name: /add|remove|invite|delete|rename|leave/i });
+      const actions = ada.page.getByRole('main').getByRole('button', { name: /add|remove|invite|delete|rename/i });
       assert.equal(await actions.count(), 0, part);
       assert.equal(await ada.page.getByRole('link', { name: /^(New|Edit)/ }).count(), 0, part);
     }
@@ -135,8 +153,20 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await page.keyboard.press('Escape');
 
     await page.getByRole('button', { name: 'Remove Ada Lovelace from the team' }).click();
+    await page.getByLabel('End this guest access too').check();
+    assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByRole('button', { name: 'Remove the member' }).click();
     await page.getByRole('row', { name: /Ada Lovelace/ }).waitFor({ state: 'detached' });
+    await ada.open(`/apps/${workshop.app.id}`);
+    await ada.page.getByRole('heading', { name: 'Application not found' }).waitFor();
+
+    await ada.page.goto(await invite('admin', 'Ada'));
+    await ada.page.getByRole('button', { name: 'Accept' }).click();
+    await ada.page.getByRole('link', { name: /^Go to/ }).click();
+    await ada.open(`/apps/${workshop.app.id}/members`);
+    await ada.page.getByRole('button', { name: 'Leave the team' }).click();
+    await ada.page.getByRole('dialog').getByRole('button', { name: 'Leave the team' }).click();
+    await ada.page.getByText('You have left the team.').waitFor();
     const { objects } = await workshop.call<{ objects: Member[] }>('GET', `/api/v1/apps/${workshop.app.id}/members`);
     assert.deepEqual(
       objects.map(({ role }) => role),
@@ -233,6 +263,26 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     const shown = page.getByRole('dialog', { name: 'Token “robot”' });
     const me = await meOf(await shown.locator('.secret code').innerText());
     assert.deepEqual(me?.token.scopes.toSorted(), ['manage', 'read']);
+  });
+
+  it('asks for the password again before an application is deleted, and then deletes it', async () => {
+    const app = await newApp('Asked for');
+    const { page } = owner;
+    const { TENON_PASSWORD: password = '' } = stage.server.quickstart;
+    const database = new DatabaseSync(join(stage.server.folder, 'tenon-data', 'tenon.db'));
+    database.exec('update sessions set confirmed_at_ms = confirmed_at_ms - 3600000');
+    database.close();
+    await owner.open(`/apps/${app.id}`);
+    await page.getByRole('button', { name: 'Delete the application …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete the application?' });
+    await dialog.getByLabel(/^Type/).fill('Asked for');
+    await dialog.getByRole('button', { name: 'Delete the application' }).click();
+    const asked = page.getByRole('dialog', { name: 'Your password, please' });
+    await asked.getByLabel('Password', { exact: true }).fill(password);
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await asked.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor();
+    assert.equal(await page.getByText('Asked for').count(), 0);
   });
 
   it('says so when something is not there, and when the server does not answer', async () => {

@@ -3,12 +3,12 @@ import { readerOver, readU32 } from './byte-reader.ts';
 import { type ByteWriter, createWriter, putU32, writeByte, writeName, writeRange, writeU32 } from './byte-writer.ts';
 import { writeBodies } from './code-body.ts';
 import type { CodeScan } from './code-cursor.ts';
-import { speaksOfCodeOffsets } from './custom-sections.ts';
+import { whyStale } from './custom-sections.ts';
 import { InstrumentError } from './errors.ts';
 import { type GeneratedFunction, lastSizeGlobals, writeGeneratedBodies } from './generated.ts';
-import { hookModule, itself, type Layout, useOf } from './layout.ts';
+import { hookModule, itself, type Layout, referenceOf, useOf } from './layout.ts';
 import type { Measures } from './measure-bodies.ts';
-import type { Module } from './module.ts';
+import type { Import, Module } from './module.ts';
 import { type Names, writeNames } from './names.ts';
 import type { Note } from './notes.ts';
 import { writeProducers } from './producers.ts';
@@ -28,6 +28,12 @@ export interface Parts {
   readonly notes: Note[];
 }
 
+/** What is found out while the output is put together. */
+interface Assembly extends Parts {
+  /** Traced imports of an open type that something other than the code refers to. */
+  readonly untracedReferences: Set<number>;
+}
+
 /** Bytes of the output: those of the input or made anew, or some that are written where they belong. */
 type Piece = Uint8Array | { readonly length: number; readonly writeTo: (out: Uint8Array, at: number) => void };
 
@@ -37,12 +43,13 @@ type Piece = Uint8Array | { readonly length: number; readonly writeTo: (out: Uin
  */
 export function assemble(parts: Parts): Uint8Array {
   const { module } = parts;
+  const assembly: Assembly = { ...parts, untracedReferences: new Set(referredOpenImports(parts)) };
   // The type of the hooks must be known before the type section is written.
   const hookType = parts.types.intern([i32Type], []);
   const pieces: Piece[] = [module.bytes.subarray(0, 8)];
   let place = 0;
   const addUpTo = (end: number) => {
-    while (place < end) addSection(pieces, parts, sectionOrder[place++] as number, undefined, hookType);
+    while (place < end) addSection(pieces, assembly, sectionOrder[place++] as number, undefined, hookType);
   };
   for (const section of module.sections) {
     if (section.id === SectionId.custom) {
@@ -50,16 +57,23 @@ export function assemble(parts: Parts): Uint8Array {
       continue;
     }
     addUpTo(sectionOrder.indexOf(section.id));
-    addSection(pieces, parts, section.id, section, hookType);
+    addSection(pieces, assembly, section.id, section, hookType);
     place++;
   }
   addUpTo(sectionOrder.length);
+  for (const index of assembly.untracedReferences) parts.notes.push(untracedReferenceNote(module, index));
   addTrailer(pieces, parts);
   return concatenate(pieces);
 }
 
 /** Adds one section; `section` is the input's, if it has one. */
-function addSection(pieces: Piece[], parts: Parts, id: number, section: Section | undefined, hookType: number): void {
+function addSection(
+  pieces: Piece[],
+  parts: Assembly,
+  id: number,
+  section: Section | undefined,
+  hookType: number,
+): void {
   if (id === SectionId.code) {
     addCode(pieces, parts, section !== undefined);
     return;
@@ -86,7 +100,7 @@ function addCode(pieces: Piece[], parts: Parts, isInInput: boolean): void {
 }
 
 function rewriteSection(
-  parts: Parts,
+  parts: Assembly,
   id: number,
   section: Section | undefined,
   hookType: number,
@@ -97,7 +111,11 @@ function rewriteSection(
     bytes: module.bytes,
     writer,
     functionCount: layout.functionCount,
-    useOf: (index: number) => useOf(layout, index),
+    cost: module.cost,
+    referenceOf: (index: number) => {
+      if (layout.traced[index] === 1 && layout.openImports[index] === 1) parts.untracedReferences.add(index);
+      return referenceOf(layout, index);
+    },
   };
   if (id === SectionId.type && types.added.length > 0) {
     appendEntries(writer, module, section, types.added);
@@ -171,8 +189,22 @@ function writeExports(writer: ByteWriter, module: Module, layout: Layout, sectio
  */
 function findUndeclared(layout: Layout, referencedImports: Uint8Array): number[] {
   return layout.wrapped
-    .filter((index) => referencedImports[index] === 1)
+    .filter((index) => referencedImports[index] === 1 && layout.openImports[index] === 0)
     .map((index) => layout.callTargets[index] as number);
+}
+
+/** The traced imports of an open type of which `ref.func` takes a reference. */
+function referredOpenImports({ layout, scan }: Parts): number[] {
+  return layout.wrapped.filter(
+    (index) => scan.referencedImports[index] === 1 && layout.traced[index] === 1 && layout.openImports[index] === 1,
+  );
+}
+
+function untracedReferenceNote(module: Module, index: number): Note {
+  const { module: from, name: field } = module.importedFunctions[index] as Import;
+  const name = `${from}.${field}`;
+  const message = `Calls of ${name} through a reference or a table are not traced: its declared type is open, so the function may have a subtype of it`;
+  return { code: 'reference_not_traced', message, name };
 }
 
 function addCustom(pieces: Piece[], parts: Parts, section: Section): void {
@@ -183,10 +215,10 @@ function addCustom(pieces: Piece[], parts: Parts, section: Section): void {
     noteDropped(notes, section, 'only the first name section counts');
   } else if (section.name === branchHintSection) {
     addBranchHints(pieces, parts, section);
-  } else if (speaksOfCodeOffsets(section)) {
-    noteDropped(notes, section, 'it speaks of offsets into the code, which moved');
   } else {
-    pieces.push(module.bytes.subarray(section.start, section.end));
+    const reason = whyStale(section);
+    if (reason !== undefined) noteDropped(notes, section, reason);
+    else pieces.push(module.bytes.subarray(section.start, section.end));
   }
 }
 

@@ -40,6 +40,10 @@ export interface Cursor {
   /** The body that is being read. */
   body: number;
   functionIndex: number;
+  /** The type of the function. */
+  typeIndex: number;
+  /** How many values the widest block of the body passes on, as far as it has been read. */
+  widestBlock: number;
   end: number;
   /** Up to here four bytes can be read at once, and an instruction is not the last one. */
   fastEnd: number;

@@ -6,6 +6,7 @@ import { ProposalBit } from './proposal-bits.ts';
 import { scanInstruction } from './scan-instruction.ts';
 import { createSiteList, type SiteList } from './site-list.ts';
 import { peekU32, skipLeb, skipValueType } from './skip.ts';
+import { countBranches, countLocals } from './validation-cost.ts';
 import { heapTypeBits, valueTypesBits } from './value-type-bits.ts';
 
 /** The proposals behind the instruction at an offset, but for the types in it. */
@@ -42,6 +43,7 @@ function bodyBits(scan: CodeScan, body: number, sites: SiteList): number {
   const start = bounds[2 * body] as number;
   const end = bounds[2 * body + 1] as number;
   const functionIndex = module.importedFunctions.length + body;
+  const typeIndex = module.functionTypes[functionIndex] as number;
   sites.length = 0;
   sites.last = start;
   let bits = 0;
@@ -55,6 +57,8 @@ function bodyBits(scan: CodeScan, body: number, sites: SiteList): number {
     sites,
     body,
     functionIndex,
+    typeIndex,
+    widestBlock: 0,
     end,
     fastEnd: end,
     pos: readLocals(source, start, end, functionIndex, onType),
@@ -70,6 +74,8 @@ function bodyBits(scan: CodeScan, body: number, sites: SiteList): number {
       bits |= blockTypeBits(source, opAt + 1, end);
     scanInstruction(scan, cursor);
   }
+  countLocals(module.cost, source, start, end, typeIndex, functionIndex);
+  countBranches(module.cost, end - start, cursor.widestBlock, start);
   return bits;
 }
 

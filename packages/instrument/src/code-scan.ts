@@ -8,6 +8,7 @@ import { scanInstruction } from './scan-instruction.ts';
 import { shapeBits, shapesByOpcode } from './shapes.ts';
 import { createSiteList } from './site-list.ts';
 import { skipLocals } from './skip.ts';
+import { countBranches, countLocals, hasWideShortType } from './validation-cost.ts';
 
 // The engine makes constants of what this module defines; what it imports is looked up each time, which costs a sixth here.
 const { branchBit, carefulBit, lebBits } = shapeBits;
@@ -38,6 +39,7 @@ export function scanCode(module: Module, bounds: Uint32Array, advance: Advance):
   const view = viewOf(module.bytes);
   openBody(scan, first);
   openBody(scan, second);
+  if (hasWideShortType(module.cost)) readWithCare(scan);
   while (first.body < first.lastBody && second.body < second.lastBody) {
     runBoth(scan, view, first, second);
     if (first.pos >= first.fastEnd) closeBody(scan, first);
@@ -50,6 +52,13 @@ export function scanCode(module: Module, bounds: Uint32Array, advance: Advance):
     }
   }
   return scan;
+}
+
+/** Every instruction by itself: the fast scan does not see of which type a block is. */
+function readWithCare(scan: CodeScan): void {
+  for (const half of scan.halves) {
+    while (half.body < half.lastBody) closeBody(scan, half);
+  }
 }
 
 /** The body at which the second half of the code begins. */
@@ -70,6 +79,8 @@ function createCursor(module: Module, bounds: Uint32Array, firstBody: number, la
     sites: createSiteList(start, 64 + (codeBytes >> 5)),
     body: firstBody,
     functionIndex: 0,
+    typeIndex: 0,
+    widestBlock: 0,
     end: 0,
     fastEnd: 0,
     pos: 0,
@@ -154,7 +165,10 @@ function openBody({ module, bounds }: CodeScan, cursor: Cursor): void {
   cursor.functionIndex = module.importedFunctions.length + body;
   cursor.end = end;
   cursor.fastEnd = Math.min(end - 1, module.bytes.length - 3);
+  cursor.typeIndex = module.functionTypes[cursor.functionIndex] as number;
+  cursor.widestBlock = 0;
   cursor.pos = skipLocals(module.bytes, start, end, cursor.functionIndex);
+  countLocals(module.cost, module.bytes, start, end, cursor.typeIndex, cursor.functionIndex);
   cursor.depth = 0;
   cursor.lowest = 0;
   cursor.traits = 0;
@@ -166,8 +180,10 @@ function closeBody(scan: CodeScan, cursor: Cursor): void {
   while (cursor.pos < end - 1) scanInstruction(scan, cursor);
   const isWhole = cursor.pos === end - 1 && cursor.depth === 0 && cursor.lowest >= 0 && source[end - 1] === Op.end;
   if (!isWhole) throw findFault(scan, cursor);
+  const start = scan.bounds[2 * cursor.body] as number;
+  countBranches(scan.module.cost, end - start, cursor.widestBlock, start);
   scan.traits[cursor.body] = cursor.traits;
-  scan.advance(end - (scan.bounds[2 * cursor.body] as number));
+  scan.advance(end - start);
   cursor.body++;
   openBody(scan, cursor);
 }

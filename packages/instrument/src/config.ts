@@ -75,8 +75,28 @@ export function parseExtraOptions(text: string): ExtraOptions {
   return options;
 }
 
-/** Checks options that did not come through {@link parseConfig}. Throws `invalid_config`. */
+const optionKeys: Readonly<Record<keyof InstrumentOptions, true>> = {
+  allowed: true,
+  banned: true,
+  patterns: true,
+  exceptionHandling: true,
+  onProgress: true,
+};
+
+/** Checks options that did not come through {@link parseConfig}: an unknown key is refused too. Throws `invalid_config`. */
 export function checkOptions(options: InstrumentOptions): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw invalidConfig(`Expected the options to be an object, found ${kindOf(options)}`);
+  }
+  const unknown = Object.keys(options).find((key) => !Object.hasOwn(optionKeys, key));
+  if (unknown !== undefined) {
+    const known = Object.keys(optionKeys).map((key) => `"${key}"`);
+    throw invalidConfig(`Expected only the options ${known.join(', ')}, found ${JSON.stringify(unknown)}`);
+  }
+  const onProgress: unknown = options.onProgress;
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw invalidConfig(`Expected "onProgress" to be a function, found ${kindOf(onProgress)}`);
+  }
   if (options.allowed !== undefined) checkNames('allowed', options.allowed);
   if (options.banned !== undefined) checkNames('banned', options.banned);
   if (options.allowed !== undefined && options.banned !== undefined) {
@@ -109,8 +129,9 @@ function checkNames(key: string, value: unknown): readonly string[] {
   return value;
 }
 
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
+/** What a value is, for an error text. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -2,13 +2,16 @@ import { type ByteReader, readByte, readU32, skipBytes, skipLeb } from './byte-r
 import { type ByteWriter, writeRange, writeU32 } from './byte-writer.ts';
 import { invalidModule } from './errors.ts';
 import { Form, oneByteForms, prefixedForms, prefixedTableSize } from './opcodes.ts';
+import { readHeapType } from './types.ts';
+import { countType, type ValidationCost } from './validation-cost.ts';
 
 /** Writes what `from` was read to in place of the function index that was read there. */
 export interface IndexRewriter {
   readonly reader: ByteReader;
   readonly writer: ByteWriter;
-  readonly useOf: (functionIndex: number) => number;
+  readonly referenceOf: (functionIndex: number) => number;
   readonly functionCount: number;
+  readonly cost: ValidationCost;
   /** The first byte that has not been copied yet. */
   copied: number;
 }
@@ -19,7 +22,7 @@ export function rewriteFunctionIndex(rewriter: IndexRewriter): void {
   const offset = reader.offset;
   const index = readU32(reader, 'a function index');
   if (index >= rewriter.functionCount) throw invalidModule(`Expected the index of a function, found ${index}`, offset);
-  const target = rewriter.useOf(index);
+  const target = rewriter.referenceOf(index);
   if (target === index) return;
   writeRange(writer, reader.bytes, rewriter.copied, offset);
   writeU32(writer, target);
@@ -40,7 +43,7 @@ export function rewriteConstExpr(rewriter: IndexRewriter): void {
     const form = readForm(reader);
     if (form === Form.End) return;
     if (form === Form.RefFunc) rewriteFunctionIndex(rewriter);
-    else if (!skipConstImmediates(reader, form)) {
+    else if (!skipConstImmediates(reader, form, rewriter.cost)) {
       throw invalidModule(
         `Expected a constant instruction, found opcode 0x${reader.bytes[offset]?.toString(16)}`,
         offset,
@@ -60,15 +63,19 @@ export function readForm(reader: ByteReader): number {
 }
 
 /** False for an instruction that cannot be constant because of its form. Which of the others may be is the engine's matter. */
-export function skipConstImmediates(reader: ByteReader, form: number): boolean {
+export function skipConstImmediates(reader: ByteReader, form: number, cost: ValidationCost): boolean {
   const what = 'the immediate of a constant instruction';
   if (form === Form.None) return true;
   if (form === Form.Leb32) skipLeb(reader, 5, what);
+  else if (form === Form.HeapType) readHeapType(reader);
   else if (form === Form.Leb64) skipLeb(reader, 10, what);
   else if (form === Form.FourBytes) skipBytes(reader, 4, what);
   else if (form === Form.EightBytes) skipBytes(reader, 8, what);
   else if (form === Form.SixteenBytes) skipBytes(reader, 16, what);
-  else if (form === Form.TwoLeb32) {
+  else if (form === Form.StructNew) {
+    const { offset } = reader;
+    countType(cost, readU32(reader, 'a type index'), offset);
+  } else if (form === Form.TwoLeb32 || form === Form.ArrayNewFixed) {
     skipLeb(reader, 5, what);
     skipLeb(reader, 5, what);
   } else return false;

@@ -19,14 +19,19 @@ export function checkRewritable(module: Module): void {
   }
 }
 
-/** Whether a custom section speaks of offsets into the code, which move. */
-export function speaksOfCodeOffsets({ id, name }: Section): boolean {
-  return (
-    id === 0 &&
-    (name.startsWith('.debug_') ||
-      name.startsWith('metadata.code.') ||
-      name === 'external_debug_info' ||
-      name === 'sourceMappingURL' ||
-      name === 'build_id')
-  );
+/** Custom sections by how their names begin, or by their whole names, and why they would be wrong in the output. */
+const stale: readonly { readonly isName: RegExp; readonly reason: string }[] = [
+  {
+    isName: /^(?:\.debug_.*|metadata\.code\..*|external_debug_info|sourceMappingURL|build_id|corestack|instTrace)$/s,
+    reason: 'it speaks of offsets into the code, which moved',
+  },
+  {
+    isName: /^(?:\.llvm\.func_attr\.annotate\..*|compilationHints)$/s,
+    reason: 'it speaks of functions by their indices, which moved',
+  },
+];
+
+/** Why a custom section is left out of the output: it speaks of what moved. Undefined for one that is kept. */
+export function whyStale({ id, name }: Section): string | undefined {
+  return id === 0 ? stale.find(({ isName }) => isName.test(name))?.reason : undefined;
 }

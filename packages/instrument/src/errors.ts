@@ -6,6 +6,7 @@ export type InstrumentErrorCode =
   | 'unsupported_feature'
   | 'already_instrumented'
   | 'relocatable_object'
+  | 'module_too_complex'
   | 'invalid_config';
 
 export interface InstrumentErrorOptions {
@@ -58,6 +59,12 @@ export function unsupportedFeature(
     feature,
     functionIndex,
   });
+}
+
+/** A `module_too_complex` error: the module passes a limit of this package's, which engines don't share. */
+export function tooComplex(what: string, found: number, limit: number, offset: number): InstrumentError {
+  const message = `Expected at most ${limit.toLocaleString('en')} ${what}, found ${found.toLocaleString('en')}`;
+  return new InstrumentError('module_too_complex', message, { offset });
 }
 
 /** An `unsupported_feature` error for a module that passes, or would pass, a limit that engines share. */

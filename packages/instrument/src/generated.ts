@@ -1,5 +1,5 @@
 import { type ByteWriter, putS32, putU32, reserve, writeByte, writeSized, writeU32 } from './byte-writer.ts';
-import { limitExceeded } from './errors.ts';
+import { limitExceeded, tooComplex } from './errors.ts';
 import { type Frame, framePrologueLength, putFrameEpilogue, putFramePrologue, putHookCall } from './frame.ts';
 import type { Layout } from './layout.ts';
 import { maxGlobals, maxWrapperBytes } from './limits.ts';
@@ -50,7 +50,7 @@ function checkGenerated(module: Module, layout: Layout): void {
     wrapperBytes += wrapperFixedBytes + 3 * type.parameterCount;
   }
   if (wrapperBytes > maxWrapperBytes) {
-    throw limitExceeded('bytes of wrappers around imported functions', wrapperBytes, maxWrapperBytes, end);
+    throw tooComplex('bytes of wrappers around imported functions', wrapperBytes, maxWrapperBytes, end);
   }
   const globals = module.globalCount + layout.watchedMemories.length;
   if (globals > maxGlobals) throw limitExceeded('globals', globals, maxGlobals, end);

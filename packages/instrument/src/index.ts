@@ -17,7 +17,7 @@ export { InstrumentError, type InstrumentErrorCode } from './errors.ts';
 export { type InstrumentReport, type InstrumentResult, instrument } from './instrument.ts';
 export { type FunctionDescription, type FunctionList, listFunctions } from './list-functions.ts';
 export { listProposals } from './list-proposals.ts';
-export type { ExternalKind } from './module.ts';
+export { countTypes, type ExternalKind } from './module.ts';
 export type { Note } from './notes.ts';
 export { type Proposal, proposalNames } from './proposal-bits.ts';
 export { version } from './version.ts';

@@ -44,7 +44,7 @@ export interface InstrumentResult {
  * where it is not trusted to be valid. Of the output for an invalid input nothing is promised.
  *
  * Throws an {@link InstrumentError}, with `offset` where bytes are at fault: `not_wasm`, `component_not_supported`,
- * `invalid_module`, `unsupported_feature`, `already_instrumented`, `relocatable_object`; `invalid_config` for options.
+ * `invalid_module`, `unsupported_feature`, `already_instrumented`, `relocatable_object`, `module_too_complex`; `invalid_config` for options.
  */
 export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): InstrumentResult {
   checkOptions(options);

@@ -32,6 +32,8 @@ export interface Layout extends CodeFacts {
   readonly traced: Uint8Array;
   /** Per imported function, what a call of it reaches in the output: its wrapper, or itself. */
   readonly callTargets: Uint32Array;
+  /** Per imported function, 1 where its declared type is open: see {@link referenceOf}. */
+  readonly openImports: Uint8Array;
   /** Indices of the imported functions that have a wrapper, in the order of the wrappers. */
   readonly wrapped: readonly number[];
   /** Memories that the host can grow and whose growth an import's wrapper looks for. */
@@ -58,6 +60,7 @@ export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): La
   wrapped.forEach((index, place) => {
     callTargets[index] = wrappersIndex + place;
   });
+  const openImports = Uint8Array.from(callTargets, (_, index) => (hasOpenType(module, index) ? 1 : 0));
   const helpersIndex = wrappersIndex + wrapped.length;
   const growHelpersIndex = helpersIndex + (watchedMemories.length > 0 ? 1 : 0);
   return {
@@ -71,6 +74,7 @@ export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): La
     memoryGrowIndex: hookIndex('memory-grow'),
     traced,
     callTargets,
+    openImports,
     wrapped,
     watchedMemories,
     hostGrowthIndex: watchedMemories.length > 0 ? helpersIndex : -1,
@@ -78,9 +82,22 @@ export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): La
   };
 }
 
-/** Where a use of the function (call, ref.func, element, start) points in the output. */
+/** Where a call of the function, or the start section, points in the output. */
 export function useOf(layout: Layout, index: number): number {
   return index < layout.importCount ? (layout.callTargets[index] as number) : index + layout.shift;
+}
+
+/**
+ * Where a reference to the function (ref.func, an element) points in the output. The function that is imported under an open type
+ * may have a subtype of it, which casts and indirect calls look at and which a wrapper can't have: a reference to it keeps pointing
+ * at the import.
+ */
+export function referenceOf(layout: Layout, index: number): number {
+  return layout.openImports[index] === 1 ? index : useOf(layout, index);
+}
+
+function hasOpenType(module: Module, importedFunction: number): boolean {
+  return module.types[module.functionTypes[importedFunction] as number]?.isOpen === true;
 }
 
 /** The function itself in the output: what its export and its name speak of. An import keeps its index. */

@@ -17,6 +17,14 @@ export const maxSections = 100_000;
 export const maxNameSubsections = 256;
 export const maxProducersBytes = 1_048_576;
 
+/**
+ * Ours: how many values an engine may have to check for a module, see `validation-cost.ts`. Engines take some nanoseconds for each. Real
+ * modules have less than a hundredth of it.
+ */
+export const maxCheckedValues = 50_000_000;
+/** An instruction that has an engine check no more values than this is like any other. */
+export const freeWidth = 16;
+
 /** Ours, on what a configuration may ask for: see `pattern.ts` and `near-name.ts`. Either takes some seconds at most. */
 export const maxPatterns = 1_000;
 export const maxPatternBytes = 1_000;

@@ -8,6 +8,7 @@ import { namesOfBits, type Proposal, ProposalBit } from './proposal-bits.ts';
 import { findSection, SectionId } from './sections.ts';
 import { peekU32 } from './skip.ts';
 import { type Limits, readLimits, readValueType } from './types.ts';
+import type { ValidationCost } from './validation-cost.ts';
 import { valueTypeBits, valueTypesBits } from './value-type-bits.ts';
 
 /**
@@ -48,13 +49,14 @@ function typeBits({ bytes, types }: Module): number {
 /** A reader that comes past constant expressions: they may speak of globals, of which the imported ones come first. */
 interface SectionReader extends ByteReader {
   readonly importedGlobals: number;
+  readonly cost: ValidationCost;
 }
 
-function readerOfSection({ bytes, sections, imports }: Module, id: number): SectionReader | undefined {
+function readerOfSection({ bytes, sections, imports, cost }: Module, id: number): SectionReader | undefined {
   const section = findSection(sections, id);
   if (section === undefined) return undefined;
   const importedGlobals = imports.filter(({ kind }) => kind === 'global').length;
-  return { ...readerOver(bytes, section.contentStart, section.end), importedGlobals };
+  return { ...readerOver(bytes, section.contentStart, section.end), importedGlobals, cost };
 }
 
 function importBits(module: Module): number {
@@ -190,6 +192,7 @@ function constExprBits(reader: SectionReader): number {
       opcode === Op.globalGet && peekU32(reader.bytes, reader.offset, reader.end, 0) >= reader.importedGlobals;
     if (isOwnGlobal) bits |= ProposalBit.gc;
     if (form === Form.RefFunc) readU32(reader, 'a function index');
-    else if (!skipConstImmediates(reader, form)) throw invalidModule('Expected a constant instruction', start);
+    else if (!skipConstImmediates(reader, form, reader.cost))
+      throw invalidModule('Expected a constant instruction', start);
   }
 }

@@ -2,7 +2,7 @@ import { u32Length } from './byte-writer.ts';
 import { BodyTrait, type CodeScan } from './code-cursor.ts';
 import { limitExceeded } from './errors.ts';
 import { type Frame, frameEpilogueLength, framePrologueLength, hookCallLength } from './frame.ts';
-import { itself, type Layout, useOf } from './layout.ts';
+import { itself, type Layout, referenceOf, useOf } from './layout.ts';
 import { maxFunctionBodyBytes } from './limits.ts';
 import type { Module } from './module.ts';
 import { Op } from './opcodes.ts';
@@ -10,7 +10,7 @@ import { nextSite, readDepth, readSites, type SiteReader } from './site-list.ts'
 import { peekU32, skipLeb } from './skip.ts';
 import type { TypePool } from './type-pool.ts';
 
-const { memoryGrow, return: returnOp, returnCall, returnCallIndirect, returnCallRef } = Op;
+const { memoryGrow, refFunc, return: returnOp, returnCall, returnCallIndirect, returnCallRef } = Op;
 
 /** What the measuring and the writing of bodies go by. */
 export interface BodyContext {
@@ -139,6 +139,7 @@ export function passSite(
 /** The index that takes the place of the one in a `call`, `ref.func`, `return_call` or `memory.grow`. */
 export function operandOf(layout: Layout, op: number, index: number): number {
   if (op === memoryGrow) return layout.growHelpers[index] as number;
+  if (op === refFunc) return referenceOf(layout, index);
   return op === returnCall ? itself(layout, index) : useOf(layout, index);
 }
 

@@ -10,11 +10,12 @@ import {
   skipBytes,
   skipName,
 } from './byte-reader.ts';
-import { invalidModule, limitExceeded, unsupportedFeature } from './errors.ts';
+import { InstrumentError, invalidModule, limitExceeded, unsupportedFeature } from './errors.ts';
 import { maxExports, maxFunctions, maxImports, maxMemories } from './limits.ts';
 import { createNameSet } from './name-set.ts';
 import { findSection, readSections, type Section, SectionId } from './sections.ts';
 import { type Limits, readLimits, readTypes, readValueType, type TypeSpace } from './types.ts';
+import type { ValidationCost } from './validation-cost.ts';
 
 /** Kinds of imports and exports, at the index that the binary format gives them. */
 export const externalKinds = ['function', 'table', 'memory', 'global', 'tag'] as const;
@@ -61,13 +62,20 @@ export interface Module {
   readonly globalCount: number;
   readonly tagCount: number;
   readonly exports: readonly Export[];
+  /** Counted while the code and the constant expressions are read. */
+  readonly cost: ValidationCost;
 }
 
 /** Reads all declarations of a module, and checks that their indices exist. */
 export function readModule(bytes: Uint8Array): Module {
   const sections = readSections(bytes);
-  const types = readTypes(bytes, findSection(sections, SectionId.type));
-  const { imports, functionTypes: importedTypes, memories: importedMemories } = readImports(bytes, sections, types);
+  const { types, widths } = readTypes(bytes, findSection(sections, SectionId.type));
+  const {
+    imports,
+    functionTypes: importedTypes,
+    memories: importedMemories,
+    tagTypes,
+  } = readImports(bytes, sections, types);
   const count = (kind: ExternalKind) => imports.filter((entry) => entry.kind === kind).length;
   const importedFunctions = imports.filter((entry) => entry.kind === 'function');
   const functionTypes = readFunctionTypes(bytes, sections, types, importedTypes);
@@ -89,6 +97,11 @@ export function readModule(bytes: Uint8Array): Module {
     isExported: exportedMemories.has(index),
   }));
   checkStart(bytes, sections, functionTypes.length);
+  const widthOf = (type: number) => widths[type] ?? 0;
+  const widestTag = [...tagTypes, ...readTagTypes(bytes, sections)].reduce(
+    (most, type) => Math.max(most, widthOf(type)),
+    0,
+  );
   return {
     bytes,
     sections,
@@ -100,7 +113,18 @@ export function readModule(bytes: Uint8Array): Module {
     globalCount,
     tagCount,
     exports,
+    cost: { typeWidths: widths, widestTag, checkedValues: 0 },
   };
+}
+
+/** How many types a module declares; 0 where that can't be read. Nothing else is looked at. */
+export function countTypes(bytes: Uint8Array): number {
+  try {
+    return readTypes(bytes, findSection(readSections(bytes), SectionId.type)).types.length;
+  } catch (error) {
+    if (error instanceof InstrumentError) return 0;
+    throw error;
+  }
 }
 
 function sectionReader(bytes: Uint8Array, sections: readonly Section[], id: number): ByteReader | undefined {
@@ -117,8 +141,9 @@ function readImports(bytes: Uint8Array, sections: readonly Section[], types: Typ
   const imports: Import[] = [];
   const functionTypes: number[] = [];
   const memories: Limits[] = [];
+  const tagTypes = new Set<number>();
   const reader = sectionReader(bytes, sections, SectionId.import);
-  if (reader === undefined) return { imports, functionTypes, memories };
+  if (reader === undefined) return { imports, functionTypes, memories, tagTypes };
   const importCount = readCount(reader, 'the number of imports', 4);
   if (importCount > maxImports) throw limitExceeded('imports', importCount, maxImports, reader.offset);
   for (let index = 0; index < importCount; index++) {
@@ -129,10 +154,11 @@ function readImports(bytes: Uint8Array, sections: readonly Section[], types: Typ
     imports.push({ module, name, kind, offset });
     if (kind === 'function') functionTypes.push(readFunctionTypeIndex(reader, types));
     else if (kind === 'memory') memories.push(readLimits(reader, 'a memory'));
+    else if (kind === 'tag') tagTypes.add(readTagType(reader));
     else skipImportType(reader, kind);
   }
   expectEnd(reader, 'the import section');
-  return { imports, functionTypes, memories };
+  return { imports, functionTypes, memories, tagTypes };
 }
 
 function readKind(reader: ByteReader): ExternalKind {
@@ -147,17 +173,28 @@ function readKind(reader: ByteReader): ExternalKind {
   throw invalidModule(`Expected a kind of import or export from 0 to 4, found ${byte}`, offset);
 }
 
-function skipImportType(reader: ByteReader, kind: ExternalKind): void {
+function skipImportType(reader: ByteReader, kind: 'table' | 'global'): void {
   if (kind === 'table') {
     readValueType(reader);
     readLimits(reader, 'a table');
-  } else if (kind === 'global') {
+  } else {
     readValueType(reader);
     readByte(reader, "a global's mutability");
-  } else {
-    readByte(reader, "a tag's attribute");
-    readU32(reader, "a tag's type");
   }
+}
+
+function readTagType(reader: ByteReader): number {
+  readByte(reader, "a tag's attribute");
+  return readU32(reader, "a tag's type");
+}
+
+/** The types that the module's own tags have. */
+function readTagTypes(bytes: Uint8Array, sections: readonly Section[]): Set<number> {
+  const types = new Set<number>();
+  const reader = sectionReader(bytes, sections, SectionId.tag);
+  const count = reader === undefined ? 0 : readCount(reader, 'the number of tags', 2);
+  for (let tag = 0; reader !== undefined && tag < count; tag++) types.add(readTagType(reader));
+  return types;
 }
 
 function readFunctionTypeIndex(reader: ByteReader, types: TypeSpace): number {

@@ -9,6 +9,8 @@ export type Note =
       readonly nearName?: string;
     }
   | { readonly code: 'import_not_traced'; readonly message: string; readonly name: string }
+  /** An import that only direct calls of are traced. */
+  | { readonly code: 'reference_not_traced'; readonly message: string; readonly name: string }
   | { readonly code: 'function_left_untraced'; readonly message: string; readonly functionIndex: number }
   | { readonly code: 'section_dropped'; readonly message: string; readonly section: string; readonly offset: number }
   | {

@@ -14,7 +14,7 @@ export const Form = {
   None: 1,
   /** One byte: a lane, or the reserved byte of `atomic.fence`. */
   Byte: 2,
-  /** One LEB128 of at most 32 or 33 bits: an index, a heap type, an i32. */
+  /** One LEB128 of at most 32 bits: an index, an i32. */
   Leb32: 3,
   TwoLeb32: 4,
   Leb64: 5,
@@ -60,6 +60,14 @@ export const Form = {
   ThrowRef: 31,
   /** A label; the older generation. */
   Rethrow: 32,
+  /** A heap type. */
+  HeapType: 33,
+  /** A tag index; the older generation. */
+  Catch: 34,
+  /** A type index of a structure whose fields are all given, or all have defaults. */
+  StructNew: 35,
+  /** A type index and a number of elements. */
+  ArrayNewFixed: 36,
 } as const;
 
 /** The opcodes that the rewriter itself writes or compares with. */
@@ -115,7 +123,7 @@ const oneByteRows: readonly Row[] = [
   [0x02, 0x04, Form.Block], // block, loop, if
   [0x05, 0x05, Form.None], // else
   [0x06, 0x06, Form.Try, legacyExceptions],
-  [0x07, 0x07, Form.Leb32, legacyExceptions], // catch
+  [0x07, 0x07, Form.Catch, legacyExceptions],
   [0x08, 0x08, Form.Throw, someExceptions],
   [0x09, 0x09, Form.Rethrow, legacyExceptions],
   [0x0a, 0x0a, Form.ThrowRef, exceptions],
@@ -145,7 +153,7 @@ const oneByteRows: readonly Row[] = [
   [0x44, 0x44, Form.EightBytes], // f64.const
   [0x45, 0xbf, Form.None], // numeric
   [0xc0, 0xc4, Form.None, signExtension],
-  [0xd0, 0xd0, Form.Leb32, referenceTypes], // ref.null
+  [0xd0, 0xd0, Form.HeapType, referenceTypes], // ref.null
   [0xd1, 0xd1, Form.None, referenceTypes], // ref.is_null
   [0xd2, 0xd2, Form.RefFunc, referenceTypes],
   [0xd3, 0xd3, Form.None, gc], // ref.eq
@@ -155,15 +163,16 @@ const oneByteRows: readonly Row[] = [
 ];
 
 const gcRows: readonly Row[] = [
-  [0x00, 0x01, Form.Leb32, gc], // struct.new, struct.new_default
+  [0x00, 0x01, Form.StructNew, gc], // struct.new, struct.new_default
   [0x02, 0x05, Form.TwoLeb32, gc], // struct.get*, struct.set
   [0x06, 0x07, Form.Leb32, gc], // array.new, array.new_default
-  [0x08, 0x0a, Form.TwoLeb32, gc], // array.new_fixed, array.new_data, array.new_elem
+  [0x08, 0x08, Form.ArrayNewFixed, gc],
+  [0x09, 0x0a, Form.TwoLeb32, gc], // array.new_data, array.new_elem
   [0x0b, 0x0e, Form.Leb32, gc], // array.get*, array.set
   [0x0f, 0x0f, Form.None, gc], // array.len
   [0x10, 0x10, Form.Leb32, gc], // array.fill
   [0x11, 0x13, Form.TwoLeb32, gc], // array.copy, array.init_data, array.init_elem
-  [0x14, 0x17, Form.Leb32, gc], // ref.test, ref.cast
+  [0x14, 0x17, Form.HeapType, gc], // ref.test, ref.cast
   [0x18, 0x19, Form.BranchOnCast, gc],
   [0x1a, 0x1e, Form.None, gc], // conversions, ref.i31, i31.get_*
 ];

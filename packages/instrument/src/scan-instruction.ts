@@ -4,7 +4,8 @@ import { invalidModule, unsupportedFeature } from './errors.ts';
 import { canGrow, type Handlers } from './layout.ts';
 import * as opcodes from './opcodes.ts';
 import { addReturnSite, addSite } from './site-list.ts';
-import { peekU32, skipBlockType, skipLeb, skipMemArg, skipValueType } from './skip.ts';
+import { peekU32, skipBlockType, skipHeapType, skipLeb, skipMemArg, skipValueType } from './skip.ts';
+import { countBlock, countType, countValues } from './validation-cost.ts';
 
 // The engine compiles a switch over constants of this module to a jump; over properties of an imported object it does not.
 const { oneByteForms, prefixedForms, prefixedTableSize } = opcodes;
@@ -41,6 +42,10 @@ const {
   Throw,
   ThrowRef,
   Rethrow,
+  HeapType,
+  Catch,
+  StructNew,
+  ArrayNewFixed,
 } = opcodes.Form;
 const { canThrow, leavesEarly } = BodyTrait;
 
@@ -70,6 +75,7 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
       pos = skipLeb(source, pos, 10, functionIndex);
       break;
     case Block:
+      noteBlock(scan, cursor, pos);
       pos = skipBlockType(source, pos, functionIndex);
       cursor.depth++;
       break;
@@ -84,51 +90,69 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
       const index = peekU32(source, pos, end, functionIndex);
       const { importedFunctions, functionTypes } = scan.module;
       if (index >= functionTypes.length) throw noSuchFunction(index, pos, functionIndex);
-      if (form === Call) cursor.traits |= canThrow;
-      else if (index < importedFunctions.length) scan.referencedImports[index] = 1;
+      if (form === Call) {
+        cursor.traits |= canThrow;
+        countType(scan.module.cost, functionTypes[index] as number, opAt);
+      } else if (index < importedFunctions.length) scan.referencedImports[index] = 1;
       addSite(cursor.sites, opAt);
       pos = skipLeb(source, pos, 5, functionIndex);
       break;
     }
     case Branch:
-      pos = scanLabel(cursor, pos);
+      pos = scanLabel(scan, cursor, pos);
       break;
     case Return:
       cursor.traits |= leavesEarly;
+      countType(scan.module.cost, cursor.typeIndex, opAt);
       addReturnSite(cursor.sites, opAt, depth);
       break;
     case CallIndirect:
       cursor.traits |= canThrow;
+      countType(scan.module.cost, peekU32(source, pos, end, functionIndex), opAt);
       pos = skipLeb(source, skipLeb(source, pos, 5, functionIndex), 5, functionIndex);
       break;
     case CallRef:
+      cursor.traits |= canThrow;
+      countType(scan.module.cost, peekU32(source, pos, end, functionIndex), opAt);
+      pos = skipLeb(source, pos, 5, functionIndex);
+      break;
     case Throw:
       cursor.traits |= canThrow;
+      countValues(scan.module.cost, scan.module.cost.widestTag, opAt);
       pos = skipLeb(source, pos, 5, functionIndex);
       break;
     case BranchTable: {
       const count = peekU32(source, pos, end, functionIndex);
       if (count >= end - pos) throw invalidModule(`Expected labels, found a count of ${count}`, pos, functionIndex);
+      // Engines keep a mark for each block around a table.
+      countValues(scan.module.cost, depth, opAt);
       pos = skipLeb(source, pos, 5, functionIndex);
-      for (let index = 0; index <= count; index++) pos = scanLabel(cursor, pos);
+      for (let index = 0; index <= count; index++) pos = scanLabel(scan, cursor, pos);
       break;
     }
     case BranchOnCast:
-      pos = scanLabel(cursor, pos + 1);
-      pos = skipLeb(source, skipLeb(source, pos, 5, functionIndex), 5, functionIndex);
+      pos = scanLabel(scan, cursor, pos + 1);
+      pos = skipHeapType(source, skipHeapType(source, pos, functionIndex), functionIndex);
+      break;
+    case HeapType:
+      pos = skipHeapType(source, pos, functionIndex);
       break;
     case ReturnCall: {
       const index = peekU32(source, pos, end, functionIndex);
-      if (index >= scan.module.functionTypes.length) throw noSuchFunction(index, pos, functionIndex);
+      const { functionTypes, cost } = scan.module;
+      if (index >= functionTypes.length) throw noSuchFunction(index, pos, functionIndex);
+      countType(cost, functionTypes[index] as number, opAt);
       addSite(cursor.sites, opAt);
       pos = skipLeb(source, pos, 5, functionIndex);
       break;
     }
     case ReturnCallRef:
+      countType(scan.module.cost, peekU32(source, pos, end, functionIndex), opAt);
       addSite(cursor.sites, opAt);
       pos = skipLeb(source, pos, 5, functionIndex);
       break;
     case ReturnCallIndirect:
+      countType(scan.module.cost, peekU32(source, pos, end, functionIndex), opAt);
       addSite(cursor.sites, opAt);
       pos = skipLeb(source, skipLeb(source, pos, 5, functionIndex), 5, functionIndex);
       break;
@@ -144,6 +168,7 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
     }
     case Try:
       noteGeneration(scan, 'legacy', opAt, functionIndex);
+      noteBlock(scan, cursor, pos);
       pos = skipBlockType(source, pos, functionIndex);
       cursor.depth++;
       break;
@@ -165,8 +190,22 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
       break;
     case TryTable:
       noteGeneration(scan, 'exnref', opAt, functionIndex);
-      pos = scanCatches(cursor, skipBlockType(source, pos, functionIndex));
+      noteBlock(scan, cursor, pos);
+      pos = scanCatches(scan, cursor, skipBlockType(source, pos, functionIndex));
       cursor.depth++;
+      break;
+    case Catch:
+      countValues(scan.module.cost, scan.module.cost.widestTag, opAt);
+      pos = skipLeb(source, pos, 5, functionIndex);
+      break;
+    case StructNew:
+      countType(scan.module.cost, peekU32(source, pos, end, functionIndex), opAt);
+      pos = skipLeb(source, pos, 5, functionIndex);
+      break;
+    case ArrayNewFixed:
+      pos = skipLeb(source, pos, 5, functionIndex);
+      countValues(scan.module.cost, Math.min(peekU32(source, pos, end, functionIndex), maxFixedElements), opAt);
+      pos = skipLeb(source, pos, 5, functionIndex);
       break;
     case TwoLeb32:
       pos = skipLeb(source, skipLeb(source, pos, 5, functionIndex), 5, functionIndex);
@@ -199,19 +238,28 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
   cursor.pos = pos;
 }
 
+/** More elements than this make `array.new_fixed` invalid, before an engine has looked at one of them. */
+const maxFixedElements = 10_000;
+
+function noteBlock(scan: CodeScan, cursor: Cursor, typeAt: number): void {
+  const width = countBlock(scan.module.cost, cursor.source, typeAt, cursor.end);
+  if (width > cursor.widestBlock) cursor.widestBlock = width;
+}
+
 /** Reads a label that is branched to, and returns the offset after it. */
-function scanLabel(cursor: Cursor, pos: number): number {
+function scanLabel(scan: CodeScan, cursor: Cursor, pos: number): number {
   const { source, end, functionIndex, depth } = cursor;
   const label = peekU32(source, pos, end, functionIndex);
   if (label >= depth) {
     checkLabelExists(label, depth, pos, functionIndex);
     cursor.traits |= leavesEarly;
+    countType(scan.module.cost, cursor.typeIndex, pos);
   }
   return skipLeb(source, pos, 5, functionIndex);
 }
 
 /** Reads the catch clauses of a `try_table`, whose labels count from outside of it. */
-function scanCatches(cursor: Cursor, start: number): number {
+function scanCatches(scan: CodeScan, cursor: Cursor, start: number): number {
   const { source, end, functionIndex } = cursor;
   const count = peekU32(source, start, end, functionIndex);
   if (count >= end - start) throw invalidModule(`Expected catches, found a count of ${count}`, start, functionIndex);
@@ -223,7 +271,8 @@ function scanCatches(cursor: Cursor, start: number): number {
     }
     pos++;
     if (kind <= 1) pos = skipLeb(source, pos, 5, functionIndex);
-    pos = scanLabel(cursor, pos);
+    countValues(scan.module.cost, scan.module.cost.widestTag, pos);
+    pos = scanLabel(scan, cursor, pos);
   }
   return pos;
 }

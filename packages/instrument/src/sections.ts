@@ -1,5 +1,6 @@
 import { readByte, readCount, readerOver, readName } from './byte-reader.ts';
-import { InstrumentError, invalidModule, limitExceeded, unsupportedFeature } from './errors.ts';
+import { kindOf } from './config.ts';
+import { InstrumentError, invalidModule, tooComplex, unsupportedFeature } from './errors.ts';
 import { maxSections } from './limits.ts';
 
 /** Section ids. https://webassembly.github.io/spec/core/binary/modules.html#sections */
@@ -53,6 +54,7 @@ export interface Section {
 
 /** Reads the preamble and the bounds of every section, and checks their order. The contents are not looked at. */
 export function readSections(bytes: Uint8Array): Section[] {
+  checkIsBytes(bytes);
   checkPreamble(bytes);
   const reader = readerOver(bytes, 8);
   const sections: Section[] = [];
@@ -66,7 +68,7 @@ export function readSections(bytes: Uint8Array): Section[] {
       place = ownPlace;
     }
     sections.push(section);
-    if (sections.length > maxSections) throw limitExceeded('sections', sections.length, maxSections, start);
+    if (sections.length > maxSections) throw tooComplex('sections', sections.length, maxSections, start);
     reader.offset = section.end;
   }
   return sections;
@@ -102,6 +104,16 @@ function outOfOrder(section: Section, afterId: number): InstrumentError {
   return invalidModule(`Expected each section once and in order, found ${found}`, section.start);
 }
 
+/** A caller without types may hand in anything. Node's Buffer, and an array of another realm, are Uint8Arrays too. */
+function checkIsBytes(bytes: unknown): void {
+  const tag = Object.prototype.toString.call(bytes).slice(8, -1);
+  if (ArrayBuffer.isView(bytes) && tag === 'Uint8Array') return;
+  throw new InstrumentError(
+    'not_wasm',
+    `Expected the bytes of a module as a Uint8Array, found ${typeof bytes === 'object' && bytes !== null ? tag : kindOf(bytes)}`,
+  );
+}
+
 /** https://webassembly.github.io/spec/core/binary/modules.html#binary-module */
 function checkPreamble(bytes: Uint8Array): void {
   const magic = [0x00, 0x61, 0x73, 0x6d];
@@ -119,8 +131,9 @@ function checkPreamble(bytes: Uint8Array): void {
   if (layer === 1) {
     throw new InstrumentError(
       'component_not_supported',
-      'Expected a core module, found a component: instrument the core module before `wasm-tools component new` wraps it, ' +
-        'or take it out of the component with `wasm-tools component unbundle`',
+      'Expected a core module, found a component: take the core module out with `wasm-tools component unbundle`, or instrument it ' +
+        'before `wasm-tools component new` wraps it, in a world that has `import dylibso:observe/instrument` (an interface of ' +
+        '`enter`, `exit` and `memory-grow`, each `func(value: u32)`)',
       { offset: 4 },
     );
   }

@@ -1,4 +1,5 @@
 import { invalidModule } from './errors.ts';
+import { isAbstractHeapType, isShortValueType, unknownType } from './types.ts';
 
 /**
  * Steps over parts of a function body. These run for every instruction, so they take and return plain offsets, and leave
@@ -45,17 +46,36 @@ export function skipMemArg(source: Uint8Array, start: number, functionIndex: num
   return skipLeb(source, pos, 10, functionIndex);
 }
 
-/** The offset after a value type. */
+/**
+ * The offset after a value type. A type that isn't known is refused rather than taken for one byte: some are prefixes of others
+ * (`exact`, `shared`), and what follows them must not be read as an instruction.
+ */
 export function skipValueType(source: Uint8Array, start: number, functionIndex: number): number {
   const byte = source[start] as number;
-  return byte === 0x63 || byte === 0x64 ? skipLeb(source, start + 1, 5, functionIndex) : start + 1;
+  if (byte === 0x63 || byte === 0x64) return skipHeapType(source, start + 1, functionIndex);
+  if (isShortValueType[byte] === 1) return start + 1;
+  if (start < source.length) throw unknownType(byte, 'a value type', start, functionIndex);
+  throw invalidModule('Expected a value type, found the end of the bytes', source.length, functionIndex);
+}
+
+/** The offset after a heap type: the index of a type, or an abstract one. */
+export function skipHeapType(source: Uint8Array, start: number, functionIndex: number): number {
+  const byte = source[start] as number;
+  const end = byte < 0x80 ? start + 1 : skipLeb(source, start, 5, functionIndex);
+  const last = source[end - 1] as number;
+  // A signed number whose sign is set: the low seven bits are those of its only byte, if it were not padded.
+  const isAbstract = (last & 0x40) !== 0;
+  if (isAbstract && isAbstractHeapType[byte & 0x7f] !== 1) {
+    throw unknownType(byte & 0x7f, 'a heap type', start, functionIndex);
+  }
+  return end;
 }
 
 /** The offset after a block type: nothing, a value type, or a type index. */
 export function skipBlockType(source: Uint8Array, start: number, functionIndex: number): number {
   const byte = source[start] as number;
-  if (byte === 0x63 || byte === 0x64) return skipLeb(source, start + 1, 5, functionIndex);
-  return byte < 0x80 ? start + 1 : skipLeb(source, start, 5, functionIndex);
+  if (byte >= 0x80) return skipLeb(source, start, 5, functionIndex);
+  return byte <= 0x40 ? start + 1 : skipValueType(source, start, functionIndex);
 }
 
 /** The offset after the declarations of locals: runs of a count and a type, however large the counts. */

@@ -6,13 +6,15 @@ import type { LastSizeGlobal } from './generated.ts';
 import { Op } from './opcodes.ts';
 import type { Section } from './sections.ts';
 import { readLimits, readValueType } from './types.ts';
+import type { ValidationCost } from './validation-cost.ts';
 
 /** What the sections outside the code need to point their function indices at the right places. */
 export interface ReferenceContext {
   readonly bytes: Uint8Array;
   readonly writer: ByteWriter;
   readonly functionCount: number;
-  readonly useOf: (functionIndex: number) => number;
+  readonly cost: ValidationCost;
+  readonly referenceOf: (functionIndex: number) => number;
 }
 
 function startSection(context: ReferenceContext, section: Section | undefined, addedCount: number, what: string) {

@@ -21,12 +21,20 @@ export interface FunctionType {
   readonly end: number;
   /** A final type without supertypes, alone in its recursion group: what `(func …)` of MVP means. */
   readonly isPlain: boolean;
+  /** Whether other types may have it as their supertype, so that a function of this type may in truth have another one. */
+  readonly isOpen: boolean;
 }
 
 /** The type index space: a function type, or null for a structure or array. */
 export type TypeSpace = readonly (FunctionType | null)[];
 
-/** Value types of one byte. https://webassembly.github.io/spec/core/binary/types.html */
+/** The types of a module, and how many values each has: parameters and results, or fields; 0 for an array. */
+export interface Types {
+  readonly types: TypeSpace;
+  readonly widths: Uint32Array;
+}
+
+/** Value types of one byte, but for references that name their heap type. https://webassembly.github.io/spec/core/binary/types.html */
 const valueTypeNames: Readonly<Record<number, string>> = {
   0x7f: 'i32',
   0x7e: 'i64',
@@ -86,7 +94,8 @@ export function readValueType(reader: ByteReader): string {
   throw unknownType(byte, 'a value type', start);
 }
 
-function readHeapType(reader: ByteReader): string {
+/** Reads a heap type and returns it as the text format writes it. */
+export function readHeapType(reader: ByteReader): string {
   const start = reader.offset;
   const value = readS33(reader, 'a heap type');
   if (value >= 0) return String(value);
@@ -95,70 +104,92 @@ function readHeapType(reader: ByteReader): string {
   return name;
 }
 
-function unknownType(byte: number, what: string, offset: number) {
+/** Names the proposal that has the type, if one is known to. */
+export function unknownType(byte: number, what: string, offset: number, functionIndex?: number) {
   const feature = refusedTypeBytes[byte];
   const found = `0x${byte.toString(16).padStart(2, '0')}`;
-  if (feature !== undefined) return unsupportedFeature(feature, `Found type ${found}`, offset);
-  return invalidModule(`Expected ${what}, found ${found}`, offset);
+  if (feature !== undefined) return unsupportedFeature(feature, `Found type ${found}`, offset, functionIndex);
+  return invalidModule(`Expected ${what}, found ${found}`, offset, functionIndex);
+}
+
+/** 1 for each value type of one byte, by that byte. */
+export const isShortValueType: Uint8Array = flagsOf(valueTypeNames);
+/** 1 for each abstract heap type, by its byte. */
+export const isAbstractHeapType: Uint8Array = flagsOf(heapTypeNames);
+
+function flagsOf(names: Readonly<Record<number, string>>): Uint8Array {
+  return Uint8Array.from({ length: 0x100 }, (_, byte) => (names[byte] === undefined ? 0 : 1));
 }
 
 /** Reads the type section. The types that GC brought are stepped over, so that the index space is whole. */
-export function readTypes(bytes: Uint8Array, section: Section | undefined): TypeSpace {
-  if (section === undefined) return [];
+export function readTypes(bytes: Uint8Array, section: Section | undefined): Types {
+  if (section === undefined) return { types: [], widths: new Uint32Array() };
   const reader = readerOver(bytes, section.contentStart, section.end);
   const types: (FunctionType | null)[] = [];
+  const fieldCounts: number[] = [];
   const groupCount = readCount(reader, 'the number of types');
   for (let group = 0; group < groupCount; group++) {
     if (bytes[reader.offset] === 0x4e && reader.offset < reader.end) {
       reader.offset++;
       const count = readCount(reader, 'the number of types in a recursion group');
-      for (let index = 0; index < count; index++) addType(types, readSubType(reader, false), reader.offset);
+      for (let index = 0; index < count; index++)
+        addType(types, fieldCounts, readSubType(reader, false), reader.offset);
     } else {
-      addType(types, readSubType(reader, true), reader.offset);
+      addType(types, fieldCounts, readSubType(reader, true), reader.offset);
     }
   }
   expectEnd(reader, 'the type section');
-  return types;
+  const widths = Uint32Array.from(types, (type, index) =>
+    type === null ? (fieldCounts[index] as number) : type.parameterCount + type.resultCount,
+  );
+  return { types, widths };
 }
 
-function addType(types: (FunctionType | null)[], type: FunctionType | null, offset: number): void {
-  types.push(type);
+function addType(
+  types: (FunctionType | null)[],
+  fieldCounts: number[],
+  type: FunctionType | number,
+  offset: number,
+): void {
+  types.push(typeof type === 'number' ? null : type);
+  fieldCounts.push(typeof type === 'number' ? type : 0);
   if (types.length > maxTypes) throw limitExceeded('types', types.length, maxTypes, offset);
 }
 
-function readSubType(reader: ByteReader, isAlone: boolean): FunctionType | null {
+/** Reads a type: a function type, or the number of a structure's fields. */
+function readSubType(reader: ByteReader, isAlone: boolean): FunctionType | number {
   const byte = reader.bytes[reader.offset];
-  if (byte !== 0x50 && byte !== 0x4f) return readCompositeType(reader, isAlone);
+  if (byte !== 0x50 && byte !== 0x4f) return readCompositeType(reader, isAlone, false);
   reader.offset++;
   const supertypeCount = readCount(reader, 'the number of supertypes');
   for (let index = 0; index < supertypeCount; index++) readU32(reader, 'a supertype');
-  return readCompositeType(reader, false);
+  return readCompositeType(reader, false, byte === 0x50);
 }
 
-function readCompositeType(reader: ByteReader, isPlain: boolean): FunctionType | null {
+function readCompositeType(reader: ByteReader, isPlain: boolean, isOpen: boolean): FunctionType | number {
   const start = reader.offset;
   const byte = readByte(reader, 'a type');
-  if (byte === 0x60) return readFunctionType(reader, isPlain);
+  if (byte === 0x60) return readFunctionType(reader, isPlain, isOpen);
   if (byte === 0x5e) {
     readFieldType(reader);
-    return null;
+    return 0;
   }
   if (byte === 0x5f) {
     const fieldCount = readCount(reader, 'the number of fields', 2);
     for (let index = 0; index < fieldCount; index++) readFieldType(reader);
-    return null;
+    return fieldCount;
   }
   throw unknownType(byte, 'a function, structure or array type', start);
 }
 
-function readFunctionType(reader: ByteReader, isPlain: boolean): FunctionType {
+function readFunctionType(reader: ByteReader, isPlain: boolean, isOpen: boolean): FunctionType {
   const parameterCount = readCount(reader, 'the number of parameters');
   const parametersStart = reader.offset;
   for (let index = 0; index < parameterCount; index++) readValueType(reader);
   const resultCount = readCount(reader, 'the number of results');
   const resultsStart = reader.offset;
   for (let index = 0; index < resultCount; index++) readValueType(reader);
-  return { parametersStart, parameterCount, resultsStart, resultCount, end: reader.offset, isPlain };
+  return { parametersStart, parameterCount, resultsStart, resultCount, end: reader.offset, isPlain, isOpen };
 }
 
 function readFieldType(reader: ByteReader): void {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeProgram } from '../../../test/helpers/call-trees/make-program.ts';
+import { volume } from '../../../test/helpers/volume.ts';
 import regressions from './regressions.json' with { type: 'json' };
 import { checkCallTree } from './support/check-call-tree.ts';
 
-const programCount = 4_000;
+const programCount = volume(400, 4_000);
 
 describe('instrument() on programs whose events are known', () => {
   it(`reports exactly the events of ${programCount} programs, which end as before`, (test) => {

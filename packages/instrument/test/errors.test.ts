@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { runInNewContext } from 'node:vm';
 import { wat } from '../../../test/helpers/wat.ts';
-import { describeModule, type InstrumentErrorCode, instrument } from '../src/index.ts';
+import {
+  describeModule,
+  type InstrumentErrorCode,
+  type InstrumentOptions,
+  instrument,
+  listFunctions,
+  listProposals,
+} from '../src/index.ts';
 import { body, emptyType, moduleOf, repeated, section, vector } from './support/big-module.ts';
 import { leb } from './support/sections.ts';
 
@@ -39,7 +47,7 @@ const refusals: Record<string, Refusal> = {
     bytes: [0, 0x61, 0x73, 0x6d, 0x0d, 0, 1, 0],
     code: 'component_not_supported',
     offset: 4,
-    message: /found a component.*wasm-tools component unbundle/,
+    message: /found a component.*wasm-tools component unbundle.*world that has `import dylibso:observe\/instrument`/,
   },
   'an unknown section': { bytes: [...preamble, 77, 0], code: 'invalid_module', offset: 8, message: /found 77/ },
   'a section beyond the end': { bytes: [...preamble, 1, 9, 0], code: 'invalid_module', offset: 9, message: /found 9/ },
@@ -153,6 +161,48 @@ describe('describeModule()', () => {
       isExported: false,
       isShared: false,
     });
+  });
+});
+
+describe('what is handed in', () => {
+  const module = Uint8Array.from(preamble);
+  const notBytes: Record<string, [unknown, RegExp]> = {
+    'an ArrayBuffer': [module.buffer, /as a Uint8Array, found ArrayBuffer$/],
+    'another view': [new DataView(module.buffer), /found DataView$/],
+    null: [null, /found null$/],
+    nothing: [undefined, /found undefined$/],
+    text: ['x', /found a string$/],
+    'an array': [[...module], /found Array$/],
+    'an object that says that it is one': [{ [Symbol.toStringTag]: 'Uint8Array' }, /found/],
+  };
+  for (const [what, [bytes, message]] of Object.entries(notBytes)) {
+    it(`is refused by a typed error where it is ${what}`, () => {
+      for (const read of [describeModule, instrument, listFunctions, listProposals]) {
+        assert.throws(() => read(bytes as Uint8Array), { name: 'InstrumentError', code: 'not_wasm', message });
+      }
+    });
+  }
+
+  it('may be a Buffer, and an array of another realm', () => {
+    const elsewhere = runInNewContext('Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0)') as Uint8Array;
+    for (const bytes of [Buffer.from(module), elsewhere]) assert.equal(instrument(bytes).report.totalFunctions, 0);
+  });
+
+  it('may have no option that is not known: a slip would trace everything', () => {
+    const refusals: [unknown, RegExp][] = [
+      [{ alowed: ['f'] }, /found "alowed"$/],
+      [{ allowed: ['f'], Patterns: true }, /found "Patterns"$/],
+      ['allowed', /to be an object, found a string$/],
+      [null, /to be an object, found null$/],
+      [['allowed'], /to be an object, found an array$/],
+      [{ onProgress: 1 }, /"onProgress" to be a function, found a number$/],
+    ];
+    for (const [options, message] of refusals) {
+      for (const read of [instrument, listFunctions]) {
+        const refusal = { name: 'InstrumentError', code: 'invalid_config', message };
+        assert.throws(() => read(module, options as InstrumentOptions), refusal);
+      }
+    }
   });
 });
 

@@ -3,11 +3,12 @@ import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
+import { volume } from '../../../test/helpers/volume.ts';
 import regressions from './regressions.json' with { type: 'json' };
 import { compareRuns } from './support/translate-to-fuzz/compare.ts';
 import { createModuleMaker } from './support/translate-to-fuzz/generator.ts';
 
-const moduleCount = 1_000;
+const moduleCount = volume(50, 1_000);
 
 describe("instrument() on modules of binaryen's fuzzer", () => {
   const folder = fs.mkdtempSync(path.join(tmpdir(), 'tenon-translate-to-fuzz-'));

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { displayName, id, timestamp } from './fields.ts';
 import { maxPasswordLength, minPasswordLength } from './password-length.ts';
-import { app, tokenScope } from './schemas.ts';
+import { app, memberRole, tokenScope } from './schemas.ts';
 
 /** Accounts, sign-in and sessions, as they go over the wire. */
 
@@ -32,6 +32,7 @@ export type Account = Static<typeof account>;
 /** What a page needs to know before anything else. */
 export const sessionState = Type.Object({
   signUp: signUpMode,
+  maxModuleBytes: Type.Integer({ description: 'the largest module that the server accepts, in bytes' }),
   account: Type.Union([account, Type.Null()], {
     description: 'who is signed in in this browser; `null` when nobody is',
   }),
@@ -69,6 +70,9 @@ export type PasswordConfirmation = Static<typeof passwordConfirmation>;
 export const passwordReset = Type.Object({
   code: Type.String({ minLength: 1, maxLength: 200, description: "the link's code, which the operator gives" }),
   password: newPasswordField,
+  revokeTokens: Type.Optional(
+    Type.Boolean({ description: 'revoke all access tokens and API keys too; default `true`' }),
+  ),
 });
 export type PasswordReset = Static<typeof passwordReset>;
 
@@ -114,6 +118,10 @@ export type AccountDeletion = Static<typeof accountDeletion>;
 /** What the holder of an invitation's code may know before deciding: never the guest key. */
 export const invitationPreview = Type.Object({
   app: Type.Object({ id: app.properties.id, name: Type.String() }),
+  role: Type.Union([memberRole, Type.Literal('guest')], { description: 'what the user who accepts it becomes' }),
+  invitedBy: Type.Union([Type.String(), Type.Null()], {
+    description: "the name of the member who invites to the team; `null` for a guest's invitation",
+  }),
   expiresAt: timestamp('when it stops working'),
   allowsSignUp: Type.Boolean({ description: 'whether an account can be made with the code' }),
 });

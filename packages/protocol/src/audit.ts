@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { type AuditAction, auditActions } from './audit-actions.ts';
 import { id, timestamp } from './fields.ts';
+import { defaultPageLimit, pageParameters } from './pages.ts';
 
 /** The audit trail as it goes over the wire. */
 
@@ -65,9 +66,6 @@ export const operatorAuditEntry = Type.Object({
 });
 export type OperatorAuditEntry = Static<typeof operatorAuditEntry>;
 
-/** How many entries a page has when nothing is said: a trail never comes whole. */
-export const defaultAuditLimit = 100;
-
 const actionName = Type.Unsafe<AuditAction>(
   Type.String({ enum: Object.keys(auditActions), description: 'entries of one action alone' }),
 );
@@ -77,14 +75,7 @@ const trailQuery = {
   target: Type.Optional(Type.String({ maxLength: 400, description: 'entries about one thing alone: its id' })),
   from: Type.Optional(timestamp('the first moment')),
   to: Type.Optional(timestamp('the moment before which they end')),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 1000,
-      description: `the most entries in the answer; ${defaultAuditLimit} when it is left out, and all in an export`,
-    }),
-  ),
-  cursor: Type.Optional(Type.String({ maxLength: 200, description: '`nextCursor` of the page before' })),
+  ...pageParameters(`${defaultPageLimit} when it is left out, and all in an export`),
 };
 
 /** How an export is written: an entry a line as JSON, or a table. */

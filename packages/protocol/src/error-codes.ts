@@ -16,6 +16,7 @@ export const errorCodes = {
   sign_up_closed: { status: 403, title: 'Accounts are not open to everybody here' },
   password_required: { status: 403, title: 'The password is needed again' },
   plugin_blocked: { status: 403, title: 'The plugin is blocked' },
+  quota_exceeded: { status: 403, title: 'A quota is used up' },
   not_a_guest: { status: 403, title: 'Only a guest can publish' },
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
@@ -49,6 +50,7 @@ export const errorCodes = {
   headers_too_large: { status: 431, title: 'The header fields are too large' },
   internal: { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Temporarily unavailable' },
+  content_damaged: { status: 500, title: 'The stored content is damaged' },
   storage_full: { status: 507, title: 'The storage is full' },
 } as const satisfies Record<string, { status: number; title: string }>;
 

@@ -377,7 +377,7 @@ describe('parseExtensionPointSchema()', () => {
     ['exports: {a: {input: {type: "🦀", nullable: 1}}}', 1, 29, /found "🦀"/],
     ['exports: &e [a-b]\nimports: *e', 1, 14, /identifier/],
     [`exports: &e [a]\nx-b: [${'*e,'.repeat(200)}]`, 2, 7, /too many aliases/],
-    [Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`).join('\n'), 8572, 6, /60000 tokens/],
+    [Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`).join('\n'), 1429, 7, /10000 tokens/],
   ];
   for (const [text, line, column, detail] of places) {
     it(`finds line ${line}, column ${column} of ${JSON.stringify(text.slice(0, 50))}`, () => {
@@ -448,9 +448,29 @@ describe('parseExtensionPointSchema()', () => {
 
   it('refuses a text of too many tokens, or nested too deep for its parser, in words', () => {
     const many = Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`).join('\n');
-    assert.match(refusal(many), /line 8\d{3}, column \d+: .*60000 tokens/);
+    assert.match(refusal(many), /line 1\d{3}, column \d+: .*10000 tokens/);
     assert.match(refusal('['.repeat(20_000)), /nested more than 64 deep/);
     assert.match(refusal('- '.repeat(20_000)), /nested more than 64 deep/);
+    assert.match(refusal('? '.repeat(4_000)), /nested more than 64 deep/);
+    assert.match(
+      refusal(Array.from({ length: 600 }, (_, at) => `${' '.repeat(at)}a:`).join('\n')),
+      /nested more than 64 deep/,
+    );
+  });
+
+  it('counts tokens and nesting before the parser sees the text', () => {
+    // The parser would say of each that it is no YAML; the count comes first.
+    assert.match(refusal(`a: ]${'['.repeat(70)}`), /line 1, column \d+: nested more than 64 deep$/);
+    assert.match(refusal(`a: ]\n${'- '.repeat(300)}`), /line 2, column \d+: nested more than 64 deep$/);
+    assert.match(refusal(`a: ]\n${'k: 1\n'.repeat(9_000)}`), /10000 tokens$/);
+  });
+
+  it('takes a text that is nested as deep as a schema may be', () => {
+    const deep = (open: string, close: string) => `x-a: ${open.repeat(62)}1${close.repeat(62)}`;
+    for (const text of [deep('[', ']'), deep('{a: ', '}'), `x-a:\n  ${'- '.repeat(62)}1`])
+      parseExtensionPointSchema(text);
+    const block = Array.from({ length: 62 }, (_, at) => `${'  '.repeat(at)}x-${at}: &a${at} !!map`).join('\n');
+    parseExtensionPointSchema(`${block}\n${'  '.repeat(62)}x-last: 1`);
   });
 
   it('takes any text or refuses it with places in it, and takes what it has taken again', () => {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { type IdKind, idPattern } from './ids.ts';
+import { displayNamePattern } from './names.ts';
 
 /** The kinds of fields that many schemas share. */
 
@@ -12,4 +13,4 @@ export const timestamp = (what: string) =>
 
 /** A name that people gave and people read. */
 export const displayName = (what: string) =>
-  Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description: what });
+  Type.String({ minLength: 1, maxLength: 200, pattern: displayNamePattern, description: what });

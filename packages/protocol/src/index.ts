@@ -10,6 +10,7 @@ export * from './login.ts';
 export * from './names.ts';
 export * from './news.ts';
 export * from './oauth.ts';
+export * from './pages.ts';
 export * from './password-length.ts';
 export * from './schema-trial.ts';
 export * from './schemas.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { guestKeyFault, isContentAddress, isPluginName, isSemver } from './names.ts';
+import { displayNamePattern, guestKeyFault, isContentAddress, isPluginName, isSemver } from './names.ts';
 
 describe('guestKeyFault()', () => {
   it('finds nothing wrong with a legal key', () => {
@@ -79,4 +79,38 @@ describe('isContentAddress()', () => {
       assert.ok(!isContentAddress(text), text);
     }
   });
+});
+
+describe('displayNamePattern', () => {
+  const pattern = new RegExp(displayNamePattern, 'u');
+  const invisible = [
+    '',
+    '  ',
+    '\u200b',
+    '\u200b\u200d \u2060',
+    '\ufeff',
+    '\u00ad',
+    '\u3164',
+    '\u2800',
+    '\u0301',
+    '\ue000',
+  ];
+  const controls = ['\u202etxt.exe', 'a\u202ab', 'a\u202c', 'a\u2066b\u2069'];
+  for (const name of [...invisible, ...controls]) {
+    it(`refuses ${JSON.stringify(name)} (${name.length})`, () => assert.ok(!pattern.test(name)));
+  }
+
+  for (const name of [
+    'Ada',
+    ' Ada ',
+    'نام',
+    'مي\u200cخواهم',
+    '日本',
+    '👩\u200d👩\u200d👧',
+    '<b>&</b>',
+    'e\u0301',
+    '.',
+  ]) {
+    it(`takes ${JSON.stringify(name)}`, () => assert.ok(pattern.test(name)));
+  }
 });

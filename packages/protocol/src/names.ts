@@ -43,6 +43,13 @@ export function isSemver(text: string): boolean {
   return text.length <= maxSemverLength && semver.test(text);
 }
 
+/**
+ * A regular expression's source (flag `u`) that a name for people matches: it has a visible character and no bidirectional control
+ * (embedding, override, isolate), which reorders the text around it. Joiners inside a name are legal: scripts and emoji need them.
+ */
+export const displayNamePattern =
+  '^(?=[\\s\\S]*[^\\s\\p{C}\\p{M}\\u115f\\u1160\\u2800\\u3164\\uffa0])[^\\u202a-\\u202e\\u2066-\\u2069]*$';
+
 /** The most characters of a note or a reason. */
 export const maxReasonLength = 500;
 

@@ -13,11 +13,17 @@ import {
 } from 'yaml';
 import { maxSchemaFaults, SchemaError, type SchemaFault, type TextPosition } from './schema-error.ts';
 
-/** How many tokens a YAML text may have: about eight make an entry, and all of them are read while other requests wait. */
-const maxTokens = 60_000;
+/** How many tokens a YAML text may have: about seven make an entry. */
+const maxTokens = 10_000;
+
+/** How deep a text may be nested, as its value may: see `schema-value.ts`. The parser takes time in proportion to the depth for each token. */
+const maxDepth = 64;
 
 /** How often aliases may repeat what their anchors name, all in all: what the parser allows by default. */
 const maxAliasCount = 100;
+
+/** A level of a block has up to four tokens in a line: an indicator, an anchor, a tag, and a key or value. */
+const maxColumns = 4 * maxDepth;
 
 /** Which half of an entry is meant: a name that is wrong is its key's matter, all else its value's. */
 export type EntryPart = 'key' | 'value';
@@ -41,7 +47,7 @@ export function readSchemaText(text: string): SchemaText {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
-  demandFewTokens(text);
+  demandSimpleText(text);
   // The parser's own check of keys compares each with all others: a second for 10,000 of them.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, schema: 'core' });
   throwFaults([...syntaxFaults(document.errors, positionOf), ...repeatedKeys(document, positionOf)]);
@@ -76,13 +82,28 @@ function syntaxFaults(errors: readonly YAMLError[], positionOf: (offset: number)
   return [...byLine.values()];
 }
 
-function demandFewTokens(text: string): void {
+/** Counts tokens and nesting, in time that is in proportion to the text, before the parser sees it. */
+function demandSimpleText(text: string): void {
   let tokens = 0;
   let offset = 0;
+  let lineStart = 0;
+  let flowDepth = 0;
+  const columns: number[] = []; // where the blocks around the present place begin
   for (const token of new Lexer().lex(text)) {
-    if (++tokens > maxTokens) throw fault(`the text has more than ${maxTokens} tokens`, countLines(text, offset));
     // The lexer's own marks for documents and scalars stand for nothing in the text.
-    if (token !== '\u0002' && token !== '\u0018' && token !== '\u001f') offset += token.length;
+    const isMark = token === '\u0002' || token === '\u0018' || token === '\u001f';
+    if (++tokens > maxTokens) throw fault(`the text has more than ${maxTokens} tokens`, countLines(text, offset));
+    if (token === '[' || token === '{') flowDepth++;
+    else if (token === ']' || token === '}') flowDepth = Math.max(0, flowDepth - 1);
+    if (!isMark && flowDepth === 0 && token.trim() !== '' && token !== ':') {
+      const column = offset - lineStart;
+      while ((columns.at(-1) ?? -1) >= column) columns.pop();
+      columns.push(column);
+    }
+    if (flowDepth > maxDepth || columns.length > maxColumns)
+      throw fault(`nested more than ${maxDepth} deep`, countLines(text, offset));
+    if (!isMark) offset += token.length;
+    if (token.endsWith('\n')) lineStart = offset;
   }
 }
 

@@ -1,25 +1,8 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { displayName, id, timestamp } from './fields.ts';
 import { contentAddressPattern, pluginNamePattern } from './names.ts';
 import { pluginStatus, versionSummary } from './versions.ts';
 import { wasmProposals } from './wasm-proposals.ts';
-
-/** A list: `objects` in the order of their ids, and a cursor for the next page when `limit` was sent and there is one. */
-export function listOf<T extends TSchema>(item: T) {
-  return Type.Object({
-    objects: Type.Array(item),
-    nextCursor: Type.Optional(
-      Type.String({ description: 'send it as `cursor` for the next page; absent on the last' }),
-    ),
-  });
-}
-
-/** How a list is cut into pages. Without `limit` it comes whole. */
-export const pageQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'the most entries in the answer' })),
-  cursor: Type.Optional(Type.String({ maxLength: 200, description: '`nextCursor` of the page before' })),
-});
-export type PageQuery = Static<typeof pageQuery>;
 
 export const memberRole = Type.Union([Type.Literal('owner'), Type.Literal('admin'), Type.Literal('viewer')]);
 export type MemberRole = Static<typeof memberRole>;
@@ -49,12 +32,32 @@ export const member = Type.Object({
   userId: id('user', 'the member'),
   name: Type.String({ description: "the user's name" }),
   role: memberRole,
+  guestIds: Type.Array(id('guest', 'a guest'), {
+    description: 'the first 20 guests that the member holds in the application',
+  }),
   createdAt: timestamp('when the user became a member'),
 });
 export type Member = Static<typeof member>;
 
 export const memberInput = Type.Object({ role: memberRole });
 export type MemberInput = Static<typeof memberInput>;
+
+/** What happens to the guests that a member holds, when the member is removed. */
+export const memberRemovalQuery = Type.Object({
+  guests: Type.Optional(
+    Type.Union([Type.Literal('keep'), Type.Literal('remove')], {
+      description: 'whether the guests that the member holds are taken away too; default `keep`',
+    }),
+  ),
+});
+
+/** An invitation to the team. `email` and `name` are notes for the team itself. */
+export const memberInvitationInput = Type.Object({
+  role: memberRole,
+  email: Type.Optional(Type.String({ maxLength: 320 })),
+  name: Type.Optional(Type.String({ maxLength: 200 })),
+});
+export type MemberInvitationInput = Static<typeof memberInvitationInput>;
 
 /**
  * An extension point's schema: any JSON object. `exports` is a map keyed by export name in every answer; a list of names, or
@@ -120,7 +123,7 @@ export type ExtensionPointUpdate = Static<typeof extensionPointUpdate>;
 
 /** A1's body. `email` and `name` are notes for the application's own team, sent by older clients. */
 export const invitationInput = Type.Object({
-  deliveryMethod: Type.String({ description: '`link` is the one that is supported' }),
+  deliveryMethod: Type.Optional(Type.String({ default: 'link', description: '`link`, the only supported value' })),
   guestKey: Type.String({ minLength: 1, description: 'the guest key to assign; guests never see it' }),
   email: Type.Optional(Type.String({ maxLength: 320 })),
   name: Type.Optional(Type.String({ maxLength: 200 })),
@@ -157,6 +160,20 @@ export const invitation = Type.Object({
 });
 export type Invitation = Static<typeof invitation>;
 
+/** An invitation to the team as the application's members see it. */
+export const memberInvitation = Type.Object({
+  id: id('invitation', 'the invitation'),
+  role: memberRole,
+  status: invitationStatus,
+  invitedBy: Type.Object({ userId: id('user', 'the member who made it'), name: Type.String() }),
+  email: Type.Union([Type.String(), Type.Null()]),
+  name: Type.Union([Type.String(), Type.Null()]),
+  createdAt: timestamp('when it was made'),
+  expiresAt: timestamp('when it stops working'),
+  settledAt: Type.Union([timestamp('when it was accepted, declined or revoked'), Type.Null()]),
+});
+export type MemberInvitation = Static<typeof memberInvitation>;
+
 /** A guest as the application's members see it. */
 export const guest = Type.Object({
   id: id('guest', 'the guest'),
@@ -181,6 +198,7 @@ export const invitationSettled = Type.Object({
   status: Type.Union([Type.Literal('accepted'), Type.Literal('declined')]),
   app: Type.Object({ id: id('app', 'the application that invited'), name: Type.String() }),
   guestId: Type.Optional(id('guest', 'the guest that the user now holds')),
+  role: Type.Optional(memberRole),
 });
 export type InvitationSettled = Static<typeof invitationSettled>;
 
@@ -241,7 +259,12 @@ export const tokenInput = Type.Object({
   ),
   appId: Type.Optional(id('app', 'restrict it to one application')),
   expiresInDays: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 3650, description: "default 90, but never past the asking token's own end" }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 3650,
+      description:
+        "with `publish` or `manage`: default 7, at most 90; otherwise default 90; never past a program's own token's end",
+    }),
   ),
 });
 export type TokenInput = Static<typeof tokenInput>;
@@ -257,11 +280,21 @@ export const apiKeyInfo = Type.Object({
   id: id('apiKey', 'the API key'),
   name: Type.String(),
   createdAt: timestamp('when it was made'),
+  expiresAt: timestamp('when it ends'),
   lastUsedAt: Type.Union([timestamp('when it was last used, to the minute'), Type.Null()]),
 });
 export type ApiKeyInfo = Static<typeof apiKeyInfo>;
 
-export const apiKeyInput = Type.Object({ name: displayName('to tell it from others') });
+export const apiKeyInput = Type.Object({
+  name: displayName('to tell it from others'),
+  expiresInDays: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 365,
+      description: "default 90; never past a program's own token's end",
+    }),
+  ),
+});
 export type ApiKeyInput = Static<typeof apiKeyInput>;
 
 /** A new API key: the one answer that carries its secret. */

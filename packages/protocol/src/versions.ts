@@ -100,3 +100,16 @@ export const guestBinding = Type.Object({
   updatedAt: nullable(timestamp('when what is bound last changed; `null` when nothing was bound yet')),
 });
 export type GuestBinding = Static<typeof guestBinding>;
+
+/** Bytes that a deleted plugin left withdrawn: its publisher can't publish them, under whatever name. */
+export const withdrawal = Type.Object({
+  contentAddress: Type.String({ pattern: contentAddressPattern }),
+  user: Type.Object({ id: id('user', 'the publisher'), name: Type.String() }),
+  pluginName: Type.String({ description: "the deleted plugin's name" }),
+  state: Type.Union([Type.Literal('yanked'), Type.Literal('rejected'), Type.Literal('blocked')], {
+    description: 'what the team decided; rejected bytes can be published, and await approval',
+  }),
+  reason: Type.Union([Type.String(), Type.Null()]),
+  withdrawnAt: timestamp('when the plugin was deleted'),
+});
+export type Withdrawal = Static<typeof withdrawal>;

@@ -10,6 +10,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { App, ExtensionPoint } from '@tenon/protocol';
+import { raisedQuotas } from '../../../test/helpers/raised-quotas.ts';
 import { loadConfig } from '../src/index.ts';
 import { type BareServer, startBareServer } from './support/contenders.ts';
 import { cpuTimeUs } from './support/cpu-time.ts';
@@ -181,7 +182,12 @@ async function measureStore(store: StoreName, options: ScaleOptions, folder: str
   const stores = await startStores(store);
   defer(() => stores.stop());
   const { environment: reserved } = await stores.reserve();
-  const environment = { ...reserved, TENON_WRITES_PER_SECOND: '1000000', TENON_WRITE_BURST: '1000000' };
+  const environment = {
+    ...reserved,
+    TENON_WRITES_PER_SECOND: '1000000',
+    TENON_WRITE_BURST: '1000000',
+    TENON_QUOTAS: raisedQuotas,
+  };
   const dataDir = join(folder, `${store}-data`);
   const scene = await makeScene(join(folder, `${store}-making`), dataDir, environment);
   const openTarget = async () =>

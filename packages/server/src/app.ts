@@ -1,11 +1,14 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { isOutOfDescriptors } from './descriptors.ts';
 import { answerError } from './http/answer-error.ts';
 import { answerAskedBefore } from './http/asked-before.ts';
 import { answerClientError, bareAnswer } from './http/client-error.ts';
 import { limitConnections } from './http/connections.ts';
+import { readCookie } from './http/cookies.ts';
 import { corsHeaders, preflightHeaders } from './http/cors.ts';
 import { HttpError, unavailable } from './http/http-error.ts';
+import { requireKnownHost, showsBrowser, transportSecurity } from './http/known-hosts.ts';
 import { oneAtATime } from './http/one-at-a-time.ts';
 import type { Parts } from './http/parts.ts';
 import { createPathTable, type PathTable } from './http/path-table.ts';
@@ -16,6 +19,9 @@ import type { Route } from './http/route.ts';
 import { routesOf } from './http/routes/all.ts';
 import { tendConnections } from './http/tend-connections.ts';
 import type { RequestCounts } from './metrics/count-requests.ts';
+
+/** How many unused connections are closed when the process has no descriptors left. */
+const spareConnections = 32;
 
 /** Puts the HTTP side together from its parts. It listens to nothing: `main.ts` does, and tests inject requests. */
 export function createApp(parts: Parts, routes: readonly Route[] = routesOf(parts.settings.only)): FastifyInstance {
@@ -56,7 +62,10 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
   // Routes read their own bodies, once the caller was let in.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
-  app.setErrorHandler((error, request, reply) => answerError(parts, error, request, reply));
+  app.setErrorHandler((error, request, reply) => {
+    if (isOutOfDescriptors(error)) connections.closeUnused(spareConnections);
+    answerError(parts, error, request, reply);
+  });
 
   // Streams of news would hold up the shutdown for as long as their clients listen.
   app.addHook('preClose', (done) => {
@@ -64,6 +73,7 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
     done();
   });
   for (const told of [parts.requests, parts.traces]) if (told !== undefined) app.addHook('onRequest', routeHook(told));
+  app.addHook('onRequest', hostHook(parts));
   for (const route of routes) registerRoute(app, parts, route);
   const paths = createPathTable(routes);
   app.setNotFoundHandler((request, reply) => answerUnrouted(parts, paths, request, reply));
@@ -98,6 +108,17 @@ function listenForRequests(
   };
   app.server.on('request', oneAtATime(serve));
   requests?.watchConnections(app.server);
+}
+
+/** Stands before every route, and before what no route takes. */
+function hostHook(parts: Parts) {
+  const { addresses, settings } = parts;
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    if (addresses.base().startsWith('https:')) reply.header(...transportSecurity);
+    const isBrowser = showsBrowser(request.raw) || readCookie(parts, request, 'session') !== undefined;
+    requireKnownHost({ addresses, listenHost: settings.host }, request.raw, isBrowser);
+    done();
+  };
 }
 
 function routeHook(told: Pick<RequestCounts, 'routed'>) {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Context } from './domain/context.ts';
+import { clockGap, longestGapMs } from './domain/housekeeping/clock-gap.ts';
 import { collect } from './domain/housekeeping/collect.ts';
 
 /** The collector at work in a server. */
@@ -46,10 +47,20 @@ export function startCollector(
 
 async function runOnce(context: Context, graceMs: number, log: Logger, signal: AbortSignal): Promise<void> {
   try {
+    // A clock that is wrong would end every grace at once.
+    if ((await clockGap(context)) > longestGapMs) return;
     const startedMs = context.clock();
     const collected = await collect(context, { graceMs, signal });
     if (collected === undefined) return void log.debug('another process collects');
-    const hasDone = collected.adopted + collected.newlyUnused + collected.deleted + collected.unfinished > 0;
+    const { heldBack, unknown } = collected;
+    if (heldBack > 0) {
+      log.warn(
+        { heldBack },
+        'gc: kept unused contents, which are too many to delete unasked: tenon admin collect --force',
+      );
+    }
+    if (unknown > 0) log.warn({ unknown }, 'gc: kept objects that the database does not know: tenon admin verify');
+    const hasDone = collected.newlyUnused + collected.deleted + collected.unfinished > 0;
     const durationMs = context.clock() - startedMs;
     log[hasDone ? 'info' : 'debug']({ ...collected, durationMs }, 'collected what no version names');
   } catch (error) {

@@ -110,6 +110,13 @@ export const trustedAddress: Reader<string> = (value) => {
   return value;
 };
 
+/** The name of a header field (RFC 9110 §5.1); kept in lower case. */
+export const fieldName: Reader<string> = (value) => {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(value))
+    throw new Error(`must be the name of a header field, not ${JSON.stringify(value)}`);
+  return value.toLowerCase();
+};
+
 export function list<T>(item: Reader<T>): Reader<readonly T[]> {
   return (value) =>
     value

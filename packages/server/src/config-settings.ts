@@ -4,6 +4,7 @@ import {
   choice,
   databaseUrl,
   days,
+  fieldName,
   httpUrl,
   list,
   port,
@@ -15,6 +16,8 @@ import {
   workerCount,
   yesOrNo,
 } from './config-readers.ts';
+import { defaultQuotas, type Quotas } from './domain/quotas.ts';
+import { quotaList } from './quota-setting.ts';
 import { type Setting, setting } from './setting.ts';
 import { tracingSettings } from './tracing/settings.ts';
 
@@ -47,7 +50,13 @@ export const settings = {
     'TENON_TRUSTED_PROXIES',
     list(trustedAddress),
     [],
-    'addresses and CIDR ranges, separated by commas, whose forwarded and x-forwarded-for headers count',
+    'addresses and CIDR ranges of proxies, separated by commas, whose forwarding header counts',
+  ),
+  forwardedHeader: setting(
+    'TENON_FORWARDED_HEADER',
+    fieldName,
+    'x-forwarded-for',
+    'the one header field in which those proxies tell the address of a client: `forwarded` is read as RFC 7239 has it, any other one as a list of addresses, the nearest last. All others are ignored',
   ),
   logLevel: setting(
     'TENON_LOG_LEVEL',
@@ -148,7 +157,7 @@ export const settings = {
     'TENON_MAX_BODY_MEMORY_BYTES',
     byteSize,
     512 * MiB,
-    'how much of all bodies together is held in memory, and no account with several requests holds more than is left for others; a request beyond it is answered 503',
+    'the memory for the bodies of all requests and responses together. An account with several requests holds at most what is left for others. A request beyond that is answered 503',
   ),
   maxHeaderBytes: setting(
     'TENON_MAX_HEADER_BYTES',
@@ -161,6 +170,12 @@ export const settings = {
     positiveInteger,
     1000,
     'the most plugins that one guest may have at one extension point',
+  ),
+  quotas: setting<Quotas>(
+    'TENON_QUOTAS',
+    quotaList,
+    defaultQuotas,
+    'quotas, separated by commas, such as `applications=100,app-bytes=50GiB`; with an id before the name for one account or application: `app_01j29hxk3mfpq8ad68ha6hbsex:app-bytes=200GiB`. See [quotas](limits.md)',
   ),
   answerCacheBytes: setting(
     'TENON_ANSWER_CACHE_BYTES',
@@ -199,11 +214,11 @@ export const settings = {
     4096,
     'how many streams of news there may be at once; further ones are answered 503',
   ),
-  newsStreamsPerToken: setting(
-    'TENON_NEWS_STREAMS_PER_TOKEN',
+  newsStreamsPerAccount: setting(
+    'TENON_NEWS_STREAMS_PER_ACCOUNT',
     positiveInteger,
-    256,
-    "how many of these may be one token's in one application; further ones are answered 429",
+    64,
+    "how many of these may be one account's, with all its tokens; further ones are answered 429. No account gets more than are left for others",
   ),
   newsHeartbeatMs: setting(
     'TENON_NEWS_HEARTBEAT_SECONDS',
@@ -237,6 +252,12 @@ export const settings = {
     'invitation',
     'who may make an account: "open" lets everybody, "invitation" those who hold an invitation\'s link, "off" only those who hold a set-up link of the operator\'s, which the others take too',
   ),
+  createApps: setting(
+    'TENON_CREATE_APPS',
+    choice('operators', 'members', 'all'),
+    'members',
+    'who may make an application: "operators", "members" also accounts that belong to the team of one already, "all" every account, guests included',
+  ),
   sessionLifetimeMs: setting(
     'TENON_SESSION_LIFETIME_SECONDS',
     seconds,
@@ -253,20 +274,20 @@ export const settings = {
     'TENON_PASSWORD_THREADS',
     positiveInteger,
     2,
-    'threads that hash passwords; each takes 64 MiB while it does',
+    'threads that hash passwords; each takes 64 MiB while it does. One more begins when all of them work for one account or address, and another one waits',
   ),
   passwordQueue: setting(
     'TENON_PASSWORD_QUEUE',
     positiveInteger,
     32,
-    'how many passwords may wait for a thread; further ones are answered 503',
+    'how many passwords may wait for a thread, of all accounts and addresses together, which take turns; further ones are answered 503, those first of whoever has the most waiting',
   ),
 
   maxConnections: setting(
     'TENON_MAX_CONNECTIONS',
     positiveInteger,
     10_000,
-    'connections that a node may have open; for a further one the oldest is closed that is not in use, of the network that has the most; where all are in use, a network with more than half of them gives one up to another, and else the further one is answered 503',
+    'connections that a node may have open; for a further one the oldest is closed that is not in use, of the network that has the most; where all are in use, a network with more than half of them gives one up to another, and else the further one is answered 503; fewer where the process may open fewer descriptors (`ulimit -n`), which the log warns of',
   ),
   headerTimeoutMs: setting(
     'TENON_HEADER_TIMEOUT_SECONDS',
@@ -305,29 +326,29 @@ export const settings = {
     'how long a shutdown waits for what is in flight',
   ),
 
-  moduleThreads: setting(
-    'TENON_MODULE_THREADS',
+  moduleWorkers: setting(
+    'TENON_MODULE_WORKERS',
     positiveInteger,
     availableParallelism(),
-    'threads that check and instrument modules; by default as many as there are cores. One more begins when all of them work for one account, and another one waits',
+    'processes that check and instrument modules and read schemas; by default as many as there are cores. One more begins when all of them work for one account, and another one waits',
   ),
   moduleQueue: setting(
     'TENON_MODULE_QUEUE',
     positiveInteger,
     32,
-    'how many modules may wait for a thread, of all accounts together, which take turns; further ones are answered 503, those first of whoever has the most waiting',
+    'how many modules may wait for such a process, of all accounts together, which take turns; further ones are answered 503, those first of whoever has the most waiting',
   ),
-  moduleThreadMemoryMiB: setting(
-    'TENON_MODULE_THREAD_MEMORY_MIB',
+  moduleWorkerMemoryMiB: setting(
+    'TENON_MODULE_WORKER_MEMORY_MIB',
     positiveInteger,
     1024,
-    'the largest JavaScript heap of one thread, in MiB',
+    'the largest JavaScript heap of one such process, in MiB',
   ),
   moduleTimeoutMs: setting(
     'TENON_MODULE_TIMEOUT_SECONDS',
     seconds,
     10 * second,
-    'how long a thread may work on a module, and',
+    'how long a process may work on a module, and',
   ),
   moduleTimeoutPerMiBMs: setting(
     'TENON_MODULE_TIMEOUT_SECONDS_PER_MIB',
@@ -353,7 +374,7 @@ export const settings = {
     'TENON_CODE_TRIES_PER_MINUTE',
     positiveInteger,
     20,
-    'unknown codes of invitations, links and command-line logins a minute that one address may try',
+    'unknown codes of invitations, links and command-line logins a minute that one address may try, and unknown tokens that it may revoke',
   ),
   deviceLoginsPerMinute: setting(
     'TENON_DEVICE_LOGINS_PER_MINUTE',
@@ -383,7 +404,13 @@ export const settings = {
     'TENON_SIGN_UPS_PER_HOUR',
     positiveInteger,
     20,
-    'accounts an hour that one address may make where sign-up is open',
+    'accounts an hour that one address may make, other than by links of the operator',
+  ),
+  inviterSignUpsPerDay: setting(
+    'TENON_INVITER_SIGN_UPS_PER_DAY',
+    positiveInteger,
+    20,
+    'accounts a day that may be made through the invitations of one account',
   ),
 
   ...tracingSettings,

@@ -47,7 +47,7 @@ describe('loadConfig()', () => {
       TENON_TRUSTED_PROXIES: '10.0.0.0/8, nonsense',
       TENON_ONLY: 'distribution',
       TENON_MAX_JSON_BYTES: '1e3',
-      TENON_MODULE_THREADS: '0',
+      TENON_MODULE_WORKERS: '0',
     };
     assert.throws(
       () => loadConfig({ logLevel: 'loud' }, environment),

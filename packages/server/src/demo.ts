@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type TokenScope, tokenScope } from '@tenon/protocol';
+import { type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
 import type { Actor, AppAccess, ExtensionPointAccess } from './domain/access.ts';
 import { createApp } from './domain/apps.ts';
 import type { Context } from './domain/context.ts';
@@ -7,12 +7,13 @@ import { createExtensionPoint } from './domain/extension-points.ts';
 import { inviteGuest } from './domain/guests.ts';
 import { storeBlob } from './domain/housekeeping/with-blob.ts';
 import { acceptInvitation } from './domain/invitations.ts';
-import type { CheckedModule, Transaction } from './domain/ports.ts';
+import type { CheckedModule, Store, Transaction } from './domain/ports.ts';
 import { contentAddressOf, publish } from './domain/publish.ts';
 import { noLimits } from './domain/records.ts';
+import { hashSecret } from './domain/secrets.ts';
 import { passwordIdentityRecord } from './domain/sign-up.ts';
 import { insertOperator } from './domain/status/operators.ts';
-import { defaultTokenLifetimeDays, issueApiKey, issueToken } from './domain/tokens.ts';
+import { issueApiKey, issueToken, type NewToken, tokenLifetimeDays } from './domain/tokens.ts';
 import { createUser } from './domain/users.ts';
 import type { QuickstartSecrets } from './quickstart-file.ts';
 
@@ -70,20 +71,19 @@ export async function makeDemo(
   const owner = await createUser(within, { name: 'Demo owner', email: demoEmail });
   await tx.insertIdentity(passwordIdentityRecord(owner.id, demoEmail, passwordHash, context.clock()));
   await insertOperator(within, tx, owner.id, 'first_account');
-  const token = await issueToken(within, owner.id, {
-    name: 'quickstart',
-    scopes: tokenScope.anyOf.map((scope): TokenScope => scope.const),
-    appId: null,
-    expiresAtMs: context.clock() + defaultTokenLifetimeDays * dayMs,
-  });
-  const apiKey = await issueApiKey(within, owner.id, 'quickstart');
+  const token = await issueDemoToken(within, owner.id);
+  const apiKey = await issueApiKey(within, owner.id, demoSecretName);
   const actor: Actor = { ...token.record, tokenId: token.record.id };
 
   const access: AppAccess = await createApp(within, actor, 'Demo');
   const extensionPoint = await createExtensionPoint(within, access, { name: 'Greetings', schema });
   const code = await inviteGuest(within, actor, access, { guestKey, deliveryMethod: 'link', name: 'Acme' });
   const { guest } = await acceptInvitation(within, actor, code);
-  const atExtensionPoint: ExtensionPointAccess = { ...access, guests: [guest], extensionPoint };
+  const atExtensionPoint: ExtensionPointAccess = {
+    ...access,
+    guests: guest === undefined ? [] : [guest],
+    extensionPoint,
+  };
   await publish(within, actor, atExtensionPoint, { userId: owner.id, name: pluginName }, { bytes: sample });
 
   return {
@@ -98,6 +98,49 @@ export async function makeDemo(
   };
 }
 
+/** The name of the demo's token and API key. */
+const demoSecretName = 'quickstart';
+
+/** Of all scopes, and for as long as such a token may live. */
+function issueDemoToken(context: Context, userId: UserId): Promise<NewToken> {
+  const scopes = tokenScope.anyOf.map((scope): TokenScope => scope.const);
+  const expiresAtMs = context.clock() + tokenLifetimeDays(scopes).most * dayMs;
+  return issueToken(context, userId, { name: demoSecretName, scopes, appId: null, expiresAtMs });
+}
+
+/**
+ * Makes another token and another API key for the demo's owner where those that `quickstart.env` holds have expired. One that was
+ * revoked stays revoked.
+ *
+ * @param secrets what `quickstart.env` holds
+ * @returns what it should hold, or `undefined` when nothing has expired
+ */
+export async function renewDemo(
+  context: Context,
+  tx: Transaction,
+  secrets: ReadonlyMap<string, string>,
+): Promise<Pick<QuickstartSecrets, 'TENON_TOKEN' | 'TENON_API_KEY'> | undefined> {
+  const [tokenSecret, keySecret] = [secrets.get('TENON_TOKEN'), secrets.get('TENON_API_KEY')];
+  if (tokenSecret === undefined || keySecret === undefined) return undefined;
+  const token = await tx.tokenByHash(hashSecret(tokenSecret));
+  const key = await tx.apiKeyByHash(hashSecret(keySecret));
+  const owner = token && (await tx.user(token.userId));
+  if (token === undefined || owner?.email !== demoEmail || token.name !== demoSecretName) return undefined;
+  const isExpired = (made: { readonly expiresAtMs: number } | undefined) =>
+    made !== undefined && made.expiresAtMs <= context.clock();
+  if (!isExpired(token) && !isExpired(key)) return undefined;
+  const within = { ...context, store: { ...context.store, read: tx, write: inside(tx) } };
+  return {
+    TENON_TOKEN: isExpired(token) ? (await issueDemoToken(within, owner.id)).secret : tokenSecret,
+    TENON_API_KEY: isExpired(key) ? (await issueApiKey(within, owner.id, demoSecretName)).secret : keySecret,
+  };
+}
+
+/** Has a use case take part in a transaction instead of making its own. */
+function inside(tx: Transaction): Store['write'] {
+  return (work) => work(tx);
+}
+
 /**
  * The same parts, except that every use case takes part in one transaction instead of making its own, and that the sample's
  * bytes, which are checked and stored already (unless the collector took them at this very moment), cost no wait inside of it.
@@ -106,11 +149,11 @@ function insideTransaction(context: Context, outer: Transaction, checked: Checke
   const tx = byOperator(outer);
   return {
     ...context,
-    store: { ...context.store, read: tx, write: (work) => work(tx) },
+    store: { ...context.store, read: tx, write: inside(tx) },
     blobs: {
       ...context.blobs,
-      async put(address, bytes) {
-        if ((await context.blobs.size(address)) === undefined) await context.blobs.put(address, bytes);
+      async put(key, bytes) {
+        if ((await context.blobs.size(key)) === undefined) await context.blobs.put(key, bytes);
       },
     },
     checker: { ...context.checker, check: async () => checked },

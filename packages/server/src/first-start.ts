@@ -1,4 +1,4 @@
-import { makeDemo, prepareDemo } from './demo.ts';
+import { makeDemo, prepareDemo, renewDemo } from './demo.ts';
 import type { Context } from './domain/context.ts';
 import { linkUrl, makeSetUpLink } from './domain/one-time-links.ts';
 import type { Transaction } from './domain/ports.ts';
@@ -32,6 +32,10 @@ export interface FirstStartOptions extends DemoWish {
   readonly dataDir: string;
   /** What clients reach the server under: `{base_url}`. */
   readonly url: string;
+  /** Called when the disk has no room for a URL that has changed, or is read-only. */
+  readonly onNotWritten?: (error: unknown) => void;
+  /** Whether this server holds the data folder; another one leaves the URL in `quickstart.env` alone. True by default. */
+  readonly isHolder?: boolean;
 }
 
 /** What of `quickstart.env` is of use. */
@@ -68,6 +72,7 @@ export type FirstStart = QuickstartUse &
 export async function firstStart(context: Context, options: FirstStartOptions): Promise<FirstStart> {
   const reason = noDemoReason(options);
   const isMade = reason === undefined && (await makeDemoOnce(context, options.dataDir));
+  if (reason === undefined && !isMade) await renewDemoSecrets(context, options.dataDir);
   const use = await settleQuickstart(context, options);
   if (isMade) return { state: 'demo_made', ...use };
   const isInUse = await context.store.read.anyUser();
@@ -87,13 +92,24 @@ async function makeDemoOnce(context: Context, dataDir: string): Promise<boolean>
   });
 }
 
-async function settleQuickstart(context: Context, { dataDir, url }: FirstStartOptions): Promise<QuickstartUse> {
+/** Renews what has expired, as the demo is made: the secrets lie in a file of their own before they are committed. */
+async function renewDemoSecrets(context: Context, dataDir: string): Promise<void> {
+  const secrets = readQuickstart(dataDir);
+  if (!secrets.has('TENON_TOKEN')) return;
+  await context.store.write(async (tx) => {
+    const renewed = await renewDemo(context, tx, secrets);
+    if (renewed !== undefined) writePending(dataDir, renewed);
+  });
+}
+
+async function settleQuickstart(context: Context, options: FirstStartOptions): Promise<QuickstartUse> {
+  const { dataDir, url, isHolder = true, onNotWritten } = options;
   return context.store.write(async (tx) => {
     const pending = findPending(dataDir);
     for (const { values } of pending) {
       if (await findToken(tx, values)) writeQuickstart(dataDir, url, values);
     }
-    writeQuickstart(dataDir, url);
+    if (isHolder || !readQuickstart(dataDir).has('TENON_URL')) writeUrl(dataDir, url, onNotWritten);
     for (const { path } of pending) removePending(path);
     const values = readQuickstart(dataDir);
     const token = await findToken(tx, values);
@@ -104,6 +120,16 @@ async function settleQuickstart(context: Context, { dataDir, url }: FirstStartOp
       hasSignIn: identity !== undefined,
     };
   });
+}
+
+/** On a disk that is full or read-only the file stays as it is. */
+function writeUrl(dataDir: string, url: string, onNotWritten: FirstStartOptions['onNotWritten'] = () => {}): void {
+  try {
+    writeQuickstart(dataDir, url);
+  } catch (error) {
+    if (!['EDQUOT', 'ENOSPC', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    onNotWritten(error);
+  }
 }
 
 async function findToken(tx: Transaction, values: ReadonlyMap<string, string>): Promise<TokenRecord | undefined> {

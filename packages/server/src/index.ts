@@ -8,6 +8,7 @@ export { makePasswordLink } from './domain/accounts.ts';
 export { listAllAudit } from './domain/audit/read.ts';
 export type { Context } from './domain/context.ts';
 export { DomainError } from './domain/errors.ts';
+export { trustClock } from './domain/housekeeping/clock-gap.ts';
 export { type Collected, type CollectOptions, collect } from './domain/housekeeping/collect.ts';
 export type { StoreFault } from './domain/housekeeping/ports.ts';
 export { type Verified, type VerifyOptions, verify } from './domain/housekeeping/verify.ts';
@@ -15,8 +16,8 @@ export { linkUrl, type MadeLink, makeSetUpLink } from './domain/one-time-links.t
 export type { ApiKeyRecord, TokenRecord, UserRecord } from './domain/records.ts';
 export { noteChore } from './domain/status/chores.ts';
 export { grantOperator, revokeOperator } from './domain/status/operators.ts';
-export { defaultTokenLifetimeDays, issueApiKey, issueToken, type TokenFields } from './domain/tokens.ts';
-export { createUser, findUser } from './domain/users.ts';
+export { issueApiKey, issueToken, lifetimeEnd, type TokenFields, tokenLifetimeDays } from './domain/tokens.ts';
+export { createUser, describeUser, findUser } from './domain/users.ts';
 export type { FirstStart, NoDemoReason } from './first-start.ts';
 export { toOperatorAuditEntry } from './http/audit-wire.ts';
 export { serveUntilStopped } from './main.ts';

@@ -7,6 +7,11 @@ export function isLoopback(host: string): boolean {
   return address === 'localhost' || address === '::1';
 }
 
+/** Whether a server that listens there does so on all addresses of the machine. */
+export function isWildcard(host: string): boolean {
+  return ['0.0.0.0', '::'].includes(bare(host));
+}
+
 /**
  * Where what listens there is reached when nobody says otherwise: at `localhost` where that leads to it, which is so for this
  * machine's own address and for all addresses, else at the address itself.

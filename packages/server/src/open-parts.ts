@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { type Allowances, createAllowances } from './allowances.ts';
+import { type Allowances, createAllowances, monotonicClock } from './allowances.ts';
 import { createCommonPasswords } from './common-passwords.ts';
 import type { Config } from './config.ts';
 import { demandAudit } from './domain/audit/demand.ts';
@@ -10,9 +10,10 @@ import { createMemories } from './domain/memories/memories.ts';
 import { createNewsFeed, type NewsFeed } from './domain/news/feed.ts';
 import { tellNews } from './domain/news/tell.ts';
 import { createDevicePolls } from './domain/oauth/device-polls.ts';
-import type { Store } from './domain/ports.ts';
+import type { Clock, Store } from './domain/ports.ts';
 import { createReadiness } from './domain/readiness.ts';
 import { createStatusReader } from './domain/status/read.ts';
+import { createStoredContents } from './domain/stored-contents.ts';
 import { createByteBudget } from './http/bodies/byte-budget.ts';
 import { createClientAddresses } from './http/client-address.ts';
 import { defaultConsoleBuilds, readConsole } from './http/console-files.ts';
@@ -20,10 +21,11 @@ import { createContentCache } from './http/content-cache.ts';
 import { createDraining } from './http/draining.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { createSlots } from './http/slots.ts';
+import { createKeyedMutex } from './keyed-mutex.ts';
 import { countBlobs } from './metrics/count-blobs.ts';
 import { countStore } from './metrics/count-store.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { openStores, type Stores } from './open-stores.ts';
+import { assertNotReplaced, openStores, type Stores } from './open-stores.ts';
 import { createOpenApiText } from './openapi.ts';
 import { watchOwnProcess } from './status/own-process.ts';
 import { totalsOf } from './status/request-totals.ts';
@@ -46,6 +48,8 @@ export interface DataParts {
   readonly passwords: PasswordWorkers;
   readonly news: NewsFeed;
   readonly allowances: Allowances;
+  /** Elapsed time in milliseconds, by which limits count. */
+  readonly monotonicClock: Clock;
   /** Closes the workers and the stores. */
   close(): Promise<void>;
 }
@@ -64,8 +68,9 @@ export async function openData(
   cost: PasswordCost = passwordCost,
   metrics?: Metrics | undefined,
   tracing?: Tracing | undefined,
-  allowances: Allowances = createAllowances(config, Date.now),
+  allowances: Allowances = createAllowances(config),
 ): Promise<DataParts> {
+  await assertNotReplaced(config);
   const counted = countStores(await openStores(config), metrics);
   const { store, blobs } = tracing?.trace(counted) ?? counted;
   const onEndOf = (pool: 'modules' | 'passwords') => both(metrics?.tasksOf(pool), tracing?.tasksOf(pool));
@@ -76,14 +81,17 @@ export async function openData(
   const context: Context = {
     store: demandAudit(tellNews(store, telling)),
     blobs,
+    contents: createStoredContents({ store, blobs }, { onDamage: metrics?.onDamage }),
     checker: workers,
     memories: createMemories(store, config.answerCacheBytes),
     clock: Date.now,
     random: randomBytes,
     passwords,
     commonPasswords: createCommonPasswords(),
-    guesses: allowances.rates,
+    rates: allowances.rates,
+    mutex: createKeyedMutex(),
     limits: config,
+    createApps: config.createApps,
     signUp: config.signUp,
   };
   return {
@@ -93,6 +101,7 @@ export async function openData(
     passwords,
     news,
     allowances,
+    monotonicClock,
     metrics,
     tracing,
     async close() {
@@ -126,7 +135,7 @@ export function createParts(config: Config, data: DataParts, addresses: Addresse
   const { rates, newsStreams } = data.allowances;
   const watched = {
     newsStreams,
-    contents: createContentCache(context.blobs, config.contentCacheBytes),
+    contents: createContentCache(context.contents, config.contentCacheBytes),
     draining: createDraining(),
     readiness: createReadiness(context),
     requests: data.metrics?.requests,
@@ -148,12 +157,11 @@ export function createParts(config: Config, data: DataParts, addresses: Addresse
     bodyBudget: createByteBudget(config.maxBodyMemoryBytes),
     places: createSlots(Number.POSITIVE_INFINITY, config.requestsPerAccount),
     addresses,
-    clients: createClientAddresses(config.trustedProxies),
+    clients: createClientAddresses(config),
     writes: rates.writes,
     codeTries: rates.codeTries,
     deviceLogins: rates.deviceLogins,
-    devicePolls: createDevicePolls(clock),
-    signUps: rates.signUps,
+    devicePolls: createDevicePolls(data.monotonicClock),
     console: config.only === undefined ? readConsole(defaultConsoleBuilds) : undefined,
     openApi: createOpenApiText(config.only, addresses),
     traces: data.tracing?.requests,

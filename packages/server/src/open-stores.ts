@@ -1,6 +1,9 @@
-import { join } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { openFolderBlobStore } from './blobs/fs/folder-blob-store.ts';
+import { keyOfName } from './blobs/object-name.ts';
 import type { Config } from './config.ts';
+import { UnknownBlobsError } from './domain/housekeeping/unknown-objects.ts';
 import type { BlobStore, Store } from './domain/ports.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 
@@ -38,6 +41,23 @@ export async function openStores(settings: StoreSettings): Promise<Stores> {
     await store.close();
     throw error;
   }
+}
+
+/**
+ * Makes sure that no database is made in a data folder whose blobs show that there was one: it was lost, or its volume is not mounted.
+ *
+ * @throws UnknownBlobsError; nothing is changed then
+ */
+export async function assertNotReplaced({ dataDir, databaseUrl, s3Bucket }: StoreSettings): Promise<void> {
+  if (databaseUrl !== undefined || s3Bucket !== undefined) return;
+  const isThere = await stat(join(dataDir, 'tenon.db')).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return;
+  const entries = await readdir(join(dataDir, 'blobs'), { recursive: true }).catch(() => []);
+  const found = entries.filter((path) => keyOfName(basename(path)) !== undefined).length;
+  if (found > 0) throw new UnknownBlobsError(found);
 }
 
 async function openMetadata({ dataDir, databaseUrl, databaseConnections }: StoreSettings): Promise<Store> {

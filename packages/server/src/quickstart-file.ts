@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util';
 
 /**
  * `quickstart.env` in the data folder: where the server is, and on a demo server what opens it, as shell assignments.
- * `TENON_URL` is written at every start, the rest once.
+ * `TENON_URL` is written at every start, the rest once; a token or an API key that has expired is renewed.
  */
 export const quickstartFileName = 'quickstart.env';
 
@@ -23,7 +23,7 @@ const secretNames = [
 
 export type QuickstartSecrets = { readonly [Name in (typeof secretNames)[number]]: string };
 
-const header = `# Written by Tenon: TENON_URL at every start, the rest once. What else you write here stays.
+const header = `# Written by Tenon: TENON_URL at every start, the rest once; an expired token or key is renewed. What else you write here stays.
 # To use it in a shell: . path/to/quickstart.env
 `;
 
@@ -42,7 +42,7 @@ export function readQuickstart(folder: string): ReadonlyMap<string, string> {
  *
  * @returns the path of the file that was written
  */
-export function writePending(folder: string, secrets: QuickstartSecrets): string {
+export function writePending(folder: string, secrets: Partial<QuickstartSecrets>): string {
   const path = join(folder, `${quickstartFileName}.${randomBytes(8).toString('hex')}.new`);
   writeDurably(path, assignments(Object.entries(secrets)));
   return path;
@@ -78,7 +78,10 @@ export function writeQuickstart(folder: string, url: string, secrets: ReadonlyMa
     : `${before.replace(/\n*$/, '\n')}${assignment('TENON_URL', url)}\n`;
   const temporary = `${path}.tmp`;
   const inOrder = secretNames.flatMap((name) => (secrets.has(name) ? [[name, secrets.get(name) ?? ''] as const] : []));
-  writeDurably(temporary, withUrl.replace(/\n*$/, '\n') + assignments(inOrder));
+  const text = withUrl.replace(/\n*$/, '\n') + assignments(inOrder);
+  rmSync(temporary, { force: true }); // what an interrupted write left may be readable by others
+  if (text === readText(path)) return; // so that a start needs no room on the disk
+  writeDurably(temporary, text);
   renameSync(temporary, path);
   flushFolder(folder);
 }

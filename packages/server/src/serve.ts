@@ -5,10 +5,15 @@ import type { Allowances } from './allowances.ts';
 import { createApp } from './app.ts';
 import { startCollector } from './collector.ts';
 import type { Config } from './config.ts';
+import { boundConnections } from './descriptors.ts';
 import { trimAudit } from './domain/audit/read.ts';
+import { settlePending } from './domain/deletions/settle.ts';
+import { type ClockCheck, createClockCheck, trustClock } from './domain/housekeeping/clock-gap.ts';
+import { assertBlobsKnown, UnknownBlobsError } from './domain/housekeeping/unknown-objects.ts';
 import { trimNews } from './domain/news/trim.ts';
 import { makeDurableFolder } from './durable-folder.ts';
 import { type FirstStart, firstStart } from './first-start.ts';
+import { holdFolder } from './folder-hold.ts';
 import { closeAfterAnswers } from './http/draining.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { bindingsPath } from './http/routes/bindings.ts';
@@ -59,6 +64,12 @@ const flushIntervalMs = 60_000;
 /** How often what has served its time is cleared away: sessions, links, codes, and what audit trails are to forget. */
 const clearIntervalMs = 60 * 60_000;
 
+const hourMs = 60 * 60_000;
+const dayMs = 24 * hourMs;
+
+/** How often it is looked for changes that nobody has finished. */
+const settleIntervalMs = 60_000;
+
 /** For how long processes are told of that nobody has heard of. */
 const lostForMs = 24 * 60 * 60_000;
 
@@ -70,38 +81,55 @@ const keptWhenEndedMs = 7 * 24 * 60 * 60_000;
  *
  * @param member how it shares the work with others; by default it does all of it
  * @param onAnswering called once it answers, while it still makes what a start makes
- * @throws NewerSchemaError for a data folder of a newer version, UnavailableError when a store stays away for 15 seconds, and the
+ * @throws NewerSchemaError for a data folder of a newer version, UnknownBlobsError for a database without plugins beside some, UnavailableError when a store stays away for 15 seconds, and the
  * errors of the file system and of listening
  */
 export async function serve(
-  config: Config,
-  log: Logger = createLog(config.logLevel),
+  configured: Config,
+  log: Logger = createLog(configured.logLevel),
   member?: Membership,
   onAnswering: () => void = () => {},
 ): Promise<RunningServer> {
-  for (const warning of config.warnings) log.warn(warning);
+  for (const warning of configured.warnings) log.warn(warning);
   const keepsHouse = member?.keepsHouse ?? true;
+  const config = boundConnections(configured, keepsHouse ? log : undefined); // one of several warns for all
   const tell = member === undefined ? 'info' : 'debug'; // of several, who started them tells it once
   const metrics = member?.metrics ?? createMetrics(config, bindingsPath, config.metricsPort !== undefined);
   const tracing = await openTracing(config, log);
   const patiently = startPatiently(log);
   await makeDurableFolder(config.dataDir); // also where it keeps nothing but quickstart.env
   const data = await patiently(() => openData(config, undefined, metrics, tracing, member?.allowances));
+  try {
+    await assertBlobsKnown(data.context);
+  } catch (error) {
+    // A blob store that is away is told of by the readiness.
+    if (error instanceof UnknownBlobsError) {
+      await data.close();
+      await tracing?.close();
+      metrics.close();
+      throw error;
+    }
+  }
+  const hold = member?.start === undefined ? holdFolder(config.dataDir) : undefined;
   const bound = { port: config.port };
   const parts = createParts(config, data, addressesOf(config, bound), log);
   const app = createApp(parts);
   metrics.watch(data, parts);
   if (tracing !== undefined) metrics.watchSpans(() => tracing.counts());
   let metricsServer: MetricsServer | undefined;
+  const stopping = new AbortController();
+  const checkClock = createClockCheck(data.context, data.monotonicClock);
   const timers = [
     setInterval(() => void flushUses(parts), flushIntervalMs),
-    ...(keepsHouse ? [setInterval(() => void clearAway(parts), clearIntervalMs)] : []),
+    ...(keepsHouse ? [setInterval(() => void clearAway(parts, checkClock), clearIntervalMs)] : []),
+    ...(keepsHouse ? [setInterval(() => void settle(parts, stopping.signal), settleIntervalMs)] : []),
   ];
   for (const timer of timers) timer.unref();
   const collector = keepsHouse ? startCollector(data.context, config, log) : undefined;
   const beats = startBeats(data.context, parts.ownProcess, log);
 
   const stop = async (): Promise<void> => {
+    stopping.abort();
     for (const timer of timers) clearInterval(timer);
     const collected = collector?.stop();
     const deadline = setTimeout(() => app.server.closeAllConnections(), config.shutdownTimeoutMs);
@@ -112,6 +140,7 @@ export async function serve(
     await collected;
     await beats.stop();
     await data.close();
+    hold?.release();
     await tracing?.close();
     await metricsServer?.close(); // last, so that what a shutdown waits for can be seen
     metrics.close();
@@ -138,9 +167,17 @@ export async function serve(
     bound.port = (app.server.address() as AddressInfo).port;
     const { dataDir, demo, host, only } = config;
     const url = parts.addresses.base();
+    const onNotWritten = (error: unknown) => log.warn({ err: error }, 'quickstart.env could not be written');
     const start =
-      member?.start ?? (await patiently(() => firstStart(data.context, { dataDir, demo, host, only, url })));
-    if (keepsHouse) await clearAway(parts);
+      member?.start ??
+      (await patiently(() =>
+        firstStart(data.context, { dataDir, demo, host, only, url, onNotWritten, isHolder: hold !== undefined }),
+      ));
+    if (member?.start === undefined && hold === undefined) {
+      log.warn({ dataDir }, 'another server holds this data folder: quickstart.env keeps its URL');
+    }
+    if (keepsHouse) await clearAway(parts, checkClock);
+    if (keepsHouse) void settle(parts, stopping.signal);
     await beats.beat();
     if (keepsHouse) void tellFailures(parts);
     log[tell]({ url, host, port: bound.port, metricsPort: metricsServer?.port }, 'listening');
@@ -172,6 +209,8 @@ function addressesOf(config: Config, bound: { readonly port: number }): Addresse
 /** A node that starts with a wrong bucket serves lists, and should say at once what it can't. Never rejects. */
 async function tellFailures({ readiness, log }: Parts): Promise<void> {
   for (const { store, cause } of await readiness.failures()) log.warn({ err: cause, store }, 'not ready');
+  for (const { store, cause } of await readiness.writeFailures())
+    log.warn({ err: cause, store }, 'not ready for changes');
 }
 
 async function flushUses({ uses, log }: Parts): Promise<void> {
@@ -179,11 +218,38 @@ async function flushUses({ uses, log }: Parts): Promise<void> {
 }
 
 /** Deletes what has served its time: what has ended, what the audit trails are to forget, and old news. */
-async function clearAway(parts: Parts): Promise<void> {
+async function clearAway(parts: Parts, checkClock: () => Promise<ClockCheck>): Promise<void> {
+  if (!(await isClockTrusted(parts, checkClock))) return;
   await clearEnded(parts);
   await clearAudit(parts);
   await clearNews(parts);
   await clearProcesses(parts);
+  await trustClock(parts.context).catch((error: unknown) => parts.log.error({ err: error }, 'maintenance not noted'));
+}
+
+/** Whether what has ended by the clock may be deleted. Never rejects. */
+async function isClockTrusted({ log }: Parts, checkClock: () => Promise<ClockCheck>): Promise<boolean> {
+  try {
+    const { isTrusted, gapMs, remainingMs } = await checkClock();
+    if (isTrusted) return true;
+    log.warn(
+      { days: Math.floor(gapMs / dayMs), trustedInHours: Math.ceil(remainingMs / hourMs) },
+      'maintenance: deleted nothing, because the clock is too far ahead of the last run; is it right? tenon admin trust-clock',
+    );
+  } catch (error) {
+    log.error({ err: error }, 'maintenance failed');
+  }
+  return false;
+}
+
+/** Finishes what changes of very many rows have left: a process may have ended in the middle of one. Never rejects. */
+async function settle({ context, log }: Parts, signal: AbortSignal): Promise<void> {
+  try {
+    const settled = await settlePending(context, signal);
+    if (settled.plugins + settled.deletions > 0) log.info(settled, 'finished pending changes');
+  } catch (error) {
+    if (!signal.aborted) log.error({ err: error }, 'pending changes could not be finished');
+  }
 }
 
 async function clearEnded({ context, log }: Parts): Promise<void> {

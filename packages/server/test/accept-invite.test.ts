@@ -87,6 +87,17 @@ describe('GET /accept-invite', () => {
     }
   });
 
+  it('keeps its code out of the log, whatever becomes of the request', async () => {
+    const code = await freshCode();
+    for (const path of ['/accept-invite', '/accept-invitee', '/accept-invite/', '/accept-invite/%', '/nowhere']) {
+      for (const method of ['GET', 'POST', 'DELETE']) await service.call(method, `${path}?code=${code}`);
+    }
+    await service.call('GET', `/accept-invite?code=${code}&code=${code}`, { headers: { origin: 'x', host: 'evil' } });
+    await service.call('POST', '/api/v1/invitations/preview', { json: { code } });
+    assert.ok(service.logged.length > 0);
+    assert.ok(!service.logged.some((line) => line.includes(code)));
+  });
+
   it('takes no form: who decides asks the API with a token', async () => {
     const answer = await service.call('POST', '/accept-invite', {
       body: new URLSearchParams({ decision: 'accept', code: await freshCode(), token: world.owner.token }).toString(),

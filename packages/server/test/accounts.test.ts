@@ -20,6 +20,8 @@ import {
   makeApp,
   makeExtensionPoint,
   makeGuest,
+  makeMember,
+  makeWorld,
   ok,
   publishAs,
   tinyModule,
@@ -207,7 +209,7 @@ describe('deleting an account', () => {
     const key = await service.apiKey(id);
     await makeGuest(service, owner, appId, 'globex', { id, token });
     await publishAs(service, { id, token }, extensionPointId, 'median', tinyModule(3));
-    await ok(service, 'PUT', `${api}/apps/${appId}/members/${id}`, { token: owner.token, json: { role: 'viewer' } });
+    await makeMember(service, owner, appId, 'viewer', { token });
     const bindings = () =>
       ok(service, 'GET', `${api}/extension-points/${extensionPointId}/bindings/globex`, { token: owner.token });
     assert.notDeepEqual(await bindings(), {});
@@ -241,8 +243,7 @@ describe('deleting an account', () => {
     const { detail } = assertProblem(await deletion(person), 409, 'conflict');
     assert.match(detail ?? '', /"Acme <b>Spreadsheet<\/b>"/);
     const other = await service.user('Another');
-    const path = `${api}/apps/${appId}/members/${other.id}`;
-    await ok(service, 'PUT', path, { token: self.token, json: { role: 'owner' } });
+    await makeMember(service, self, appId, 'owner', other);
     assert.equal((await deletion(person)).statusCode, 204);
   });
 
@@ -254,7 +255,7 @@ describe('deleting an account', () => {
     const code = await invite(service, owner, appId, 'a-key');
     const attempts: readonly [(racing: Context, actor: Actor, session: SessionRecord) => Promise<unknown>, string][] = [
       [(racing, actor) => createToken(racing, actor, { name: 'a' }), 'invalid_token'],
-      [(racing, actor) => createApiKey(racing, actor, 'a'), 'invalid_token'],
+      [(racing, actor) => createApiKey(racing, actor, { name: 'a' }), 'invalid_token'],
       [(racing, actor) => createApp(racing, actor, 'a'), 'invalid_token'],
       [(racing, actor) => acceptInvitation(racing, actor, code), 'invalid_token'],
       [(racing, _, session) => issueSessionToken(racing, session), 'not_signed_in'],
@@ -294,5 +295,29 @@ describe('logs', () => {
     const log = service.logged.join('\n');
     assert.ok(log.includes('POST /session'));
     for (const secret of secrets) assert.ok(!log.includes(secret));
+  });
+});
+
+describe('what a token that reads learns of its owner', () => {
+  it('is neither the e-mail address, nor sessions, nor the trail of the account', async () => {
+    const own = await openService();
+    try {
+      const { owner, appId } = await makeWorld(own);
+      const person = await signUpPerson(own);
+      const emailBy = async (token: string) =>
+        (await own.call('GET', '/api/v1/me', { token })).json<{ email: string | null }>().email;
+      const reading = await own.token(person.id, { scopes: ['read'] });
+      assert.equal(await emailBy(reading), null);
+      assert.equal(await emailBy(await own.token(owner.id, { scopes: ['read', 'manage'], appId })), null);
+      assert.equal(await emailBy(await own.token(person.id, { scopes: ['read', 'publish'] })), person.email);
+      for (const scopes of [['read'], ['read', 'publish']] as const) {
+        const token = await own.token(person.id, { scopes: [...scopes] });
+        for (const path of ['/api/v1/sessions', '/api/v1/me/audit']) {
+          assertProblem(await own.call('GET', path, { token }), 403, 'insufficient_scope');
+        }
+      }
+    } finally {
+      await own.close();
+    }
   });
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { App, ExtensionPoint, Guest, Invitation, Member } from '@tenon/protocol';
+import { loadConfig } from '../src/config.ts';
+import { grantOperator } from '../src/domain/status/operators.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import {
   invite,
@@ -8,6 +10,7 @@ import {
   makeApp,
   makeExtensionPoint,
   makeGuest,
+  makeMember,
   makeWorld,
   ok,
   type World,
@@ -36,6 +39,33 @@ describe('applications', () => {
     assert.deepEqual(await rolesOf(world.stranger.token), []);
   });
 
+  it('are made by those whom the operator lets', async () => {
+    const outcomes: Record<string, number[]> = {};
+    for (const createApps of ['operators', 'members', 'all'] as const) {
+      const own = await openService({ config: { createApps: 'all' } });
+      try {
+        const { owner, viewer, guest, stranger } = await makeWorld(own);
+        const operator = await own.user();
+        await grantOperator(own.parts.context, operator.id);
+        Object.assign(own.parts.context, { createApps });
+        outcomes[createApps] = await Promise.all(
+          [operator, owner, viewer, guest, stranger].map(
+            async ({ token }) =>
+              (await own.call('POST', `${api}/apps`, { token, json: { name: 'Another' } })).statusCode,
+          ),
+        );
+      } finally {
+        await own.close();
+      }
+    }
+    assert.deepEqual(outcomes, {
+      operators: [201, 403, 403, 403, 403],
+      members: [201, 201, 201, 403, 403],
+      all: [201, 201, 201, 201, 201],
+    });
+    assert.equal(loadConfig({}, {}).createApps, 'members');
+  });
+
   it('are renamed; a field that is left out keeps its value', async () => {
     const { token } = world.owner;
     const path = `${api}/apps/${await makeApp(service, world.owner)}`;
@@ -52,7 +82,7 @@ describe('applications', () => {
     const path = `${api}/apps/${appId}/members`;
     assertProblem(await service.call('DELETE', `${path}/${id}`, { token }), 409, 'conflict');
     assertProblem(await service.call('PUT', `${path}/${id}`, { token, json: { role: 'admin' } }), 409, 'conflict');
-    await ok(service, 'PUT', `${path}/${world.admin.id}`, { token, json: { role: 'owner' } });
+    await makeMember(service, world.owner, appId, 'owner', world.admin);
     await ok(service, 'DELETE', `${path}/${id}`, { token });
     const { objects } = await ok<List<Member>>(service, 'GET', path, { token: world.admin.token });
     assert.deepEqual(
@@ -64,7 +94,7 @@ describe('applications', () => {
 
   it('know no user that is not there', async () => {
     const { token } = world.owner;
-    for (const id of ['usr_00000000000000000000000000', 'nobody', world.appId]) {
+    for (const id of ['usr_00000000000000000000000000', 'nobody', world.appId, world.stranger.id]) {
       const path = `${api}/apps/${world.appId}/members/${id}`;
       assertProblem(await service.call('PUT', path, { token, json: { role: 'viewer' } }), 404, 'not_found');
       assertProblem(await service.call('DELETE', path, { token }), 404, 'not_found');

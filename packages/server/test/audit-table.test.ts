@@ -28,15 +28,18 @@ import { goodPassword, openJar, signIn, signUpPerson } from './helpers/jar.ts';
 import { openService, type TestService, type TestUser } from './helpers/service.ts';
 import {
   formOf,
+  freshModule,
   invite,
   makeApp,
   makeExtensionPoint,
   makeGuest,
+  makeMember,
   makeWorld,
   ok,
   publishAs,
   tinyModule,
   type World,
+  withdrawnBytes,
 } from './helpers/world.ts';
 
 /*
@@ -72,7 +75,7 @@ function calling(
 
 /** A plugin of the guest's that nobody has changed yet: its path below the interface's. */
 async function freshPlugin({ service, guest, extensionPointId }: World, at = extensionPointId): Promise<string> {
-  return `/artifacts/${(await publishAs(service, guest, at, `p-${newId('version')}`, tinyModule(1))).id}`;
+  return `/artifacts/${(await publishAs(service, guest, at, `p-${newId('version')}`, freshModule())).id}`;
 }
 
 async function awaitingVersion(world: World): Promise<string> {
@@ -124,9 +127,22 @@ const rows: Readonly<Record<string, Row>> = {
     actions: ['member.remove'],
     prepare: async (world) => {
       const { service, owner, appId } = world;
-      const { id } = await service.user();
-      await ok(service, 'PUT', `${api}/apps/${appId}/members/${id}`, { token: owner.token, json: { role: 'viewer' } });
-      return calling(world, owner, 'DELETE', `/apps/${appId}/members/${id}`);
+      const user = await service.user();
+      await makeMember(service, owner, appId, 'viewer', user);
+      return calling(world, owner, 'DELETE', `/apps/${appId}/members/${user.id}`);
+    },
+  },
+  'POST /api/v1/apps/:appId/members': {
+    actions: ['member.invite'],
+    prepare: async (world) => calling(world, world.owner, 'POST', `/apps/${world.appId}/members`, { role: 'admin' }),
+  },
+  'DELETE /api/v1/apps/:appId/membership': {
+    actions: ['member.leave'],
+    prepare: async (world) => {
+      const { service, owner, appId } = world;
+      const user = await service.user();
+      await makeMember(service, owner, appId, 'viewer', user);
+      return calling(world, user, 'DELETE', `/apps/${appId}/membership`);
     },
   },
   'POST /api/v1/apps/:appId/extension-points': {
@@ -248,6 +264,14 @@ const rows: Readonly<Record<string, Row>> = {
     prepare: async (world) => {
       const path = `${await freshPlugin(world)}/block`;
       await ok(world.service, 'PUT', `${api}${path}`, { token: world.owner.token, json: { reason: 'why' } });
+      return calling(world, world.admin, 'DELETE', path);
+    },
+  },
+  'DELETE /api/v1/extension-points/:extensionPointId/withdrawals/:userId/:contentAddress': {
+    actions: ['plugin.end_withdrawal'],
+    prepare: async (world) => {
+      const { contentAddress } = await withdrawnBytes(world);
+      const path = `/extension-points/${world.extensionPointId}/withdrawals/${world.guest.id}/${contentAddress}`;
       return calling(world, world.admin, 'DELETE', path);
     },
   },

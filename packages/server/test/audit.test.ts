@@ -10,6 +10,7 @@ import {
   type List,
   makeApp,
   makeGuest,
+  makeMember,
   makeWorld,
   ok,
   publishAs,
@@ -24,6 +25,10 @@ let world: World;
 before(async () => {
   service = await openService();
   world = await makeWorld(service);
+  for (const role of ['admin', 'viewer']) {
+    const path = `${api}/apps/${world.appId}/members/${world.viewer.id}`;
+    await ok(service, 'PUT', path, { token: world.owner.token, json: { role } });
+  }
 });
 after(() => service.close());
 
@@ -146,8 +151,8 @@ describe("an application's trail", () => {
     const { owner, admin, viewer, appId } = world;
     const found = async (query: string) => actionsOf((await trail(owner, appId, query)).objects);
     assert.deepEqual(new Set(await found('?action=member.put')), new Set(['member.put']));
-    assert.deepEqual(await found(`?target=${viewer.id}`), ['member.put']);
-    assert.deepEqual(await found(`?user=${admin.id}`), []);
+    assert.deepEqual(await found(`?target=${viewer.id}&action=member.put`), ['member.put', 'member.put']);
+    assert.deepEqual(await found(`?user=${admin.id}`), ['invitation.accept']);
     assert.deepEqual(await found(`?user=${owner.id}&action=app.create`), ['app.create']);
     const inAnHour = new Date(service.parts.context.clock() + 3_600_000).toISOString();
     assert.deepEqual(await found(`?from=${inAnHour}`), []);
@@ -325,12 +330,11 @@ describe('what is left of what is deleted', () => {
   it('an application goes on telling what a deleted user did, by no name', async () => {
     const { owner, appId } = world;
     const user = await service.user('Short-lived');
-    const members = `${api}/apps/${appId}/members/${user.id}`;
-    await ok(service, 'PUT', members, { token: owner.token, json: { role: 'admin' } });
+    await makeMember(service, owner, appId, 'admin', user);
     await ok(service, 'PUT', `${api}/apps/${appId}`, { token: user.token, json: { name: 'Renamed' } });
     await ok(service, 'POST', `${api}/me/deletion`, { token: user.token, json: {} });
     const { objects } = await trail(owner, appId, `?user=${user.id}`);
-    assert.deepEqual(actionsOf(objects), ['account.delete', 'app.update']);
+    assert.deepEqual(actionsOf(objects), ['account.delete', 'app.update', 'invitation.accept']);
     for (const entry of objects) assert.equal(entry.user?.name, 'Deleted user');
     assert.ok(!JSON.stringify((await trail(owner, appId, '?limit=1000')).objects).includes('Short-lived'));
   });

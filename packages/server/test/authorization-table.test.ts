@@ -6,15 +6,18 @@ import { approve, authorizationQuery, encode, exchangeOf, openBrowser } from './
 import { type CallOptions, openService, type TestService, type TestUser } from './helpers/service.ts';
 import {
   formOf,
+  freshModule,
   invite,
   makeApp,
   makeExtensionPoint,
   makeGuest,
+  makeMember,
   makeWorld,
   ok,
   publishAs,
   tinyModule,
   type World,
+  withdrawnBytes,
 } from './helpers/world.ts';
 
 /*
@@ -103,7 +106,7 @@ function pageRows(...paths: readonly string[]): Record<string, Row> {
 
 /** A plugin of the guest's that nobody has changed yet; its path. */
 async function freshPlugin({ service, guest, extensionPointId }: World, at = extensionPointId): Promise<string> {
-  const { id } = await publishAs(service, guest, at, `fresh-${newId('version')}`, tinyModule(1));
+  const { id } = await publishAs(service, guest, at, `fresh-${newId('version')}`, freshModule());
   return `${api}/artifacts/${id}`;
 }
 
@@ -145,7 +148,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'GET /api/v1/sessions': {
     cells: `${refused} 403s 200 200 200 200 200 200`,
-    scope: 'read',
+    scope: 'manage',
     target: () => ({ path: `${api}/sessions` }),
   },
   'DELETE /api/v1/sessions/:sessionId': {
@@ -179,6 +182,22 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: inApp('/members'),
   },
+  'POST /api/v1/apps/:appId/members': {
+    cells: `${refused} 403s 404 403f 403f 403f 403f 200`,
+    scope: 'manage',
+    target: (world) => ({ ...inApp('/members')(world), json: { role: 'viewer' } }),
+  },
+  'GET /api/v1/apps/:appId/members/invitations': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inApp('/members/invitations'),
+  },
+  // The owner is the last one.
+  'DELETE /api/v1/apps/:appId/membership': {
+    cells: `${refused} 403s 404 403f 403f 204 204 409`,
+    scope: 'manage',
+    target: async (world) => ({ path: `${api}/apps/${await appToLose(world)}/membership` }),
+  },
   'PUT /api/v1/apps/:appId/members/:userId': {
     cells: `${refused} 403s 404 403f 403f 403f 403f 200`,
     scope: 'manage',
@@ -189,10 +208,9 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'manage',
     target: async (world) => {
       const { service, owner, appId } = world;
-      const { id } = await service.user();
-      const path = `${api}/apps/${appId}/members/${id}`;
-      await ok(service, 'PUT', path, { token: owner.token, json: { role: 'viewer' } });
-      return { path };
+      const user = await service.user();
+      await makeMember(service, owner, appId, 'viewer', user);
+      return { path: `${api}/apps/${appId}/members/${user.id}` };
     },
   },
   'GET /api/v1/apps/:appId/extension-points': {
@@ -315,7 +333,7 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'publish',
     target: ({ plugin }) => ({
       path: `${api}/artifacts/${plugin.id}`,
-      body: tinyModule(1),
+      body: freshModule(),
       headers: { 'content-type': 'application/wasm' },
     }),
   },
@@ -411,6 +429,19 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: (world) => inExtensionPoint(`/guests/${world.guestId}/bindings`)(world),
   },
+  'GET /api/v1/extension-points/:extensionPointId/withdrawals': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inExtensionPoint('/withdrawals'),
+  },
+  'DELETE /api/v1/extension-points/:extensionPointId/withdrawals/:userId/:contentAddress': {
+    cells: `${refused} 403s 404 403f 403f 403f 204 204`,
+    scope: 'manage',
+    target: async (world) => {
+      const { contentAddress } = await withdrawnBytes(world);
+      return inExtensionPoint(`/withdrawals/${world.guest.id}/${contentAddress}`)(world);
+    },
+  },
   'GET /api/v1/apps/:appId/audit': {
     cells: `${refused} 403s 404 403f 403f 403f 403f 200`,
     scope: 'read',
@@ -418,7 +449,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'GET /api/v1/me/audit': {
     cells: `${refused} 403s 200 200 200 200 200 200`,
-    scope: 'read',
+    scope: 'manage',
     target: () => ({ path: `${api}/me/audit` }),
   },
   'GET /api/v1/apps/:appId/approvals': {

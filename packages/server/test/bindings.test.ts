@@ -5,7 +5,7 @@ import type { BindingList } from '@tenon/protocol';
 import { UnavailableError } from '../src/domain/ports.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { assertWireProblem, exchange, requestOf } from './helpers/wire.ts';
-import { makeGuest, makeWorld, publishAs, tinyModule, type World } from './helpers/world.ts';
+import { makeGuest, makeMember, makeWorld, publishAs, tinyModule, type World } from './helpers/world.ts';
 
 describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () => {
   let service: TestService;
@@ -193,7 +193,7 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
       fetch(base + pathOf('customers%2Fglobex'), { headers: { authorization: `Bearer ${token}` } });
     const viewer = await service.user();
     const membership = `/api/v1/apps/${appId}/members/${viewer.id}`;
-    await service.call('PUT', membership, { token: owner.token, json: { role: 'viewer' } });
+    await makeMember(service, owner, appId, 'viewer', viewer);
     for (let time = 0; time < 3; time++) assert.equal((await asked(viewer.token)).status, 200);
     await service.call('DELETE', membership, { token: owner.token });
     assert.equal((await asked(viewer.token)).status, 404);

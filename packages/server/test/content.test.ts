@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Plugin } from '@tenon/protocol';
+import type { ContentAddress, Plugin } from '@tenon/protocol';
+import { blobPath } from '../src/blobs/fs/paths.ts';
+import { blobKey } from '../src/domain/housekeeping/blob-key.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { largeModule, makeWorld, ok, publishAs, type World } from './helpers/world.ts';
 
@@ -146,6 +148,60 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     }
   });
 
+  describe('whose stored bytes are damaged', () => {
+    const damages: readonly [string, (bytes: Buffer) => Buffer | undefined][] = [
+      ['gone', () => undefined],
+      ['empty', () => Buffer.alloc(0)],
+      ['cut to half', (bytes) => bytes.subarray(0, bytes.length / 2)],
+      ['flipped in one bit', flipped],
+      ['longer', (bytes) => Buffer.concat([bytes, Buffer.of(0)])],
+    ];
+    const sizes = [2000, 200_000, 1_500_000]; // kept in memory, sent in one chunk, sent in several
+    for (const size of sizes) {
+      for (const [at, [what, damage]] of damages.entries()) {
+        it(`never gives ${size} bytes that are ${what}, and gives them again once they are published anew`, async () => {
+          const bytes = largeModule(size + at);
+          const name = `d${size}-${at}`;
+          const publishing = () => publishAs(service, world.guest, world.extensionPointId, name, bytes);
+          const { contentAddress } = await publishing();
+          const { token } = world.owner;
+          // What is in memory is right, and stays.
+          if (size > 1024 * 128) assert.ok((await bytesOf(await read(contentAddress))).equals(bytes));
+          const file = await fileOf(contentAddress as ContentAddress);
+          const spoilt = damage(bytes);
+          await (spoilt === undefined ? rm(file) : writeFile(file, spoilt));
+          for (const headers of [{}, {}, { range: 'bytes=0-9' }]) {
+            const response = await read(contentAddress, headers);
+            if (response.status === 200) {
+              await assert.rejects(response.arrayBuffer(), 'cut off before its last bytes');
+              continue;
+            }
+            assert.equal(response.status, 500);
+            const fields = Object.fromEntries(response.headers);
+            assert.equal(fields['cache-control'], 'no-store');
+            for (const field of ['etag', 'repr-digest', 'accept-ranges']) assert.equal(fields[field], undefined, field);
+            assert.equal(((await response.json()) as { code: string }).code, 'content_damaged');
+          }
+          assertProblem(await service.call('GET', `/api/v1/c/${contentAddress}`, { token }), 500, 'content_damaged');
+          assert.ok(
+            service.logged.some((line) => line.includes(contentAddress)),
+            'the log names it',
+          );
+          await publishing();
+          const healed = await read(contentAddress);
+          assert.equal(healed.status, 200);
+          assert.ok((await bytesOf(healed)).equals(bytes));
+        });
+      }
+    }
+  });
+
+  async function fileOf(address: ContentAddress): Promise<string> {
+    const row = await service.parts.context.store.read.blob(address);
+    assert.ok(row);
+    return join(service.dataDir, 'blobs', blobPath(blobKey(row)) ?? '');
+  }
+
   it('is gone with the extension point, and with the guest for a publisher who lost it', async () => {
     const { owner, guest, appId, guestId } = world;
     const [content] = contents;
@@ -175,7 +231,14 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     const response = await service.call('GET', `/api/v1/c/${large.plugin.contentAddress}`, {
       token: world.owner.token,
     });
-    assertProblem(response, 500, 'internal');
-    assert.ok(service.logged.some((line) => line.includes('the blob store does not have')));
+    assertProblem(response, 500, 'content_damaged');
+    assert.ok(service.logged.some((line) => line.includes('their object is missing')));
   });
 });
+
+function flipped(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  const at = copy.length - 9;
+  copy[at] = (copy[at] ?? 0) ^ 1;
+  return copy;
+}

@@ -41,22 +41,24 @@ describe('clients that already exist', () => {
     assert.deepEqual(Object.keys(objects[0].schema.exports), ['evaluate']);
   });
 
-  it('invite at the older path, with more fields', async () => {
-    const body = JSON.stringify({ email: 'g@example.org', name: 'Grace', guestKey: 'g-1', deliveryMethod: 'link' });
-    const request = requestOf(
-      head(
-        `POST /api/v1/apps/${world.appId}/guests/invite HTTP/1.1`,
-        world.owner.token,
-        'Content-Type: application/json',
-        `Content-Length: ${body.length}`,
-      ),
-      body,
-    );
-    const answer = await exchange(base, request);
-    assert.equal(answer.status, 200);
-    const { status, link } = JSON.parse(answer.body.toString());
-    assert.equal(status, 'ok');
-    assert.match(link, new RegExp(`^${RegExp.escape(base)}/accept-invite\\?code=[A-Za-z0-9_-]{43}$`));
+  it('invite at the older path, with more fields, and with or without a delivery method', async () => {
+    const fields = { email: 'g@example.org', name: 'Grace', guestKey: 'g-1' };
+    for (const body of [JSON.stringify({ ...fields, deliveryMethod: 'link' }), JSON.stringify(fields)]) {
+      const request = requestOf(
+        head(
+          `POST /api/v1/apps/${world.appId}/guests/invite HTTP/1.1`,
+          world.owner.token,
+          'Content-Type: application/json',
+          `Content-Length: ${body.length}`,
+        ),
+        body,
+      );
+      const answer = await exchange(base, request);
+      assert.equal(answer.status, 200);
+      const { status, link } = JSON.parse(answer.body.toString());
+      assert.equal(status, 'ok');
+      assert.match(link, new RegExp(`^${RegExp.escape(base)}/accept-invite\\?code=[A-Za-z0-9_-]{43}$`));
+    }
   });
 
   it('send the guest key unencoded, and a header that is no standard', async () => {

@@ -308,8 +308,8 @@ describe('GET …/guests/:guestId/bindings', () => {
     const workshop = await withVersions(2);
     const { owner, viewer, publisher, first } = workshop;
     const headers = { 'content-type': 'application/wasm' };
-    for (const name of ['b', '10', 'a']) {
-      const put = { token: publisher.token, body: tinyModule(8), headers };
+    for (const [number, name] of ['b', '10', 'a'].entries()) {
+      const put = { token: publisher.token, body: tinyModule(8 + number), headers };
       await ok(service, 'PUT', `${workshop.path(name)}?guest=${first}`, put);
     }
     await ok(service, 'PUT', `${workshop.path('b')}/block`, { token: owner.token, json: why });

@@ -11,7 +11,16 @@ import { promisify } from 'node:util';
 import { oauthPaths } from '@tenon/protocol';
 import { openService, type TestService } from './helpers/service.ts';
 import { assertWireProblem, closesWithin, connectTo, exchange, readAnswer, requestOf } from './helpers/wire.ts';
-import { formOf, largeModule, makeWorld, publishAs, sampleModule, tinyModule, type World } from './helpers/world.ts';
+import {
+  formOf,
+  largeModule,
+  makeMember,
+  makeWorld,
+  publishAs,
+  sampleModule,
+  tinyModule,
+  type World,
+} from './helpers/world.ts';
 
 const run = promisify(execFile);
 const MiB = 1024 * 1024;
@@ -89,7 +98,7 @@ describe('hostile requests', () => {
         assert.equal(statusCode, 200);
       });
 
-    await setRole('admin');
+    await makeMember(service, owner, appId, 'admin', mate);
     const inviting = asJson(`POST /api/v1/apps/${appId}/guests`, mate.token, invitation);
     assertWireProblem(await answerTo(inviting, invitation, () => setRole('viewer')), 403, 'forbidden');
     await setRole('admin');

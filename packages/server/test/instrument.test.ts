@@ -268,7 +268,7 @@ describe('POST /instrument (B1)', () => {
 describe('POST /instrument, when workers run out', () => {
   it('answers 503 with retry-after while the queue is full, and module_too_complex when the time is up', async () => {
     const service = await openService({
-      config: { moduleThreads: 1, moduleQueue: 1, moduleTimeoutMs: 1, moduleTimeoutPerMiBMs: 1 },
+      config: { moduleWorkers: 1, moduleQueue: 1, moduleTimeoutMs: 1, moduleTimeoutPerMiBMs: 1 },
     });
     try {
       const { id } = await service.user();

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import type { BindingList, ContentAddress, ExtensionPoint, SchemaTrial } from '@tenon/protocol';
-import type { BlobStore, ModuleDemands } from '../src/domain/ports.ts';
+import type { ModuleDemands } from '../src/domain/ports.ts';
+import { DamagedContentError, type StoredContents } from '../src/domain/stored-contents.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { wat } from './helpers/wat.ts';
 import { makeGuest, makeWorld, ok, publishAs, tinyModule, type World } from './helpers/world.ts';
@@ -217,7 +218,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
   const losses = new Set<ContentAddress>();
   before(async () => {
     service = await openService({
-      replace: ({ context }) => ({ context: { ...context, blobs: losing(context.blobs, losses) } }),
+      replace: ({ context }) => ({ context: { ...context, contents: losing(context.contents, losses) } }),
     });
     world = await makeWorld(service);
   });
@@ -370,10 +371,12 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
   });
 });
 
-/** A blob store that has lost some blobs. */
-function losing(blobs: BlobStore, losses: ReadonlySet<ContentAddress>): BlobStore {
+/** Contents of which some are lost. */
+function losing(contents: StoredContents, losses: ReadonlySet<ContentAddress>): StoredContents {
   return {
-    ...blobs,
-    open: async (address, range) => (losses.has(address) ? undefined : blobs.open(address, range)),
+    async find(address) {
+      if (losses.has(address)) throw new DamagedContentError(address, 'missing');
+      return contents.find(address);
+    },
   };
 }

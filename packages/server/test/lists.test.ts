@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Plugin } from '@tenon/protocol';
+import { type ExtensionPoint, maxPageLimit, type Plugin } from '@tenon/protocol';
+import type { TSchema } from 'typebox';
+import { allRoutes } from '../src/http/routes/all.ts';
+import { addExtensionPoints, addGuests } from './helpers/many.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import {
   invite,
@@ -26,7 +29,7 @@ after(() => service.close());
 const api = '/api/v1';
 
 describe('lists', () => {
-  it('come whole, or in pages of `limit` whose cursors lead through all', async () => {
+  it('come in pages of `limit` whose cursors lead through all', async () => {
     const { owner } = world;
     const { token } = owner;
     const appId = await makeApp(service, owner);
@@ -71,6 +74,54 @@ describe('lists', () => {
     assertProblem(await service.call('GET', `${api}/apps?limit=5&cursor=%00`, { token }), 400, 'invalid_request');
   });
 });
+
+describe('every list', () => {
+  it('takes a limit that has a maximum, and a cursor', () => {
+    const lists = allRoutes.filter(({ doc }) =>
+      Object.values(doc.answers).some(({ schema, orJson }) => isList(schema) || isList(orJson?.schema)),
+    );
+    assert.ok(lists.length >= 12);
+    for (const { method, path, query } of lists) {
+      const { limit, cursor } = (query?.properties ?? {}) as Record<string, { maximum?: number }>;
+      assert.equal(limit?.maximum, maxPageLimit, `${method} ${path}`);
+      assert.ok(cursor !== undefined, `${method} ${path}`);
+    }
+  });
+
+  it('returns 100 entries when nothing is said; that of extension points, which hosts read once, is whole', async () => {
+    const service = await openService();
+    try {
+      const owner = await service.user();
+      const { token } = owner;
+      const appId = await makeApp(service, owner);
+      await addGuests(service, appId, 101);
+      const { objects, nextCursor } = await ok<List<unknown>>(service, 'GET', `${api}/apps/${appId}/guests`, { token });
+      assert.equal(objects.length, 100);
+      const rest = `${api}/apps/${appId}/guests?cursor=${nextCursor}`;
+      const last = await ok<List<unknown>>(service, 'GET', rest, { token });
+      assert.deepEqual([last.objects.length, last.nextCursor], [1, undefined]);
+
+      await addExtensionPoints(service, appId, 101, '{"exports":{}}');
+      const path = `${api}/apps/${appId}/extension-points`;
+      const whole = await ok<List<ExtensionPoint>>(service, 'GET', path, { token });
+      assert.deepEqual([whole.objects.length, whole.nextCursor], [101, undefined]);
+      const head = await service.call('HEAD', path, { token });
+      const body = await service.call('GET', path, { token });
+      assert.equal(head.headers['content-length'], String(body.rawPayload.length));
+      assert.equal(body.headers['content-type'], 'application/json; charset=utf-8');
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+function isList(schema: TSchema | undefined): boolean {
+  const { objects, nextCursor } = ((schema as { properties?: object } | undefined)?.properties ?? {}) as Record<
+    string,
+    unknown
+  >;
+  return objects !== undefined && nextCursor !== undefined;
+}
 
 describe('a public URL with a path prefix', () => {
   it('is answered with and without the prefix, and is in the links', async () => {

@@ -20,7 +20,7 @@ describe('GET /metrics', () => {
   before(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'tenon-metrics-'));
     const config = loadConfig({ dataDir, port: '0', metricsPort: '0' }, {});
-    server = await serve({ ...config, moduleThreads: 1, passwordThreads: 1 }, pino({ level: 'silent' }));
+    server = await serve({ ...config, moduleWorkers: 1, passwordThreads: 1 }, pino({ level: 'silent' }));
     start = Object.fromEntries(readQuickstart(dataDir));
     metrics = `http://127.0.0.1:${server.metricsPort}/metrics`;
   });
@@ -116,9 +116,9 @@ describe('GET /metrics', () => {
     });
     assert.equal(of('tenon_changes_total{action="plugin.publish"}'), 1);
     const task = (kind: string) => `pool="modules",task="${kind}"`;
-    assert.equal(of(`tenon_thread_tasks_total{${task('check')},outcome="done"}`), 2);
-    assert.equal(of(`tenon_thread_tasks_total{${task('instrument')},outcome="done"}`), 1);
-    assert.equal(of(`tenon_thread_task_duration_seconds_count{${task('instrument')}}`), 1);
+    assert.equal(of(`tenon_worker_tasks_total{${task('check')},outcome="done"}`), 2);
+    assert.equal(of(`tenon_worker_tasks_total{${task('instrument')},outcome="done"}`), 1);
+    assert.equal(of(`tenon_worker_task_duration_seconds_count{${task('instrument')}}`), 1);
     assert.ok(of('tenon_store_transactions_total{outcome="committed"}') > 0);
     assert.ok(of('tenon_store_transaction_duration_seconds_count') > 0);
     assert.ok(of('tenon_memory_answers_total{result="known"}') > 0);

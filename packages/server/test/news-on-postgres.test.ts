@@ -4,20 +4,20 @@ import type { AppId, ExtensionPointId } from '@tenon/protocol';
 import type { Config } from '../src/config.ts';
 import { type EventStream, openEvents, type ReceivedEvent } from './helpers/event-stream.ts';
 import { openWorkshop, type Workshop } from './helpers/plugins.ts';
-import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgres.ts';
+import { noPostgres, type SharedPostgres, sharedPostgres } from './helpers/postgres.ts';
 import { openService, type TestService } from './helpers/service.ts';
 
 const transactions = 60;
 
 describe('news of two nodes on one PostgreSQL', { skip: noPostgres }, () => {
-  let postgres: PostgresServer;
+  let postgres: SharedPostgres;
   let nodes: readonly [TestService, TestService];
   let workshop: Workshop;
   let url: string;
   const streams: EventStream[] = [];
 
   before(async () => {
-    postgres = await startPostgres();
+    postgres = await sharedPostgres();
     const config: Partial<Config> = { databaseUrl: (await postgres.createDatabase()).url, databaseConnections: 4 };
     nodes = await Promise.all([openService({ config }), openService({ config })]);
     workshop = await openWorkshop(nodes[0]);
@@ -26,7 +26,6 @@ describe('news of two nodes on one PostgreSQL', { skip: noPostgres }, () => {
   after(async () => {
     for (const stream of streams) await stream.close();
     await Promise.allSettled(nodes.map((node) => node.close()));
-    postgres.stop();
   });
 
   async function open(lastId?: string): Promise<EventStream> {

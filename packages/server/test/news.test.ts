@@ -12,7 +12,7 @@ import { type EventStream, openEvents } from './helpers/event-stream.ts';
 import { openWorkshop, type Workshop } from './helpers/plugins.ts';
 import { openService, type ServiceOptions, type TestService } from './helpers/service.ts';
 import { connectTo, requestOf } from './helpers/wire.ts';
-import { makeExtensionPoint, ok, publishAs, tinyModule } from './helpers/world.ts';
+import { makeExtensionPoint, makeMember, ok, publishAs, tinyModule } from './helpers/world.ts';
 
 /** A service that listens, with a workshop in it, and streams that are closed in the end. */
 interface Place extends Workshop {
@@ -277,7 +277,7 @@ describe('GET …/news ends', () => {
     const { service, appId } = place;
     const [owner, member] = [await service.token(place.owner.id), await service.user('Mia')];
     const path = `/api/v1/apps/${appId}/members/${member.id}`;
-    await ok(service, 'PUT', path, { token: owner, json: { role: 'admin' } });
+    await makeMember(service, { token: owner }, appId, 'admin', member);
     const streams = [
       await ready(await place.open(place.appNews, { token: member.token })),
       await ready(await place.open(place.pointNews, { token: member.token })),
@@ -292,8 +292,8 @@ describe('GET …/news ends', () => {
     const { service, appId } = place;
     const owner = await service.token(place.owner.id);
     const path = `/api/v1/apps/${appId}/members/${place.publisher.id}`;
-    await ok(service, 'PUT', path, { token: owner, json: { role: 'viewer' } });
     const token = await service.token(place.publisher.id);
+    await makeMember(service, { token: owner }, appId, 'viewer', { token });
     const stream = await ready(await place.open(place.appNews, { token }));
     await ok(service, 'DELETE', path, { token: owner });
     assert.deepEqual(await endOf(stream), { code: 'forbidden', before: [] });
@@ -311,8 +311,8 @@ describe('GET …/news ends', () => {
 });
 
 describe('GET …/news is bounded', () => {
-  it('in the streams of a token, which gets the place back when one ends', async () => {
-    const place = await openPlace({ newsStreamsPerToken: 2 });
+  it('in the streams of an account, which gets the place back when one ends', async () => {
+    const place = await openPlace({ newsStreamsPerAccount: 2 });
     const [one] = [await ready(await place.open(place.appNews)), await ready(await place.open(place.pointNews))];
     const refused = await place.open(place.appNews);
     assert.equal(refused.response.status, 429);
@@ -327,11 +327,31 @@ describe('GET …/news is bounded', () => {
     await place.close();
   });
 
+  it('in the streams of an account, whichever of its tokens and applications they are for', async () => {
+    const service = await openService({ config: { newsStreamsPerAccount: 3 } });
+    const base = await service.listen();
+    const { id, token } = await service.user();
+    const streams: EventStream[] = [];
+    try {
+      const statuses: number[] = [];
+      for (let at = 0; at < 4; at++) {
+        const { id: appId } = (await service.call('POST', '/api/v1/apps', { token, json: { name: `a${at}` } })).json();
+        const stream = await openEvents(`${base}/api/v1/apps/${appId}/news`, { token: await service.token(id) });
+        streams.push(stream);
+        statuses.push(stream.response.status);
+      }
+      assert.deepEqual(statuses, [200, 200, 200, 429]);
+    } finally {
+      for (const stream of streams) await stream.close();
+      await service.close();
+    }
+  });
+
   it('in streams of who is still there: who goes before they are let in takes no place', async () => {
     const [asked, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let secret = '';
     const service = await openService({
-      config: { newsStreamsPerToken: 1 },
+      config: { newsStreamsPerAccount: 1 },
       replace: ({ context }) => {
         const read = {
           ...context.store.read,

@@ -119,6 +119,7 @@ describe('login with a code that is typed', () => {
     const started = await begin({ device_name: 'build-7' });
     assert.equal(await answer(started), 'authorization_pending');
     assert.equal((await decide(started.user_code)).statusCode, 204);
+    service.advance(5000);
     const response = await ask(started.device_code);
     assert.equal(response.statusCode, 200, response.payload);
     const { access_token: token, ...rest } = response.json<OauthToken>();
@@ -151,7 +152,8 @@ describe('login with a code that is typed', () => {
     assert.equal(await after(20), 'authorization_pending');
     assert.equal(await after(10), 'slow_down');
     await decide(started.user_code);
-    assert.equal(await after(0), 'token', 'an approval is told at once');
+    assert.equal(await after(0), 'slow_down', 'an approval is no reason to ask sooner');
+    assert.equal(await after(30), 'token');
   });
 
   it('is over when it is denied, when ten minutes have passed, or when it is approved', async () => {
@@ -189,6 +191,7 @@ describe('login with a code that is typed', () => {
     );
     assert.equal(await answer(started), 'authorization_pending');
     assert.equal((await decide(code, { scopes: ['read'] })).statusCode, 204);
+    service.advance(5000);
     assert.equal((await ask(started.device_code)).json<OauthToken>().scope, 'read');
     const whole = await begin({ scope: 'manage' });
     assert.equal((await decide(whole.user_code, { password: rightPassword })).statusCode, 204);

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import {
   cliClientId,
   type DeviceAuthorization,
+  makeSecret,
   type OauthMetadata,
   type OauthToken,
   oauthPaths,
+  secretRandomBytes,
 } from '@tenon/protocol';
 import { UnavailableError } from '../src/domain/ports.ts';
 import { allRoutes } from '../src/http/routes/all.ts';
@@ -240,6 +243,40 @@ describe('POST /oauth/revoke', () => {
     }
     assertProblem(await service.call('GET', '/api/v1/me', { token: other }), 401, 'invalid_token');
     assert.equal((await service.call('GET', '/api/v1/me', { token })).statusCode, 200);
+  });
+
+  it('takes no transaction that writes for a token that nobody has, and counts it by address', async () => {
+    const strict = await openService({
+      config: { codeTriesPerMinute: 3 },
+      replace: ({ context }) => ({
+        context: { ...context, store: { ...context.store, write: () => assert.fail('a stranger took the writer') } },
+      }),
+    });
+    try {
+      const unknown = () =>
+        postForm(strict, oauthPaths.revoke, { token: makeSecret('accessToken', randomBytes(secretRandomBytes)) });
+      for (let count = 0; count < 3; count++) assert.equal((await unknown()).statusCode, 200);
+      const refused = await unknown();
+      assert.equal(refused.statusCode, 429);
+      assert.equal(refused.json().error, 'temporarily_unavailable');
+      assert.equal(refused.headers['retry-after'], '20');
+    } finally {
+      await strict.close();
+    }
+  });
+
+  it('counts no token that it revokes', async () => {
+    const strict = await openService({ config: { codeTriesPerMinute: 1 } });
+    try {
+      const { id } = await strict.user();
+      for (let count = 0; count < 3; count++) {
+        const token = await strict.token(id, { scopes: ['read'] });
+        assert.equal((await postForm(strict, oauthPaths.revoke, { token })).statusCode, 200);
+        assertProblem(await strict.call('GET', '/api/v1/me', { token }), 401, 'invalid_token');
+      }
+    } finally {
+      await strict.close();
+    }
   });
 
   it('leaves API keys alone, and says where they are deleted', async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { errorCodes } from '@tenon/protocol';
 import { createApp } from '../src/app.ts';
-import { UnavailableError } from '../src/domain/ports.ts';
+import { StorageFullError, UnavailableError } from '../src/domain/ports.ts';
 import { createReadiness } from '../src/domain/readiness.ts';
 import { errorReferenceMarkdown } from '../src/http/error-reference.ts';
 import { toProblem } from '../src/http/problem.ts';
@@ -112,7 +112,7 @@ describe('errors', () => {
     ]);
     const missing = await service.call('POST', `/api/v1/apps/${world.appId}/guests`, { token, json: {} });
     const pointers = assertProblem(missing, 422, 'invalid_field').errors?.map(({ pointer }) => pointer);
-    assert.deepEqual(pointers?.sort(), ['/deliveryMethod', '/guestKey']);
+    assert.deepEqual(pointers?.sort(), ['/guestKey']);
   });
 
   it('do not repeat what was sent, which may be secret', async () => {
@@ -188,7 +188,7 @@ describe('errors of the server itself', () => {
           store: { ...context.store, write: () => Promise.reject(new UnavailableError('SQLITE_BUSY')) },
         },
         readiness: createReadiness({
-          store: { ping: () => Promise.reject(new Error('no such file: /secret/tenon.db')) },
+          store: { ...context.store, ping: () => Promise.reject(new Error('no such file: /secret/tenon.db')) },
           blobs: context.blobs,
         }),
       }),
@@ -205,6 +205,34 @@ describe('errors of the server itself', () => {
       assert.equal((await service.call('GET', '/healthz')).statusCode, 200);
     } finally {
       await service.close();
+    }
+  });
+
+  it('are what readyz answers about changes alone, where the stores can be read', async () => {
+    const full = () => Promise.reject(new StorageFullError('/secret/blobs'));
+    const service = await openService({
+      replace: ({ context: { store, blobs } }) => ({
+        readiness: createReadiness({ store, blobs: { ...blobs, ping: () => blobs.ping(), pingWrite: full } }),
+      }),
+    });
+    try {
+      const reason = 'the blob store has no room left';
+      for (const path of ['/readyz', '/readyz?for=reads']) {
+        const ready = await service.call('GET', path);
+        assert.deepEqual([ready.statusCode, ready.json()], [200, { status: 'ok', writes: false, reason }]);
+      }
+      const { detail } = assertProblem(await service.call('GET', '/readyz?for=writes'), 503, 'unavailable');
+      assert.equal(detail, `Not ready for changes: ${reason}.`);
+      assertProblem(await service.call('GET', '/readyz?for=both'), 400, 'invalid_request');
+    } finally {
+      await service.close();
+    }
+    const whole = await openService();
+    try {
+      const ready = await whole.call('GET', '/readyz?for=writes');
+      assert.deepEqual([ready.statusCode, ready.json()], [200, { status: 'ok', writes: true }]);
+    } finally {
+      await whole.close();
     }
   });
 

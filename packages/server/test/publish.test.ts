@@ -49,6 +49,17 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
     );
   });
 
+  it('never takes back the time of the last change when the clock is set back', async () => {
+    const updatedAt = async (byte: number) =>
+      (await put(world.otherGuest, 'clocked', tinyModule(byte))).json<Plugin>().updatedAt;
+    const first = await updatedAt(31);
+    service.advance(-3_600_000);
+    const second = await updatedAt(32);
+    service.advance(3_600_000);
+    assert.equal(second, first);
+    assert.ok((await updatedAt(33)) >= second);
+  });
+
   it('takes a form with the field artifact, whatever else the form says of it', async () => {
     for (const extra of [
       '; filename="greet.wasm"\r\ncontent-type: application/wasm',

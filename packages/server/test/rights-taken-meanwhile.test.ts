@@ -3,6 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { AppId, GuestId } from '@tenon/protocol';
 import type { Context } from '../src/domain/context.ts';
 import type { Store } from '../src/domain/ports.ts';
+import { hashSecret } from '../src/domain/secrets.ts';
+import { signIn, signUpPerson } from './helpers/jar.ts';
 import { openService, type TestService } from './helpers/service.ts';
 import { invite, listOfInvitations, makeWorld, ok, tinyModule, type World } from './helpers/world.ts';
 
@@ -35,7 +37,8 @@ const ofPlugin = (method: string, rest: string, json?: unknown) => (world: World
 const byOwner: Readonly<Record<string, (world: World) => Request | Promise<Request>>> = {
   'renames the application': inApp('PUT', '', { name: 'Other' }),
   'deletes the application': inApp('DELETE', ''),
-  'puts a member': (world) => inApp('PUT', `/members/${world.stranger.id}`, { role: 'admin' })(world),
+  'invites a member': inApp('POST', '/members', { role: 'admin' }),
+  'changes the role of a member': (world) => inApp('PUT', `/members/${world.viewer.id}`, { role: 'admin' })(world),
   'removes a member': (world) => inApp('DELETE', `/members/${world.viewer.id}`)(world),
   'invites a guest': inApp('POST', '/guests', { deliveryMethod: 'link', guestKey: 'customers/new' }),
   'removes a guest': (world) => inApp('DELETE', `/guests/${world.guestId}`)(world),
@@ -64,6 +67,34 @@ const byGuest: Readonly<Record<string, (world: World) => Request>> = {
   'yanks a version': ofPlugin('POST', '/versions/1/yank', { reason: 'It is wrong.' }),
   'rolls a plugin back': ofPlugin('POST', '/rollback', { version: 1 }),
   'deletes a plugin': ofPlugin('DELETE', ''),
+};
+
+/** Changes that any account makes, which a token that was revoked meanwhile must not make. */
+const byAnybody: Readonly<Record<string, (world: World) => Request | Promise<Request>>> = {
+  'makes an application': () => ({ method: 'POST', path: `${api}/apps`, json: { name: 'Late' } }),
+  'makes a token': () => ({ method: 'POST', path: `${api}/tokens`, json: { name: 'Late' } }),
+  'makes an API key': () => ({ method: 'POST', path: `${api}/api-keys`, json: { name: 'Late' } }),
+  'revokes another token': async ({ service, owner }) => {
+    const other = await service.token(owner.id);
+    const { token } = await ok<{ token: { id: string } }>(service, 'GET', `${api}/me`, { token: other });
+    return { method: 'DELETE', path: `${api}/tokens/${token.id}` };
+  },
+  'revokes an API key': async ({ service, owner }) => {
+    const json = { name: 'kept' };
+    const { id } = await ok<{ id: string }>(service, 'POST', `${api}/api-keys`, { token: owner.token, json });
+    return { method: 'DELETE', path: `${api}/api-keys/${id}` };
+  },
+  'renames the account': () => ({ method: 'PUT', path: `${api}/me`, json: { name: 'Late' } }),
+  'accepts an invitation': async ({ service, owner, appId }) => ({
+    method: 'POST',
+    path: `${api}/invitations/accept`,
+    json: { code: await invite(service, owner, appId, 'customers/late') },
+  }),
+  'declines an invitation': async ({ service, owner, appId }) => ({
+    method: 'POST',
+    path: `${api}/invitations/decline`,
+    json: { code: await invite(service, owner, appId, 'customers/late') },
+  }),
 };
 
 describe('a right that is taken away just before the transaction of a change', () => {
@@ -100,16 +131,23 @@ describe('a right that is taken away just before the transaction of a change', (
     return statusCode;
   }
 
+  async function revoke(secret: string): Promise<void> {
+    await service.store.write(async (tx) => {
+      const token = await tx.tokenByHash(hashSecret(secret));
+      assert.ok(token);
+      await tx.deleteToken(token.id);
+    });
+  }
+
   for (const [what, requestOf] of Object.entries(byOwner)) {
     it(`keeps one who was a manager from it: ${what}`, async () => {
-      const { appId, admin, owner, service } = world;
+      const { appId, admin, service } = world;
       const request = await requestOf(world);
       const isOwners = /member|deletes the application/.test(what);
       // Another owner stays, so that the application always has one.
       const who = isOwners ? await service.user('Second owner') : admin;
       const role = isOwners ? 'owner' : 'admin';
-      const path = `${api}/apps/${appId}/members/${who.id}`;
-      await ok(service, 'PUT', path, { token: owner.token, json: { role } });
+      await service.store.write((tx) => tx.putMember({ appId: appId as AppId, userId: who.id, role, createdAtMs: 1 }));
       const takeAway = () => service.store.write((tx) => tx.deleteMember(appId as AppId, who.id));
       assert.equal(await answerOf(request, who.token, takeAway), 404);
     });
@@ -127,6 +165,60 @@ describe('a right that is taken away just before the transaction of a change', (
       assert.ok([403, 404].includes(status), String(status));
     });
   }
+
+  for (const [what, requestOf] of Object.entries({ ...byOwner, ...byAnybody })) {
+    it(`refuses a token that was revoked: ${what}`, async () => {
+      const { id } = world.owner;
+      const token = await service.token(id);
+      assert.equal(await answerOf(await requestOf(world), token, () => revoke(token)), 401);
+    });
+  }
+
+  for (const [what, requestOf] of Object.entries(byGuest)) {
+    it(`refuses a publisher's token that was revoked: ${what}`, async () => {
+      const token = await service.token(world.guest.id);
+      assert.equal(await answerOf(requestOf(world), token, () => revoke(token)), 401);
+    });
+  }
+
+  it('refuses the token of a page whose session ended', async () => {
+    const person = await signUpPerson(service);
+    const token = await person.jar.token();
+    const takeAway = () => service.store.write((tx) => tx.deleteSessionsOf(person.id));
+    const request = { method: 'POST', path: `${api}/apps`, json: { name: 'Late' } };
+    assert.equal(await answerOf(request, token, takeAway), 401);
+  });
+
+  it('refuses a token of a session that ended since the password was changed elsewhere', async () => {
+    const person = await signUpPerson(service);
+    const elsewhere = await (await signIn(service, person)).token();
+    const token = await person.jar.token();
+    const json = { currentPassword: person.password, newPassword: 'heron quartz 88 lantern' };
+    const takeAway = () => ok(service, 'PUT', `${api}/me/password`, { token: elsewhere, json });
+    assert.equal(await answerOf({ method: 'POST', path: `${api}/apps`, json: { name: 'Late' } }, token, takeAway), 401);
+  });
+
+  it('keeps a session from being confirmed by a password that was changed while it was verified', async () => {
+    const person = await signUpPerson(service);
+    const token = await service.token(person.id);
+    const json = { currentPassword: person.password, newPassword: 'heron quartz 88 lantern' };
+    meanwhile = () => ok(service, 'PUT', `${api}/me/password`, { token, json });
+    const { statusCode } = await person.jar.call('POST', '/session/confirm', { password: person.password });
+    assert.equal(meanwhile, undefined);
+    assert.equal(statusCode, 401);
+  });
+
+  it('keeps an account whose password was changed while the old one was verified', async () => {
+    const person = await signUpPerson(service);
+    const token = await service.token(person.id);
+    const takeAway = async () => {
+      const identity = await service.store.read.identity('password', person.email);
+      assert.ok(identity);
+      await service.store.write((tx) => tx.updateIdentity(identity.id, { secret: 'changed', updatedAtMs: 1 }));
+    };
+    const request = { method: 'POST', path: `${api}/me/deletion`, json: { password: person.password } };
+    assert.equal(await answerOf(request, token, takeAway), 409);
+  });
 
   it('has left everything as it was', async () => {
     const { owner, appId, extensionPointId } = world;

@@ -200,6 +200,20 @@ describe('serve()', () => {
     await Promise.all([stop(one, 'SIGTERM'), stop(two, 'SIGTERM')]);
   });
 
+  it('leaves the URL of another server that holds the folder in quickstart.env', async () => {
+    const first = await start();
+    assert.equal((await quickstart()).TENON_URL, first.url);
+    const second = await start();
+    assert.equal((await quickstart()).TENON_URL, first.url);
+    assert.match(second.log(), /another server holds this data folder/);
+    await stop(second, 'SIGTERM');
+    first.child.kill('SIGKILL');
+    await once(first.child, 'exit');
+    const third = await start();
+    assert.equal((await quickstart()).TENON_URL, third.url, 'a killed server holds nothing');
+    await stop(third, 'SIGTERM');
+  });
+
   it('warns of variables that it does not know', async () => {
     const served = await start({ TENON_PROT: '1' });
     assert.match(served.log(), /TENON_PROT/);

@@ -154,6 +154,21 @@ describe('guessing passwords', () => {
     assert.equal((await attempt(owner.email, goodPassword, '198.51.100.99')).statusCode, 200);
   });
 
+  it('is slowed for one client behind a proxy, whatever address it claims in another header', async () => {
+    const own = await openService({ config: { signInTriesPerMinute: 20, trustedProxies: ['127.0.0.1'] } });
+    try {
+      const claim = (at: number) => ({ ...from('198.51.100.66'), forwarded: `for=203.0.113.${at}` });
+      const statuses = [];
+      for (let at = 0; at < 21; at++) {
+        const json = { email: `user${at}@example.org`, password: 'Summer2026!!' };
+        statuses.push((await openJar(own).call('POST', '/session', json, claim(at))).statusCode);
+      }
+      assert.deepEqual(statuses, [...Array(20).fill(401), 429]);
+    } finally {
+      await own.close();
+    }
+  });
+
   it('is slowed for one client, whichever accounts it tries, and for nobody else', async () => {
     for (let at = 0; at < 20; at++) {
       assertProblem(await attempt(`a${at}@example.org`, 'x', '203.0.113.7'), 401, 'invalid_credentials');

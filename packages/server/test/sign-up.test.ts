@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type InvitationPreview, type Me, newId, type SessionState } from '@tenon/protocol';
+import type { Config } from '../src/config.ts';
+import { makePasswordLink } from '../src/domain/accounts.ts';
 import { makeSetUpLink } from '../src/domain/one-time-links.ts';
 import { createUser } from '../src/domain/users.ts';
 import { goodPassword, openJar, signUpPerson } from './helpers/jar.ts';
@@ -202,7 +204,7 @@ describe('signing up', () => {
       '"><img src=x onerror=alert(1)>',
       "Robert'); DROP TABLE users;--",
       '{{7*7}}',
-      '\u202eadA',
+      'مي\u200cخواهم',
       '名前 🦊',
     ];
     for (const name of names) {
@@ -212,6 +214,14 @@ describe('signing up', () => {
       assert.match(String(state.headers['content-type']), /^application\/json/);
       assert.equal(state.headers['x-content-type-options'], 'nosniff');
       assert.equal((await ok<Me>(service, 'GET', `${api}/me`, { token: await jar.token() })).name, name);
+    }
+  });
+
+  it('refuses names without a visible character, and those that turn the text around them', async () => {
+    for (const name of ['\u200b', '\u2060 \ufeff', '\u202eadA', 'a\u2066b']) {
+      const { code } = await makeSetUpLink(service.parts.context, false);
+      const problem = assertProblem(await signUp({ name, linkCode: code }), 422, 'invalid_field');
+      assert.match(problem.detail, /visible character/);
     }
   });
 
@@ -228,6 +238,110 @@ describe('signing up', () => {
       const { errors } = assertProblem(answer, 422, 'weak_password');
       assert.equal(errors?.[0]?.pointer, '/password');
       assert.match(errors?.[0]?.detail ?? '', reason);
+    }
+  });
+});
+
+describe('what a sign-up costs', () => {
+  const countHashes = async (config: Partial<Config> = {}) => {
+    const hashed: string[] = [];
+    const own = await openService({
+      config: { codeTriesPerMinute: 1000, trustedProxies: ['127.0.0.1'], ...config },
+      replace: ({ context }) => {
+        const hash = (password: string) => {
+          hashed.push(password);
+          return context.passwords.hash(password);
+        };
+        return { context: { ...context, passwords: { ...context.passwords, hash } } };
+      },
+    });
+    const { owner, appId } = await makeWorld(own);
+    const attempt = (fields: object, address = '192.0.2.1') =>
+      openJar(own).call('POST', '/session/sign-up', form(fields), { 'x-forwarded-for': address });
+    const invitationOf = (user = owner, app = appId) => invite(own, user, app, newId('guest'));
+    return { own, owner, appId, hashed, attempt, invitationOf };
+  };
+
+  it('is one hash for an invitation, however many try at once', async () => {
+    const { own, hashed, attempt, invitationOf } = await countHashes();
+    try {
+      const invitationCode = await invitationOf();
+      const answers = await Promise.all(Array.from({ length: 20 }, () => attempt({ invitationCode })));
+      assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, ...Array(19).fill(410)]);
+      assert.equal(hashed.length, 1);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('is one hash for a password link, however many try at once', async () => {
+    const { own, hashed } = await countHashes();
+    try {
+      const { id } = await signUpPerson(own);
+      const { code } = await makePasswordLink(own.parts.context, id);
+      hashed.length = 0;
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, () =>
+          openJar(own).call('POST', '/session/reset-password', { code, password: goodPassword }),
+        ),
+      );
+      assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, ...Array(5).fill(410)]);
+      assert.equal(hashed.length, 1);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('is bounded by address where an invitation is needed too', async () => {
+    const { own, hashed, attempt, invitationOf } = await countHashes({ signUpsPerHour: 2 });
+    try {
+      for (const status of [201, 201, 429, 429]) {
+        assert.equal((await attempt({ invitationCode: await invitationOf() })).statusCode, status);
+      }
+      assert.equal(hashed.length, 2);
+      assert.equal((await attempt({ invitationCode: await invitationOf() }, '192.0.2.2')).statusCode, 201);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('is bounded by inviter, whichever addresses the accounts are made from', async () => {
+    const { own, attempt, invitationOf } = await countHashes({ inviterSignUpsPerDay: 3 });
+    try {
+      for (let at = 0; at < 3; at++) {
+        assert.equal((await attempt({ invitationCode: await invitationOf() }, `192.0.2.${at}`)).statusCode, 201);
+      }
+      const invitationCode = await invitationOf();
+      const refused = assertProblem(await attempt({ invitationCode }, '192.0.2.9'), 429, 'rate_limited');
+      assert.match(refused.detail ?? '', /the person who invited you/);
+      const other = await makeWorld(own);
+      const elsewhere = await invitationOf(other.owner, other.appId);
+      assert.equal((await attempt({ invitationCode: elsewhere }, '192.0.2.9')).statusCode, 201);
+      own.advance(day / 3);
+      assert.equal((await attempt({ invitationCode }, '192.0.2.9')).statusCode, 201);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('tells nobody which addresses have accounts before a hash, and five times for an invitation after it', async () => {
+    const { own, hashed, attempt, invitationOf } = await countHashes();
+    try {
+      const { email } = await signUpPerson(own);
+      hashed.length = 0;
+      const invitationCode = await invitationOf();
+      for (let at = 0; at < 20; at++) {
+        assertProblem(await attempt({ invitationCode, email, password: 'weak' }), 422, 'weak_password');
+      }
+      assert.equal(hashed.length, 0);
+      for (let at = 0; at < 5; at++) {
+        assertProblem(await attempt({ invitationCode, email }, `192.0.2.${at}`), 409, 'email_taken');
+      }
+      assert.equal(hashed.length, 5);
+      assertProblem(await attempt({ invitationCode, email }, '192.0.2.9'), 429, 'rate_limited');
+      assert.equal(hashed.length, 5);
+    } finally {
+      await own.close();
     }
   });
 });

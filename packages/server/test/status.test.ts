@@ -114,14 +114,14 @@ describe('GET /api/v1/status', () => {
     try {
       database.exec(`
         with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 20000)
-        insert into blobs (address, size, state, epoch, lease_until_ms)
+        insert into blobs (address, size, state, generation, lease_until_ms)
         select 'estimated-' || n, 100, 'present', 'e', 0 from numbers`);
       const { contents, contentBytes } = await service.store.sizes();
       assert.ok(contents.isEstimate && contentBytes.isEstimate);
       assert.ok(Math.abs(contents.value - 20_000) < 1_000, String(contents.value));
       assert.ok(Math.abs(contentBytes.value - 2_000_000) < 100_000, String(contentBytes.value));
     } finally {
-      database.exec("delete from blobs where epoch = 'e'");
+      database.exec("delete from blobs where generation = 'e'");
       database.close();
     }
   });
@@ -142,7 +142,7 @@ describe('GET /api/v1/status', () => {
     const away = () => Promise.reject(new Error('https://key:secret@objects.example'));
     const there = await openService({
       replace({ context, ownProcess }) {
-        const readiness = createReadiness({ store: context.store, blobs: { ping: away } });
+        const readiness = createReadiness({ store: context.store, blobs: { ping: away, pingWrite: away } });
         return { status: createStatusReader({ ...context, readiness, own: ownProcess }) };
       },
     });
@@ -191,6 +191,29 @@ describe('the processes of a status', () => {
     assert.equal(found?.report?.nodeVersion, process.versions.node);
     await beats.stop();
     assert.deepEqual(await others(), []);
+  });
+
+  it("log once that the clock differs from the database's, by seconds, until it does not", async () => {
+    const { context, ownProcess, log } = service.parts;
+    const another = { ...ownProcess, id: newId('process'), node: 'another' };
+    let aheadMs = 0;
+    const beats = startBeats({ ...context, clock: () => Date.now() + aheadMs }, another, log);
+    const told = () => service.logged.filter((line) => line.includes("the database's differ"));
+    await beats.beat();
+    assert.deepEqual(told(), []);
+    for (const [next, lines] of [
+      [3_600_000, 1],
+      [3_600_000, 1],
+      [0, 1],
+      [-3_600_000, 2],
+    ] as const) {
+      aheadMs = next;
+      await beats.beat();
+      assert.equal(told().length, lines);
+    }
+    assert.match(told()[0] ?? '', /"aheadMs":3[56]\d{5}\b/);
+    assert.match(told()[1] ?? '', /"aheadMs":-3[56]\d{5}\b/);
+    await beats.stop();
   });
 
   it('are told of although their version tells something else of itself', async () => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { noPostgres, startPostgres } from './helpers/postgres.ts';
+import { isProof, volume } from '../../../test/helpers/volume.ts';
+import { noPostgres, sharedPostgres } from './helpers/postgres.ts';
 import { addTally, openRunners, type Runners } from './model/run.ts';
 import type { Tally } from './model/run-sequence.ts';
 
-/** So many sequences, which take minutes together: each part of them is a test with a time of its own. */
-const [parts, count] = [10, 1_000];
+/** Random sequences in each part, of which each is a test with a time of its own. */
+const [parts, count] = [volume(1, 10), volume(300, 1_000)];
 
 /** What has to come about in so many sequences for them to show anything: each kind of operation done, and each refused. */
 const expectedOutcomes = [
@@ -57,22 +58,22 @@ describe('versions and what is bound', () => {
     });
   }
 
-  it('come to every outcome in them that there is', () => {
+  it('come to every outcome in them that there is', {
+    skip: !isProof && 'takes more sequences than the quick run',
+  }, () => {
     const missing = expectedOutcomes.filter((outcome) => (tally.get(outcome) ?? 0) < 3);
     assert.deepEqual(missing, []);
   });
 
-  const few = 300;
+  const few = volume(30, 300);
   it(`agree with the model in ${few} of them on PostgreSQL, whose nodes are two`, { skip: noPostgres }, async () => {
-    const server = await startPostgres();
-    const { url } = await server.createDatabase();
+    const { url } = await (await sharedPostgres()).createDatabase();
     const nodes = openRunners({ threads: 2, databaseUrl: url });
     try {
       const some = await nodes.run({ firstSeed: 1, count: few });
       assert.ok((some.get('publish done') ?? 0) > few);
     } finally {
       await nodes.close();
-      server.stop();
     }
   });
 });

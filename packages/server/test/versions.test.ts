@@ -222,17 +222,22 @@ describe('POST …/yank and …/restore', () => {
     const workshop = await withVersions(3);
     await workshop.call('POST', '/versions/1/yank', why);
     const { detail } = assertProblem(await workshop.tryPublish(1), 409, 'conflict');
-    assert.match(detail, /Version 1 has the same bytes, .* Their reason: It divides by zero\./);
+    assert.match(detail, /yanked these bytes, .*"median".* Their reason: It divides by zero\./);
     assert.deepEqual([await workshop.bound(), (await workshop.versions()).length], [3, 3]);
 
     await workshop.call('POST', '/versions/1/restore');
     const anew = await workshop.publish(1);
     assert.deepEqual([anew.isNewVersion, anew.version.number], [true, 4]);
     await workshop.call('POST', '/versions/1/yank', why);
-    assert.equal((await workshop.publish(1)).isNewVersion, false, 'what is published since then stays published');
-    await workshop.call('POST', '/versions/4/yank', why, workshop.publisher);
     assert.equal(
-      (await workshop.publish(1)).version.number,
+      (await workshop.versions()).find(({ number }) => number === 4)?.state,
+      'yanked',
+      'with the same bytes',
+    );
+    assertProblem(await workshop.tryPublish(1), 409, 'conflict');
+    await workshop.call('POST', '/versions/2/yank', why, workshop.publisher);
+    assert.equal(
+      (await workshop.publish(2)).version.number,
       5,
       'and what the publisher yanked, the publisher publishes',
     );
@@ -386,7 +391,7 @@ describe('POST …/rollback', () => {
 });
 
 describe('DELETE /api/v1/artifacts/…', () => {
-  it('takes the plugin, its versions, its bindings and its content, and frees the name', async () => {
+  it('takes the plugin, its versions, its bindings and its content, and keeps the name for its publisher', async () => {
     const workshop = await withVersions(2);
     const addresses = (await workshop.versions()).map(({ contentAddress }) => contentAddress);
     assert.equal((await workshop.call('DELETE', '', undefined, workshop.publisher)).statusCode, 204);
@@ -405,7 +410,8 @@ describe('DELETE /api/v1/artifacts/…', () => {
     const path = workshop.path().replace(workshop.publisher.id, colleague.id);
     const headers = { 'content-type': 'application/wasm' };
     const anew = await service.call('PUT', path, { token: colleague.token, body: tinyModule(9), headers });
-    assert.equal(anew.statusCode, 201);
+    assertProblem(anew, 409, 'plugin_name_taken');
+    assert.equal((await workshop.publish(9)).version.number, 1);
   });
 
   it('leaves content that another plugin has, too', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CallNode } from '../../../test/helpers/call-trees/model.ts';
 import { chance, createRandom, pick, type Random } from '../../../test/helpers/random.ts';
+import { volume } from '../../../test/helpers/volume.ts';
 import { type Span, start, type TraceContext } from '../src/index.ts';
 import { expectedSpan, withAllWithin } from './support/expected-spans.ts';
 import { createManualClock } from './support/manual-clock.ts';
@@ -9,7 +10,7 @@ import { type Command, command, makePuppet } from './support/puppet.ts';
 import { spanTree } from './support/span-tree.ts';
 
 const puppet = makePuppet();
-const runCount = 500;
+const runCount = volume(100, 500);
 const maxSteps = 200;
 const firstFunction = 4; // after the host's import and the three hooks
 const stepsNs = [0, 1, 999, 20_000];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CallNode } from '../../../test/helpers/call-trees/model.ts';
 import { createRandom, pick } from '../../../test/helpers/random.ts';
+import { volume } from '../../../test/helpers/volume.ts';
 import { wat } from '../../../test/helpers/wat.ts';
 import { type Span, start } from '../src/index.ts';
 import { expectedSpan, withAllWithin } from './support/expected-spans.ts';
@@ -16,7 +17,7 @@ import {
 import { spanTree } from './support/span-tree.ts';
 import { stepping } from './support/stepping.ts';
 
-const programCount = 500;
+const programCount = volume(50, 500);
 const stepsNs = [0, 1, 999, 6_500, 19_999, 20_000, 20_001];
 
 /** Runs a program as the older service instruments it; the spans must be those of its own hooks. Returns how many there are. */

@@ -40,6 +40,8 @@ export interface Acme {
   /** Links of invitations: one to answer, and one that was taken back. */
   readonly openLink: string;
   readonly revokedLink: string;
+  /** The link of an open invitation to the team. */
+  readonly teamLink: string;
 }
 
 export const password = 'nine brass moths in relay 70';
@@ -55,8 +57,10 @@ export async function furnish(url: string, names: Names): Promise<Acme> {
 
   const app = await owner.call<App>('POST', '/apps', { name: names.app });
   for (const name of names.otherApps) await owner.call('POST', '/apps', { name });
-  await owner.call('PUT', `/apps/${app.id}/members/${admin.userId}`, { role: 'admin' });
-  await owner.call('PUT', `/apps/${app.id}/members/${viewer.userId}`, { role: 'viewer' });
+  for (const [role, member] of Object.entries({ admin, viewer })) {
+    const { link } = await owner.call<InvitationLink>('POST', `/apps/${app.id}/members`, { role });
+    await member.call('POST', '/invitations/accept', { code: new URL(link).searchParams.get('code') });
+  }
   const pointsPath = `/apps/${app.id}/extension-points`;
   const extensionPoint = await owner.call<ExtensionPoint>('POST', pointsPath, {
     name: names.extensionPoint,
@@ -84,6 +88,8 @@ export async function furnish(url: string, names: Names): Promise<Acme> {
   );
   for (const { id } of pending) await owner.call('DELETE', `/apps/${app.id}/invitations/${id}`);
   const openLink = await invite(owner, app.id, names.guestKey, note);
+  const toTeam = { role: 'admin', ...note };
+  const { link: teamLink } = await owner.call<InvitationLink>('POST', `/apps/${app.id}/members`, toTeam);
 
   const foreignApp = await other.call<App>('POST', '/apps', { name: names.foreignApp });
   await answer(owner, await invite(other, foreignApp.id, 'partners/acme'), 'accept');
@@ -99,7 +105,7 @@ export async function furnish(url: string, names: Names): Promise<Acme> {
   const guests = await owner.call<{ objects: Guest[] }>('GET', `/apps/${app.id}/guests`);
   const held = guests.objects.find(({ guestKey }) => guestKey === names.guestKey);
   if (held === undefined) throw new Error('The guest is not in the list');
-  return { owner, admin, guest, app, extensionPoint, held, openLink, revokedLink };
+  return { owner, admin, guest, app, extensionPoint, held, openLink, revokedLink, teamLink };
 }
 
 function schemaWith({ description, property, propertyDescription }: Names) {

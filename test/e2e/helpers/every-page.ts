@@ -33,7 +33,7 @@ export async function everyPage(
   program: Program,
   wasmFile: string,
 ): Promise<readonly PageToSee[]> {
-  const { app, extensionPoint, held, openLink, revokedLink } = acme;
+  const { app, extensionPoint, held, openLink, revokedLink, teamLink } = acme;
   const team = `/apps/${app.id}`;
   const points = `${team}/extension-points`;
   const guestPoint = `${team}/plugins/${extensionPoint.id}`;
@@ -65,6 +65,7 @@ export async function everyPage(
     nobody('set-up-garbled', '/set-up'),
     nobody('reset-password-garbled', '/reset-password'),
     nobody('invitation', open, { heading: /invites you/ }),
+    nobody('invitation-to-team', teamLink.slice(url.length), { heading: /invites you/ }),
     nobody('invitation-revoked', revokedLink.slice(url.length), { heading: 'The invitation was taken back' }),
     nobody('invitation-unknown', `/accept-invite?code=${'x'.repeat(43)}`, { heading: 'There is no such invitation' }),
     nobody('approve-signed-out', program.page(), { heading: 'Sign in to see who asks' }),
@@ -118,7 +119,15 @@ export async function everyPage(
     owner('guest', `${team}/guests/${held.id}`),
     owner('invite', `${team}/guests`, { act: press('Invite a guest'), heading: 'Invite a guest' }),
     owner('members', `${team}/members`),
-    owner('member-add', `${team}/members`, { act: press('Add a member'), heading: 'Add a member' }),
+    owner('member-remove', `${team}/members`, {
+      act: (page) =>
+        page
+          .getByRole('button', { name: /^Remove .* from the team$/ })
+          .first()
+          .click(),
+      heading: /from the team\?$/,
+    }),
+    owner('member-invite', `${team}/members`, { act: press('Invite to the team'), heading: 'Invite to the team' }),
     owner('approve', program.page({ scope: 'read publish manage', device_name: 'olivias-laptop' }), {
       heading: 'Approve this login?',
     }),

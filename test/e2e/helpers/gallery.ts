@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserContextOptions } from 'playwright-core';
-import { openStage, type Stage, type Visitor } from '../../../packages/console/test/helpers/stage.ts';
+import { openStageApart, type Stage, type Visitor } from '../../../packages/console/test/helpers/stage.ts';
 import { furnish, moduleThatSays, password } from './acme.ts';
 import { acmeNames } from './acme-names.ts';
 import { everyPage, type PageToSee } from './every-page.ts';
@@ -21,7 +21,7 @@ export interface Gallery {
 }
 
 export async function openGallery(options: BrowserContextOptions = {}): Promise<Gallery> {
-  const stage = await openStage({ args: ['--no-demo'], settings: { TENON_SIGN_UP: 'open' } });
+  const stage = await openStageApart({ args: ['--no-demo'], settings: { TENON_SIGN_UP: 'open' } });
   try {
     return await furnished(stage, options);
   } catch (error) {
@@ -32,7 +32,7 @@ export async function openGallery(options: BrowserContextOptions = {}): Promise<
 
 async function furnished(stage: Stage, options: BrowserContextOptions): Promise<Gallery> {
   const acme = await furnish(stage.url, acmeNames);
-  await makeOperator(stage, acme.owner.email);
+  await makeOperator(stage, acme.owner.userId);
   const newcomer = await signUp(stage.url, 'Nell Newcomer', 'nell@acme.example', password);
   const program = await startProgram();
   const wasmFile = join(stage.server.folder, 'amortization.wasm');

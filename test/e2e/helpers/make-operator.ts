@@ -6,7 +6,7 @@ import type { Stage } from '../../../packages/console/test/helpers/stage.ts';
 import { tenon } from '../../helpers/server.ts';
 
 /** Lets somebody see how the server is, as who has its machine does. */
-export async function makeOperator({ server }: Stage, email: string): Promise<void> {
-  const args = [tenon, 'admin', 'grant-operator', email, '--data-dir', join(server.folder, 'tenon-data')];
+export async function makeOperator({ server }: Stage, userId: string): Promise<void> {
+  const args = [tenon, 'admin', 'grant-operator', userId, '--yes', '--data-dir', join(server.folder, 'tenon-data')];
   await promisify(execFile)(process.execPath, args);
 }

@@ -47,7 +47,7 @@ export async function withPresentData(
   work: (context: Context, out: Reporter, config: Config) => Promise<void>,
 ): Promise<void> {
   const { dataDir, databaseUrl } = readConfig(io, options);
-  if (databaseUrl === undefined && !(await isThere(join(dataDir, 'tenon.db')))) {
+  if (databaseUrl === undefined && !(await isPresent(join(dataDir, 'tenon.db')))) {
     throw new CliError('not_found', `There is no data in ${dataDir}.`, {
       exitCode: exitCodes.notFound,
       hint: 'Name the data folder with --data-dir.',
@@ -108,9 +108,17 @@ export function readConfig({ environment }: Pick<Io, 'environment'>, options: Ad
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+/** @throws CliError for a file that may be there, in a folder that this user cannot read */
+async function isPresent(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    throw new CliError('file', `Cannot read ${path}: ${code === 'EACCES' ? 'permission denied' : code}.`, {
+      hint: 'Run this as the user that the server runs as.',
+      cause,
+    });
+  }
 }

@@ -32,14 +32,16 @@ import {
   withDataFolder,
   withPresentData,
 } from './admin-data.ts';
+import { addTrustClockCommand } from './admin-trust-clock.ts';
 
-/** Adds what keeps a data folder in order: `verify`, `collect`, `backup`, `restore`. */
+/** Adds what keeps a data folder in order: `verify`, `collect`, `trust-clock`, `backup`, `restore`. */
 export function addHousekeepingCommands(group: Command, io: Io): void {
   withDataFolder(group.command('verify').description('read all data, hash every plugin, and check every reference'))
     .addHelpText(
       'after',
       `${examples('tenon admin verify', 'tenon admin verify --json | jq .faults')}
-Exits with 1 when something is not as it must be.
+Exits with 1 when something is not as it must be, and with 8 when all that is wrong is that the database does not know some files:
+it has lost commits, or an older copy of it took its place.
 `,
     )
     .action((options: AdminOptions) => withPresentData(io, options, (context, out) => runVerify(io, context, out)));
@@ -49,17 +51,24 @@ Exits with 1 when something is not as it must be.
       .command('collect')
       .description('delete the bytes that no version names any more, as the server does by itself now and then')
       .option('--dry-run', 'delete nothing, and tell what would be')
+      .option('--force', 'delete also more than half of all contents, and files that the database does not know')
       .option(
         '--grace <seconds>',
         'how long they stay after they were first found (default: TENON_COLLECT_GRACE_SECONDS, else a day)',
       ),
   )
     .addHelpText('after', examples('tenon admin collect --dry-run', 'tenon admin collect --grace 60'))
-    .action((options: AdminOptions & { dryRun?: boolean }) =>
+    .action((options: AdminOptions & { dryRun?: boolean; force?: boolean }) =>
       withPresentData(io, options, (context, out, { collectGraceMs }) =>
-        runCollect(io, context, out, { graceMs: collectGraceMs, isDryRun: options.dryRun === true }),
+        runCollect(io, context, out, {
+          graceMs: collectGraceMs,
+          isDryRun: options.dryRun === true,
+          isForced: options.force === true,
+        }),
       ),
     );
+
+  addTrustClockCommand(group, io);
 
   withDataFolder(
     group
@@ -97,22 +106,38 @@ async function runVerify(io: Io, context: Context, out: Reporter): Promise<void>
   const found = await withProgress(io, out, 'Verifying', (progress) =>
     io.interruptible((signal) => verify(context, { onProgress: progress, signal })),
   );
-  await noteChore(context, 'verify', { contents: found.blobs, faults: found.faults.length });
-  out.result({ isWhole: found.faults.length === 0, ...found }, () => showVerified(out, found));
-  if (found.faults.length === 0) return;
+  await noteChore(context, 'verify', {
+    contents: found.blobs,
+    faults: found.faults.length + found.unknownObjects.length,
+  });
+  const [faults, unknown] = [found.faults.length, found.unknownObjects.length];
+  out.result({ isWhole: faults + unknown === 0, ...found }, () => showVerified(out, found));
+  if (faults + unknown === 0) return;
+  if (faults === 0) {
+    throw new CliError('lost_commits', `The database does not know ${count(unknown, 'file')}: it has lost commits.`, {
+      exitCode: exitCodes.lostCommits,
+      hint: `Is it the right database, and its newest copy? The files are kept until "tenon admin collect --force".`,
+    });
+  }
   throw new CliError('damaged_data', `Not all is as it must be: ${count(found.faults.length, 'fault')}.`, {
     hint: 'Publishing the same bytes again heals a content that is damaged or missing. A backup has the rest.',
   });
 }
 
-function showVerified(out: Reporter, { blobs, blobBytes, namedContents, versions, faults, notes }: Verified): void {
+function showVerified(
+  out: Reporter,
+  { blobs, blobBytes, namedContents, versions, faults, unknownObjects }: Verified,
+): void {
   for (const { subject, detail } of faults) {
     out.write(`${out.style.error('fault')}  ${printable(subject)}: ${printable(detail)}\n`);
   }
-  for (const { subject, detail } of notes) out.write(`note   ${printable(subject)}: ${printable(detail)}\n`);
+  for (const { subject, detail } of unknownObjects) {
+    out.write(`${out.style.error('unknown')}  ${printable(subject)}: ${printable(detail)}\n`);
+  }
   out.fields([
     ['plugin contents', `${count(blobs, 'file')}, ${formatSize(blobBytes)}`],
     ['versions', `${count(versions, 'version')} of ${count(namedContents, 'content')}`],
+    ['unknown files', unknownObjects.length === 0 ? out.style.good('none') : String(unknownObjects.length)],
     ['faults', faults.length === 0 ? out.style.good('none') : String(faults.length)],
   ]);
 }
@@ -120,6 +145,7 @@ function showVerified(out: Reporter, { blobs, blobBytes, namedContents, versions
 interface CollectWish {
   readonly graceMs: number;
   readonly isDryRun: boolean;
+  readonly isForced: boolean;
 }
 
 async function runCollect(io: Io, context: Context, out: Reporter, wish: CollectWish): Promise<void> {
@@ -134,13 +160,20 @@ async function runCollect(io: Io, context: Context, out: Reporter, wish: Collect
 }
 
 function showCollected(out: Reporter, collected: Collected, { isDryRun }: CollectWish): void {
-  const { deleted, deletedBytes, waiting, waitingBytes, adopted, unfinished, isHeldByBackup } = collected;
+  const { deleted, deletedBytes, waiting, waitingBytes, heldBack, unknown, unfinished, isHeldByBackup } = collected;
   const many = (contents: number, bytes: number) => `${count(contents, 'content')}, ${formatSize(bytes)}`;
   out.fields([
     [isDryRun ? 'would delete' : 'deleted', many(deleted, deletedBytes)],
     ['unused, in grace', many(waiting, waitingBytes)],
   ]);
-  if (adopted > 0) out.note(`${count(adopted, 'file')} ${adopted === 1 ? 'was' : 'were'} unknown so far.`);
+  if (heldBack > 0) {
+    out.note(`${count(heldBack, 'unused content')} kept: they are more than half of all. --force deletes them.`);
+  }
+  if (unknown > 0) {
+    out.note(
+      `${count(unknown, 'file')} kept that the database does not know: see "tenon admin verify". --force deletes them.`,
+    );
+  }
   if (unfinished > 0) out.note(`${count(unfinished, 'unfinished file')} of crashes removed.`);
   if (isHeldByBackup) out.note('A backup is being made: nothing more is deleted until it is done.');
 }

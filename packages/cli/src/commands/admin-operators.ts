@@ -1,10 +1,10 @@
 import { grantOperator, revokeOperator } from '@tenon/server';
 import type { Command } from 'commander';
-import { examples } from '../command.ts';
+import { examples, withConfirmation } from '../command.ts';
 import type { Io } from '../io.ts';
 import { formatTime, printable } from '../text.ts';
 import { type AdminOptions, withDataFolder, withPresentData } from './admin-data.ts';
-import { demandUser } from './admin-user.ts';
+import { confirmUser } from './admin-user.ts';
 
 /** What is done to somebody, and said of it. */
 const changes = [
@@ -13,6 +13,7 @@ const changes = [
     description: "let a user see the server's status, in the console and by `tenon status`; it gives no other right",
     change: grantOperator,
     isOperator: true,
+    what: 'be an operator, who sees the status of the server',
     changed: 'They are an operator now.',
     unchanged: 'They were an operator already.',
   },
@@ -21,6 +22,7 @@ const changes = [
     description: "take back that a user may see the server's status",
     change: revokeOperator,
     isOperator: false,
+    what: 'be no operator any more',
     changed: 'They are no operator any more.',
     unchanged: 'They were no operator.',
   },
@@ -28,17 +30,16 @@ const changes = [
 
 /** Adds what says who may see how the server is: `grant-operator`, `revoke-operator`, `operators`. */
 export function addOperatorCommands(group: Command, io: Io): void {
-  for (const { name, description, change, isOperator, changed, unchanged } of changes) {
+  for (const { name, description, change, isOperator, what, changed, unchanged } of changes) {
     withDataFolder(
-      group
-        .command(name)
+      withConfirmation(group.command(name))
         .argument('<user>', 'an id, usr_…, or the e-mail address that they sign in with')
         .description(description),
     )
-      .addHelpText('after', examples(`tenon admin ${name} ada@example.org`))
-      .action((named: string, options: AdminOptions) =>
+      .addHelpText('after', examples(`tenon admin ${name} ada@example.org`, `tenon admin ${name} usr_01j29hyr4… --yes`))
+      .action((named: string, options: AdminOptions & { yes?: boolean }) =>
         withPresentData(io, options, async (context, out) => {
-          const userId = await demandUser(context, named);
+          const userId = await confirmUser(io, context, named, { what, yes: options.yes, needsYes: isOperator });
           const isChanged = await change(context, userId);
           out.result({ userId, isOperator }, () => out.write(`${userId}\n`));
           out.note(isChanged ? changed : unchanged);

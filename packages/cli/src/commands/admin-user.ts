@@ -1,14 +1,57 @@
-import { type Context, findUser } from '@tenon/server';
-import { CliError } from '../errors.ts';
+import { isId, type UserId } from '@tenon/protocol';
+import { type Context, describeUser, findUser } from '@tenon/server';
+import { confirm } from '../confirm.ts';
+import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { printable } from '../text.ts';
+import type { Io } from '../io.ts';
+import { formatTime, printable } from '../text.ts';
 
 /** The id of the user whom an argument names, by an id or by the e-mail address that they sign in with. @throws CliError `not_found` */
-export async function demandUser(context: Context, named: string) {
+async function demandUser(context: Context, named: string): Promise<UserId> {
   const user = await findUser(context.store.read, named);
   if (user !== undefined) return user.id;
   throw new CliError('not_found', `There is no user ${printable(named)} on this server.`, {
     exitCode: exitCodes.notFound,
     hint: 'Make one with `tenon admin create-user <name>`, or name the right server with --data-dir or TENON_DATABASE_URL.',
   });
+}
+
+/**
+ * Finds a user by id or e-mail address, and has the operator confirm who it is. Nobody verifies addresses, so `--yes` takes ids only.
+ *
+ * @param what what will happen to the user, after "will"
+ * @param needsYes whether an id takes a confirmation too, or `--yes`
+ * @throws CliError `not_found`, `usage`, `declined`
+ */
+export async function confirmUser(
+  io: Io,
+  context: Context,
+  named: string,
+  {
+    what,
+    yes,
+    needsYes = false,
+  }: { readonly what: string; readonly yes?: boolean | undefined; readonly needsYes?: boolean },
+): Promise<UserId> {
+  const userId = await demandUser(context, named);
+  const isNamedById = isId('user', named);
+  if (isNamedById && (yes === true || !needsYes)) return userId;
+  if (yes === true) {
+    throw usageError(
+      `With --yes a user is named by id: e-mail addresses are not verified, and ${printable(named)} may be somebody else's.`,
+      `Leave --yes out to see whose it is, or name ${userId} if that is who you mean.`,
+    );
+  }
+  const { user, email, apps } = await describeUser(context, userId);
+  const names = apps.map(({ app, role }) => `"${printable(app.name)}" (${role})`).join(', ') || 'none';
+  const shown = [
+    `name           ${printable(user.name)}`,
+    `id             ${userId}`,
+    `e-mail         ${printable(email ?? 'none')}${email === null ? '' : ' (not verified)'}`,
+    `created        ${formatTime(new Date(user.createdAtMs).toISOString())}`,
+    `applications   ${names}`,
+    `This user will ${what}.`,
+  ];
+  await confirm(io, `${shown.join('\n')}\n`, { hint: `Name the user by id: ${userId}${needsYes ? ' --yes' : ''}` });
+  return userId;
 }

@@ -1,19 +1,20 @@
-import type { TokenScope } from '@tenon/protocol';
+import type { TokenScope, UserId } from '@tenon/protocol';
 import {
   type Config,
   type Context,
   createUser,
-  defaultTokenLifetimeDays,
   issueApiKey,
   issueToken,
+  lifetimeEnd,
   linkUrl,
   type MadeLink,
   makePasswordLink,
   makeSetUpLink,
   readQuickstart,
+  tokenLifetimeDays,
 } from '@tenon/server';
 import { type Command, Option } from 'commander';
-import { examples, parseDays } from '../command.ts';
+import { examples, parseDays, withConfirmation } from '../command.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
@@ -24,9 +25,8 @@ import { type AdminOptions, withData, withDataFolder } from './admin-data.ts';
 import { addHousekeepingCommands } from './admin-housekeeping.ts';
 import { addMigrateStoreCommand } from './admin-migrate-store.ts';
 import { addOperatorCommands } from './admin-operators.ts';
-import { demandUser } from './admin-user.ts';
+import { confirmUser } from './admin-user.ts';
 
-const dayMs = 24 * 60 * 60 * 1000;
 const maxNameLength = 200;
 
 export function addAdminCommands(program: Command, io: Io): void {
@@ -50,16 +50,23 @@ export function addAdminCommands(program: Command, io: Io): void {
     );
 
   withLinkOptions(
-    group
-      .command('create-password-link')
+    withConfirmation(group.command('create-password-link'))
       .argument('<user>', 'whose password it sets: an id, usr_…, or the e-mail address that they sign in with')
       .option('--email <email>', 'what they are to sign in with, when they have nothing yet')
       .description("make a link that sets a user's password, and write it"),
   )
-    .addHelpText('after', examples('tenon admin create-password-link usr_01j29hyr4…'))
-    .action((user: string, options: AdminOptions & { email?: string }) =>
+    .addHelpText(
+      'after',
+      examples(
+        'tenon admin create-password-link ada@example.org',
+        'tenon admin create-password-link usr_01j29hyr4… --yes',
+      ),
+    )
+    .action((user: string, options: AdminOptions & { email?: string; yes?: boolean }) =>
       withData(io, options, async (context, out, config) => {
-        const link = await makePasswordLink(context, await demandUser(context, user), options.email);
+        const what = 'get a new password from whoever opens the link';
+        const userId = await confirmUser(io, context, user, { what, yes: options.yes, needsYes: true });
+        const link = await makePasswordLink(context, userId, options.email);
         showLink(out, config, link, 'It sets the password, once, and ends all sessions of the account');
       }),
     );
@@ -85,8 +92,7 @@ export function addAdminCommands(program: Command, io: Io): void {
     );
 
   withDataFolder(
-    group
-      .command('create-token')
+    withConfirmation(group.command('create-token'))
       .argument('<user>', 'whose token it is: an id, usr_…, or the e-mail address that they sign in with')
       .option('--name <name>', 'to tell it from others', 'made by the operator')
       .addOption(
@@ -95,27 +101,31 @@ export function addAdminCommands(program: Command, io: Io): void {
         ),
       )
       .addOption(
-        new Option('--expires-in-days <days>', 'how long it works')
-          .argParser(parseDays)
-          .default(defaultTokenLifetimeDays, String(defaultTokenLifetimeDays)),
+        new Option(
+          '--expires-in-days <days>',
+          'how long it works (default: 90 with read alone, otherwise 7)',
+        ).argParser(parseDays),
       )
       .description('make an access token for a user, and write it'),
   )
     .addHelpText('after', examples('tenon admin create-token usr_01j29hyr4… --scope read --name "host application"'))
     .action((user: string, options: TokenOptions) =>
-      withData(io, options, (context, out) => createToken(context, out, user, options)),
+      withData(io, options, async (context, out) => {
+        const userId = await confirmUser(io, context, user, { what: 'have a new access token', yes: options.yes });
+        await createToken(context, out, userId, options);
+      }),
     );
 
   withDataFolder(
-    group
-      .command('create-api-key')
+    withConfirmation(group.command('create-api-key'))
       .argument('<name>', 'to tell it from others')
       .option('--user <user>', 'whose key it is: an id, usr_…, or an e-mail address (default: a new user of that name)')
+      .addOption(new Option('--expires-in-days <days>', 'how long it works (default: 90)').argParser(parseDays))
       .description('make an API key for the instrumentation endpoint, and write it'),
   )
     .addHelpText('after', examples('tenon admin create-api-key "build machine"'))
-    .action((name: string, options: AdminOptions & { user?: string }) =>
-      withData(io, options, (context, out) => createApiKey(context, out, name, options)),
+    .action((name: string, options: AdminOptions & ApiKeyOptions) =>
+      withData(io, options, (context, out) => createApiKey(io, context, out, name, options)),
     );
 
   addOperatorCommands(group, io);
@@ -142,15 +152,17 @@ function showLink(out: Reporter, { publicUrl, dataDir }: Config, made: MadeLink,
 interface TokenOptions extends AdminOptions {
   readonly name: string;
   readonly scope?: readonly TokenScope[];
-  readonly expiresInDays: number;
+  readonly expiresInDays?: number;
+  readonly yes?: boolean;
 }
 
-async function createToken(context: Context, out: Reporter, user: string, options: TokenOptions): Promise<void> {
-  const { record, secret } = await issueToken(context, await demandUser(context, user), {
+async function createToken(context: Context, out: Reporter, user: UserId, options: TokenOptions): Promise<void> {
+  const wanted = options.scope ?? tokenScopes;
+  const { record, secret } = await issueToken(context, user, {
     name: demandName(options.name),
-    scopes: options.scope ?? tokenScopes,
+    scopes: wanted,
     appId: null,
-    expiresAtMs: context.clock() + options.expiresInDays * dayMs,
+    expiresAtMs: lifetimeEnd(tokenLifetimeDays(wanted), options.expiresInDays, context.clock()),
   });
   const { id, userId, name, scopes } = record;
   const expiresAt = isoTime(record.expiresAtMs);
@@ -158,15 +170,28 @@ async function createToken(context: Context, out: Reporter, user: string, option
   out.result({ id, userId, name, scopes, expiresAt, token: secret }, () => out.write(`${secret}\n`));
 }
 
-async function createApiKey(context: Context, out: Reporter, name: string, options: { user?: string }): Promise<void> {
+interface ApiKeyOptions {
+  readonly user?: string;
+  readonly expiresInDays?: number;
+  readonly yes?: boolean;
+}
+
+async function createApiKey(
+  io: Io,
+  context: Context,
+  out: Reporter,
+  name: string,
+  options: ApiKeyOptions,
+): Promise<void> {
   demandName(name);
   const user =
     options.user === undefined
       ? (await createUser(context, { name, email: null })).id
-      : await demandUser(context, options.user);
-  const { record, secret } = await issueApiKey(context, user, name);
-  out.note(`Created ${record.id} for ${user}. The key is shown this once:`);
-  out.result({ id: record.id, userId: user, name, apiKey: secret }, () => out.write(`${secret}\n`));
+      : await confirmUser(io, context, options.user, { what: 'have a new API key', yes: options.yes });
+  const { record, secret } = await issueApiKey(context, user, name, options.expiresInDays);
+  const expiresAt = isoTime(record.expiresAtMs);
+  out.note(`Created ${record.id} for ${user} (until ${formatTime(expiresAt)}). The key is shown this once:`);
+  out.result({ id: record.id, userId: user, name, expiresAt, apiKey: secret }, () => out.write(`${secret}\n`));
 }
 
 /** The API's own rule for names (`displayName` in the protocol), which nothing checks below it. */

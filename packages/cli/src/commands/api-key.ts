@@ -1,20 +1,27 @@
 import { type ApiKeyInfo, apiKeyCreated, apiKeyInfo } from '@tenon/protocol';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { path } from '../api.ts';
-import { examples, withConfirmation, withServer } from '../command.ts';
+import { examples, parseDays, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import type { Io } from '../io.ts';
+import { type ListOptions, readList, withLimit } from '../listing.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
 export function addApiKeyCommands(program: Command, io: Io): void {
   const group = program.command('api-key').description('API keys: what opens the instrumentation endpoint');
 
-  withServer(group.command('list').description('list your API keys; their secrets are kept nowhere'))
+  withServer(withLimit(group.command('list').description('list your API keys; their secrets are kept nowhere')))
     .addHelpText('after', examples('tenon api-key list'))
     .action(calling(io, listApiKeys));
 
-  withServer(group.command('create').argument('<name>', 'to tell it from others').description('make an API key'))
+  withServer(
+    group
+      .command('create')
+      .argument('<name>', 'to tell it from others')
+      .addOption(new Option('--expires-in-days <days>', 'how long it works (default: 90)').argParser(parseDays))
+      .description('make an API key, which ends with the token that made it'),
+  )
     .addHelpText('after', examples('tenon api-key create "build machine"'))
     .action(calling(io, createApiKey));
 
@@ -30,15 +37,16 @@ export function addApiKeyCommands(program: Command, io: Io): void {
     .action(calling(io, revokeApiKey));
 }
 
-async function listApiKeys({ api, out }: Session): Promise<void> {
-  const keys = await api.list('/api/v1/api-keys', apiKeyInfo);
+async function listApiKeys({ api, out }: Session, options: ListOptions): Promise<void> {
+  const keys = await readList({ api, out }, options, '/api/v1/api-keys', apiKeyInfo);
   out.result(keys, () =>
     out.table(
-      ['NAME', 'ID', 'CREATED', 'LAST USED'],
+      ['NAME', 'ID', 'CREATED', 'EXPIRES', 'LAST USED'],
       keys.map((key: ApiKeyInfo) => [
         printable(key.name),
         key.id,
         formatTime(key.createdAt),
+        formatTime(key.expiresAt),
         formatTime(key.lastUsedAt),
       ]),
       'You have no API keys. Make one with `tenon api-key create <name>`.',
@@ -46,9 +54,13 @@ async function listApiKeys({ api, out }: Session): Promise<void> {
   );
 }
 
-async function createApiKey({ api, out }: Session, _: object, name: string): Promise<void> {
-  const made = await api.send('POST', '/api/v1/api-keys', { name }, apiKeyCreated);
-  out.note(`Created ${made.id}. The key is shown this once:`);
+async function createApiKey(
+  { api, out }: Session,
+  { expiresInDays }: { readonly expiresInDays?: number },
+  name: string,
+): Promise<void> {
+  const made = await api.send('POST', '/api/v1/api-keys', { name, expiresInDays }, apiKeyCreated);
+  out.note(`Created ${made.id} (until ${formatTime(made.expiresAt)}). The key is shown this once:`);
   out.result(made, () => out.write(`${printable(made.apiKey)}\n`));
 }
 

@@ -7,7 +7,8 @@ import { usageError } from '../errors.ts';
 import { standardStream, writeFileWhole } from '../files.ts';
 import type { Io } from '../io.ts';
 import { writeBytes } from '../output.ts';
-import { calling, demandApp, type Session } from '../session.ts';
+import { resolveApp } from '../resolve.ts';
+import { calling, type Session } from '../session.ts';
 
 interface AppAuditOptions extends AuditOptions {
   readonly app?: string;
@@ -39,7 +40,7 @@ export function addAuditCommand(group: Command, io: Io): void {
 
 async function showAudit(session: Session, options: AppAuditOptions): Promise<void> {
   const { out } = session;
-  const trail = path`/api/v1/apps/${demandApp(session, options)}/audit`;
+  const trail = path`/api/v1/apps/${await resolveApp(session, options.app)}/audit`;
   if (options.csv !== undefined) return exportTable(session, trail, options, options.csv);
   const { entries, isAll } = await readEntries(session, trail, options);
   out.result(entries, () => auditTable(out, entries));

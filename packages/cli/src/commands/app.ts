@@ -1,18 +1,21 @@
-import { type App, app as appSchema, type Member, type MemberRole, member as memberSchema } from '@tenon/protocol';
-import { Argument, type Command } from 'commander';
+import { type App, app as appSchema } from '@tenon/protocol';
+import type { Command } from 'commander';
 import { path } from '../api.ts';
 import { examples, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import type { Io } from '../io.ts';
+import { type ListOptions, readList, withLimit } from '../listing.ts';
+import { resolveApp } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 import { addAuditCommand } from './app-audit.ts';
+import { addMemberCommands, appHelp } from './app-member.ts';
 import { addApprovalsCommand } from './plugin-control.ts';
 
 export function addAppCommands(program: Command, io: Io): void {
   const group = program.command('app').description('applications: they own extension points and invite guests');
 
-  withServer(group.command('list').description('list the applications that you may see'))
+  withServer(withLimit(group.command('list').description('list the applications that you may see')))
     .addHelpText('after', examples('tenon app list', "tenon app list --json | jq -r '.[].id'"))
     .action(calling(io, listApps));
 
@@ -23,16 +26,21 @@ export function addAppCommands(program: Command, io: Io): void {
     )
     .action(calling(io, createApp));
 
-  withServer(group.command('show').argument('<app>').description('show one application'))
+  withServer(group.command('show').argument('[app]', appHelp).description('show one application'))
     .addHelpText('after', examples('tenon app show app_01j29hxk3mfpq8ad68ha6hbsex'))
     .action(
-      calling(io, async ({ api, out }, _, id: string) =>
-        showApp(out, await api.get(path`/api/v1/apps/${id}`, appSchema)),
-      ),
+      calling(io, async (session, _, named: string | undefined) => {
+        const id = await resolveApp(session, named);
+        showApp(session.out, await session.api.get(path`/api/v1/apps/${id}`, appSchema));
+      }),
     );
 
   withServer(
-    group.command('rename').argument('<app>').argument('<name>').description('give an application another name'),
+    group
+      .command('rename')
+      .argument('<app>', appHelp)
+      .argument('<name>')
+      .description('give an application another name'),
   )
     .addHelpText('after', examples('tenon app rename app_01j29hxk3mfpq8ad68ha6hbsex "Acme Studio"'))
     .action(calling(io, renameApp));
@@ -41,7 +49,7 @@ export function addAppCommands(program: Command, io: Io): void {
     withConfirmation(
       group
         .command('delete')
-        .argument('<app>')
+        .argument('<app>', appHelp)
         .description('delete an application with its extension points, guests and plugins'),
     ),
   )
@@ -53,35 +61,8 @@ export function addAppCommands(program: Command, io: Io): void {
   addAuditCommand(group, io);
 }
 
-function addMemberCommands(parent: Command, io: Io): void {
-  const group = parent.command('member').description('the team of an application');
-
-  withServer(group.command('list').argument('<app>').description('list the members of an application'))
-    .addHelpText('after', examples('tenon app member list app_01j29hxk3mfpq8ad68ha6hbsex'))
-    .action(calling(io, listMembers));
-
-  withServer(
-    group
-      .command('set')
-      .argument('<app>')
-      .argument('<user>')
-      .addArgument(new Argument('<role>').choices(['owner', 'admin', 'viewer']))
-      .description("add a user to an application, or change a member's role"),
-  )
-    .addHelpText('after', examples('tenon app member set app_01j29hxk3… usr_01j29hyr4… admin'))
-    .action(calling(io, setMember));
-
-  withServer(
-    withConfirmation(
-      group.command('remove').argument('<app>').argument('<user>').description('take a user off an application'),
-    ),
-  )
-    .addHelpText('after', examples('tenon app member remove app_01j29hxk3… usr_01j29hyr4…'))
-    .action(calling(io, removeMember));
-}
-
-async function listApps({ api, out }: Session): Promise<void> {
-  const apps = await api.list('/api/v1/apps', appSchema);
+async function listApps({ api, out }: Session, options: ListOptions): Promise<void> {
+  const apps = await readList({ api, out }, options, '/api/v1/apps', appSchema);
   out.result(apps, () =>
     out.table(
       ['NAME', 'ID', 'YOU ARE', 'CREATED'],
@@ -97,49 +78,21 @@ async function createApp({ api, out }: Session, _: object, name: string): Promis
   out.result(app, () => out.write(`${app.id}\n`));
 }
 
-async function renameApp({ api, out }: Session, _: object, id: string, name: string): Promise<void> {
+async function renameApp(session: Session, _: object, named: string, name: string): Promise<void> {
+  const { api, out } = session;
+  const id = await resolveApp(session, named);
   const app = await api.send('PUT', path`/api/v1/apps/${id}`, { name }, appSchema);
   out.result(app, () => out.note(`Renamed it to "${printable(app.name)}".`));
 }
 
-async function deleteApp({ api, io, out }: Session, options: { yes?: boolean }, id: string): Promise<void> {
+async function deleteApp(session: Session, options: { yes?: boolean }, named: string): Promise<void> {
+  const { api, io, out } = session;
+  const id = await resolveApp(session, named);
   const app = await api.get(path`/api/v1/apps/${id}`, appSchema);
   const what = `The application "${printable(app.name)}" will be deleted with its extension points, guests and plugins.`;
   await confirm(io, what, options);
   await api.remove(path`/api/v1/apps/${id}`);
   out.result({ deleted: id }, () => out.note(`Deleted the application "${printable(app.name)}".`));
-}
-
-async function listMembers({ api, out }: Session, _: object, id: string): Promise<void> {
-  const members = await api.list(path`/api/v1/apps/${id}/members`, memberSchema);
-  out.result(members, () =>
-    out.table(
-      ['NAME', 'USER', 'ROLE', 'SINCE'],
-      members.map((member: Member) => [
-        printable(member.name),
-        member.userId,
-        member.role,
-        formatTime(member.createdAt),
-      ]),
-      'It has no members.',
-    ),
-  );
-}
-
-async function setMember({ api, out }: Session, _: object, id: string, user: string, role: MemberRole): Promise<void> {
-  const member = await api.send('PUT', path`/api/v1/apps/${id}/members/${user}`, { role }, memberSchema);
-  out.result(member, () => out.note(`"${printable(member.name)}" (${member.userId}) is ${member.role} now.`));
-}
-
-async function removeMember(
-  { api, io, out }: Session,
-  options: { yes?: boolean },
-  id: string,
-  user: string,
-): Promise<void> {
-  await confirm(io, `The user ${user} will be taken off the application.`, options);
-  await api.remove(path`/api/v1/apps/${id}/members/${user}`);
-  out.result({ removed: user }, () => out.note(`Took ${user} off the application.`));
 }
 
 function showApp(out: Session['out'], app: App): void {

@@ -9,15 +9,16 @@ import {
 } from '@tenon/protocol/interface-check';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withExtensionPoint, withServer } from '../command.ts';
+import { examples, withServer } from '../command.ts';
 import { demandValid } from '../engine-check.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readInput, standardStream } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
+import { callingForPlugin, type PluginSession, pluginExtensionPoint, withProject } from '../project/plugin-session.ts';
+import { findModule } from '../project/project.ts';
 import { readSchemaFile, schemaHelp } from '../schema-file.ts';
-import { calling, demandExtensionPoint } from '../session.ts';
 import { count, printable } from '../text.ts';
 import { refusing } from '../tracing-options.ts';
 
@@ -36,12 +37,14 @@ interface Demands {
 
 /** `tenon extension-point check`: with a schema's file without a server. */
 export function addCheckCommand(group: Command, io: Io): void {
-  const againstServer = calling(io, async (session, options: Options, file: string) => {
-    const id = demandExtensionPoint(session, options);
+  const againstServer = callingForPlugin(io, async (session, options: Options, file: string | undefined) => {
+    const module = file ?? (await projectModule(session));
+    const id = await pluginExtensionPoint(session, options);
     const { name, schema, limits } = await session.api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
-    await check(io, session.out, file, { schema, limits, by: `the extension point "${name}"` });
+    await check(io, session.out, module, { schema, limits, by: `the extension point "${name}"` });
   });
-  const againstFile = async (file: string, options: Options, schema: string): Promise<void> => {
+  const againstFile = async (file: string | undefined, options: Options, schema: string): Promise<void> => {
+    if (file === undefined) throw usageError('Which module?', 'Name its file.');
     if (file === standardStream && schema === standardStream) {
       throw usageError('The module and the schema can not both come from stdin.');
     }
@@ -49,10 +52,10 @@ export function addCheckCommand(group: Command, io: Io): void {
     await check(io, out, file, { schema: await readSchemaFile(io, schema), limits: {}, by: `the schema ${schema}` });
   };
   withServer(
-    withExtensionPoint(
+    withProject(
       group
         .command('check')
-        .argument('<module>', 'a compiled module; "-" reads stdin')
+        .argument('[module]', 'a compiled module; "-" reads stdin (default: that of tenon.toml)')
         .option('--schema <file>', `${schemaHelp}; no server is asked`)
         .description('tell whether a module fits an extension point, or a schema'),
     ),
@@ -60,6 +63,7 @@ export function addCheckCommand(group: Command, io: Io): void {
     .addHelpText(
       'after',
       `${examples(
+        'tenon extension-point check',
         'tenon extension-point check greet.wasm',
         'tenon extension-point check greet.wasm --schema schema.yaml',
         'tenon extension-point check greet.wasm -e ext_01j29hxk3… --json',
@@ -68,10 +72,23 @@ It looks for what a publish would be refused for: exports that are missing, impo
 extension point its limits. A module that does not fit ends the command with 7.
 `,
     )
-    .action(async (file: string, options: Options, command: Command) => {
+    .action(async (file: string | undefined, options: Options, command: Command) => {
       if (options.schema === undefined) await againstServer(file, options, command);
       else await againstFile(file, options, options.schema);
     });
+}
+
+/** The module that `tenon.toml` names, as `tenon plugin push` takes it. */
+async function projectModule({ project }: PluginSession): Promise<string> {
+  const module = project?.settings.module;
+  if (project === undefined || module === undefined) {
+    throw usageError('Which module? No tenon.toml here or above names one.', 'Name its file.');
+  }
+  const { path: file, isThere } = await findModule(project, module);
+  if (isThere) return file;
+  throw new CliError('file', `Cannot read the module from ${file}: there is no such file.`, {
+    hint: project.settings.build === undefined ? undefined : `Build it first: ${printable(project.settings.build)}`,
+  });
 }
 
 async function check(io: Io, out: Reporter, file: string, { schema, limits, by }: Demands): Promise<void> {

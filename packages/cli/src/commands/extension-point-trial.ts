@@ -5,6 +5,7 @@ import { examples, withServer } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
+import { resolveExtensionPoint } from '../resolve.ts';
 import { readSchemaText, schemaHelp } from '../schema-file.ts';
 import { calling } from '../session.ts';
 import { count, printable } from '../text.ts';
@@ -29,7 +30,9 @@ Nothing is changed. When it would break plugins the command ends with 5, else wi
 `,
     )
     .action(
-      calling(io, async ({ api, out }, options: Options, id: string) => {
+      calling(io, async (session, options: Options, named: string) => {
+        const { api, out } = session;
+        const id = await resolveExtensionPoint(session, named);
         const schema = await readSchemaText(io, options.schema);
         const trial = await api.send(
           'POST',

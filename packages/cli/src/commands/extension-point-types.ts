@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { extensionPoint as extensionPointSchema, isId } from '@tenon/protocol';
 import { hostTypes } from '@tenon/protocol/host-types';
 import type { Command } from 'commander';
@@ -6,6 +7,7 @@ import { examples, withServer } from '../command.ts';
 import { standardStream, writeOutput } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
+import { resolveExtensionPoint } from '../resolve.ts';
 import { readSchemaFile } from '../schema-file.ts';
 import { calling } from '../session.ts';
 import { printable } from '../text.ts';
@@ -17,7 +19,9 @@ interface Options {
 
 /** `tenon extension-point types`: of a file without a server. */
 export function addTypesCommand(group: Command, io: Io): void {
-  const ofServer = calling(io, async ({ api, out, signal }, options: Options, id: string) => {
+  const ofServer = calling(io, async (session, options: Options, named: string) => {
+    const { api, out, signal } = session;
+    const id = await resolveExtensionPoint(session, named);
     const { name, schema } = await api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
     await answer(io, out, options, hostTypes(schema, { source: `${id} (${JSON.stringify(name)})` }), signal);
   });
@@ -29,7 +33,10 @@ export function addTypesCommand(group: Command, io: Io): void {
   withServer(
     group
       .command('types')
-      .argument('<extension-point-or-file>', 'an extension point, or a file with a schema; "-" reads one from stdin')
+      .argument(
+        '<extension-point-or-file>',
+        'an extension point, or a file with a schema; "-" reads one from stdin. A name that is also a file means the file',
+      )
       .option('-o, --output <file>', 'where to write them (default: stdout)')
       .description("make the TypeScript types that an application calls plugins with, of an extension point's schema"),
   )
@@ -44,7 +51,8 @@ input and output travel as bytes.
 `,
     )
     .action(async (source: string, options: Options, command: Command) => {
-      if (isId('extensionPoint', source)) await ofServer(source, options, command);
+      const isFile = source === standardStream || existsSync(source) || /[./\\]/.test(source);
+      if (isId('extensionPoint', source) || !isFile) await ofServer(source, options, command);
       else await ofFile(source, options);
     });
 }

@@ -6,12 +6,18 @@ import { confirm } from '../confirm.ts';
 import { usageError } from '../errors.ts';
 import { type SettingFlags, settingFields, shownSettings, withSettings } from '../extension-point-settings.ts';
 import type { Io } from '../io.ts';
+import { type ListOptions, readList, withLimit } from '../listing.ts';
+import { resolveApp, resolveExtensionPoint } from '../resolve.ts';
 import { readSchemaText, schemaHelp } from '../schema-file.ts';
-import { calling, demandApp, type Session } from '../session.ts';
+import { calling, type Session } from '../session.ts';
 import { formatTime, printable, printableLines } from '../text.ts';
 import { addCheckCommand } from './extension-point-check.ts';
 import { addTrialCommand } from './extension-point-trial.ts';
 import { addTypesCommand } from './extension-point-types.ts';
+import { addWithdrawalCommands } from './extension-point-withdrawals.ts';
+
+/** What the argument of commands about an extension point takes. */
+const extensionPointHelp = 'its id, or its name where that is unique';
 
 interface Fields extends SettingFlags {
   readonly name?: string | undefined;
@@ -24,7 +30,7 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
     .alias('ext')
     .description('extension points: what plugins are published against');
 
-  withServer(withApp(group.command('list').description('list the extension points of an application')))
+  withServer(withLimit(withApp(group.command('list').description('list the extension points of an application'))))
     .addHelpText(
       'after',
       examples('tenon extension-point list', 'tenon extension-point list --app app_01j29hxk3… --json'),
@@ -47,19 +53,26 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
     )
     .action(calling(io, createExtensionPoint));
 
-  withServer(group.command('show').argument('<extension-point>').description('show one extension point and its schema'))
+  withServer(
+    group
+      .command('show')
+      .argument('[extension-point]', extensionPointHelp)
+      .description('show one extension point and its schema'),
+  )
     .addHelpText('after', examples('tenon extension-point show ext_01j29hxk3mfpq8ad68ha6hbsex'))
     .action(
-      calling(io, async ({ api, out }, _, id: string) =>
-        showExtensionPoint(out, await api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema)),
-      ),
+      calling(io, async (session, _, named: string | undefined) => {
+        const { api, out } = session;
+        const id = await resolveExtensionPoint(session, named);
+        showExtensionPoint(out, await api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema));
+      }),
     );
 
   withServer(
     withSettings(
       group
         .command('update')
-        .argument('<extension-point>')
+        .argument('<extension-point>', extensionPointHelp)
         .option('--name <name>', 'another name')
         .option('--schema <file>', schemaHelp),
     ).description('change its name, its schema, or what it takes; what is not given stays'),
@@ -75,13 +88,14 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
 
   addTrialCommand(group, io);
   addCheckCommand(group, io);
+  addWithdrawalCommands(group, io);
   addTypesCommand(group, io);
 
   withServer(
     withConfirmation(
       group
         .command('delete')
-        .argument('<extension-point>')
+        .argument('<extension-point>', extensionPointHelp)
         .description('delete an extension point with the plugins published against it'),
     ),
   )
@@ -89,10 +103,10 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
     .action(calling(io, deleteExtensionPoint));
 }
 
-async function listExtensionPoints(session: Session, options: { app?: string }): Promise<void> {
-  const { api, out } = session;
-  const app = demandApp(session, options);
-  const found = await api.list(path`/api/v1/apps/${app}/extension-points`, extensionPointSchema);
+async function listExtensionPoints(session: Session, options: ListOptions & { app?: string }): Promise<void> {
+  const { out } = session;
+  const app = await resolveApp(session, options.app);
+  const found = await readList(session, options, path`/api/v1/apps/${app}/extension-points`, extensionPointSchema);
   out.result(found, () =>
     out.table(
       ['NAME', 'ID', 'EXPORTS', 'UPDATED'],
@@ -109,20 +123,21 @@ async function listExtensionPoints(session: Session, options: { app?: string }):
 
 async function createExtensionPoint(session: Session, options: Fields & { app?: string }, name: string): Promise<void> {
   const { api, out } = session;
-  const app = demandApp(session, options);
+  const app = await resolveApp(session, options.app);
   const body = { name, ...settingFields(options), ...(await readSchema(session, options)) };
   const made = await api.send('POST', path`/api/v1/apps/${app}/extension-points`, body, extensionPointSchema);
   out.note(`Created the extension point "${printable(made.name)}". Its id:`);
   out.result(made, () => out.write(`${made.id}\n`));
 }
 
-async function updateExtensionPoint(session: Session, options: Fields, id: string): Promise<void> {
+async function updateExtensionPoint(session: Session, options: Fields, named: string): Promise<void> {
   const { api, out } = session;
   const settings = settingFields(options);
   if (options.name === undefined && options.schema === undefined && Object.keys(settings).length === 0) {
     throw usageError('There is nothing to change.', 'Give it another --name or --schema, or other settings.');
   }
   const body = { name: options.name, ...settings, ...(await readSchema(session, options)) };
+  const id = await resolveExtensionPoint(session, named);
   const changed = await api.send('PUT', path`/api/v1/extension-points/${id}`, body, extensionPointSchema);
   out.result(changed, () => out.note(`Updated the extension point "${printable(changed.name)}".`));
 }
@@ -131,7 +146,9 @@ async function readSchema({ io }: Session, { schema }: Fields): Promise<{ schema
   return schema === undefined ? {} : { schema: await readSchemaText(io, schema) };
 }
 
-async function deleteExtensionPoint({ api, io, out }: Session, options: { yes?: boolean }, id: string): Promise<void> {
+async function deleteExtensionPoint(session: Session, options: { yes?: boolean }, named: string): Promise<void> {
+  const { api, io, out } = session;
+  const id = await resolveExtensionPoint(session, named);
   const { name } = await api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
   const what = `The extension point "${printable(name)}" will be deleted with every plugin that is published against it.`;
   await confirm(io, what, options);

@@ -4,7 +4,9 @@ import { path } from '../api.ts';
 import { examples, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import type { Io } from '../io.ts';
-import { calling, demandApp, type Session } from '../session.ts';
+import { type ListOptions, readList, withLimit } from '../listing.ts';
+import { resolveApp, resolveGuest } from '../resolve.ts';
+import { calling, type Session } from '../session.ts';
 import { count, formatTime, printable } from '../text.ts';
 
 export function addGuestCommands(program: Command, io: Io): void {
@@ -28,7 +30,7 @@ export function addGuestCommands(program: Command, io: Io): void {
     )
     .action(calling(io, invite));
 
-  withServer(withApp(group.command('list').description('list the guests of an application')))
+  withServer(withLimit(withApp(group.command('list').description('list the guests of an application'))))
     .addHelpText('after', examples('tenon guest list'))
     .action(calling(io, listGuests));
 
@@ -37,7 +39,7 @@ export function addGuestCommands(program: Command, io: Io): void {
       withApp(
         group
           .command('remove')
-          .argument('<guest>', 'its id, gst_…')
+          .argument('<guest>', 'its guest key, or its id')
           .option('--user <user>', 'take the guest from this user alone')
           .description('remove a guest: its invitations stop working and its plugins are unbound at once'),
       ),
@@ -45,7 +47,7 @@ export function addGuestCommands(program: Command, io: Io): void {
   )
     .addHelpText(
       'after',
-      examples('tenon guest remove gst_01j29hxk3…', 'tenon guest remove gst_01j29hxk3… --user usr_01j29hyr4…'),
+      examples('tenon guest remove customers/42', 'tenon guest remove customers/42 --user usr_01j29hyr4…'),
     )
     .action(calling(io, removeGuest));
 }
@@ -56,7 +58,7 @@ async function invite(
   guestKey: string,
 ): Promise<void> {
   const { api, out } = session;
-  const app = demandApp(session, options);
+  const app = await resolveApp(session, options.app);
   const { name, email } = options;
   const body = { deliveryMethod: 'link', guestKey, name, email };
   const invitation = await api.send('POST', path`/api/v1/apps/${app}/guests`, body, invitationLink);
@@ -64,9 +66,14 @@ async function invite(
   out.result(invitation, () => out.write(`${printable(invitation.link)}\n`));
 }
 
-async function listGuests(session: Session, options: { app?: string }): Promise<void> {
-  const { api, out } = session;
-  const guests = await api.list(path`/api/v1/apps/${demandApp(session, options)}/guests`, guestSchema);
+async function listGuests(session: Session, options: ListOptions & { app?: string }): Promise<void> {
+  const { out } = session;
+  const guests = await readList(
+    session,
+    options,
+    path`/api/v1/apps/${await resolveApp(session, options.app)}/guests`,
+    guestSchema,
+  );
   out.result(guests, () =>
     out.table(
       ['GUEST KEY', 'ID', 'HELD BY', 'CREATED'],
@@ -86,10 +93,12 @@ function holders({ users }: Guest): string {
 async function removeGuest(
   session: Session,
   options: { app?: string; user?: string; yes?: boolean },
-  id: string,
+  named: string,
 ): Promise<void> {
   const { api, io, out } = session;
-  const guestPath = path`/api/v1/apps/${demandApp(session, options)}/guests/${id}`;
+  const app = await resolveApp(session, options.app);
+  const id = await resolveGuest(session, app, named);
+  const guestPath = path`/api/v1/apps/${app}/guests/${id}`;
   const { guestKey } = await api.get(guestPath, guestSchema);
   const { user } = options;
   const whose = user === undefined ? 'will be removed, and its plugins' : `will be taken from ${user}, whose plugins`;

@@ -1,17 +1,24 @@
-import { type Invitation, invitation as invitationSchema, invitationSettled } from '@tenon/protocol';
+import {
+  type Invitation,
+  type InvitationSettled,
+  invitation as invitationSchema,
+  invitationSettled,
+} from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
 import { examples, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { calling, demandApp, type Session } from '../session.ts';
+import { type ListOptions, readList, withLimit } from '../listing.ts';
+import { resolveApp } from '../resolve.ts';
+import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
 export function addInvitationCommands(program: Command, io: Io): void {
   const group = program.command('invitation').description('invitations: those you made, and those you got');
 
-  withServer(withApp(group.command('list').description('list the invitations that an application made')))
+  withServer(withLimit(withApp(group.command('list').description('list the invitations that an application made'))))
     .addHelpText('after', examples('tenon invitation list'))
     .action(calling(io, listInvitations));
 
@@ -29,7 +36,7 @@ export function addInvitationCommands(program: Command, io: Io): void {
     .action(calling(io, revokeInvitation));
 
   for (const [verb, what] of [
-    ['accept', 'accept an invitation: you can publish to the application then'],
+    ['accept', 'accept an invitation: you become a guest of the application, or a member of its team'],
     ['decline', 'decline an invitation'],
   ] as const) {
     withServer(
@@ -40,9 +47,14 @@ export function addInvitationCommands(program: Command, io: Io): void {
   }
 }
 
-async function listInvitations(session: Session, options: { app?: string }): Promise<void> {
-  const { api, out } = session;
-  const found = await api.list(path`/api/v1/apps/${demandApp(session, options)}/invitations`, invitationSchema);
+async function listInvitations(session: Session, options: ListOptions & { app?: string }): Promise<void> {
+  const { out } = session;
+  const found = await readList(
+    session,
+    options,
+    path`/api/v1/apps/${await resolveApp(session, options.app)}/invitations`,
+    invitationSchema,
+  );
   out.result(found, () =>
     out.table(
       ['GUEST KEY', 'ID', 'STATUS', 'FOR', 'EXPIRES'],
@@ -60,7 +72,7 @@ async function listInvitations(session: Session, options: { app?: string }): Pro
 
 async function revokeInvitation(session: Session, options: { app?: string; yes?: boolean }, id: string): Promise<void> {
   const { api, io, out } = session;
-  const invitationPath = path`/api/v1/apps/${demandApp(session, options)}/invitations/${id}`;
+  const invitationPath = path`/api/v1/apps/${await resolveApp(session, options.app)}/invitations/${id}`;
   await confirm(io, `The link of the invitation ${id} will stop working.`, options);
   await api.remove(invitationPath);
   out.result({ revoked: id }, () => out.note(`Revoked ${id}.`));
@@ -73,10 +85,14 @@ async function settle({ api, out }: Session, verb: 'accept' | 'decline', link: s
   out.result(settled, () =>
     out.note(
       settled.status === 'accepted'
-        ? `You are a guest of "${name}" (${settled.app.id}).\nIts extension points: tenon extension-point list --app ${settled.app.id}`
+        ? `${joined(settled)} "${name}" (${settled.app.id}).\nIts extension points: tenon extension-point list --app ${settled.app.id}`
         : `Declined the invitation to "${name}".`,
     ),
   );
+}
+
+function joined({ role }: InvitationSettled): string {
+  return role === undefined ? 'You are a guest of' : `You are on the team, as ${role}, of`;
 }
 
 /** A code goes to the server that gave it, and to no other: one that came with another server's link is not sent on. */

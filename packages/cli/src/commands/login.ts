@@ -2,7 +2,6 @@ import { type Me, me as meSchema, type OauthToken, type TokenScope } from '@teno
 import type { Command } from 'commander';
 import { createApi } from '../api.ts';
 import { examples, parseSeconds, withJson, withServerChoice } from '../command.ts';
-import { readQuickstart } from '../connection.ts';
 import { type Credentials, type Profile, withProfile } from '../credentials.ts';
 import {
   type CredentialsPlace,
@@ -18,6 +17,7 @@ import { logInByLoopback } from '../login/loopback-login.ts';
 import { readMetadata, revokeToken } from '../login/oauth-client.ts';
 import { createReporter, type Reporter } from '../output.ts';
 import { demandProfileName, nameForServer, profileOfServer } from '../profiles.ts';
+import { findQuickstart, type QuickstartPlace } from '../quickstart.ts';
 import { parseScopes } from '../scopes.ts';
 import { chooseServer } from '../server-choice.ts';
 import { isPrivatePath, parseServerUrl } from '../server-url.ts';
@@ -68,8 +68,9 @@ export function addLoginCommand(program: Command, io: Io): void {
 
 async function login(io: Io, options: Options): Promise<void> {
   const out = createReporter(io, options.json === true);
-  const place: CredentialsPlace = { ...io, warn: out.warn };
-  const { url, name } = chooseLogin(options, place);
+  const place: LoginPlace = { ...io, warn: out.warn };
+  const { url, name, foundIn } = chooseLogin(options, place);
+  if (foundIn !== undefined) out.note(`Logging in to ${url}, the server in ${printable(foundIn)}.`);
   await demandWritableCredentials(place);
   if (!isPrivatePath(url)) out.warn(`${url} has no TLS: whoever is on the way there can read the token.`);
   await io.interruptible(async (signal) => {
@@ -82,13 +83,23 @@ async function login(io: Io, options: Options): Promise<void> {
   });
 }
 
-/** Which server to log in to, and what the login is called. */
-function chooseLogin(options: Options, place: CredentialsPlace): { readonly url: string; readonly name: string } {
+type LoginPlace = CredentialsPlace & QuickstartPlace;
+
+interface LoginChoice {
+  readonly url: string;
+  /** What the login is called. */
+  readonly name: string;
+  /** The `quickstart.env` that was found, where nothing else names the server. */
+  readonly foundIn: string | undefined;
+}
+
+function chooseLogin(options: Options, place: LoginPlace): LoginChoice {
   const { environment } = place;
   const credentials = readCredentials(place);
   const wanted = options.profile === undefined ? undefined : demandProfileName(options.profile);
   const isKnown = wanted !== undefined && credentials.profiles.has(wanted);
-  const quickstartUrl = parseServerUrl(readQuickstart(options, environment).TENON_URL ?? '');
+  const { values, file } = findQuickstart(options.dataDir, place);
+  const quickstartUrl = parseServerUrl(values.TENON_URL ?? '');
   const choice = chooseServer(
     { ...options, profile: isKnown ? wanted : undefined },
     { environment, logins: () => credentials, quickstartUrl },
@@ -96,8 +107,9 @@ function chooseLogin(options: Options, place: CredentialsPlace): { readonly url:
   if (choice === undefined) {
     throw usageError('Which server?', 'Name it: tenon login --server https://plugins.example.org');
   }
-  const { url, login } = choice;
-  return { url, name: wanted ?? login?.name ?? presentName(credentials, url, environment.TENON_PROFILE) };
+  const { url, login, by } = choice;
+  const name = wanted ?? login?.name ?? presentName(credentials, url, environment.TENON_PROFILE);
+  return { url, name, foundIn: by === 'quickstart' ? file : undefined };
 }
 
 function presentName(credentials: Credentials, url: string, wanted: string | undefined): string {

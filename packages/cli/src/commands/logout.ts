@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { examples, parseSeconds, withJson, withServerChoice } from '../command.ts';
-import { readQuickstart } from '../connection.ts';
 import { type Credentials, withoutProfiles } from '../credentials.ts';
 import { type CredentialsPlace, readCredentials, updateCredentials } from '../credentials-file.ts';
 import { CliError } from '../errors.ts';
@@ -9,6 +8,7 @@ import type { Io } from '../io.ts';
 import { revokeToken } from '../login/oauth-client.ts';
 import { createReporter } from '../output.ts';
 import { type NamedProfile, profileOfServer } from '../profiles.ts';
+import { findQuickstart, type QuickstartPlace } from '../quickstart.ts';
 import { type ConnectionOptions, chooseServer } from '../server-choice.ts';
 import { parseServerUrl } from '../server-url.ts';
 import { type CommonOptions, timeoutMs } from '../session.ts';
@@ -81,8 +81,9 @@ function chooseLogins(options: Options, place: CredentialsPlace): readonly Named
   });
 }
 
-function choose(options: ConnectionOptions, { environment }: CredentialsPlace, credentials: Credentials) {
-  const quickstartUrl = parseServerUrl(readQuickstart(options, environment).TENON_URL ?? '');
+function choose(options: ConnectionOptions, place: QuickstartPlace, credentials: Credentials) {
+  const { environment } = place;
+  const quickstartUrl = parseServerUrl(findQuickstart(options.dataDir, place).values.TENON_URL ?? '');
   return chooseServer(options, { environment, logins: () => credentials, quickstartUrl });
 }
 

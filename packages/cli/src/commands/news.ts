@@ -7,7 +7,8 @@ import { examples, withApp, withServer } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodeOfStatus, exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { calling, demandApp, type Session } from '../session.ts';
+import { resolveApp, resolveExtensionPoint } from '../resolve.ts';
+import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
 interface NewsOptions {
@@ -55,8 +56,8 @@ async function showNews(session: Session, options: NewsOptions): Promise<void> {
   const { out, io, signal } = session;
   const newsPath =
     options.extensionPoint === undefined
-      ? path`/api/v1/apps/${demandApp(session, options)}/news`
-      : path`/api/v1/extension-points/${options.extensionPoint}/news`;
+      ? path`/api/v1/apps/${await resolveApp(session, options.app)}/news`
+      : path`/api/v1/extension-points/${await resolveExtensionPoint(session, options.extensionPoint)}/news`;
   let lastId = options.since ?? '';
   let left = options.count ?? Number.POSITIVE_INFINITY;
   let isConnected = false;

@@ -1,6 +1,7 @@
 import {
   type Approval,
   approval as approvalSchema,
+  extensionPoint as extensionPointSchema,
   guestBinding as guestBindingSchema,
   plugin as pluginSchema,
   version as versionSchema,
@@ -11,9 +12,11 @@ import { examples, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { type ListOptions, readList, withLimit } from '../listing.ts';
 import { findPlugin, type PluginChoice, type PluginPlace } from '../project/plugin-reference.ts';
 import { callingForPlugin, type PluginSession } from '../project/plugin-session.ts';
-import { calling, demandApp, type Session } from '../session.ts';
+import { resolveApp, resolveGuest } from '../resolve.ts';
+import { calling, type Session } from '../session.ts';
 import { count, formatSize, formatTime, printable } from '../text.ts';
 import { aboutPlugin, withVersion } from './plugin-versions.ts';
 
@@ -80,7 +83,11 @@ function addPinCommands(group: Command, io: Io): void {
 
 /** Adds `tenon app approvals`. */
 export function addApprovalsCommand(group: Command, io: Io): void {
-  withServer(withApp(group.command('approvals').description('list the versions that await approval, the oldest first')))
+  withServer(
+    withLimit(
+      withApp(group.command('approvals').description('list the versions that await approval, the oldest first')),
+    ),
+  )
     .addHelpText('after', examples('tenon app approvals', "tenon app approvals --json | jq -r '.[].pluginId'"))
     .action(calling(io, listApprovals));
 }
@@ -153,10 +160,12 @@ async function unpin(session: PluginSession, options: PinOptions, named?: string
   out.result(plugin, () => out.note(`${place.name} is pinned no more. ${printable(plugin.status.detail)}`));
 }
 
-async function guestsOf({ api }: Session, place: PluginPlace, { guest }: PinOptions): Promise<string[]> {
+async function guestsOf({ api }: Session, place: PluginPlace, options: PinOptions): Promise<string[]> {
   const { status } = await api.get(place.path, pluginSchema);
   const guests = status.bindings.map(({ guestId }) => guestId as string);
-  if (guest === undefined) return guests;
+  if (options.guest === undefined) return guests;
+  const { appId } = await api.get(path`/api/v1/extension-points/${place.extensionPoint}`, extensionPointSchema);
+  const guest = await resolveGuest({ api }, appId, options.guest);
   if (guests.includes(guest)) return [guest];
   throw usageError(`${place.name} is not published under ${guest}.`, `It is under ${guests.join(', ') || 'no guest'}.`);
 }
@@ -165,9 +174,14 @@ function pinPath({ extensionPoint, name }: PluginPlace, guest: string): string {
   return path`/api/v1/extension-points/${extensionPoint}/guests/${guest}/pins/${name}`;
 }
 
-async function listApprovals(session: Session, options: { app?: string }): Promise<void> {
-  const { api, out } = session;
-  const waiting = await api.list(path`/api/v1/apps/${demandApp(session, options)}/approvals`, approvalSchema);
+async function listApprovals(session: Session, options: ListOptions & { app?: string }): Promise<void> {
+  const { out } = session;
+  const waiting = await readList(
+    session,
+    options,
+    path`/api/v1/apps/${await resolveApp(session, options.app)}/approvals`,
+    approvalSchema,
+  );
   out.result(waiting, () =>
     out.table(
       ['PLUGIN', 'VERSION', 'EXTENSION POINT', 'PUBLISHED BY', 'SIZE', 'PUBLISHED', 'ID', 'NOTE'],

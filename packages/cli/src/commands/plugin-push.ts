@@ -14,12 +14,7 @@ import { CliError, usageError } from '../errors.ts';
 import { readInput, standardStream } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createProgress } from '../progress.ts';
-import {
-  callingForPlugin,
-  demandPluginExtensionPoint,
-  type PluginSession,
-  withProject,
-} from '../project/plugin-session.ts';
+import { callingForPlugin, type PluginSession, pluginExtensionPoint, withProject } from '../project/plugin-session.ts';
 import { findModule, type Project } from '../project/project.ts';
 import { count, formatSize, printable } from '../text.ts';
 
@@ -62,7 +57,7 @@ confirm it because the module is not there yet. TENON_TOKEN is kept from it.
 
 async function pushPlugin(session: PluginSession, options: Options, file: string | undefined): Promise<void> {
   const { api, io, out, project } = session;
-  const extensionPoint = demandPluginExtensionPoint(session, options);
+  const extensionPoint = await pluginExtensionPoint(session, options);
   const name = options.name ?? project?.settings.name ?? nameOfFile(file);
   if (!isPluginName(name)) {
     throw usageError(`"${name}" can't name a plugin: names match ${pluginNamePattern}.`, 'Give it one with --name.');
@@ -72,7 +67,10 @@ async function pushPlugin(session: PluginSession, options: Options, file: string
   const target = path`/api/v1/artifacts/${extensionPoint}/plugin/${user}/${name}` + queryOf(options, project);
   const progress = createProgress(io, !out.isJson, 'Uploading', bytes.length);
   const upload = { bytes, contentType: 'application/wasm', onSent: progress.advance };
-  const published = await api.upload(target, upload, publishedPlugin).catch(listMismatches).finally(progress.end);
+  const published = await api
+    .upload(target, upload, publishedPlugin)
+    .catch(listMismatches(extensionPoint))
+    .finally(progress.end);
   out.note(outcome(published));
   out.result(published, () => out.write(`${published.contentAddress}\n`));
 }
@@ -161,20 +159,22 @@ function outcome({ name, version, size, status, guestIds, isNewVersion }: Publis
 }
 
 /** A module that doesn't fit is refused with a list: here each entry has its line. */
-function listMismatches(error: unknown): never {
-  if (!(error instanceof CliError) || error.code !== 'interface_mismatch') throw error;
-  const faults = error.problem?.errors ?? [];
-  throw new CliError(
-    error.code,
-    [
-      'The module does not fit the extension point. Nothing was published.',
-      ...faults.map(({ detail }) => `  ${printable(detail)}`),
-    ].join('\n'),
-    {
-      exitCode: error.exitCode,
-      problem: error.problem,
-      hint: 'What it asks for: tenon extension-point show <extension-point>. To look without publishing: tenon extension-point check',
-      cause: error,
-    },
-  );
-}
+const listMismatches =
+  (extensionPoint: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof CliError) || error.code !== 'interface_mismatch') throw error;
+    const faults = error.problem?.errors ?? [];
+    throw new CliError(
+      error.code,
+      [
+        'The module does not fit the extension point. Nothing was published.',
+        ...faults.map(({ detail }) => `  ${printable(detail)}`),
+      ].join('\n'),
+      {
+        exitCode: error.exitCode,
+        problem: error.problem,
+        hint: `To see what it expects: tenon extension-point show ${extensionPoint}. To check without publishing: tenon extension-point check`,
+        cause: error,
+      },
+    );
+  };

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { examples, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import type { Io } from '../io.ts';
+import { type ListOptions, readList, withLimit } from '../listing.ts';
 import { findPlugin, type PluginChoice } from '../project/plugin-reference.ts';
 import { callingForPlugin, type PluginSession, withProject } from '../project/plugin-session.ts';
 import { stateInWords } from '../project/plugin-words.ts';
@@ -33,7 +34,7 @@ export function addVersionCommands(group: Command, io: Io): void {
     .addHelpText('after', examples('tenon plugin status', 'tenon plugin status greet --json'))
     .action(callingForPlugin(io, showStatus));
 
-  aboutPlugin(group.command('versions').description("list a plugin's versions, the newest first"))
+  aboutPlugin(withLimit(group.command('versions').description("list a plugin's versions, the newest first")))
     .addHelpText('after', examples('tenon plugin versions', "tenon plugin versions greet --json | jq -r '.[0].number'"))
     .action(callingForPlugin(io, listVersions));
 
@@ -103,10 +104,14 @@ function bindingInWords({ guestId, version, pinnedTo, rolledBackTo }: Plugin['st
   return `${guestId}  ${bound}, pinned ${pinnedTo === version ? '' : `to version ${pinnedTo} `}by the team`;
 }
 
-async function listVersions(session: PluginSession, options: PluginChoice, named?: string): Promise<void> {
-  const { api, out } = session;
+async function listVersions(
+  session: PluginSession,
+  options: PluginChoice & ListOptions,
+  named?: string,
+): Promise<void> {
+  const { out } = session;
   const place = await findPlugin(session, options, named, 'publisher');
-  const versions = await api.list(`${place.path}/versions`, versionSchema);
+  const versions = await readList(session, options, `${place.path}/versions`, versionSchema);
   out.result(versions, () =>
     out.table(
       ['VERSION', 'SEMVER', 'STATE', 'BOUND', 'SIZE', 'PUBLISHED', 'CONTENT ADDRESS', 'NOTE'],
@@ -177,7 +182,7 @@ async function deletePlugin(
   const place = await findPlugin(session, options, named, 'publisher');
   const { id, guestIds } = await api.get(place.path, pluginSchema);
   const bound = guestIds.length === 0 ? '' : ` It is bound under ${count(guestIds.length, 'guest')}.`;
-  await confirm(io, `The plugin ${id} will be deleted with all of its versions.${bound}`, options);
+  await confirm(io, `The plugin ${printable(id)} will be deleted with all of its versions.${bound}`, options);
   await api.remove(place.path);
-  out.result({ deleted: id }, () => out.note(`Deleted ${id}.`));
+  out.result({ deleted: id }, () => out.note(`Deleted ${printable(id)}.`));
 }

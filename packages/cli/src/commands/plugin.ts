@@ -3,12 +3,8 @@ import type { Command } from 'commander';
 import { path } from '../api.ts';
 import { examples, withServer } from '../command.ts';
 import type { Io } from '../io.ts';
-import {
-  callingForPlugin,
-  demandPluginExtensionPoint,
-  type PluginSession,
-  withProject,
-} from '../project/plugin-session.ts';
+import { type ListOptions, readList, withLimit } from '../listing.ts';
+import { callingForPlugin, type PluginSession, pluginExtensionPoint, withProject } from '../project/plugin-session.ts';
 import { stateInWords } from '../project/plugin-words.ts';
 import { formatSize, formatTime, printable } from '../text.ts';
 import { addControlCommands } from './plugin-control.ts';
@@ -28,15 +24,22 @@ export function addPluginCommands(program: Command, io: Io): void {
 }
 
 function addListCommand(group: Command, io: Io): void {
-  withServer(withProject(group.command('list').description('list the plugins published against an extension point')))
+  withServer(
+    withLimit(withProject(group.command('list').description('list the plugins published against an extension point'))),
+  )
     .addHelpText('after', examples('tenon plugin list', 'tenon plugin list --extension-point ext_01j29hxk3… --json'))
     .action(callingForPlugin(io, listPlugins));
 }
 
-async function listPlugins(session: PluginSession, options: { extensionPoint?: string }): Promise<void> {
-  const { api, out } = session;
-  const extensionPoint = demandPluginExtensionPoint(session, options);
-  const plugins = await api.list(path`/api/v1/extension-points/${extensionPoint}/plugins`, pluginSchema);
+async function listPlugins(session: PluginSession, options: ListOptions & { extensionPoint?: string }): Promise<void> {
+  const { out } = session;
+  const extensionPoint = await pluginExtensionPoint(session, options);
+  const plugins = await readList(
+    session,
+    options,
+    path`/api/v1/extension-points/${extensionPoint}/plugins`,
+    pluginSchema,
+  );
   out.result(plugins, () =>
     out.table(
       ['NAME', 'VERSION', 'STATE', 'SIZE', 'GUESTS', 'PUBLISHED BY', 'CONTENT ADDRESS', 'UPDATED'],

@@ -31,6 +31,22 @@ export function translateServerError(error: unknown, config: Config): unknown {
   const reason = code === 'ENOENT' && syscall === 'mkdir' ? 'it cannot be made there' : code && folderReasons[code];
   if (reason)
     return usageError(`Cannot use the data folder ${dataDir}: ${reason}.`, 'Name another one with --data-dir.');
+  if (error.name === 'UnknownBlobsError') {
+    return new CliError('unknown_blobs', `${error.message}.`, {
+      exitCode: exitCodes.conflict,
+      hint:
+        databaseUrl === undefined && s3Bucket === undefined
+          ? `Nothing was changed. Put ${dataDir}/tenon.db back, or restore a backup with "tenon admin restore". To begin anew, name another --data-dir.`
+          : 'Nothing was changed. Put the database back, or name the right one, or another bucket or prefix.',
+      cause: error,
+    });
+  }
+  if (isDamagedDatabase(error)) {
+    return new CliError('damaged_data', `The database in ${dataDir} is damaged: ${error.message}.`, {
+      hint: 'Keep a copy of the folder, and restore a backup: tenon admin restore <file> --force.',
+      cause: error,
+    });
+  }
   if (error.name === 'RefusedError') {
     const hint =
       'Do TENON_DATABASE_URL and TENON_S3_… name it rightly? docs/how-to/several-nodes.md says what it has to be.';
@@ -54,6 +70,12 @@ export function translateServerError(error: unknown, config: Config): unknown {
     });
   }
   return error;
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB: https://www.sqlite.org/rescode.html */
+function isDamagedDatabase(error: Error): boolean {
+  const { errcode } = error as { readonly errcode?: number };
+  return errcode !== undefined && [11, 26].includes(errcode & 0xff);
 }
 
 const backupErrors: Readonly<Record<BackupErrorCode, Pick<CliErrorOptions, 'exitCode' | 'hint'>>> = {

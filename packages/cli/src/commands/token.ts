@@ -5,6 +5,7 @@ import { examples, parseDays, withConfirmation, withServer } from '../command.ts
 import { confirm } from '../confirm.ts';
 import { demandToken, findConnection } from '../connection.ts';
 import type { Io } from '../io.ts';
+import { type ListOptions, readList, withLimit } from '../listing.ts';
 import { createReporter } from '../output.ts';
 import { parseScopes } from '../scopes.ts';
 import type { ConnectionOptions } from '../server-choice.ts';
@@ -21,7 +22,7 @@ export function addTokenCommands(program: Command, io: Io): void {
     )
     .action((options: ConnectionOptions & { json?: boolean }) => printToken(io, options));
 
-  withServer(group.command('list').description('list your tokens; their secrets are kept nowhere'))
+  withServer(withLimit(group.command('list').description('list your tokens; their secrets are kept nowhere')))
     .addHelpText('after', examples('tenon token list'))
     .action(calling(io, listTokens));
 
@@ -35,7 +36,12 @@ export function addTokenCommands(program: Command, io: Io): void {
         parseScopes,
       )
       .option('--app <app>', 'restrict it to one application')
-      .addOption(new Option('--expires-in-days <days>', 'how long it works (default: 90)').argParser(parseDays))
+      .addOption(
+        new Option(
+          '--expires-in-days <days>',
+          'how long it works (default: 90 with read alone, otherwise 7)',
+        ).argParser(parseDays),
+      )
       .description('make a token, never broader or longer-lived than the one that you use'),
   )
     .addHelpText('after', examples('tenon token create "CI of greet" --scope publish --app app_01j29hxk3…'))
@@ -57,8 +63,8 @@ function printToken(io: Io, options: ConnectionOptions & { json?: boolean }): vo
   out.result({ url: connection.url, token }, () => out.write(`${token}\n`));
 }
 
-async function listTokens({ api, out }: Session): Promise<void> {
-  const tokens = await api.list('/api/v1/tokens', tokenInfo);
+async function listTokens({ api, out }: Session, options: ListOptions): Promise<void> {
+  const tokens = await readList({ api, out }, options, '/api/v1/tokens', tokenInfo);
   out.result(tokens, () =>
     out.table(
       ['NAME', 'ID', 'SCOPES', 'ONLY FOR', 'EXPIRES', 'LAST USED'],

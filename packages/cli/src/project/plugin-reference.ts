@@ -2,7 +2,7 @@ import { isId, isPluginName, me as meSchema, type Plugin, plugin as pluginSchema
 import { path } from '../api.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { demandPluginExtensionPoint, type PluginSession } from './plugin-session.ts';
+import { type PluginSession, pluginExtensionPoint } from './plugin-session.ts';
 
 /** A plugin at the server. */
 export interface PluginPlace {
@@ -42,7 +42,7 @@ export async function findPlugin(
   }
   const whole = /^([^/]+)\/plugin\/([^/]+)\/([^/]+)$/.exec(reference);
   if (whole !== null) return placeOf(whole[1] as string, whole[2] as string, whole[3] as string);
-  const extensionPoint = demandPluginExtensionPoint(session, choice);
+  const extensionPoint = await pluginExtensionPoint(session, choice);
   if (!isPluginName(reference)) {
     throw usageError(
       `"${reference}" is neither a plugin's name nor its id.`,

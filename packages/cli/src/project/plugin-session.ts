@@ -4,7 +4,8 @@ import { withExtensionPoint } from '../command.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
-import { callingFrom, demandExtensionPoint, type Session } from '../session.ts';
+import { resolveExtensionPoint } from '../resolve.ts';
+import { callingFrom, type Session } from '../session.ts';
 import { printable } from '../text.ts';
 import { findProject, type Project } from './project.ts';
 
@@ -48,10 +49,10 @@ async function openProject({ workingFolder }: Io, { project: folder }: ProjectOp
   throw usageError(`There is no tenon.toml in ${folder}.`, 'To begin a plugin there: tenon plugin init <folder>');
 }
 
-/** The extension point that a command about a plugin is about. */
-export function demandPluginExtensionPoint(
+/** The id of the extension point that a command about a plugin is about. @throws CliError as {@link resolveExtensionPoint} */
+export function pluginExtensionPoint(
   session: PluginSession,
   { extensionPoint }: { readonly extensionPoint?: string | undefined },
-): string {
-  return demandExtensionPoint(session, { extensionPoint: extensionPoint ?? session.project?.settings.extensionPoint });
+): Promise<string> {
+  return resolveExtensionPoint(session, extensionPoint ?? session.project?.settings.extensionPoint);
 }

@@ -56,7 +56,9 @@ function indexText({ exports, imports }: PluginInterface): string {
   const isSample = exports.length === 0;
   const functions = isSample ? sampleInterface.exports : exports;
   const names = localNames(functions);
-  const uses = new Set(isSample ? ['inputText', 'outputText'] : ['fail', ...exports.flatMap(reader)]);
+  const uses = new Set(
+    isSample ? ['inputText', 'outputText'] : ['fail', ...exports.flatMap(reader), ...exports.flatMap(writer)],
+  );
   const aliases = functions.flatMap(({ name }, at) => (names[at] === name ? [] : [`${names[at]} as ${name}`]));
   return [
     `import { ${[...uses].sort().join(', ')} } from "./extism";\n`,
@@ -80,6 +82,10 @@ function reader({ input }: TemplateFunction): string[] {
   return input === undefined ? [] : [input.payload === 'bytes' ? 'inputBytes' : 'inputText'];
 }
 
+function writer({ output }: TemplateFunction): string[] {
+  return output === undefined ? [] : [output.payload === 'bytes' ? 'outputBytes' : 'outputText'];
+}
+
 function exportText(declared: TemplateFunction, localName: string, isSample: boolean): string {
   const exported = localName === declared.name ? 'export ' : '';
   const [read] = reader(declared);
@@ -87,16 +93,15 @@ function exportText(declared: TemplateFunction, localName: string, isSample: boo
     ? ['const name = inputText();', 'return outputText("Hello, " + name + "!");']
     : [
         ...(read === undefined ? [] : [`const input = ${read}();`]),
-        ...answerHint(declared.output),
+        answerHint(declared),
         `return fail("${declared.name}() is not written yet.");`,
       ];
   return `${comment(declared)}${exported}function ${localName}(): i32 {\n${body.map((line) => `  ${line}\n`).join('')}}\n`;
 }
 
-function answerHint(output: Side | undefined): string[] {
-  if (output === undefined) return ['// When it is done: return 0;'];
-  const call = output.payload === 'bytes' ? 'outputBytes' : 'outputText';
-  return [`// To answer, import ${call} too: return ${call}(…);`];
+function answerHint(declared: TemplateFunction): string {
+  const [write] = writer(declared);
+  return write === undefined ? '// When it is done: return 0;' : `// To answer: return ${write}(…);`;
 }
 
 function comment(declared: TemplateFunction): string {

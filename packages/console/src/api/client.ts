@@ -10,6 +10,14 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface ChangeOptions extends RequestOptions {
+  /**
+   * The resource that the change is based on, the very object that `get` or `put` returned. The server refuses the change with
+   * `precondition_failed` when the resource has changed since.
+   */
+  readonly basedOn?: object;
+}
+
 /** What the client needs of the world. */
 export interface ClientParts {
   /** The path of the console's root, with a slash at both ends. */
@@ -36,7 +44,7 @@ export interface ApiClient {
   /** The whole list behind a path: all of its pages, one after the other. */
   list<T>(path: string, options?: RequestOptions): Promise<T[]>;
   post<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T>;
-  put<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T>;
+  put<T>(path: string, body?: unknown, options?: ChangeOptions): Promise<T>;
   delete(path: string, options?: RequestOptions): Promise<void>;
   /** Any request, for what isn't JSON; an error answer is thrown. */
   send(
@@ -63,6 +71,8 @@ const pageSize = 1000;
 export function createApiClient(parts: ClientParts): ApiClient {
   const { clock, confirmPassword } = parts;
   const session = createSessionCalls(parts);
+  /** The entity tags of resources that were returned. */
+  const etags = new WeakMap<object, string>();
   const keeper = createTokenKeeper(() => session.post<SessionToken>('/session/token', {}), clock);
 
   async function attempt(method: string, path: string, options: RequestOptions & { body?: BodyInit | undefined }) {
@@ -101,7 +111,18 @@ export function createApiClient(parts: ClientParts): ApiClient {
   async function sendJson<T>(method: string, path: string, body: unknown, options: RequestOptions = {}): Promise<T> {
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     const headers = { ...options.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-    return readJson<T>(await send(method, path, { ...options, ...json, headers }));
+    const response = await send(method, path, { ...options, ...json, headers });
+    const etag = response.headers.get('etag');
+    const resource = await readJson<T>(response);
+    if (etag !== null && typeof resource === 'object' && resource !== null) etags.set(resource, etag);
+    return resource;
+  }
+
+  function conditions(basedOn: object | undefined): Readonly<Record<string, string>> {
+    if (basedOn === undefined) return {};
+    const etag = etags.get(basedOn);
+    if (etag === undefined) throw new Error('The change is based on an object that has no entity tag');
+    return { 'if-match': etag };
   }
 
   return {
@@ -120,7 +141,8 @@ export function createApiClient(parts: ClientParts): ApiClient {
       }
     },
     post: (path, body, options) => sendJson('POST', path, body, options),
-    put: (path, body, options) => sendJson('PUT', path, body, options),
+    put: async (path, body, { basedOn, ...options } = {}) =>
+      sendJson('PUT', path, body, { ...options, headers: { ...options.headers, ...conditions(basedOn) } }),
     async delete(path, options) {
       await send('DELETE', path, options);
     },

@@ -17,6 +17,8 @@ interface ButtonProps {
   readonly label?: string | undefined;
   /** Whether the dialog that it is in begins here. */
   readonly hasFocus?: boolean | undefined;
+  /** The id of what says more about it, such as why it is disabled. */
+  readonly describedBy?: string | undefined;
 }
 
 export function Button(props: ButtonProps) {
@@ -29,6 +31,7 @@ export function Button(props: ButtonProps) {
       disabled={isDisabled}
       aria-disabled={isBusy ? 'true' : undefined}
       aria-label={label}
+      aria-describedby={props.describedBy}
       autofocus={props.hasFocus}
     >
       {isBusy ? <Spinner /> : null}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { useSubmit } from '../state/use-submit.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -15,14 +15,17 @@ export function ConfirmDialog(props: {
   readonly isDangerous?: boolean;
   /** What has to be typed first, where a slip would cost much. */
   readonly typed?: string | undefined;
-  /** Whether what is filled in between is enough to go on. */
-  readonly isReady?: boolean;
+  /** What is still to be filled in between: "Enter a reason first." The button is disabled until it is. */
+  readonly missing?: string | undefined;
   /** Errors that it throws are shown, and the dialog stays. */
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
 }) {
-  const { isDangerous = true, isReady = true, typed } = props;
+  const { isDangerous = true, typed } = props;
   const [text, setText] = useState('');
+  const missingId = useId();
+  const isTyped = typed === undefined || oneSpaced(text) === oneSpaced(typed);
+  const missing = props.missing ?? (isTyped ? undefined : `Type the name first, to enable “${props.action}”.`);
   const { submit, isBusy, error } = useSubmit(props.onConfirm);
   return (
     <Dialog title={props.title} onClose={props.onClose}>
@@ -36,9 +39,15 @@ export function ConfirmDialog(props: {
             onInput={setText}
             isCode
             isRequired
+            hasFocus
           />
         )}
         <ErrorView error={error} />
+        {missing === undefined ? null : (
+          <p class="soft small" id={missingId}>
+            {missing}
+          </p>
+        )}
         <div class="actions actions-end">
           <Button kind="quiet" onClick={props.onClose}>
             Cancel
@@ -47,7 +56,8 @@ export function ConfirmDialog(props: {
             type="submit"
             kind={isDangerous ? 'danger' : 'primary'}
             isBusy={isBusy}
-            isDisabled={!isReady || (typed !== undefined && oneSpaced(text) !== oneSpaced(typed))}
+            isDisabled={missing !== undefined}
+            describedBy={missing === undefined ? undefined : missingId}
           >
             {props.action}
           </Button>

@@ -140,6 +140,7 @@ export function TextAreaField(props: TextProps & { readonly rows?: number; reado
           disabled={props.isDisabled}
           placeholder={props.placeholder}
           maxLength={props.maxLength}
+          autofocus={props.hasFocus}
           {...(isCode ? { class: 'code-input', autocapitalize: 'none', spellcheck: false } : {})}
         />
       )}

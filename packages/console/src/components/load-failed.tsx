@@ -1,15 +1,45 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { findBuild } from '../state/find-build.ts';
+import { useSubmit } from '../state/use-submit.ts';
 import { Button } from './button.tsx';
 import { Page } from './page.tsx';
 
-/** Stands for a page whose code could not be fetched. */
+/** How often the server is asked whether it is back, in milliseconds. */
+const everyMs = 5_000;
+
+/** Stands for a page whose code could not be fetched. Loads the page once the server is back. */
 export function LoadFailed() {
+  const [isAway, setAway] = useState(false);
+  const wasAway = useRef(false);
+  const ask = async (): Promise<boolean> => {
+    const isBack = (await findBuild()) !== undefined;
+    wasAway.current ||= !isBack;
+    setAway(!isBack);
+    return isBack;
+  };
+  const { submit, isBusy } = useSubmit(async () => {
+    if (await ask()) location.reload();
+  });
+  useEffect(() => {
+    void ask();
+    const timer = setInterval(() => {
+      void ask().then((isBack) => {
+        // Where the server has answered all the time, something else is wrong, and loading again would go round in circles.
+        if (isBack && wasAway.current) location.reload();
+      });
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, []);
   return (
     <Page
       title="This page could not be loaded"
       intro="The server may be away for a moment, or you may not be connected. Nothing is lost."
     >
+      <p role="status">{isAway ? 'The server does not answer. This page loads as soon as it does.' : ''}</p>
       <div class="actions">
-        <Button onClick={() => location.reload()}>Try again</Button>
+        <Button isBusy={isBusy} onClick={submit}>
+          Try again
+        </Button>
       </div>
     </Page>
   );

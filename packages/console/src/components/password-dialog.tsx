@@ -20,7 +20,7 @@ function Ask({ request }: { readonly request: PasswordRequest }) {
   return (
     <Dialog title="Your password, please" onClose={request.cancel}>
       <form onSubmit={submit}>
-        <p>This makes something that opens your account to others, so we ask that it is you.</p>
+        <p>This step reaches far, so the server asks for your password again.</p>
         <PasswordField
           label="Password"
           name="password"

@@ -22,7 +22,7 @@ export function ReasonDialog(props: {
       title={props.title}
       action={props.action}
       isDangerous={props.isDangerous ?? true}
-      isReady={reason.trim() !== ''}
+      missing={reason.trim() === '' ? `Enter a reason first, to enable “${props.action}”.` : undefined}
       onConfirm={() => props.onConfirm(reason.trim())}
       onClose={props.onClose}
     >
@@ -33,6 +33,7 @@ export function ReasonDialog(props: {
         value={reason}
         onInput={setReason}
         rows={3}
+        hasFocus
         maxLength={maxReasonLength}
         hint={props.hint}
       />

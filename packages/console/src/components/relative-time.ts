@@ -16,5 +16,5 @@ export function relativeTime(atMs: number, nowMs: number): string {
     const count = seconds / length + (seconds > 0 ? 0.01 : 0);
     if (Math.abs(count) >= 1) return format.format(Math.trunc(count), unit);
   }
-  return seconds > 0 ? 'in a moment' : 'just now';
+  return 'just now'; // also of what is ahead by less than a minute: the server's clock may differ
 }

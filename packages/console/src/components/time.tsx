@@ -1,13 +1,14 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { relativeTime } from './relative-time.ts';
 
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** A time as people speak of it, with the exact one to look at. `null` is "never". */
 export function Time({ at }: { readonly at: string | null }) {
-  const [nowMs, setNowMs] = useState(() => Date.now());
+  const [tick, setTick] = useState(0);
+  const nowMs = useMemo(() => Date.now(), [at, tick]); // a newer time is not compared with an older clock
   useEffect(() => {
-    const timer = setInterval(() => setNowMs(Date.now()), 60_000);
+    const timer = setInterval(() => setTick((count) => count + 1), 60_000);
     return () => clearInterval(timer);
   }, []);
   if (at === null) return <span class="soft">never</span>;

@@ -84,7 +84,8 @@ function OpenInvitation({
     );
   }
   if (account === null) return <ComeIn code={code} preview={preview.data} />;
-  const settled = ({ status, app }: InvitationSettled): void => onSettled({ kind: status, app, userId: account.id });
+  const settled = ({ status, app, role }: InvitationSettled): void =>
+    onSettled({ kind: status, app, role, userId: account.id });
   return <Answer code={code} preview={preview.data} onAnswered={settled} onRefused={settleIfOver} />;
 }
 

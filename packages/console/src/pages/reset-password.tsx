@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso/router';
 import { href } from '../base-path.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorView } from '../components/error-view.tsx';
-import { PasswordField } from '../components/field.tsx';
+import { CheckboxField, PasswordField } from '../components/field.tsx';
 import { forgetLinkCode } from '../state/link-codes.ts';
 import { useSession, useToast } from '../state/services.ts';
 import { useSubmit } from '../state/use-submit.ts';
@@ -24,8 +24,9 @@ function NewPasswordForm({ code, email }: { readonly code: string; readonly emai
   const toast = useToast();
   const { route } = useLocation();
   const [password, setPassword] = useState('');
+  const [revokeTokens, setRevokeTokens] = useState(true);
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
-    await session.resetPassword(code, password);
+    await session.resetPassword({ code, password, revokeTokens });
     forgetLinkCode('reset-password');
     toast('Your new password is set.');
     route(href('/'), true);
@@ -34,7 +35,8 @@ function NewPasswordForm({ code, email }: { readonly code: string; readonly emai
     <form onSubmit={submit} class="stack">
       {email === null ? null : (
         <p>
-          For the account of <strong>{email}</strong>. Whoever is signed in with the old password is signed out.
+          For the account of <strong>{email}</strong>. All browsers that are signed in to it are signed out. Other
+          password links and logins that were approved but not finished stop working.
         </p>
       )}
       {/* Password managers look for the name that belongs to the password. */}
@@ -48,6 +50,13 @@ function NewPasswordForm({ code, email }: { readonly code: string; readonly emai
         error={fieldError('password')}
         hint={`At least ${minPasswordLength} characters. A few words that do not belong together are good.`}
         hasFocus
+      />
+      <CheckboxField
+        label="Revoke all access tokens and API keys"
+        name="revokeTokens"
+        isChecked={revokeTokens}
+        onChange={setRevokeTokens}
+        hint="Somebody else may have made some. Programs that use them stop working; clear the box to keep them."
       />
       <ErrorView error={error} />
       <div class="actions">

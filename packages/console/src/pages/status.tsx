@@ -25,7 +25,11 @@ export function StatusPage() {
           <Readiness cause={error} />
         </>
       )}
-      {status === undefined ? error === undefined ? <Skeleton lines={6} /> : null : <StatusBody status={status} />}
+      {status !== undefined ? (
+        <StatusBody status={status} isStale={error !== undefined} />
+      ) : error === undefined ? (
+        <Skeleton lines={6} />
+      ) : null}
     </Page>
   );
 }
@@ -42,10 +46,11 @@ function Refused() {
   );
 }
 
-function StatusBody({ status }: { readonly status: ServerStatus }) {
+/** @param isStale whether the server has stopped answering since */
+function StatusBody({ status, isStale }: { readonly status: ServerStatus; readonly isStale: boolean }) {
   return (
-    <>
-      <Summary status={status} />
+    <div class={isStale ? 'status-stale' : undefined}>
+      {isStale ? <LastKnown status={status} /> : <Summary status={status} />}
       <Section title="Stores">
         <Stores status={status} />
       </Section>
@@ -62,7 +67,15 @@ function StatusBody({ status }: { readonly status: ServerStatus }) {
       <Section title="What was done last">
         <Chores chores={status.chores} />
       </Section>
-    </>
+    </div>
+  );
+}
+
+function LastKnown({ status: { readAt } }: { readonly status: ServerStatus }) {
+  return (
+    <h2>
+      Last known state, <time dateTime={readAt}>{timeOfDay.format(new Date(readAt))}</time>
+    </h2>
   );
 }
 
@@ -73,7 +86,7 @@ function Summary({ status }: { readonly status: ServerStatus }) {
   const title = concerns.length === 0 ? 'All is well' : isBad ? 'Something is wrong' : 'Something to look at';
   return (
     <div role="status" class="status-summary">
-      <Notice kind={concerns.length === 0 ? 'info' : 'warning'} title={title}>
+      <Notice kind={concerns.length === 0 ? 'done' : 'warning'} title={title}>
         {concerns.length === 0 ? null : (
           <ul>
             {concerns.map(({ text }) => (

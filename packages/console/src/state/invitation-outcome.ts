@@ -9,6 +9,8 @@ export type InvitationOutcome =
   | {
       readonly kind: 'accepted' | 'declined';
       readonly app: { readonly id: string; readonly name: string };
+      /** The role on the team; none for a guest. */
+      readonly role?: string | undefined;
       /** Who answered. */
       readonly userId: string;
     }

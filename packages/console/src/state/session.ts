@@ -1,4 +1,4 @@
-import type { Account, SessionState, SignInInput, SignUpInput, SignUpMode } from '@tenon/protocol';
+import type { Account, PasswordReset, SessionState, SignInInput, SignUpInput } from '@tenon/protocol';
 import { hasCode } from '../api/api-error.ts';
 import {
   type ApiClient,
@@ -13,7 +13,10 @@ import { createStore, type Store } from './store.ts';
 export type SessionView =
   | { readonly status: 'loading' }
   | { readonly status: 'failed'; readonly error: unknown }
-  | { readonly status: 'ready'; readonly signUp: SignUpMode; readonly account: Account | null };
+  | ({ readonly status: 'ready'; readonly account: Account | null } & ServerSettings);
+
+/** What the server says of itself to everybody. */
+type ServerSettings = Pick<SessionState, 'signUp' | 'maxModuleBytes'>;
 
 /** Who is signed in in this browser, and the ways in and out. */
 export interface Session {
@@ -27,7 +30,7 @@ export interface Session {
   load(): Promise<void>;
   signIn(input: SignInInput): Promise<void>;
   signUp(input: SignUpInput): Promise<void>;
-  resetPassword(code: string, password: string): Promise<void>;
+  resetPassword(input: PasswordReset): Promise<void>;
   signOut(): Promise<void>;
   /** Says that the account has another name now, or is gone. */
   setAccount(account: Account | null): void;
@@ -60,10 +63,9 @@ export function createSession(
   });
 
   function show(account: Account | null): void {
-    const { signUp } = known(view.get());
     passwordRequest.get()?.cancel();
     api.forget();
-    view.set({ status: 'ready', signUp, account });
+    view.set({ status: 'ready', ...known(view.get()), account });
   }
 
   function enter(state: SessionState): void {
@@ -91,8 +93,7 @@ export function createSession(
     load,
     signIn: async (input) => enter(await calls.post<SessionState>('/session', input)),
     signUp: async (input) => enter(await calls.post<SessionState>('/session/sign-up', input)),
-    resetPassword: async (code, password) =>
-      enter(await calls.post<SessionState>('/session/reset-password', { code, password })),
+    resetPassword: async (input) => enter(await calls.post<SessionState>('/session/reset-password', input)),
     async signOut() {
       try {
         await calls.delete('/session');
@@ -104,14 +105,16 @@ export function createSession(
     },
     setAccount(account) {
       if (account === null) show(null);
-      else view.set({ status: 'ready', signUp: known(view.get()).signUp, account });
+      else view.set({ status: 'ready', ...known(view.get()), account });
       channel.postMessage('changed');
     },
   };
 }
 
-function known(view: SessionView): { readonly signUp: SignUpMode } {
-  return view.status === 'ready' ? view : { signUp: 'invitation' };
+function known(view: SessionView): ServerSettings {
+  if (view.status !== 'ready') return { signUp: 'invitation', maxModuleBytes: Infinity };
+  const { signUp, maxModuleBytes } = view;
+  return { signUp, maxModuleBytes };
 }
 
 /** Puts a request up and waits until it is answered; several that come at once wait for the same answer. */

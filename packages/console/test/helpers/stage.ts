@@ -3,19 +3,24 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { openChromium, whyNoChromium } from '../../../../test/helpers/chromium.ts';
+import { borrowChromium, whyNoChromium } from '../../../../test/helpers/chromium.ts';
 import { type RunningServer, type StartOptions, startServer } from '../../../../test/helpers/server.ts';
+import { type ServerHere, startServerHere } from '../../../../test/helpers/server-here.ts';
+import { isProof } from '../../../../test/helpers/volume.ts';
 
 /** A real server and a real browser. */
-export interface Stage {
+export interface Stage<Server extends ServerHere = ServerHere> {
   /** Where the server is, without a slash at its end. */
   readonly url: string;
-  readonly server: RunningServer;
+  readonly server: Server;
   /** Opens a browser in which nothing is stored: somebody else each time. */
   visitor(options?: BrowserContextOptions): Promise<Visitor>;
   /** Closes everything; fails if a page of any visitor reported a fault that nobody expected. */
   close(): Promise<void>;
 }
+
+/** A stage whose server is a process: it can be killed, and has output. */
+export type StageApart = Stage<RunningServer>;
 
 export interface Visitor {
   readonly page: Page;
@@ -34,12 +39,24 @@ export interface Visitor {
 /** For a test's `skip`: `false` when there is a browser for this machine, else why not. */
 export const noBrowser: string | false = whyNoChromium() ?? false;
 
-/** @throws Error where there is no browser for this machine */
-export async function openStage(options: StartOptions = {}): Promise<Stage> {
-  const browser = await openChromium();
-  if (typeof browser === 'string') throw new Error(browser);
-  const server = await startServer(options).catch(async (error: unknown) => {
-    await browser.close();
+/**
+ * Opens a stage whose server runs in the test's own process.
+ *
+ * @throws Error where there is no browser for this machine
+ */
+export function openStage(options: Pick<StartOptions, 'settings'> = {}): Promise<Stage> {
+  return setUp(() => startServerHere(options));
+}
+
+/** Opens a stage whose server is a process that a person started: it has output, and takes arguments. */
+export function openStageApart(options: StartOptions = {}): Promise<StageApart> {
+  return setUp(() => startServer(options));
+}
+
+async function setUp<Server extends ServerHere>(start: () => Promise<Server>): Promise<Stage<Server>> {
+  const { browser, release } = await borrowChromium();
+  const server = await start().catch((error: unknown) => {
+    release();
     throw error;
   });
   const url = server.quickstart.TENON_URL ?? '';
@@ -53,7 +70,8 @@ export async function openStage(options: StartOptions = {}): Promise<Stage> {
       return visitor;
     },
     async close() {
-      await browser.close();
+      for (const visitor of visitors) await visitor.close();
+      release();
       await server.stop();
       assert.deepEqual(
         visitors.flatMap(({ faults }) => faults),
@@ -67,7 +85,7 @@ export async function openStage(options: StartOptions = {}): Promise<Stage> {
 async function openVisitor(browser: Browser, url: string, options: BrowserContextOptions): Promise<Visitor> {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000); // far longer than anything takes; two cores may be busy with other tests
   const faults: string[] = [];
   watch(page, new URL(url).origin, faults);
   context.on('page', (other) => watch(other, new URL(url).origin, faults));
@@ -101,8 +119,13 @@ function watch(page: Page, origin: string, faults: string[]): void {
   });
 }
 
-/** What axe-core finds wrong with a page as it stands, a line each. */
+/** As `axeFaults()`, in the proof alone: the quick run looks at every page once, in `test/e2e/every-page.test.ts`. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
+  return isProof ? axeFaults(page) : [];
+}
+
+/** What axe-core finds wrong with a page as it stands, a line each. */
+export async function axeFaults(page: Page): Promise<string[]> {
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await page.evaluate(axe);
   const { violations } = await page.evaluate(

@@ -9,8 +9,10 @@ export interface Workshop {
   readonly point: ExtensionPoint;
   /** Calls the API as the owner; fails on an answer that is an error. */
   call<T>(method: string, path: string, json?: unknown): Promise<T>;
-  /** An invitation's link. */
+  /** The link of a guest's invitation. */
   invite(guestKey: string): Promise<string>;
+  /** The link of an invitation to the team. */
+  inviteMember(role: string): Promise<string>;
 }
 
 const schema = {
@@ -53,6 +55,9 @@ export async function openWorkshop({ url, server }: Pick<Stage, 'url' | 'server'
       const body = { deliveryMethod: 'link', guestKey };
       return (await call<InvitationLink>('POST', `/api/v1/apps/${app.id}/guests`, body)).link;
     },
+    async inviteMember(role) {
+      return (await call<InvitationLink>('POST', `/api/v1/apps/${app.id}/members`, { role })).link;
+    },
   };
 }
 
@@ -79,6 +84,12 @@ export function emailOf(name: string): string {
 export async function accept({ page }: Visitor): Promise<void> {
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.getByRole('heading', { name: 'You are a guest of' }).waitFor();
+}
+
+/** Makes a publisher a member of the team. */
+export async function joinTeam(workshop: Workshop, { call }: Pick<Workshop, 'call'>, role: string): Promise<void> {
+  const code = new URL(await workshop.inviteMember(role)).searchParams.get('code');
+  await call('POST', '/api/v1/invitations/accept', { code });
 }
 
 /** What axe-core finds wrong with a page in light and in dark colours. */

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { raisedQuotas } from '../../../../test/helpers/raised-quotas.ts';
 import { loadConfig } from '../../src/index.ts';
 import type { BareOrder, Canned } from './bare-server.ts';
 import { bareKindsOf, type Kinds, kindsOf } from './cases.ts';
@@ -26,7 +27,11 @@ export interface TenonContender extends Contender {
 }
 
 /** Limits of one client that would be in the way of a load generator, and nothing else. */
-const withoutLimits = { TENON_WRITES_PER_SECOND: '1000000', TENON_WRITE_BURST: '1000000' };
+const withoutLimits = {
+  TENON_WRITES_PER_SECOND: '1000000',
+  TENON_WRITE_BURST: '1000000',
+  TENON_QUOTAS: raisedQuotas,
+};
 
 export interface TenonOptions {
   readonly name: string;

@@ -23,13 +23,17 @@ export interface NodeOptions {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Starts a server as an operator does, with the settings' defaults, the log too. @returns when it listens */
+/**
+ * Starts a server as an operator does, with the settings' defaults, the log too, except that every account may make applications.
+ *
+ * @returns when it listens
+ */
 export async function startNode({ folder, dataDir = join(folder, 'data'), environment }: NodeOptions): Promise<Node> {
   mkdirSync(folder, { recursive: true });
   const log = join(folder, 'log');
   const args = [tenon, 'serve', '--json', '--no-demo', '--port', '0', '--data-dir', dataDir];
   const child = spawn(process.execPath, args, {
-    env: { PATH: process.env.PATH, ...environment },
+    env: { PATH: process.env.PATH, TENON_CREATE_APPS: 'all', ...environment },
     stdio: ['ignore', 'pipe', openSync(log, 'w')],
   });
   const ended = once(child, 'exit') as Promise<[number | null, string | null]>;

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../domain/context.ts';
+import { blobKey } from '../domain/housekeeping/blob-key.ts';
 import { type Lease, takeLease } from '../domain/housekeeping/leases.ts';
+import { StorageFullError } from '../domain/ports.ts';
 import { noteChore } from '../domain/status/chores.ts';
 import { copyDatabase, type DatabaseCopy, DatabaseCopyError } from '../store/sqlite/database-copy.ts';
 import { version } from '../version.ts';
@@ -13,6 +15,9 @@ import { type Sink, writeArchive } from './write-archive.ts';
 
 /** How long a backup that was killed keeps the collector from its work. Copying a large database takes a while in one go. */
 const leaseMs = 60 * 60 * 1000;
+
+/** After how long what a backup has begun to write is certain to be abandoned. */
+const abandonedAfterMs = 24 * 60 * 60 * 1000;
 
 /** Told how far something is. */
 export interface Progress {
@@ -52,8 +57,8 @@ type Parts = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
  * @throws BackupError `damaged_data`, and the errors of the file system and the sink
  */
 export async function backUp(context: Parts, options: BackUpOptions): Promise<BackupSummary> {
-  const lease = await takeLease(context, 'backup', { lengthMs: leaseMs, isExclusive: false });
-  if (lease === undefined) throw new Error('A lease that is not exclusive was refused');
+  const lease = await takeBackupLease(context);
+  await removeAbandoned(options.workFolder, context.clock());
   try {
     const folder = await mkdtemp(join(options.workFolder, '.tenon-backup-'));
     try {
@@ -68,8 +73,31 @@ export async function backUp(context: Parts, options: BackUpOptions): Promise<Ba
   }
 }
 
+/** On a full disk there is no room for a lease, nor can the garbage collector mark anything for deletion. */
+async function takeBackupLease(context: Parts): Promise<Lease> {
+  try {
+    const lease = await takeLease(context, 'backup', { lengthMs: leaseMs, isExclusive: false });
+    if (lease === undefined) throw new Error('A lease that is not exclusive was refused');
+    return lease;
+  } catch (error) {
+    if (!(error instanceof StorageFullError)) throw error;
+    return { async renew() {}, async release() {} };
+  }
+}
+
+/** Removes what backups that were killed have left where this one writes: copies of the database, and unfinished archives. */
+async function removeAbandoned(folder: string, nowMs: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!/^\.tenon-backup-.+/.test(name)) continue;
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found !== undefined && nowMs - found.mtimeMs > abandonedAfterMs)
+      await rm(path, { recursive: true, force: true });
+  }
+}
+
 async function writeBackup(
-  { blobs, clock }: Parts,
+  { store, blobs, clock }: Parts,
   { dataDir, sink, progress, signal }: BackUpOptions,
   lease: Lease,
   copy: string,
@@ -96,7 +124,8 @@ async function writeBackup(
       database: () => createReadStream(copy),
       async blob({ address }) {
         await lease.renew();
-        return blobs.open(address);
+        const row = await store.read.blob(address);
+        return row && blobs.open(blobKey(row));
       },
     },
   );

@@ -23,15 +23,15 @@ describe('askPrimary()', () => {
     assert.ok(one && two);
     const [here, there] = [one.asked.allowances.rates.codeTries, two.asked.allowances.rates.codeTries];
     assert.deepEqual([await here.take('a'), await there.take('a'), await here.take('a')], [0, 0, 0]);
-    assert.deepEqual([await there.check('a'), await there.take('a'), await here.take('a')], [20, 20, 20]);
+    assert.deepEqual([await there.take('a'), await here.take('a')], [20, 20]);
     assert.equal(await there.take('another'), 0);
     assert.equal(await there.take('a'), 20);
     one.asked.allowances.rates.codeTries.give('a');
-    assert.deepEqual([await here.check('a'), await there.take('a'), await there.take('a')], [0, 0, 20]);
+    assert.deepEqual([await there.take('a'), await there.take('a')], [0, 20]);
   });
 
   it('gives places back, once each, and those of a worker that has ended', async () => {
-    const [one, two] = workersOf(2, { newsStreams: '4', newsStreamsPerToken: '2' });
+    const [one, two] = workersOf(2, { newsStreams: '4', newsStreamsPerAccount: '2' });
     assert.ok(one && two);
     const [here, there] = [one.asked.allowances.newsStreams, two.asked.allowances.newsStreams];
     const [first, second] = [await here.take('a'), await there.take('a')];

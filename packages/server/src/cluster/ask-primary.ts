@@ -51,9 +51,8 @@ export function askPrimary(send: (message: CountMessage) => void): AskedAllowanc
     return promise;
   };
   const limiter = (rate: RateName): RateLimiter => {
-    const step = (step: 'take' | 'check') => async (key: string) =>
-      Number(await ask((id) => ({ kind: 'rate', id, step, rate, key })));
-    return { take: step('take'), check: step('check'), give: (key) => send({ kind: 'give', rate, key }) };
+    const take = async (key: string) => Number(await ask((id) => ({ kind: 'rate', id, rate, key })));
+    return { take, give: (key) => send({ kind: 'give', rate, key }) };
   };
   const takeStream = async (key: string) => {
     const give = (id: number): void => send({ kind: 'free', id });
@@ -103,5 +102,7 @@ function ratesOf(limiter: (rate: RateName) => RateLimiter): Rates {
     codeTries: limiter('codeTries'),
     deviceLogins: limiter('deviceLogins'),
     signUps: limiter('signUps'),
+    inviterSignUps: limiter('inviterSignUps'),
+    takenEmails: limiter('takenEmails'),
   };
 }

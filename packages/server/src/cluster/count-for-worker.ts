@@ -25,7 +25,7 @@ export function countForWorker(
     take(message) {
       switch (message.kind) {
         case 'rate':
-          return answer(message.id, rates[message.rate][message.step](message.key));
+          return answer(message.id, rates[message.rate].take(message.key));
         case 'give':
           return rates[message.rate].give(message.key);
         case 'slot':

@@ -39,7 +39,6 @@ export type CountMessage =
   | {
       readonly kind: 'rate';
       readonly id: number;
-      readonly step: 'take' | 'check';
       readonly rate: RateName;
       readonly key: string;
     }

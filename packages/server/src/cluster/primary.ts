@@ -36,7 +36,7 @@ export async function serveWithWorkers(
   cluster.once('listening', onAnswering);
   cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.ts', import.meta.url)), args: [] });
 
-  const allowances = createAllowances(config, Date.now);
+  const allowances = createAllowances(config);
   const share = { ...shareOf(config), warnings: [] };
   const failed = Promise.withResolvers<unknown>();
   const own = createRegistry();

@@ -7,19 +7,19 @@ const MiB = 2 ** 20;
 
 describe('shareOf()', () => {
   it('divides what is configured among the workers, and leaves everything else', () => {
-    const config = loadConfig({ workers: '4', moduleThreads: '8', databaseConnections: '16' }, {});
+    const config = loadConfig({ workers: '4', moduleWorkers: '8', databaseConnections: '16' }, {});
     const share = shareOf(config);
-    const { moduleThreads, databaseConnections, passwordQueue, answerCacheBytes, contentCacheBytes } = share;
-    assert.deepEqual([moduleThreads, databaseConnections, passwordQueue], [2, 4, 8]);
+    const { moduleWorkers, databaseConnections, passwordQueue, answerCacheBytes, contentCacheBytes } = share;
+    assert.deepEqual([moduleWorkers, databaseConnections, passwordQueue], [2, 4, 8]);
     assert.deepEqual([answerCacheBytes, contentCacheBytes], [32 * MiB, 32 * MiB]);
     assert.equal(share.maxModuleBytes, config.maxModuleBytes);
     assert.equal(share.newsStreams, config.newsStreams);
   });
 
   it('leaves each enough to work with, and no more than there is', () => {
-    const many = { workers: '64', moduleThreads: '2', databaseConnections: '3', maxModuleBytes: '64MiB' };
+    const many = { workers: '64', moduleWorkers: '2', databaseConnections: '3', maxModuleBytes: '64MiB' };
     const share = shareOf(loadConfig(many, {}));
-    assert.deepEqual([share.moduleThreads, share.passwordThreads, share.databaseConnections], [1, 1, 2]);
+    assert.deepEqual([share.moduleWorkers, share.passwordThreads, share.databaseConnections], [1, 1, 2]);
     assert.ok(share.maxBodyMemoryBytes > 64 * MiB, 'the largest module fits');
     const small = shareOf(loadConfig({ ...many, databaseConnections: '1', maxBodyMemoryBytes: '1MiB' }, {}));
     assert.deepEqual([small.databaseConnections, small.maxBodyMemoryBytes], [1, MiB]);

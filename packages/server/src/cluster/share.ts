@@ -11,7 +11,7 @@ export function shareOf(config: Config): Config {
   const largestBody = config.maxModuleBytes + config.maxConfigBytes + MiB; // the last for what is between the parts of a form
   return {
     ...config,
-    moduleThreads: share(config.moduleThreads, 1),
+    moduleWorkers: share(config.moduleWorkers, 1),
     moduleQueue: share(config.moduleQueue, 1),
     passwordThreads: share(config.passwordThreads, 1),
     passwordQueue: share(config.passwordQueue, 1),

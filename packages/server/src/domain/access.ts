@@ -48,6 +48,7 @@ export const permissions = {
   readAudit: { scope: 'read', roles: ['owner'] },
   readMembers: { scope: 'read', roles: members },
   changeMembers: { scope: 'manage', roles: ['owner'] },
+  leaveTeam: { scope: 'manage', roles: members },
   readExtensionPoints: { scope: 'read', roles: [...members, 'guest'] },
   changeExtensionPoints: { scope: 'manage', roles: managers },
   readGuests: { scope: 'read', roles: members },
@@ -158,14 +159,15 @@ export function demandUserLevel(actor: Actor): void {
 }
 
 /**
- * Lets an actor in once more, inside the transaction that makes the change: a role or a guest may have been taken away while
- * the request waited for its turn.
+ * Authorizes an actor again, inside the transaction that makes the change: the token may have been revoked, or a role or a guest
+ * removed, while the request waited.
  *
  * @returns the access as it is now
- * @throws DomainError as {@link authorizeApp}
+ * @throws DomainError as {@link authorizeApp}, and `invalid_token` when the token was revoked
  */
 export async function renewAccess<A extends AppAccess>(tx: Queries, access: A, purpose: PermissionName): Promise<A> {
   const { actor, app } = access;
+  await demandStanding(tx, actor);
   const standing = await readStanding(tx, actor, app.id);
   if (standing === undefined) throw notFound('application');
   demandPermission(actor, standing, purpose);
@@ -173,8 +175,8 @@ export async function renewAccess<A extends AppAccess>(tx: Queries, access: A, p
 }
 
 /**
- * Demands that a token has not been revoked since it was looked at, or its account deleted: what is made by means of it would
- * outlast that. To be asked in the transaction that makes it.
+ * Requires that the token still exists: it may have been revoked, its session ended, or its account deleted since the request
+ * was authenticated. Call it in the transaction that makes the change.
  *
  * @returns the token as it is
  * @throws DomainError `invalid_token`

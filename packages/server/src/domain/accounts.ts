@@ -1,12 +1,13 @@
 import type { UserId } from '@tenon/protocol';
-import type { Actor } from './access.ts';
+import { type Actor, demandStanding } from './access.ts';
 import { changedFields, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { demandEmail } from './emails.ts';
 import { DomainError, notFound } from './errors.ts';
+import { revokeInvitationsOf } from './invitations.ts';
 import { findUsableLink, insertPasswordLink, type MadeLink } from './one-time-links.ts';
 import { hashNewPassword } from './password-policy.ts';
-import { demandPassword, passwordIdentity } from './passwords.ts';
+import { demandPassword, demandSamePassword, passwordIdentity } from './passwords.ts';
 import type { Queries, Transaction } from './ports.ts';
 import type { UserRecord } from './records.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
@@ -41,6 +42,7 @@ export async function updateAccount(
   const { name } = change;
   if (name !== undefined) {
     await context.store.write(async (tx) => {
+      await demandStanding(tx, actor);
       const user = await tx.user(actor.userId);
       if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
       const details = changedFields(user, { ...user, name }, ['name']);
@@ -52,8 +54,8 @@ export async function updateAccount(
 }
 
 /**
- * Changes a password. All other sessions end (for a program's token, all), and browsers have to sign in as strangers; tokens
- * and keys go too when it is asked for.
+ * Changes a password. All other sessions end (for a program's token, all), and so do unused password links and logins that were
+ * approved and not fetched; browsers sign in as strangers. Tokens and keys are revoked on request.
  *
  * @throws DomainError `invalid_credentials`, `rate_limited`, `weak_password`; `conflict` for an account without a password
  */
@@ -72,19 +74,31 @@ export async function changePassword(
   const owner = { name: user.name, email: identity.subject };
   const secret = await hashNewPassword(context, change.newPassword, owner, 'newPassword');
   await context.store.write(async (tx) => {
-    const current = await tx.identity('password', identity.subject);
-    if (current?.secret !== identity.secret) {
-      throw new DomainError('conflict', 'The password was changed at the same time. Sign in with the new one.');
-    }
+    await demandStanding(tx, actor);
+    await demandSamePassword(tx, identity);
     const updatedAtMs = context.clock();
     const details = { revokedTokens: change.revokeTokens === true };
     await record(context, tx, actor, { action: 'account.password_change', target: user, details });
     await tx.updateIdentity(identity.id, { secret, updatedAtMs });
     await tx.deleteSessionsOf(userId, sessionId ?? undefined);
     if (sessionId !== null) await tx.confirmSession(sessionId, updatedAtMs);
-    await tx.deleteKnownBrowsersOf(userId);
-    if (change.revokeTokens === true) await tx.deleteTokensAndKeysOf(userId);
+    await endOtherWaysIn(tx, userId, { revokeTokens: change.revokeTokens === true, nowMs: updatedAtMs });
   });
+}
+
+/**
+ * Ends what opens an account beside its sessions and the new password: links that were not used, logins that were approved and
+ * not fetched, the browsers that are known, and, on request, access tokens and API keys.
+ */
+async function endOtherWaysIn(
+  tx: Transaction,
+  userId: UserId,
+  { revokeTokens, nowMs }: { readonly revokeTokens: boolean; readonly nowMs: number },
+): Promise<void> {
+  await tx.expireLinksOf(userId, nowMs);
+  await tx.deletePendingLoginsOf(userId);
+  await tx.deleteKnownBrowsersOf(userId);
+  if (revokeTokens) await tx.deleteTokensAndKeysOf(userId);
 }
 
 /**
@@ -132,28 +146,34 @@ async function addIdentity(context: Context, tx: Transaction, user: UserRecord, 
 const noPassword = '';
 
 /**
- * Sets a password by means of a link, and signs its user in: all sessions end, and browsers that were known are no more.
+ * Sets a password by means of a link, and signs its user in. All sessions end, and everything else that opens the account.
  *
+ * @param reset `revokeTokens` is whether access tokens and API keys are revoked too; default `true`
  * @throws DomainError `not_found`, `link_used`, `link_expired`, `weak_password`
  */
 export async function resetPassword(
   context: Context,
-  { code, password }: { readonly code: string; readonly password: string },
+  reset: { readonly code: string; readonly password: string; readonly revokeTokens?: boolean | undefined },
   browser: Browser,
 ): Promise<StartedSession> {
-  const { user, email } = await findLinkOwner(context, context.store.read, code);
-  const secret = await hashNewPassword(context, password, { name: user.name, email }, 'password');
-  return context.store.write(async (tx) => {
-    const { linkId, identityId } = await findLinkOwner(context, tx, code);
-    const nowMs = context.clock();
-    await tx.useOneTimeLink(linkId, nowMs);
-    await tx.updateIdentity(identityId, { secret, updatedAtMs: nowMs });
-    await tx.deleteSessionsOf(user.id);
-    await tx.deleteKnownBrowsersOf(user.id);
-    const by = { userId: user.id, sessionId: null, address: browser.address };
-    const details = { linkId };
-    await record(context, tx, by, { action: 'account.password_reset', target: user, details });
-    return startSession(context, tx, user.id, { ...browser, browserSecret: undefined });
+  const { code, password, revokeTokens = true } = reset;
+  const found = await findLinkOwner(context, context.store.read, code);
+  // A hash costs more than anything else here: one at a time for a link, and none once the link was used.
+  return context.mutex(found.linkId, async () => {
+    const { user, email } = await findLinkOwner(context, context.store.read, code);
+    const secret = await hashNewPassword(context, password, { name: user.name, email }, 'password');
+    return context.store.write(async (tx) => {
+      const { linkId, identityId } = await findLinkOwner(context, tx, code);
+      const nowMs = context.clock();
+      await tx.useOneTimeLink(linkId, nowMs);
+      await tx.updateIdentity(identityId, { secret, updatedAtMs: nowMs });
+      await tx.deleteSessionsOf(user.id);
+      await endOtherWaysIn(tx, user.id, { revokeTokens, nowMs });
+      const by = { userId: user.id, sessionId: null, address: browser.address };
+      const details = { linkId, revokedTokens: revokeTokens };
+      await record(context, tx, by, { action: 'account.password_reset', target: user, details });
+      return startSession(context, tx, user.id, { ...browser, browserSecret: undefined });
+    });
   });
 }
 
@@ -169,7 +189,8 @@ async function findLinkOwner({ clock }: Context, queries: Queries, code: string)
 const nameOfDeleted = 'Deleted user';
 
 /**
- * Deletes the actor's account: sign-in, sessions, tokens, keys, memberships, guests, and plugins with their bindings, at once.
+ * Deletes the actor's account: sign-in, sessions, tokens, keys, memberships, guests, and plugins with their bindings, at once. The
+ * pending invitations that the actor made are revoked.
  *
  * @throws DomainError `conflict` for the only owner of an application; `password_required`, `invalid_credentials` and
  *   `rate_limited` for an account with a password
@@ -177,18 +198,23 @@ const nameOfDeleted = 'Deleted user';
 export async function deleteAccount(context: Context, actor: Actor, password: string | undefined): Promise<void> {
   const { userId } = actor;
   await demandDispensable(context.store.read, userId);
-  if ((await passwordIdentity(context.store.read, userId)) !== undefined) {
+  let identity = await passwordIdentity(context.store.read, userId);
+  if (identity !== undefined) {
     if (password === undefined) throw new DomainError('password_required', 'To delete an account takes its password.');
-    await demandPassword(context, actor, password);
+    identity = await demandPassword(context, actor, password);
   }
   await context.store.write(async (tx) => {
+    await demandStanding(tx, actor);
+    if (identity !== undefined) await demandSamePassword(tx, identity);
     await demandDispensable(tx, userId);
     const apps = await tx.appsOf(userId, undefined, {});
+    const by = { userId, sessionId: null };
+    for (const { id: appId } of apps) await revokeInvitationsOf(context, tx, by, { appId, userId, role: undefined });
     await tx.eraseUser(userId, { name: nameOfDeleted, deletedAtMs: context.clock() });
     const target = { id: userId, name: nameOfDeleted };
     const entry = { action: 'account.delete', target } as const;
-    await record(context, tx, { userId, sessionId: null }, entry);
-    for (const { id } of apps) await record(context, tx, { userId, sessionId: null }, { ...entry, appId: id });
+    await record(context, tx, by, entry);
+    for (const { id } of apps) await record(context, tx, by, { ...entry, appId: id });
   });
 }
 

@@ -14,7 +14,7 @@ const tokens: MemoryKind<Actor> = {
 
 const apiKeys: MemoryKind<ApiKeyRecord> = {
   name: 'API keys',
-  subjects: ({ id, userId }) => [id, userId],
+  subjects: ({ id, userId, tokenId }) => (tokenId === null ? [id, userId] : [id, userId, tokenId]),
 };
 
 /**
@@ -37,14 +37,14 @@ async function loadToken(context: Context, secret: string): Promise<Actor | unde
 /**
  * Finds whose API key this is.
  *
- * @throws DomainError `invalid_token` when it is unknown, revoked or of another kind
+ * @throws DomainError `invalid_token` when it is unknown, revoked, expired or of another kind
  */
 export async function authenticateApiKey(context: Context, secret: string): Promise<ApiKeyRecord> {
   if (!isSecret('apiKey', secret)) throw invalidToken();
   const secretHash = hashSecret(secret);
   const load = () => context.store.read.apiKeyByHash(secretHash);
   const record = await context.memories.of(apiKeys).getOrLoad(secretHash, load);
-  if (record === undefined) throw invalidToken();
+  if (record === undefined || record.expiresAtMs <= context.clock()) throw invalidToken();
   return record;
 }
 

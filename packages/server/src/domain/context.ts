@@ -1,7 +1,10 @@
 import type { SignUpMode } from '@tenon/protocol';
-import type { GuessLimits } from './guesses.ts';
+import type { KeyedMutex } from '../keyed-mutex.ts';
+import type { AttemptRates } from './attempts.ts';
 import type { Memories } from './memories/memories.ts';
 import type { BlobStore, Clock, CommonPasswords, ModuleChecker, PasswordHasher, RandomBytes, Store } from './ports.ts';
+import type { Quotas } from './quotas.ts';
+import type { StoredContents } from './stored-contents.ts';
 
 /** The limits that the domain keeps; `config.ts` gives them their defaults. */
 export interface DomainLimits {
@@ -9,6 +12,7 @@ export interface DomainLimits {
   readonly invitationLifetimeMs: number;
   /** How many plugins may be bound under one guest at one extension point. */
   readonly maxPluginsPerGuest: number;
+  readonly quotas: Quotas;
   /** How long a browser stays signed in, in milliseconds. */
   readonly sessionLifetimeMs: number;
   /** How long a set-up or password link works, in milliseconds. */
@@ -19,14 +23,20 @@ export interface DomainLimits {
 export interface Context {
   readonly store: Store;
   readonly blobs: BlobStore;
+  /** The bytes of contents, checked as they are read. */
+  readonly contents: StoredContents;
   readonly checker: ModuleChecker;
   readonly passwords: PasswordHasher;
   readonly commonPasswords: CommonPasswords;
-  readonly guesses: GuessLimits;
+  readonly rates: AttemptRates;
   readonly memories: Memories;
+  /** Serialises costly work on one record, such as hashing new passwords for one invitation. */
+  readonly mutex: KeyedMutex;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: DomainLimits;
+  /** Which accounts may make applications. `members`: those that belong to the team of one already; operators always may. */
+  readonly createApps: 'operators' | 'members' | 'all';
   /** Who may make an account. */
   readonly signUp: SignUpMode;
 }

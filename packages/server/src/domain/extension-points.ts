@@ -1,13 +1,19 @@
 import { hash } from 'node:crypto';
 import { type ExtensionPointLimits, newId } from '@tenon/protocol';
-import { describeFault, parseExtensionPointSchema, SchemaError } from '@tenon/protocol/extension-point-schema';
 import { type AppAccess, type ExtensionPointAccess, renewAccess } from './access.ts';
 import { changedFields, record } from './audit/record.ts';
+import { demandConfirmation } from './confirmation.ts';
 import type { Context } from './context.ts';
-import { DomainError, notFound } from './errors.ts';
-import { type PageOf, paged } from './paging.ts';
-import type { Page } from './ports.ts';
+import { rowsAtOnce } from './deletions/settle.ts';
+import { notFound } from './errors.ts';
+import type { PageOf } from './paging.ts';
+import type { Asker, BoundedPage } from './ports.ts';
+import { type Precondition, requirePrecondition } from './precondition.ts';
+import { demandQuota } from './quotas.ts';
 import { type ExtensionPointRecord, noLimits } from './records.ts';
+
+/** The schema of an extension point for which none was sent. */
+const emptySchema = '{"exports":{}}';
 
 /** What an extension point is made of, as it was sent: the schema as an object, or as its YAML or JSON text. */
 export interface ExtensionPointFields {
@@ -23,13 +29,14 @@ export async function createExtensionPoint(
   context: Context,
   access: AppAccess,
   fields: ExtensionPointFields,
+  asker?: Asker,
 ): Promise<ExtensionPointRecord> {
   const createdAtMs = context.clock();
   const extensionPoint: ExtensionPointRecord = {
     id: newId('extensionPoint'),
     appId: access.app.id,
     name: fields.name,
-    schemaJson: readSchema(fields.schema ?? {}),
+    schemaJson: fields.schema === undefined ? emptySchema : await context.checker.readSchema(fields.schema, asker),
     requiresApproval: fields.requiresApproval ?? false,
     limits: { ...noLimits, ...fields.limits },
     createdAtMs,
@@ -37,6 +44,10 @@ export async function createExtensionPoint(
   };
   await context.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeExtensionPoints');
+    const { quotas } = context.limits;
+    const { count, bytes } = await tx.schemasOf(access.app.id);
+    demandQuota(quotas, 'extension-points', access.app.id, count);
+    demandQuota(quotas, 'schema-bytes', access.app.id, bytes, Buffer.byteLength(extensionPoint.schemaJson));
     await tx.insertExtensionPoint(extensionPoint);
     await record(context, tx, access.actor, {
       action: 'extension_point.create',
@@ -48,33 +59,66 @@ export async function createExtensionPoint(
   return extensionPoint;
 }
 
-export function listExtensionPoints(
+/** How many extension points are read at once: their schemas may be large. */
+const batchSize = 32;
+
+/** A page of extension points ends early when their schemas have this many characters. */
+const maxSchemasOfPage = 8 * 1024 * 1024;
+
+/** An application's extension points in the order of their ids, in batches, as fast as they are taken. */
+export async function* readExtensionPoints(
+  { store }: Pick<Context, 'store'>,
+  access: AppAccess,
+  after: string | undefined,
+): AsyncGenerator<readonly ExtensionPointRecord[]> {
+  for (let last = after; ; ) {
+    const batch = await store.read.extensionPoints(access.app.id, { after: last, limit: batchSize });
+    if (batch.length > 0) yield batch;
+    if (batch.length < batchSize) return;
+    last = batch.at(-1)?.id;
+  }
+}
+
+export async function listExtensionPoints(
   context: Context,
   access: AppAccess,
-  page: Page,
+  { after, limit }: BoundedPage,
 ): Promise<PageOf<ExtensionPointRecord>> {
-  return paged(
-    page,
-    (extensionPoint: ExtensionPointRecord) => extensionPoint.id,
-    (stretch) => context.store.read.extensionPoints(access.app.id, stretch),
-  );
+  const items: ExtensionPointRecord[] = [];
+  let length = 0;
+  for await (const batch of readExtensionPoints(context, access, after)) {
+    for (const extensionPoint of batch) {
+      if (items.length === limit || length >= maxSchemasOfPage) return { items, next: items.at(-1)?.id };
+      items.push(extensionPoint);
+      length += extensionPoint.schemaJson.length;
+    }
+  }
+  return { items, next: undefined };
 }
 
 /**
  * Replaces the fields that were sent; one that was left out keeps its value.
  *
- * @throws DomainError `invalid_field` when the schema is none
+ * @throws DomainError `invalid_field` when the schema is none, `password_required` to turn approval off, `precondition_failed`
  */
 export async function updateExtensionPoint(
   context: Context,
   access: ExtensionPointAccess,
   fields: Partial<ExtensionPointFields>,
+  {
+    asker,
+    precondition,
+  }: { readonly asker?: Asker; readonly precondition?: Precondition<ExtensionPointRecord> | undefined } = {},
 ): Promise<ExtensionPointRecord> {
-  const schemaJson = fields.schema === undefined ? undefined : readSchema(fields.schema);
+  const schemaJson = fields.schema === undefined ? undefined : await context.checker.readSchema(fields.schema, asker);
   return context.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeExtensionPoints');
     const present = await tx.extensionPoint(access.extensionPoint.id);
     if (present === undefined) throw notFound('extension point');
+    if (present.requiresApproval && fields.requiresApproval === false) {
+      await demandConfirmation(context, access.actor.sessionId, tx);
+    }
+    requirePrecondition(precondition, present);
     const change = {
       name: fields.name ?? present.name,
       schemaJson: schemaJson ?? present.schemaJson,
@@ -82,6 +126,11 @@ export async function updateExtensionPoint(
       limits: { ...present.limits, ...fields.limits },
       updatedAtMs: context.clock(),
     };
+    const more = Buffer.byteLength(change.schemaJson) - Buffer.byteLength(present.schemaJson);
+    if (more > 0) {
+      const { bytes } = await tx.schemasOf(present.appId);
+      demandQuota(context.limits.quotas, 'schema-bytes', present.appId, bytes, more);
+    }
     await tx.updateExtensionPoint(present.id, change);
     const changed = { ...present, ...change };
     await record(context, tx, access.actor, {
@@ -99,13 +148,20 @@ export async function updateExtensionPoint(
   });
 }
 
-/** Deletes an extension point with its plugins and bindings. */
+/**
+ * Deletes an extension point with its plugins and bindings. Very many rows of it go later: `settlePending()`.
+ *
+ * @throws DomainError `password_required`
+ */
 export async function deleteExtensionPoint(context: Context, access: ExtensionPointAccess): Promise<void> {
   const { actor, app, extensionPoint } = access;
   await context.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeExtensionPoints');
+    await demandConfirmation(context, actor.sessionId, tx);
     await record(context, tx, actor, { action: 'extension_point.delete', appId: app.id, target: extensionPoint });
-    await tx.deleteExtensionPoint(extensionPoint.id);
+    const isLarge = await tx.hasMoreRows({ extensionPointId: extensionPoint.id }, rowsAtOnce);
+    if (isLarge) await tx.markExtensionPointDeleted(extensionPoint.id, context.clock());
+    else await tx.deleteExtensionPoint(extensionPoint.id);
   });
 }
 
@@ -117,19 +173,4 @@ function auditedFields({ name, requiresApproval, limits, schemaJson }: Extension
   const schema: unknown =
     schemaJson.length <= maxAuditedSchema ? JSON.parse(schemaJson) : { sha256: hash('sha256', schemaJson, 'hex') };
   return { name, requiresApproval, limits, schema };
-}
-
-/**
- * A schema as it is kept.
- *
- * @throws DomainError `invalid_field` with every fault that was found, each with its place
- */
-export function readSchema(schema: unknown): string {
-  try {
-    return parseExtensionPointSchema(schema);
-  } catch (error) {
-    if (!(error instanceof SchemaError)) throw error;
-    const errors = error.faults.map((fault) => ({ pointer: `/schema${fault.pointer}`, detail: describeFault(fault) }));
-    throw new DomainError('invalid_field', `/schema${error.pointer}: ${error.message}`, { errors });
-  }
 }

@@ -3,17 +3,18 @@ import { type Actor, type AppAccess, renewAccess } from './access.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
-import { type PageOf, paged } from './paging.ts';
-import type { Page } from './ports.ts';
-import type { GuestRecord, GuestUserRecord, InvitationRecord } from './records.ts';
-import { hashSecret, makeCode } from './secrets.ts';
+import { insertInvitation } from './invitations.ts';
+import { type PageOf, paged, withRows } from './paging.ts';
+import type { GuestInvitation, Page } from './ports.ts';
+import type { GuestRecord, GuestUserRecord } from './records.ts';
 
 /** How invitations can reach people. */
 export const deliveryMethods = ['link'] as const;
 
 export interface InvitationFields {
   readonly guestKey: string;
-  readonly deliveryMethod: string;
+  /** `link` by default. */
+  readonly deliveryMethod?: string | undefined;
   readonly email?: string | undefined;
   readonly name?: string | undefined;
 }
@@ -31,7 +32,7 @@ export async function inviteGuest(
   access: AppAccess,
   fields: InvitationFields,
 ): Promise<string> {
-  if (!deliveryMethods.some((method) => method === fields.deliveryMethod)) {
+  if (!deliveryMethods.some((method) => method === (fields.deliveryMethod ?? 'link'))) {
     const detail = `is not supported; supported: ${deliveryMethods.map((method) => `"${method}"`).join(', ')}`;
     throw new DomainError('unsupported_delivery_method', `The delivery method ${detail}.`, {
       errors: [{ pointer: '/deliveryMethod', detail }],
@@ -40,39 +41,25 @@ export async function inviteGuest(
   const fault = guestKeyFault(fields.guestKey);
   if (fault !== undefined) throw invalidField('/guestKey', `a guest key ${fault}`);
 
-  const code = makeCode(context.random);
-  const createdAtMs = context.clock();
-  await context.store.write(async (tx) => {
+  const { guestKey, email, name } = fields;
+  const appId = access.app.id;
+  return context.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeGuests');
-    let guest = await tx.guestByKey(access.app.id, fields.guestKey);
+    let guest = await tx.guestByKey(appId, guestKey);
     if (guest === undefined) {
-      guest = { id: newId('guest'), appId: access.app.id, guestKey: fields.guestKey, createdAtMs };
+      guest = { id: newId('guest'), appId, guestKey, createdAtMs: context.clock() };
       await tx.insertGuest(guest);
     }
-    const invitationId = newId('invitation');
-    await tx.insertInvitation({
-      id: invitationId,
-      appId: access.app.id,
-      guestId: guest.id,
-      codeHash: hashSecret(code),
-      status: 'pending',
-      email: fields.email ?? null,
-      name: fields.name ?? null,
-      createdBy: actor.userId,
-      createdAtMs,
-      expiresAtMs: createdAtMs + context.limits.invitationLifetimeMs,
-      settledAtMs: null,
-      signedUpUserId: null,
-    });
+    const invited = await insertInvitation(context, tx, actor, { appId, guestId: guest.id, role: null, email, name });
     await record(context, tx, actor, {
       action: 'guest.invite',
-      appId: access.app.id,
+      appId,
       target: { id: guest.id, name: null },
-      details: { invitationId },
+      details: { invitationId: invited.id },
       guests: [guest],
     });
+    return invited.code;
   });
-  return code;
 }
 
 /** A user who holds a guest, with the user's name. */
@@ -85,12 +72,26 @@ export interface GuestWithUsers {
 }
 
 export async function listGuests(context: Context, access: AppAccess, page: Page): Promise<PageOf<GuestWithUsers>> {
-  const found = await paged(
-    page,
-    (guest: GuestRecord) => guest.id,
-    (stretch) => context.store.read.guests(access.app.id, stretch),
+  const { read } = context.store;
+  const idOf = (guest: GuestRecord): string => guest.id;
+  const { items, next, rows } = await withRows(
+    await paged(page, idOf, (stretch) => read.guests(access.app.id, stretch)),
+    {
+      cursorOf: idOf,
+      keyOf: idOf,
+      keyOfRow: (user: NamedGuestUser) => user.guestId,
+      load: (guests, limit) =>
+        read.usersOfGuests(
+          guests.map(({ id }) => id),
+          limit,
+        ),
+    },
   );
-  return { items: await withUsers(context, found.items), next: found.next };
+  return { items: items.map((guest) => ({ guest, users: byAcceptance(rows.get(guest.id)) })), next };
+}
+
+function byAcceptance(users: readonly NamedGuestUser[] = []): readonly NamedGuestUser[] {
+  return users.toSorted((a, b) => a.acceptedAtMs - b.acceptedAtMs || (a.userId < b.userId ? -1 : 1));
 }
 
 /** @throws DomainError `not_found` */
@@ -98,12 +99,6 @@ export async function readGuest(context: Context, access: AppAccess, guestId: st
   const guest = isId('guest', guestId) ? await context.store.read.guest(guestId) : undefined;
   if (guest?.appId !== access.app.id) throw notFound('guest');
   return { guest, users: await context.store.read.usersOfGuests([guest.id]) };
-}
-
-async function withUsers(context: Context, guests: readonly GuestRecord[]): Promise<GuestWithUsers[]> {
-  const users = await context.store.read.usersOfGuests(guests.map((guest) => guest.id));
-  const byGuest = Map.groupBy(users, (user) => user.guestId);
-  return guests.map((guest) => ({ guest, users: byGuest.get(guest.id) ?? [] }));
 }
 
 /**
@@ -150,13 +145,10 @@ export async function removeGuestUser(
   });
 }
 
-/** An invitation with the guest key that it assigns. */
-export type InvitationWithKey = InvitationRecord & { readonly guestKey: string };
-
-export function listInvitations(context: Context, access: AppAccess, page: Page): Promise<PageOf<InvitationWithKey>> {
+export function listInvitations(context: Context, access: AppAccess, page: Page): Promise<PageOf<GuestInvitation>> {
   return paged(
     page,
-    (invitation: InvitationWithKey) => invitation.id,
+    (invitation: GuestInvitation) => invitation.id,
     (stretch) => context.store.read.invitations(access.app.id, stretch),
   );
 }

@@ -2,14 +2,17 @@ import { type AuditDetail, type GuestId, isId, isPluginName } from '@tenon/proto
 import { demandHost, type ExtensionPointAccess, renewAccess } from './access.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
+import { rowsAtOnce } from './deletions/settle.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
+import { nameReservationMs } from './name-reservations.ts';
 import { type PageOf, paged } from './paging.ts';
-import { auditOfPlugin, changePlugin } from './plugin-changes.ts';
+import { auditOfPlugin, changePlugin, maxAuditedGuests } from './plugin-changes.ts';
 import { type PluginTarget, type PluginWithBindings, withBindings } from './plugins.ts';
 import type { GuestBinding, Page, Queries, Transaction } from './ports.ts';
-import { rebind } from './rebind.ts';
+import { demandSettled, rebind, whenSettled } from './rebind.ts';
 import type { BindingRecord, GuestRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
 import { stateInWords } from './version-states.ts';
+import { yankCopies } from './versions.ts';
 
 /**
  * Rolls a plugin back to a version, under every guest under which that version was published; to the newest, which ends a
@@ -28,36 +31,25 @@ export function rollBack(
     access,
     target,
     async ({ tx, plugin, tell }) => {
-      const { version, guestIds } = await selectEverywhere(tx, plugin, number);
+      const version = await demandPublished(tx, plugin, number);
+      const guestIds = await tx.claimantsOfVersion(version, maxAuditedGuests);
+      if (guestIds.length === 0) {
+        throw new DomainError(
+          'conflict',
+          `Version ${number} was published under none of the guests that the plugin has its name under now.`,
+        );
+      }
       await tell('plugin.roll_back', { details: { version: number, versionId: version.id, guestIds } });
+      return { selection: { kind: 'select', version } };
     },
     withBindings,
   );
 }
 
-async function selectEverywhere(
-  tx: Transaction,
-  plugin: PluginKey,
-  number: number,
-): Promise<{ readonly version: VersionRecord; readonly guestIds: readonly GuestId[] }> {
-  const version = await demandPublished(tx, plugin, number);
-  const guests = await tx.guestsOfVersions([version.id]);
-  const claims = (await tx.bindingFacts(plugin)).filter(({ guestId }) =>
-    guests.some((guest) => guest.guestId === guestId),
-  );
-  if (claims.length === 0) {
-    throw new DomainError(
-      'conflict',
-      `Version ${number} was published under none of the guests that the plugin has its name under now.`,
-    );
-  }
-  for (const { guestId, newest } of claims) {
-    await tx.selectVersion({ ...plugin, guestId }, newest === version.id ? null : version.id);
-  }
-  return { version, guestIds: claims.map(({ guestId }) => guestId) };
-}
-
-/** Blocks a plugin: it is bound nowhere and takes no version until that is taken back. A second time replaces the reason. */
+/**
+ * Blocks a plugin: it is bound nowhere and takes no version until that is taken back. A second time replaces the reason. Its bytes
+ * can't be published under another name of its publisher, and versions that have them already are yanked.
+ */
 export function blockPlugin(
   context: Context,
   access: ExtensionPointAccess,
@@ -71,7 +63,10 @@ export function blockPlugin(
     async ({ tx, plugin, sides, nowMs, tell }) => {
       demandHost(sides);
       await tx.blockPlugin(plugin, { atMs: nowMs, reason });
+      const copies = await tx.publishedCopies(plugin);
+      const pending = await yankCopies(context, access, tx, copies, { reason, atMs: nowMs });
       await tell('plugin.block', { details: { reason } });
+      return { pending };
     },
     withBindings,
   );
@@ -98,7 +93,8 @@ export async function unblockPlugin(
 }
 
 /**
- * Deletes a plugin with its versions and bindings; its names are free again. The publisher can't while the host has it blocked
+ * Deletes a plugin with its versions and bindings. Its name and semantic versions stay reserved for its publisher for a while, and
+ * bytes that the team withdrew stay withdrawn. The publisher can't while the host has it blocked
  * or pinned: what the host decided would go with it, and a plugin of the same name come back without.
  *
  * @throws DomainError `plugin_blocked`, `conflict`
@@ -112,11 +108,19 @@ export async function deletePlugin(
     context,
     access,
     target,
-    async ({ tx, plugin, sides, tell }) => {
+    async ({ tx, plugin, sides, nowMs, tell }) => {
       if (!sides.includes('host')) await demandUndecided(tx, plugin);
-      const guestIds = (await tx.bindingsOfPlugins([plugin])).map(({ guestId }) => guestId);
-      await tx.deletePlugin(plugin);
+      const facts = await tx.bindingFacts(plugin, { limit: maxAuditedGuests });
+      const guestIds = facts.map(({ guestId }) => guestId);
+      const isDeleted = await tx.hasMoreRows(plugin, rowsAtOnce);
+      await tx.retirePlugin(plugin, { atMs: nowMs, untilMs: nowMs + nameReservationMs });
+      if (isDeleted) await tx.markPluginDeleted(plugin, nowMs);
+      else {
+        await tx.reserveName(plugin, guestIds, nowMs + nameReservationMs);
+        await tx.deletePlugin(plugin);
+      }
       await tell('plugin.delete', { details: { guestIds, versions: plugin.newest.number } });
+      return { isDeleted };
     },
     async () => {},
   );
@@ -199,11 +203,12 @@ function changeBinding(
 ): Promise<GuestBinding> {
   const extensionPointId = access.extensionPoint.id;
   const nowMs = context.clock();
-  return context.store.write(async (tx) => {
+  const write = async (tx: Transaction) => {
     await renewAccess(tx, access, 'decideOnPlugins');
     const guest = await findGuest(tx, access, guestId);
     const binding = isPluginName(name) ? await tx.binding(extensionPointId, guest.id, name) : undefined;
     if (binding === undefined) throw notFound('binding');
+    await demandSettled(tx, binding);
     const details = await change(tx, binding);
     await record(
       context,
@@ -211,9 +216,10 @@ function changeBinding(
       access.actor,
       auditOfPlugin(access.app.id, binding, action, { details, guests: [guest] }),
     );
-    await rebind(tx, binding, nowMs);
+    await rebind(tx, binding, nowMs, { guestIds: [binding.guestId] });
     return demandGuestBinding(tx, binding);
-  });
+  };
+  return whenSettled(context, () => context.store.write(write));
 }
 
 async function demandGuestBinding(tx: Transaction, { extensionPointId, userId, guestId, name }: BindingRecord) {

@@ -1,18 +1,28 @@
-import { type AppId, type InvitationStatus, isId } from '@tenon/protocol';
-import { type Actor, type AppAccess, demandStanding, renewAccess } from './access.ts';
-import { type AuditBy, record } from './audit/record.ts';
+import {
+  type AppId,
+  type InvitationId,
+  type InvitationStatus,
+  isId,
+  type MemberRole,
+  newId,
+  type UserId,
+} from '@tenon/protocol';
+import { type Actor, type AppAccess, demandScope, demandStanding, permissions, renewAccess } from './access.ts';
+import { type AuditBy, record, recordAll } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import type { Queries, Transaction } from './ports.ts';
+import { demandQuota } from './quotas.ts';
 import type { AppRecord, GuestRecord, InvitationRecord } from './records.ts';
-import { hashSecret } from './secrets.ts';
+import { hashSecret, makeCode } from './secrets.ts';
 
 /*
- * An invitation's states, and who moves it between them:
+ * An invitation makes the user who accepts it a guest of an application, or a member of its team. Its states, and what moves it
+ * between them:
  *
  *   pending ──► accepted   the invited user
  *           ──► declined   the invited user
- *           ──► revoked    an owner or admin of the application
+ *           ──► revoked    a member who may invite, or that its maker loses the right to invite
  *           ──► expired    the clock
  */
 
@@ -39,6 +49,10 @@ export async function describeInvitation(context: Context, code: string): Promis
 /** What the holder of a pending invitation's code may know of it, before there is an account even. */
 export interface InvitationPreview {
   readonly app: AppRecord;
+  /** What the user who accepts it becomes. */
+  readonly role: MemberRole | 'guest';
+  /** The name of the member who invites to the team; `null` for a guest, who is told of no member. */
+  readonly inviterName: string | null;
   readonly expiresAtMs: number;
   /** Whether an account can be made by means of it. */
   readonly allowsSignUp: boolean;
@@ -49,36 +63,75 @@ export async function previewInvitation(context: Context, code: string): Promise
   const { invitation, app } = await findPendingInvitation(context.store.read, code, context.clock());
   const allowsSignUp =
     context.signUp === 'open' || (context.signUp === 'invitation' && invitation.signedUpUserId === null);
-  return { app, expiresAtMs: invitation.expiresAtMs, allowsSignUp };
+  const { role, expiresAtMs, createdBy } = invitation;
+  const inviterName = role === null ? null : ((await context.store.read.user(createdBy))?.name ?? null);
+  return { app, role: role ?? 'guest', inviterName, expiresAtMs, allowsSignUp };
 }
 
+/** What the actor has become by accepting: the holder of a guest, or a member of the team. */
+export type AcceptedInvitation =
+  | { readonly app: AppRecord; readonly guest: GuestRecord; readonly role?: undefined }
+  | { readonly app: AppRecord; readonly role: MemberRole; readonly guest?: undefined };
+
 /**
- * Makes the actor hold the guest that the invitation is for. It binds nothing by itself: the next publish does.
+ * Makes the actor hold the guest that the invitation is for, which binds nothing by itself: the next publish does. Or makes the
+ * actor a member of the team.
  *
- * @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked`
+ * @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked`; for an invitation to the team
+ *   `insufficient_scope` without `manage`, and `conflict` for a user who is a member already
  */
-export function acceptInvitation(
-  context: Context,
-  actor: Actor,
-  code: string,
-): Promise<{ readonly app: AppRecord; readonly guest: GuestRecord }> {
+export function acceptInvitation(context: Context, actor: Actor, code: string): Promise<AcceptedInvitation> {
   const nowMs = context.clock();
   return context.store.write(async (tx) => {
     await demandStanding(tx, actor);
     const { invitation, app } = await findPendingInvitation(tx, code, nowMs, actor.appId);
-    const guest = await tx.guest(invitation.guestId);
-    if (guest === undefined) throw notFound('invitation');
+    const accepted =
+      invitation.role === null
+        ? { guest: await becomeGuest(tx, actor, invitation, nowMs) }
+        : { role: await becomeMember(tx, actor, invitation, invitation.role, nowMs) };
     await tx.settleInvitation(invitation.id, 'accepted', nowMs);
-    await tx.putGuestUser({ guestId: guest.id, userId: actor.userId, acceptedAtMs: nowMs });
     await recordSettled(context, tx, actor, 'invitation.accept', invitation);
-    return { app, guest };
+    return { app, ...accepted };
   });
+}
+
+async function becomeGuest(
+  tx: Transaction,
+  { userId }: Actor,
+  { guestId }: InvitationRecord,
+  acceptedAtMs: number,
+): Promise<GuestRecord> {
+  const guest = guestId === null ? undefined : await tx.guest(guestId);
+  if (guest === undefined) throw notFound('invitation');
+  await tx.putGuestUser({ guestId: guest.id, userId, acceptedAtMs });
+  return guest;
+}
+
+/** A member's role is changed by an owner: accepting a lower one by mistake could leave an application without an owner. */
+async function becomeMember(
+  tx: Transaction,
+  actor: Actor,
+  { appId }: InvitationRecord,
+  role: MemberRole,
+  createdAtMs: number,
+): Promise<MemberRole> {
+  demandScope(actor, 'manage');
+  const present = await tx.member(appId, actor.userId);
+  if (present !== undefined) {
+    throw new DomainError(
+      'conflict',
+      `You are on the team already, as ${present.role}. An owner can change your role.`,
+    );
+  }
+  await tx.putMember({ appId, userId: actor.userId, role, createdAtMs });
+  return role;
 }
 
 /** @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked` */
 export function declineInvitation(context: Context, actor: Actor, code: string): Promise<AppRecord> {
   const nowMs = context.clock();
   return context.store.write(async (tx) => {
+    await demandStanding(tx, actor);
     const { invitation, app } = await findPendingInvitation(tx, code, nowMs, actor.appId);
     await tx.settleInvitation(invitation.id, 'declined', nowMs);
     await recordSettled(context, tx, actor, 'invitation.decline', invitation);
@@ -89,13 +142,14 @@ export function declineInvitation(context: Context, actor: Actor, code: string):
 /**
  * Makes a pending invitation's code stop working; one that has expired can be revoked too.
  *
- * @throws DomainError `not_found`, or `conflict` when it was accepted, declined or revoked before
+ * @throws DomainError `not_found`, `forbidden` for an invitation that the actor may not make, or `conflict` when it was accepted, declined or revoked before
  */
 export async function revokeInvitation(context: Context, access: AppAccess, invitationId: string): Promise<void> {
   await context.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeGuests');
     const invitation = isId('invitation', invitationId) ? await tx.invitation(invitationId) : undefined;
     if (invitation?.appId !== access.app.id) throw notFound('invitation');
+    await renewAccess(tx, access, inviting(invitation));
     if (invitation.status !== 'pending') {
       throw new DomainError('conflict', `Only a pending invitation can be revoked; this one was ${invitation.status}.`);
     }
@@ -109,11 +163,86 @@ async function recordSettled(
   tx: Transaction,
   by: AuditBy,
   action: 'invitation.accept' | 'invitation.decline' | 'invitation.revoke',
-  { id, appId, guestId }: InvitationRecord,
+  { id, appId, guestId, role, createdBy }: InvitationRecord,
 ): Promise<void> {
-  const guest = await tx.guest(guestId);
-  const guests = guest === undefined ? [] : [guest];
-  await record(context, tx, by, { action, appId, target: { id, name: null }, guests });
+  const target = { id, name: null };
+  if (role !== null) {
+    await record(context, tx, by, { action, appId, target, details: { role, invitedBy: createdBy } });
+    return;
+  }
+  const guest = guestId === null ? undefined : await tx.guest(guestId);
+  await record(context, tx, by, { action, appId, target, guests: guest === undefined ? [] : [guest] });
+}
+
+/** The permission that making an invitation takes. */
+function inviting({ role }: Pick<InvitationRecord, 'role'>): 'changeGuests' | 'changeMembers' {
+  return role === null ? 'changeGuests' : 'changeMembers';
+}
+
+/** Whether a role, or none, may make an invitation. */
+function mayInvite(role: MemberRole | undefined, invitation: Pick<InvitationRecord, 'role'>): boolean {
+  const { roles }: { readonly roles: readonly MemberRole[] } = permissions[inviting(invitation)];
+  return role !== undefined && roles.includes(role);
+}
+
+/**
+ * Stores a new invitation.
+ *
+ * @returns its id, and its code, which is stored as a hash only
+ * @throws DomainError `quota_exceeded`
+ */
+export async function insertInvitation(
+  { clock, random, limits }: Context,
+  tx: Transaction,
+  { userId }: Actor,
+  { email = null, name = null, ...fields }: NewInvitation,
+): Promise<{ readonly id: InvitationId; readonly code: string }> {
+  const [id, code, createdAtMs] = [newId('invitation'), makeCode(random), clock()];
+  const taken = await tx.countGuests(fields.appId, createdAtMs);
+  demandQuota(limits.quotas, 'guests', fields.appId, taken);
+  await tx.insertInvitation({
+    id,
+    ...fields,
+    codeHash: hashSecret(code),
+    status: 'pending',
+    email,
+    name,
+    createdBy: userId,
+    createdAtMs,
+    expiresAtMs: createdAtMs + limits.invitationLifetimeMs,
+    settledAtMs: null,
+    signedUpUserId: null,
+  });
+  return { id, code };
+}
+
+type NewInvitation = Pick<InvitationRecord, 'appId' | 'guestId' | 'role'> & {
+  readonly email?: string | null | undefined;
+  readonly name?: string | null | undefined;
+};
+
+/**
+ * Revokes the pending invitations that a user made in an application and may not make in the role that the user has now. Call it
+ * in the transaction that changes the role.
+ */
+export async function revokeInvitationsOf(
+  context: Context,
+  tx: Transaction,
+  by: AuditBy,
+  { appId, userId, role }: { readonly appId: AppId; readonly userId: UserId; readonly role: MemberRole | undefined },
+): Promise<void> {
+  const pending = await tx.pendingInvitationsBy(userId, appId);
+  const lost = pending.filter((invitation) => !mayInvite(role, invitation));
+  const ids = lost.map(({ id }) => id);
+  await tx.revokeInvitations(ids, context.clock());
+  const cause = 'inviter_lost_right';
+  const entries = lost.map(({ id, guestId, guestKey, role: invitedAs }) => {
+    const entry = { action: 'invitation.revoke', appId, target: { id, name: null } } as const;
+    return guestId === null || guestKey === null
+      ? { ...entry, details: { cause, role: invitedAs, invitedBy: userId } }
+      : { ...entry, details: { cause }, guests: [{ id: guestId, guestKey }] };
+  });
+  await recordAll(context, tx, by, entries);
 }
 
 async function findByCode(queries: Queries, code: string): Promise<InvitationRecord> {
@@ -150,8 +279,19 @@ export async function findPendingInvitation(
     case 'expired':
       throw new DomainError('invitation_expired', 'The invitation has expired. Ask for another one.');
     case 'revoked':
-      throw new DomainError('invitation_revoked', 'The invitation has been revoked by those who made it.');
+      throw new DomainError('invitation_revoked', 'The invitation has been revoked. Ask for another one.');
     case 'pending':
+      await requireInviter(queries, invitation);
       return { invitation, app };
   }
+}
+
+/** @throws DomainError `invitation_revoked` when the user who made it has lost the right to */
+async function requireInviter(queries: Queries, invitation: InvitationRecord): Promise<void> {
+  const inviter = await queries.member(invitation.appId, invitation.createdBy);
+  if (mayInvite(inviter?.role, invitation)) return;
+  throw new DomainError(
+    'invitation_revoked',
+    'The member who made the invitation lost the right to invite. Ask for another one.',
+  );
 }

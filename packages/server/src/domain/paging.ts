@@ -1,4 +1,5 @@
-import type { Page } from './ports.ts';
+import { defaultPageLimit } from '@tenon/protocol';
+import type { BoundedPage, Page } from './ports.ts';
 
 /** A page of a list: `next` is what to send as the cursor for the page after it. */
 export interface PageOf<T> {
@@ -6,17 +7,55 @@ export interface PageOf<T> {
   readonly next: string | undefined;
 }
 
-/** Asks for one entry more than wanted, so that it is known whether there is a next page. */
+/** Reads a page of {@link defaultPageLimit} entries, or of as many as the caller asks for. Asks for one more, to know whether there is a next page. */
 export async function paged<T>(
-  page: Page,
+  { after, limit = defaultPageLimit }: Page,
   cursorOf: (item: T) => string,
-  list: (page: Page) => Promise<T[]>,
+  list: (page: BoundedPage) => Promise<T[]>,
 ): Promise<PageOf<T>> {
-  const { after, limit } = page;
-  if (limit === undefined) return { items: await list({ after }), next: undefined };
   const items = await list({ after, limit: limit + 1 });
-  if (items.length <= limit) return { items, next: undefined };
-  const shown = items.slice(0, limit);
-  const last = shown.at(-1);
-  return { items: shown, next: last === undefined ? undefined : cursorOf(last) };
+  return items.length <= limit ? { items, next: undefined } : endPage(items.slice(0, limit), cursorOf);
+}
+
+function endPage<T>(items: readonly T[], cursorOf: (item: T) => string): PageOf<T> {
+  const last = items.at(-1);
+  return { items, next: last === undefined ? undefined : cursorOf(last) };
+}
+
+/** The most rows that belong to the entries of one page, such as the bindings of its plugins. */
+export const maxRowsOfPage = 10_000;
+
+/** Rows that belong to a page's entries, and how the two are matched. */
+export interface RowsOfPage<T, R> {
+  readonly cursorOf: (item: T) => string;
+  readonly keyOf: (item: T) => string;
+  readonly keyOfRow: (row: R) => string;
+  /** At most `limit` rows of the items, in the order of the keys. */
+  readonly load: (items: readonly T[], limit?: number) => Promise<readonly R[]>;
+  /** Whether the list, and what `load` returns, descends by key. */
+  readonly isDescending?: true;
+}
+
+/** A page with the rows that belong to its entries, by the entries' keys. */
+export interface PageWithRows<T, R> extends PageOf<T> {
+  readonly rows: ReadonlyMap<string, readonly R[]>;
+}
+
+/**
+ * Reads what belongs to a page's entries, and ends the page early where that is more than {@link maxRowsOfPage} rows. The first
+ * entry always comes whole.
+ */
+export async function withRows<T, R>(page: PageOf<T>, of: RowsOfPage<T, R>): Promise<PageWithRows<T, R>> {
+  const { cursorOf, keyOf, keyOfRow, load, isDescending } = of;
+  if (page.items.length === 0) return { ...page, rows: new Map() };
+  const rows = await load(page.items, maxRowsOfPage + 1);
+  const last = rows.at(maxRowsOfPage);
+  if (last === undefined) return { ...page, rows: Map.groupBy(rows, keyOfRow) };
+  // The rows of the last key may be cut off; those of the keys before it are complete.
+  const lastKey = keyOfRow(last);
+  const isComplete = (key: string): boolean => (isDescending ? key > lastKey : key < lastKey);
+  const complete = page.items.findIndex((item) => !isComplete(keyOf(item)));
+  const items = page.items.slice(0, Math.max(1, complete));
+  const theirs = complete > 0 ? rows : await load(items);
+  return { ...endPage(items, cursorOf), rows: Map.groupBy(theirs, keyOfRow) };
 }

@@ -29,9 +29,23 @@ export async function hashNewPassword(
   owner: PasswordOwner,
   field: 'password' | 'newPassword',
 ): Promise<string> {
+  return context.passwords.hash(await requireStrongPassword(context, password, owner, field));
+}
+
+/**
+ * Checks a new password, and prepares it to be hashed.
+ *
+ * @throws DomainError `weak_password` with the reason
+ */
+export async function requireStrongPassword(
+  context: Pick<Context, 'commonPasswords'>,
+  password: string,
+  owner: PasswordOwner,
+  field: 'password' | 'newPassword',
+): Promise<string> {
   const prepared = preparePassword(password);
   const reason = await weaknessOf(prepared, owner, context.commonPasswords);
-  if (reason === undefined) return context.passwords.hash(prepared);
+  if (reason === undefined) return prepared;
   throw new DomainError('weak_password', `The password ${reason}.`, {
     errors: [{ pointer: `/${field}`, detail: reason }],
   });

@@ -1,9 +1,12 @@
 import type { SessionId, UserId } from '@tenon/protocol';
+import { type AttemptLimit, guess } from './attempts.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
-import { type GuessCount, guess } from './guesses.ts';
 import type { Queries } from './ports.ts';
 import type { IdentityRecord } from './records.ts';
+
+/** Why a right password is refused by its rate limit. */
+export const tooOften = 'This password is entered too often.';
 
 /** What is hashed of a password: the same whatever keyboard it was typed on (RFC 8265 §4.2.2). */
 export function preparePassword(password: string): string {
@@ -38,12 +41,25 @@ export async function demandPassword(
   if (identity === undefined) {
     throw new DomainError('conflict', 'This account has no password. The operator can make a link that sets one.');
   }
-  const { byAsker, ofRight } = context.guesses;
-  const counts: GuessCount[] = [
+  const { byAsker, ofRight } = context.rates;
+  const counts: AttemptLimit[] = [
     { limiter: byAsker, key: sessionId ?? userId },
-    { limiter: ofRight, key: userId, counts: 'right' },
+    { limiter: ofRight, key: userId, counts: 'right', message: tooOften },
   ];
   const isRight = await guess(counts, () => context.passwords.verify(preparePassword(password), identity.secret));
   if (!isRight) throw new DomainError('invalid_credentials', 'The password is not that of this account.');
   return identity;
+}
+
+/**
+ * Requires that a password which was verified is still the account's: verifying takes a while, and the password may have been
+ * changed meanwhile. Call it in the transaction that makes the change.
+ *
+ * @param identity what {@link demandPassword} returned
+ * @throws DomainError `conflict`
+ */
+export async function demandSamePassword(tx: Queries, identity: IdentityRecord): Promise<void> {
+  const current = await tx.identity(identity.kind, identity.subject);
+  if (current?.id === identity.id && current.secret === identity.secret) return;
+  throw new DomainError('conflict', 'The password was changed at the same time. Sign in with the new one.');
 }

@@ -3,8 +3,8 @@ import { demandSides, type ExtensionPointAccess, renewAccess } from './access.ts
 import { type AppAction, type AppEntry, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { findPlugin, type PluginTarget } from './plugins.ts';
-import type { Transaction } from './ports.ts';
-import { rebind } from './rebind.ts';
+import type { Queries, Transaction } from './ports.ts';
+import { demandSettled, finishRebind, type RebindOptions, rebind, whenSettled } from './rebind.ts';
 import type { PluginKey, PluginRecord, Side } from './records.ts';
 
 /** A plugin that is being changed, and by whom. */
@@ -20,6 +20,15 @@ export interface PluginChange {
 
 /** What is done to a plugin and its versions. */
 export type PluginAction = Extract<AppAction, `${'plugin' | 'version' | 'binding'}.${string}`>;
+
+/** How many guests one row of the audit trail names at the most. */
+export const maxAuditedGuests = 1000;
+
+/** What else a change comes to. */
+interface Changed extends Omit<RebindOptions, 'guestIds'> {
+  /** Other plugins whose bindings follow in further transactions. */
+  readonly pending?: readonly PluginKey[];
+}
 
 /** What is told beside the action and the plugin. */
 export type AboutPlugin<A extends PluginAction> = Pick<AppEntry<A>, 'details' | 'guests'>;
@@ -37,31 +46,39 @@ export function auditOfPlugin<A extends PluginAction>(
 
 /**
  * Changes a plugin that there is already: in one transaction the change is made, the bindings follow from it, and what is to
- * be answered is read. Every such change goes through here, whichever side makes it.
+ * be answered is read. Where there are very many bindings they follow in further transactions, before the answer.
+ * Every such change goes through here, whichever side makes it.
  *
  * @throws DomainError `not_found`, also for another user's plugin when a guest asks; `insufficient_scope`, `forbidden`; and what
  *   the change throws
  */
-export function changePlugin<T>(
+export async function changePlugin<T>(
   context: Context,
   access: ExtensionPointAccess,
   target: PluginTarget,
-  change: (of: PluginChange) => Promise<void>,
-  answer: (tx: Transaction, key: PluginKey) => Promise<T>,
+  change: (of: PluginChange) => Promise<Changed | undefined>,
+  answer: (read: Queries, key: PluginKey) => Promise<T>,
 ): Promise<T> {
   const { actor } = access;
   const nowMs = context.clock();
-  return context.store.write(async (tx) => {
+  const write = async (tx: Transaction) => {
     const now = await renewAccess(tx, access, 'changePlugins');
     const plugin = await findPlugin(tx, actor, now, target);
-    await change({
+    await demandSettled(tx, plugin);
+    const changed = await change({
       tx,
       plugin,
       sides: demandSides(actor, now, plugin),
       nowMs,
       tell: (action, rest) => record(context, tx, actor, auditOfPlugin(access.app.id, plugin, action, rest)),
     });
-    await rebind(tx, plugin, nowMs);
-    return answer(tx, plugin);
-  });
+    const { pending = [], ...rebinding } = changed ?? {};
+    const isPending = await rebind(tx, plugin, nowMs, rebinding);
+    const all = isPending ? [...pending, plugin] : pending;
+    return { plugin, pending: all, answer: all.length > 0 ? undefined : await answer(tx, plugin) };
+  };
+  const done = await whenSettled(context, () => context.store.write(write));
+  if (done.pending.length === 0) return done.answer as T;
+  for (const pending of done.pending) await finishRebind(context, pending);
+  return answer(context.store.read, done.plugin);
 }

@@ -2,7 +2,7 @@ import { isId, isPluginName, type UserId } from '@tenon/protocol';
 import { type Actor, type ExtensionPointAccess, isMember } from './access.ts';
 import type { Context } from './context.ts';
 import { notFound } from './errors.ts';
-import { type PageOf, paged } from './paging.ts';
+import { type PageOf, paged, withRows } from './paging.ts';
 import type { Page, Queries } from './ports.ts';
 import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
 
@@ -21,14 +21,16 @@ export async function listPlugins(
 ): Promise<PageOf<PluginWithBindings>> {
   const { read } = context.store;
   const publisher = isMember(access) ? undefined : actor.userId;
-  const found = await paged(
-    page,
-    (plugin: PluginRecord) => `${plugin.userId}/${plugin.name}`,
-    (stretch) => read.plugins(access.extensionPoint.id, publisher, stretch),
+  const { items, next, rows } = await withRows(
+    await paged(page, idWithin<PluginRecord>, (stretch) => read.plugins(access.extensionPoint.id, publisher, stretch)),
+    {
+      cursorOf: idWithin,
+      keyOf: idWithin,
+      keyOfRow: idWithin<BindingRecord>,
+      load: (plugins, limit) => read.bindingsOfPlugins(plugins, limit),
+    },
   );
-  const bindings = Map.groupBy(await read.bindingsOfPlugins(found.items), (binding) => idWithin(binding));
-  const items = found.items.map((plugin) => ({ plugin, bindings: bindings.get(idWithin(plugin)) ?? [] }));
-  return { items, next: found.next };
+  return { items: items.map((plugin) => ({ plugin, bindings: rows.get(idWithin(plugin)) ?? [] })), next };
 }
 
 /** @throws DomainError `not_found`, also for another user's plugin when a guest asks */
@@ -92,6 +94,6 @@ export async function withBindings(
   return { plugin, bindings: await read.bindingsOfPlugins([key]) };
 }
 
-function idWithin(plugin: { readonly userId: UserId; readonly name: string }): string {
+function idWithin<T extends { readonly userId: UserId; readonly name: string }>(plugin: T): string {
   return `${plugin.userId}/${plugin.name}`;
 }

@@ -8,6 +8,7 @@ import type {
   GuestId,
   IdentityId,
   InvitationId,
+  MemberRole,
   OneTimeLinkId,
   SessionId,
   TokenId,
@@ -17,6 +18,8 @@ import type {
 } from '@tenon/protocol';
 import type { Mismatch } from '@tenon/protocol/interface-check';
 import type { AuditMutations, AuditQueries } from './audit/ports.ts';
+import type { DeletionMutations, DeletionQueries } from './deletions/ports.ts';
+import type { BlobKey } from './housekeeping/blob-key.ts';
 import type { HousekeepingMutations, HousekeepingQueries, StoreFault } from './housekeeping/ports.ts';
 import type { Subject } from './memories/subject.ts';
 import type { NewsMutations, NewsQueries } from './news/ports.ts';
@@ -45,6 +48,7 @@ import type {
   UserRecord,
   VersionDecision,
   VersionRecord,
+  WithdrawalRecord,
 } from './records.ts';
 import type { StatusMutations, StatusQueries, StoreFacts, StoreSizes } from './status/ports.ts';
 
@@ -56,14 +60,64 @@ export interface Page {
   readonly limit?: number | undefined;
 }
 
+/** A stretch that has a limit. */
+export interface BoundedPage extends Page {
+  readonly limit: number;
+}
+
 /** A version that awaits approval, with names. */
 export type AwaitingVersion = VersionRecord & {
   readonly extensionPointName: string;
   readonly userName: string;
 };
 
+/** The times up to which publishes are paid for: what the rates of publishing count by. */
+export interface PublishPaid {
+  readonly pluginAtMs: number;
+  readonly accountAtMs: number;
+}
+
 /** Names a plugin's claim under one guest. */
 export type Claim = PluginKey & Pick<BindingRecord, 'guestId'>;
+
+/** A plugin's claim under a guest, with what decides what it binds. */
+export type ClaimFacts = BindingFacts<VersionId> &
+  Pick<BindingRecord, 'guestId' | 'versionId' | 'selectedVersionId' | 'selectedNumber' | 'updatedAtMs'> &
+  Pick<GuestRecord, 'guestKey'>;
+
+/** Where claims are moved, and when. */
+export interface BindingMove {
+  readonly versionId: VersionId | null;
+  readonly nowMs: number;
+  /** Whether hosts are told of each list; otherwise they are told at the end to ask for all: {@link Mutations.endPendingRebind}. */
+  readonly tellsEach: boolean;
+}
+
+/** Some of a plugin's claims: those under these guests, or after a guest's id; `limit` at the most. */
+export interface ClaimPart {
+  readonly guestIds?: readonly GuestId[];
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+/** What a change does to roll backs, under the guests under which a version was published. */
+export interface SelectionChange {
+  /** Roll back to the version, or end the roll backs to versions before it. */
+  readonly kind: 'select' | 'end_before';
+  readonly version: Pick<VersionRecord, 'id' | 'number'>;
+}
+
+/** A recomputation of a plugin's bindings that goes on in further transactions. */
+export interface PendingRebind {
+  /** The id of the last guest that is done; empty at the beginning. */
+  readonly after: string;
+  readonly selection: SelectionChange | null;
+}
+
+export interface FoundPendingRebind extends PendingRebind {
+  /** Whether the plugin is deleted once nothing of it is bound. */
+  readonly isDeleted: boolean;
+}
 
 /** A claim under a guest, with who publishes the plugin and whether it is blocked. */
 export type GuestBinding = BindingRecord & {
@@ -77,8 +131,14 @@ export type BoundVersion = VersionRecord & {
   readonly interfaceJson: string | null;
 };
 
+/** An invitation of a guest, with the guest key that it assigns. */
+export type GuestInvitation = InvitationRecord & { readonly guestId: GuestId; readonly guestKey: string };
+
+/** An invitation to the team, with the name of the user who made it. */
+export type TeamInvitation = InvitationRecord & { readonly role: MemberRole; readonly inviterName: string };
+
 /** Questions to the store. Outside of a transaction each sees all that was committed before it was asked. */
-export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries, StatusQueries {
+export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries, StatusQueries, DeletionQueries {
   user(id: UserId): Promise<UserRecord | undefined>;
   /** Whether there is, or was, any user. */
   anyUser(): Promise<boolean>;
@@ -102,6 +162,8 @@ export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries,
   /** With the users' names; paged by user id. */
   members(appId: AppId, page: Page): Promise<(MemberRecord & { readonly userName: string })[]>;
   countOwners(appId: AppId): Promise<number>;
+  /** Whether a user belongs to the team of any application. */
+  isMemberOfAny(userId: UserId): Promise<boolean>;
   /** The applications whose only owner the user is, by id. */
   appsOwnedAlone(userId: UserId): Promise<AppRecord[]>;
 
@@ -113,13 +175,28 @@ export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries,
   guests(appId: AppId, page: Page): Promise<GuestRecord[]>;
   /** The guests that a user holds in an application, by id. */
   guestsHeldBy(userId: UserId, appId: AppId): Promise<GuestRecord[]>;
-  /** Who holds these guests, with the users' names, in the order of acceptance. */
-  usersOfGuests(guestIds: readonly GuestId[]): Promise<(GuestUserRecord & { readonly userName: string })[]>;
+  /** The guests that a user holds in these applications, by application and id; at most `limit` when it is given. */
+  guestsHeldIn(userId: UserId, appIds: readonly AppId[], limit?: number): Promise<GuestRecord[]>;
+  /**
+   * The users who hold these guests, with their names, in the order of acceptance. With `limit` at most so many, in the order of
+   * the guests' ids.
+   */
+  usersOfGuests(
+    guestIds: readonly GuestId[],
+    limit?: number,
+  ): Promise<(GuestUserRecord & { readonly userName: string })[]>;
 
   invitation(id: InvitationId): Promise<InvitationRecord | undefined>;
   invitationByCodeHash(codeHash: string): Promise<InvitationRecord | undefined>;
-  /** With the guest keys that they assign. */
-  invitations(appId: AppId, page: Page): Promise<(InvitationRecord & { readonly guestKey: string })[]>;
+  /** The invitations of guests, with the guest keys that they assign. */
+  invitations(appId: AppId, page: Page): Promise<GuestInvitation[]>;
+  /** The invitations to the team, with the names of the users who made them. */
+  teamInvitations(appId: AppId, page: Page): Promise<TeamInvitation[]>;
+  /** The pending invitations that a user made in an application, by id; with the guest keys that they assign, if they do. */
+  pendingInvitationsBy(
+    userId: UserId,
+    appId: AppId,
+  ): Promise<(InvitationRecord & { readonly guestKey: string | null })[]>;
 
   plugin(key: PluginKey): Promise<PluginRecord | undefined>;
   /**
@@ -132,14 +209,60 @@ export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries,
   version(key: PluginKey, number: number): Promise<VersionRecord | undefined>;
   /** The newest of a plugin's versions that have these bytes. */
   versionOfContent(key: PluginKey, contentAddress: ContentAddress): Promise<VersionRecord | undefined>;
-  /** Under which guests these versions were published, in the order of the guests' ids. */
+  /**
+   * How bytes are withdrawn from a publisher at an extension point: by versions and blocks of plugins that exist, and by what
+   * deleted ones left. A version that is yanked or rejected counts while no version with the same bytes is published.
+   */
+  withdrawalsOf(
+    extensionPointId: ExtensionPointId,
+    userId: UserId,
+    contentAddress: ContentAddress,
+  ): Promise<WithdrawalRecord[]>;
+  /**
+   * The published versions of a plugin's publisher at its extension point that have these bytes, under any name; without an
+   * address, those under other names that have the bytes of one of the plugin's versions.
+   */
+  publishedCopies(key: PluginKey, contentAddress?: ContentAddress): Promise<VersionRecord[]>;
+  /** What a deleted plugin left withdrawn. */
+  withdrawal(
+    extensionPointId: ExtensionPointId,
+    of: { readonly userId: string; readonly contentAddress: string },
+  ): Promise<WithdrawalRecord | undefined>;
+  /**
+   * What deleted plugins left withdrawn at an extension point, with the publishers' names, in the order of (user id, content
+   * address); `after` is `<user_id>/<content_address>`.
+   */
+  withdrawals(
+    extensionPointId: ExtensionPointId,
+    page: Page,
+  ): Promise<(WithdrawalRecord & { readonly userName: string })[]>;
+  /** Of these guests: those under which the plugin's name is reserved for another user at a time, by id. */
+  nameReservations(
+    key: PluginKey,
+    guestIds: readonly GuestId[],
+    nowMs: number,
+  ): Promise<{ readonly guestId: GuestId; readonly untilMs: number }[]>;
+  /**
+   * Who has used a plugin's semantic version: one of its versions, or (`number` is `null`) a version of the plugin that was deleted
+   * under this name, until a time.
+   */
+  labelUse(
+    key: PluginKey,
+    semver: string,
+  ): Promise<{ readonly number: number | null; readonly untilMs: number | null } | undefined>;
+  /** Under which guests these versions were published, in the order of the guests' ids; cut off after so many when that is said. */
   guestsOfVersions(
     versionIds: readonly VersionId[],
+    cut?: { readonly limit: number; readonly isDescending: boolean },
   ): Promise<{ readonly versionId: VersionId; readonly guestId: GuestId }[]>;
+  /** Of these guests: those under which a version was published. */
+  guestsOfVersion(versionId: VersionId, guestIds: readonly GuestId[]): Promise<GuestId[]>;
+  /** The guests under which a version was published and its plugin claims its name, by id. */
+  claimantsOfVersion(version: VersionRecord, limit: number): Promise<GuestId[]>;
   /** The versions in an application that await approval, by id, with the names of who published them and against what. */
   versionsAwaitingApproval(appId: AppId, page: Page): Promise<AwaitingVersion[]>;
-  /** The claims of these plugins to their names, under whatever guest. */
-  bindingsOfPlugins(keys: readonly PluginKey[]): Promise<BindingRecord[]>;
+  /** The claims of these plugins to their names, under whatever guest; with `limit` at most so many, in the order of the plugins. */
+  bindingsOfPlugins(keys: readonly PluginKey[], limit?: number): Promise<BindingRecord[]>;
   /** What is bound under a guest key: in no particular order. Nothing for a key that no guest has. */
   bindings(extensionPointId: ExtensionPointId, guestKey: string): Promise<BoundRecord[]>;
   /** The claims under a guest, by name in code-unit order, with what is known of the plugins. */
@@ -150,16 +273,41 @@ export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries,
   boundVersions(extensionPointId: ExtensionPointId, page: Page): Promise<BoundVersion[]>;
   /** How many names are claimed under a guest. */
   countBindings(extensionPointId: ExtensionPointId, guestId: GuestId): Promise<number>;
-  /** What decides what each of a plugin's claims binds. */
-  bindingFacts(
-    key: PluginKey,
-  ): Promise<(BindingFacts<VersionId> & Pick<BindingRecord, 'guestId' | 'versionId' | 'updatedAtMs'>)[]>;
+  /** Of these guests: those under which another user has claimed a name, by id. */
+  guestsWithNameTaken(key: PluginKey, guestIds: readonly GuestId[]): Promise<GuestId[]>;
+  /** Of these guests: those that have at least so many names claimed, and not this one, by id. */
+  guestsWithoutRoom(key: PluginKey, guestIds: readonly GuestId[], maxNames: number): Promise<GuestId[]>;
+  /** Whether the plugin was rolled back under one of these guests. */
+  isRolledBack(key: PluginKey, guestIds: readonly GuestId[]): Promise<boolean>;
+  /** What decides what a plugin's claims bind, in the order of the guests' ids: of all of them, or of a part. */
+  bindingFacts(key: PluginKey, part?: ClaimPart): Promise<ClaimFacts[]>;
+  /** After which guest the recomputation of a plugin's bindings goes on; `undefined` where none is pending. */
+  pendingRebind(key: PluginKey): Promise<FoundPendingRebind | undefined>;
+  /** The plugins whose bindings are being recomputed, or that are being deleted. */
+  pendingPlugins(limit: number): Promise<PluginKey[]>;
 
   /**
    * Whether a user may read the bytes: some version that names them belongs to the user's own plugin in an application of
    * which the user still holds a guest, or to an application of which the user is a member; within `appId` when it is given.
    */
   mayReadContent(userId: UserId, address: ContentAddress, appId: AppId | undefined): Promise<boolean>;
+
+  /** How many applications the user is an owner of. */
+  countOwnedApps(userId: UserId): Promise<number>;
+  /** How many of a user's tokens have not expired, without those of sessions. */
+  countTokens(userId: UserId, nowMs: number): Promise<number>;
+  /** How many of a user's API keys have not expired. */
+  countApiKeys(userId: UserId, nowMs: number): Promise<number>;
+  /** How many guests an application has, and invitations that can still be accepted. */
+  countGuests(appId: AppId, nowMs: number): Promise<number>;
+  /** How many extension points an application has, and how many bytes their schemas have. */
+  schemasOf(appId: AppId): Promise<{ readonly count: number; readonly bytes: number }>;
+  /** How many bytes a user's versions have. */
+  publishedBy(userId: UserId): Promise<number>;
+  /** The times up to which the publishes of a plugin, and of its publisher, are paid for; 0 for none. */
+  publishPaid(key: PluginKey): Promise<PublishPaid>;
+  /** How many plugins there are in an application, and how many bytes their versions have. */
+  publishedIn(appId: AppId): Promise<{ readonly plugins: number; readonly bytes: number }>;
 
   tokenByHash(secretHash: string): Promise<TokenRecord | undefined>;
   token(id: TokenId): Promise<TokenRecord | undefined>;
@@ -173,7 +321,12 @@ export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries,
 }
 
 /** Changes. Each is part of the transaction that hands it out. */
-export interface Mutations extends HousekeepingMutations, AuditMutations, NewsMutations, StatusMutations {
+export interface Mutations
+  extends HousekeepingMutations,
+    AuditMutations,
+    NewsMutations,
+    StatusMutations,
+    DeletionMutations {
   insertUser(user: UserRecord): Promise<void>;
   renameUser(id: UserId, name: string): Promise<void>;
   /**
@@ -202,6 +355,8 @@ export interface Mutations extends HousekeepingMutations, AuditMutations, NewsMu
   insertOneTimeLink(link: OneTimeLinkRecord): Promise<void>;
   /** Marks a link as used; one that was used before stays as it is. */
   useOneTimeLink(id: OneTimeLinkId, usedAtMs: number): Promise<void>;
+  /** Makes a user's unused links expire at a time, unless they expire earlier. */
+  expireLinksOf(userId: UserId, expiredAtMs: number): Promise<void>;
   /** Notes that an account was made by means of an invitation. */
   noteInvitationSignUp(id: InvitationId, userId: UserId): Promise<void>;
 
@@ -214,13 +369,20 @@ export interface Mutations extends HousekeepingMutations, AuditMutations, NewsMu
   settleDeviceGrant(
     id: DeviceGrantId,
     outcome:
-      | { readonly status: 'approved'; readonly userId: UserId; readonly scopes: readonly TokenScope[] }
+      | {
+          readonly status: 'approved';
+          readonly userId: UserId;
+          readonly sessionId: SessionId;
+          readonly scopes: readonly TokenScope[];
+        }
       | { readonly status: 'denied' },
   ): Promise<void>;
   deleteDeviceGrant(id: DeviceGrantId): Promise<void>;
+  /** Deletes the logins that a user approved and whose tokens were not fetched: unused authorization codes and device grants. */
+  deletePendingLoginsOf(userId: UserId): Promise<void>;
   /**
    * Deletes what ended before a time and serves nothing any more: sessions with their tokens, tokens of sessions that go on,
-   * links, authorization codes and device requests. Access tokens of programs stay: their owners see in the list that they have expired.
+   * links, authorization codes, device requests, and what is reserved of deleted plugins. Access tokens of programs stay: their owners see in the list that they have expired.
    */
   deleteEnded(beforeMs: number): Promise<void>;
 
@@ -249,8 +411,8 @@ export interface Mutations extends HousekeepingMutations, AuditMutations, NewsMu
   /** Makes the user hold the guest; nothing when it does already. */
   putGuestUser(guestUser: GuestUserRecord): Promise<void>;
   /**
-   * Takes the guest from the user, and with it the bindings under it of what the user published, pins included, and that it was
-   * published under it.
+   * Takes the guest from the user, and with it the bindings under it of what the user published, pins included, that it was
+   * published under it, and names that are reserved for the user there.
    */
   deleteGuestUser(guestId: GuestId, userId: UserId): Promise<void>;
 
@@ -261,6 +423,8 @@ export interface Mutations extends HousekeepingMutations, AuditMutations, NewsMu
     status: Exclude<StoredInvitationStatus, 'pending'>,
     settledAtMs: number,
   ): Promise<void>;
+  /** Revokes pending invitations; those that are not pending stay as they are. */
+  revokeInvitations(ids: readonly InvitationId[], settledAtMs: number): Promise<void>;
 
   /**
    * Adds a version, and the plugin with its first. `number` must be the plugin's last plus one.
@@ -269,30 +433,55 @@ export interface Mutations extends HousekeepingMutations, AuditMutations, NewsMu
    * @throws ConflictError for another number
    */
   insertVersion(version: VersionRecord, interfaceJson?: string | null): Promise<void>;
+  /** Notes the times up to which a plugin's and its publisher's publishes are paid for. */
+  payPublish(key: PluginKey, paid: Partial<PublishPaid>): Promise<void>;
   /** Keeps the interface of versions that were published before interfaces were kept. */
   keepInterface(versionIds: readonly VersionId[], interfaceJson: string): Promise<void>;
   decideVersion(id: VersionId, decision: VersionDecision): Promise<void>;
-  /** Notes that a version was published under a guest; nothing when it is known. */
-  putVersionGuest(versionId: VersionId, guestId: GuestId): Promise<void>;
+  /** Notes that a version was published under guests; nothing where it is known. */
+  putVersionGuests(versionId: VersionId, guestIds: readonly GuestId[]): Promise<void>;
   /** Blocks a plugin; `null` takes that back. */
   blockPlugin(key: PluginKey, block: BlockRecord | null): Promise<void>;
+  /**
+   * Keeps what outlives a plugin's deletion: which bytes are withdrawn, and its semantic versions. Call it before
+   * {@link Mutations.deletePlugin}, as {@link Mutations.reserveName}.
+   *
+   * @param times until when the semantic versions are reserved
+   */
+  retirePlugin(plugin: PluginRecord, times: { readonly atMs: number; readonly untilMs: number }): Promise<void>;
+  /** Reserves a plugin's name for its publisher under guests, until a time. */
+  reserveName(key: PluginKey, guestIds: readonly GuestId[], untilMs: number): Promise<void>;
+  /** Deletes what a deleted plugin left withdrawn. */
+  deleteWithdrawal(of: Pick<WithdrawalRecord, 'extensionPointId' | 'userId' | 'contentAddress'>): Promise<void>;
   /** Takes its versions and bindings with it; the bytes stay in the blob store. */
   deletePlugin(key: PluginKey): Promise<void>;
   /**
-   * Claims the plugin's name under a guest, or moves what it binds: to a version of the plugin, or to none. What the claim is
-   * held at, or was rolled back to, stays.
+   * Claims the plugin's name under guests; nothing is bound by that. Claims that there are already stay as they are.
    *
-   * @throws ConflictError when the name is another user's there
+   * @throws ConflictError when the name is another user's under one of them
    */
-  putBinding(binding: Claim & Pick<BindingRecord, 'versionId' | 'updatedAtMs'>): Promise<void>;
+  claimName(key: PluginKey, guestIds: readonly GuestId[]): Promise<void>;
+  /**
+   * Has the claims under these guests bind a version of the plugin, or none. Each binds something else now. What a claim is
+   * held at, or was rolled back to, stays. The time of each move is later than that of the one before it.
+   */
+  moveBindings(
+    key: PluginKey,
+    guests: readonly Pick<GuestRecord, 'id' | 'guestKey'>[],
+    move: BindingMove,
+  ): Promise<void>;
+  /** Notes how far the recomputation of a plugin's bindings has come; it goes on in further transactions. */
+  putPendingRebind(key: PluginKey, pending: PendingRebind): Promise<void>;
+  /** The recomputation has come to its end: hosts of the application are told to ask for all lists. */
+  endPendingRebind(key: PluginKey): Promise<void>;
   /** Holds a claim at a version of the plugin; `null` takes that back. What it binds stays until it is moved. */
   pinVersion(claim: Claim, versionId: VersionId | null): Promise<void>;
-  /** Rolls a claim back to a version of the plugin; `null` takes that back. What it binds stays until it is moved. */
-  selectVersion(claim: Claim, versionId: VersionId | null): Promise<void>;
+  /** Rolls claims back to a version of the plugin; `null` takes that back. What they bind stays until it is moved. */
+  selectVersion(key: PluginKey, guestIds: readonly GuestId[], versionId: VersionId | null): Promise<void>;
 
   insertToken(token: TokenRecord): Promise<void>;
   deleteToken(id: TokenId): Promise<void>;
-  /** Deletes all of a user's tokens that belong to no session, all API keys, and what was approved and would become a token yet. */
+  /** Deletes all of a user's tokens that belong to no session, and all API keys. */
   deleteTokensAndKeysOf(userId: UserId): Promise<void>;
   insertApiKey(key: ApiKeyRecord): Promise<void>;
   deleteApiKey(id: ApiKeyId): Promise<void>;
@@ -301,6 +490,12 @@ export interface Mutations extends HousekeepingMutations, AuditMutations, NewsMu
 }
 
 export interface Transaction extends Queries, Mutations {}
+
+/** What is safe at the isolation level "read committed". */
+export type LockingTransaction = Pick<
+  Transaction,
+  'leaseHolders' | 'noteUnused' | 'markForDeletion' | 'deleteBlobDeletions'
+>;
 
 /** Is told of a commit. */
 export type CommitListener = (touched: readonly Subject[] | undefined) => void;
@@ -316,6 +511,13 @@ export interface Store {
    * @throws ConflictError, StorageFullError, UnavailableError, and whatever the work throws
    */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * Runs work that locks the rows it decides on. It waits for transactions that hold them, and never fails because others changed
+   * something else: it makes progress however busy the store is.
+   *
+   * @throws StorageFullError, UnavailableError, and whatever the work throws
+   */
+  writeLocking<T>(work: (tx: LockingTransaction) => Promise<T>): Promise<T>;
   /**
    * A number that is another one whenever anything may have been committed since: at once by this store; by another process of
    * this machine on the embedded store from the next turn of the event loop on; by another node within a second. What was read
@@ -334,8 +536,10 @@ export interface Store {
   facts(): Promise<StoreFacts>;
   /** Takes some milliseconds, however much there is. */
   sizes(): Promise<StoreSizes>;
-  /** Resolves when the store answers, and rejects with the reason when it doesn't. */
+  /** Resolves when the store can be read, and rejects with the reason when it can't. */
   ping(): Promise<void>;
+  /** Resolves when the store takes a change (the embedded store makes one), and rejects with the reason when it doesn't. */
+  pingWrite(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -345,17 +549,27 @@ export interface ByteRange {
   readonly last: number;
 }
 
-/** The bytes of plugins, by content address. */
+/** An object of a blob store. */
+export interface BlobStat {
+  /** In bytes. */
+  readonly size: number;
+  /** A text that is another one when the object has been put again. */
+  readonly fingerprint: string;
+}
+
+/** The bytes of plugins, each under its content address and the generation in which they were stored. */
 export interface BlobStore {
   /**
    * Stores the bytes for good before it resolves (a crash after that loses nothing), and does the same work whether or not it
-   * has them already. The caller vouches that the address is theirs.
+   * has them already. The caller vouches that the key's address is theirs.
    *
    * @throws StorageFullError when there is no room
    */
-  put(address: ContentAddress, bytes: Uint8Array): Promise<void>;
+  put(key: BlobKey, bytes: Uint8Array): Promise<void>;
   /** The size of a blob in bytes; `undefined` when it isn't there. */
-  size(address: ContentAddress): Promise<number | undefined>;
+  size(key: BlobKey): Promise<number | undefined>;
+  /** As {@link size}, with what shows that a blob was put again. */
+  stat(key: BlobKey): Promise<BlobStat | undefined>;
   /**
    * The whole blob, or a stretch within its size, as chunks, which are read no faster than they are taken; `undefined` when it isn't
    * there.
@@ -365,27 +579,30 @@ export interface BlobStore {
    *   for ever
    */
   open(
-    address: ContentAddress,
+    key: BlobKey,
     range?: ByteRange,
     signal?: AbortSignal,
     scratch?: Uint8Array,
   ): Promise<AsyncIterable<Uint8Array> | undefined>;
   /**
-   * Deletes a blob. Whoever reads it already reads it to its end. A crash soon after may bring it back.
+   * Deletes a blob. Whoever reads it already reads it to its end. A crash soon after may bring it back. It may take effect after this
+   * has failed, at any later time.
    *
    * @returns whether it was there
    */
-  delete(address: ContentAddress): Promise<boolean>;
-  /** The addresses of all blobs, in no particular order. Of what is put or deleted meanwhile each may be among them or not. */
-  list(): AsyncIterable<ContentAddress>;
+  delete(key: BlobKey): Promise<boolean>;
+  /** The keys of all blobs, in no particular order. Of what is put or deleted meanwhile each may be among them or not. */
+  list(): AsyncIterable<BlobKey>;
   /** Deletes what is left of blobs that were begun to be put before a time, and never were whole. @returns how many */
   deleteUnfinished(beforeMs: number): Promise<number>;
   /**
-   * Resolves when the store can be written to, and rejects with the reason when it can't.
+   * Resolves when the store can be read, and rejects with the reason when it can't.
    *
    * @param signal aborts when nobody waits for it any more
    */
   ping(signal?: AbortSignal): Promise<void>;
+  /** As {@link ping}, for writing: stores a byte. */
+  pingWrite(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -440,7 +657,7 @@ export interface Asker {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Looks at modules and their interfaces, which may be large, off the main thread. */
+/** Looks at modules, their interfaces and schemas, which may be large or odd, off the main thread. */
 export interface ModuleChecker {
   /**
    * Tells whether bytes are a valid core module, and whether it fits what is demanded.
@@ -454,6 +671,13 @@ export interface ModuleChecker {
     demands: ModuleDemands,
     asker?: Asker,
   ): Promise<readonly (readonly Mismatch[])[]>;
+  /**
+   * Reads an extension point's schema: an object, or its YAML or JSON text.
+   *
+   * @returns the schema as it is kept
+   * @throws DomainError `invalid_field` with every fault that was found, each with its place
+   */
+  readSchema(schema: unknown, asker?: Asker): Promise<string>;
 }
 
 /** Hashes passwords, off the main thread and a few at a time. */
@@ -480,8 +704,6 @@ export interface CommonPasswords {
 export interface RateLimiter {
   /** Counts one. @returns 0, or when it is one too many, in how many seconds to try again. */
   take(key: string): number | Promise<number>;
-  /** As {@link take}, without counting. */
-  check(key: string): number | Promise<number>;
   /** Takes one back that was counted. */
   give(key: string): void;
 }

@@ -9,7 +9,7 @@ import {
   pluginNamePattern,
   type VersionState,
 } from '@tenon/protocol';
-import type { Actor, ExtensionPointAccess } from './access.ts';
+import { type Actor, demandStanding, type ExtensionPointAccess } from './access.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
@@ -17,9 +17,12 @@ import { writeWithBlob } from './housekeeping/with-blob.ts';
 import { demandFit, isSameDemand } from './module-demands.ts';
 import { auditOfPlugin } from './plugin-changes.ts';
 import { type PluginWithBindings, withBindings } from './plugins.ts';
-import type { Claim, ModuleDemands, Transaction } from './ports.ts';
-import { rebind } from './rebind.ts';
-import type { BindingRecord, GuestRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
+import type { ModuleDemands, Transaction } from './ports.ts';
+import { changesNothing, claimGuests, demandGuests } from './publish-claims.ts';
+import { demandPublishQuota, payForBytes } from './quotas.ts';
+import { demandSettled, finishRebind, rebind, whenSettled } from './rebind.ts';
+import type { GuestRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
+import { withdrawalRule } from './withdrawals.ts';
 
 /** A publish as it was asked for: `PUT …/artifacts/<extension point>/plugin/<userId>/<name>`, with `guest=` when it is sent. */
 export interface PublishTarget {
@@ -74,13 +77,13 @@ export function authorizePublish(
  * all of the guests, or under none. A crash in between leaves bytes that nothing refers to, which the collector finds, never a
  * binding without bytes: {@link writeWithBlob}.
  * The bytes that are current already make no new version. The same work is done whether or not the bytes are known already,
- * so that neither the answer nor its timing tells.
+ * so that the answer does not tell, and its timing no more than noise does: what remains is in `docs/explanation/security.md`.
  *
  * @throws DomainError `invalid_field` for a semantic version or a note that is none, a code for bytes that are no valid core
  *   module, `interface_mismatch` for a module that does not fit the extension point, `plugin_blocked`,
- *   `plugin_name_taken`, `limit_exceeded`,
- *   `conflict` for bytes that the host has yanked, `not_a_guest` or `not_found` when the guest or the extension point went away
- *   meanwhile
+ *   `plugin_name_taken`, `limit_exceeded`, `quota_exceeded`, `rate_limited`,
+ *   `conflict` for bytes that the host has yanked and for a semantic version that was used, `not_a_guest` or `not_found` when the guest or the extension point went away
+ *   meanwhile, `invalid_token` when the token was revoked meanwhile
  */
 export async function publish(
   context: Context,
@@ -93,16 +96,28 @@ export async function publish(
   const guests = authorizePublish(actor, access, target);
   demandFields(release);
   const key: PluginKey = { extensionPointId: access.extensionPoint.id, userId: actor.userId, name: target.name };
-  demandNotBlocked(await context.store.read.plugin(key));
+  const present = await context.store.read.plugin(key);
+  demandNotBlocked(present);
   const contentAddress = contentAddressOf(release.bytes);
+  if (present?.newest.contentAddress !== contentAddress) {
+    // Asked again in the transaction; here it spares the check, and the disk what the collector would have to delete.
+    const { quotas } = context.limits;
+    const size = release.bytes.length;
+    await demandPublishQuota(context.store.read, quotas, key, access.app.id, present, size, context.clock());
+  }
   const asker = { caller: actor.userId, signal };
   let demands: ModuleDemands = access.extensionPoint;
   for (let round = 0; round < maxRounds; round++) {
     const { interfaceJson, mismatches } = await context.checker.check(release.bytes, demands, asker);
     demandFit(mismatches);
     const checked: Checked = { ...release, contentAddress, interfaceJson, demands };
-    const outcome = await storeVersion(context, actor, access, key, guests, checked);
-    if ('made' in outcome) return outcome;
+    const outcome = await whenSettled(context, () => storeVersion(context, actor, access, key, guests, checked));
+    if ('made' in outcome) {
+      const { made, answer } = outcome;
+      if (answer !== undefined) return { ...answer, made };
+      await finishRebind(context, key);
+      return { ...(await withBindings(context.store.read, key)), made };
+    }
     demands = outcome;
   }
   throw new DomainError(
@@ -121,6 +136,11 @@ interface Checked extends Release {
   readonly demands: ModuleDemands;
 }
 
+/** What is stored; the answer is read later while bindings are still to follow. */
+interface Stored extends Pick<Published, 'made'> {
+  readonly answer: PluginWithBindings | undefined;
+}
+
 /**
  * Stores the bytes, makes the version and moves the bindings.
  *
@@ -133,33 +153,52 @@ function storeVersion(
   key: PluginKey,
   guests: readonly GuestRecord[],
   checked: Checked,
-): Promise<Published | ModuleDemands> {
+): Promise<Stored | ModuleDemands> {
   const { contentAddress } = checked;
+  const { quotas } = context.limits;
   const nowMs = context.clock();
-  return writeWithBlob(context, contentAddress, checked.bytes, async (tx) => {
+  const payUnlessCurrent = async (tx: Transaction): Promise<void> => {
+    if ((await tx.plugin(key))?.newest.contentAddress === contentAddress) return;
+    await payForBytes(tx, quotas, key, checked.bytes.length, nowMs);
+  };
+  const store = async (tx: Transaction): Promise<Stored | ModuleDemands> => {
+    await demandStanding(tx, actor);
     const extensionPoint = await tx.extensionPoint(key.extensionPointId);
     if (extensionPoint === undefined) throw notFound('extension point');
     if (!isSameDemand(extensionPoint, checked.demands)) return extensionPoint;
+    await demandSettled(tx, key);
     await demandGuests(context, tx, actor, access, key, guests);
     const present = await tx.plugin(key);
     demandNotBlocked(present);
-    const claims = guests.map((guest) => ({ ...key, guestId: guest.id }));
-    const state = extensionPoint.requiresApproval ? 'awaiting_approval' : 'published';
+    const guestIds = guests.map(({ id }) => id);
+    const withdrawal = await withdrawalRule(tx, key, contentAddress);
+    const awaits = extensionPoint.requiresApproval || withdrawal.awaitsApproval;
+    const state = awaits ? 'awaiting_approval' : 'published';
     const isCurrent =
-      present?.newest.contentAddress === contentAddress && (await changesNothing(tx, present, claims, state));
-    if (!isCurrent) await demandNotWithdrawn(tx, key, contentAddress);
+      present?.newest.contentAddress === contentAddress && (await changesNothing(tx, present, guestIds, state));
+    if (!isCurrent) {
+      withdrawal.demandPublishable();
+      if (checked.semver !== undefined) await demandFreshLabel(tx, key, checked.semver, nowMs);
+    }
     const version = isCurrent ? present.newest : newVersion(key, present, checked, state, nowMs);
-    if (!isCurrent) await tx.insertVersion(version, checked.interfaceJson);
-    const unclaimed = isCurrent ? await withoutClaimed(tx, version, claims) : claims;
-    for (const claim of unclaimed) await claimName(tx, claim, version);
-    await rebind(tx, key, nowMs);
-    if (unclaimed.length > 0) {
+    if (!isCurrent) {
+      const size = checked.bytes.length;
+      const pluginAtMs = await demandPublishQuota(tx, quotas, key, access.app.id, present, size, nowMs);
+      await tx.insertVersion(version, checked.interfaceJson);
+      await tx.payPublish(key, { pluginAtMs });
+    }
+    const known = new Set(isCurrent ? await tx.guestsOfVersion(version.id, guestIds) : []);
+    const added = guestIds.filter((id) => !known.has(id));
+    if (added.length > 0) await claimGuests(tx, key, added, version);
+    const isPending = await rebind(tx, key, nowMs, { guestIds });
+    if (added.length > 0) {
       const details = toldOf(version, !isCurrent);
       await record(context, tx, actor, auditOfPlugin(access.app.id, key, 'plugin.publish', { details, guests }));
     }
     const made = isCurrent ? 'nothing' : present === undefined ? 'plugin' : 'version';
-    return { ...(await withBindings(tx, key)), made };
-  });
+    return { made, answer: isPending ? undefined : await withBindings(tx, key) };
+  };
+  return writeWithBlob(context, contentAddress, checked.bytes, store, payUnlessCurrent);
 }
 
 /**
@@ -187,75 +226,19 @@ function demandNotBlocked(plugin: PluginRecord | undefined): void {
   );
 }
 
-/** To publish what the host has yanked once more would be to restore it, which the host alone may; a build that runs again does so unasked. */
-async function demandNotWithdrawn(tx: Transaction, key: PluginKey, contentAddress: ContentAddress): Promise<void> {
-  const before = await tx.versionOfContent(key, contentAddress);
-  if (before?.state !== 'yanked' || before.stateSide !== 'host') return;
+/**
+ * A semantic version names one content for good.
+ *
+ * @throws DomainError `conflict`
+ */
+async function demandFreshLabel(tx: Transaction, key: PluginKey, semver: string, nowMs: number): Promise<void> {
+  const use = await tx.labelUse(key, semver);
+  if (use === undefined || (use.untilMs !== null && use.untilMs <= nowMs)) return;
+  const by = use.number === null ? 'a version of the deleted plugin of this name' : `version ${use.number}`;
   throw new DomainError(
     'conflict',
-    `Version ${before.number} has the same bytes, and the application's team has yanked it: they alone can restore it. Their reason: ${before.stateReason}`,
+    `"semver" must be new for each version of a plugin: ${by} is labelled ${semver}. Choose another one.`,
   );
-}
-
-async function demandGuests(
-  context: Context,
-  tx: Transaction,
-  actor: Actor,
-  access: ExtensionPointAccess,
-  key: PluginKey,
-  guests: readonly GuestRecord[],
-): Promise<void> {
-  const held = await tx.guestsHeldBy(actor.userId, access.app.id);
-  for (const guest of guests) {
-    if (!held.some((other) => other.id === guest.id)) {
-      throw new DomainError('not_a_guest', 'The guest was taken from you while you were publishing.');
-    }
-    await demandName(context, tx, key, guest);
-  }
-}
-
-async function demandName(context: Context, tx: Transaction, key: PluginKey, guest: GuestRecord): Promise<void> {
-  const holder = await tx.binding(key.extensionPointId, guest.id, key.name);
-  if (holder !== undefined && holder.userId !== key.userId) {
-    throw new DomainError(
-      'plugin_name_taken',
-      `Another user of the guest ${guest.id} publishes a plugin named "${key.name}" here. Choose another name.`,
-    );
-  }
-  const { maxPluginsPerGuest } = context.limits;
-  if (holder === undefined && (await tx.countBindings(key.extensionPointId, guest.id)) >= maxPluginsPerGuest) {
-    throw new DomainError(
-      'limit_exceeded',
-      `The guest ${guest.id} has ${maxPluginsPerGuest} plugins at this extension point, which is the most there may be.`,
-    );
-  }
-}
-
-/**
- * Whether publishing the newest version's bytes once more would change nothing of it: it is published, and none of the guests
- * was rolled back to another one; or it waits for approval, and so would a further one.
- */
-async function changesNothing(
-  tx: Transaction,
-  { newest }: PluginRecord,
-  claims: readonly Claim[],
-  stateOfNew: VersionState,
-): Promise<boolean> {
-  if (newest.state !== 'published') return newest.state === 'awaiting_approval' && stateOfNew === 'awaiting_approval';
-  const present = await tx.bindingsOfPlugins([newest]);
-  const isRolledBack = ({ guestId, selectedVersionId }: BindingRecord) =>
-    selectedVersionId !== null && claims.some((claim) => claim.guestId === guestId);
-  return !present.some(isRolledBack);
-}
-
-/** The claims under whose guests a version was not published before: to publish it under the others changes nothing. */
-async function withoutClaimed(
-  tx: Transaction,
-  version: VersionRecord,
-  claims: readonly Claim[],
-): Promise<readonly Claim[]> {
-  const known = new Set((await tx.guestsOfVersions([version.id])).map(({ guestId }) => guestId));
-  return claims.filter(({ guestId }) => !known.has(guestId));
 }
 
 /** What the audit trail tells of a publish, beside the guests. */
@@ -270,6 +253,8 @@ function newVersion(
   state: VersionState,
   nowMs: number,
 ): VersionRecord {
+  // A plugin's `updatedAt` is its newest version's time, and doesn't go back when a clock does.
+  const createdAtMs = Math.max(nowMs, present?.newest.createdAtMs ?? 0);
   return {
     ...key,
     id: newId('version'),
@@ -278,18 +263,10 @@ function newVersion(
     size: bytes.length,
     semver: semver ?? null,
     note: note ?? null,
-    createdAtMs: nowMs,
+    createdAtMs,
     state,
     stateReason: null,
-    stateAtMs: nowMs,
+    stateAtMs: createdAtMs,
     stateSide: null,
   };
-}
-
-/** Puts a version under a guest. Who publishes anew wants that to be bound, whatever was rolled back to before. */
-async function claimName(tx: Transaction, claim: Claim, version: VersionRecord): Promise<void> {
-  await tx.putVersionGuest(version.id, claim.guestId);
-  const present = await tx.binding(claim.extensionPointId, claim.guestId, claim.name);
-  if (present === undefined) await tx.putBinding({ ...claim, versionId: null, updatedAtMs: 0 });
-  else if (present.selectedVersionId !== null && version.state === 'published') await tx.selectVersion(claim, null);
 }

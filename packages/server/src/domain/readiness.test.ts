@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { StorageFullError, UnavailableError } from './ports.ts';
 import { createReadiness } from './readiness.ts';
 
-const fine = { ping: async () => {} };
-const silent = { ping: () => new Promise<void>(() => {}) };
-const failing = (error: Error) => ({ ping: () => Promise.reject(error) });
+const fine = { ping: async () => {}, pingWrite: async () => {} };
+const silent = { ...fine, ping: () => new Promise<void>(() => {}) };
+const failing = (error: Error) => ({ ...fine, ping: () => Promise.reject(error) });
 
 describe('createReadiness()', () => {
   const told = async (...parts: Parameters<typeof createReadiness>) =>
@@ -34,9 +34,29 @@ describe('createReadiness()', () => {
     ]);
   });
 
+  it('tells reads from writes, and believes in a good answer for a second', async () => {
+    let asked = 0;
+    const store = { ...fine, pingWrite: async () => void asked++ };
+    const blobs = { ...fine, pingWrite: () => Promise.reject(new StorageFullError('/secret/blobs')) };
+    const readiness = createReadiness({ store, blobs });
+    assert.deepEqual(await readiness.failures(), []);
+    for (let times = 0; times < 3; times++) {
+      const told = (await readiness.writeFailures()).map((failure) => `${failure.store} ${failure.reason}`);
+      assert.deepEqual(told, ['blob store has no room left']);
+    }
+    assert.equal(asked, 1);
+  });
+
+  it('waits for writes no longer than the caller does', async () => {
+    const blobs = { ...fine, pingWrite: silent.ping };
+    const [failure] = await createReadiness({ store: fine, blobs }, 1000).writeFailures(10);
+    assert.equal(failure?.reason, 'has not answered for 0.01 seconds');
+  });
+
   it('gives up the asking of a store of plugins that says nothing', async () => {
     let given: AbortSignal | undefined;
     const blobs = {
+      ...fine,
       ping(signal?: AbortSignal) {
         given = signal;
         return silent.ping();
@@ -49,6 +69,7 @@ describe('createReadiness()', () => {
   it('asks a store once for all who ask at the same time, and anew afterwards', async () => {
     let [asked, failures] = [0, 2];
     const store = {
+      ...fine,
       async ping() {
         asked++;
         await new Promise((resolve) => setImmediate(resolve));

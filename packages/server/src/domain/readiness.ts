@@ -3,6 +3,9 @@ import { type BlobStore, StorageFullError, type Store, UnavailableError } from '
 /** How long a store may take to say that it is there, in milliseconds: whoever asks wants to know now. */
 const pingTimeoutMs = 2000;
 
+/** For how long a store that took a change is believed to take the next, in milliseconds: anybody may ask. */
+const writesBelievedMs = 1000;
+
 /** A store that can't be used, and why, in words that say nothing of where it is. */
 export interface StoreFailure {
   readonly store: 'metadata store' | 'blob store';
@@ -22,16 +25,24 @@ export interface StoreAnswer {
 
 /** Tells whether the stores can be used. */
 export interface Readiness {
-  /** What came of asking each; never rejects, and takes no longer than a ping may. */
+  /** What came of asking each whether it can be read; never rejects, and takes no longer than a ping may. */
   answers(): Promise<{ readonly metadata: StoreAnswer; readonly blobs: StoreAnswer }>;
-  /** The stores that can't; never rejects, and takes no longer than a ping may. */
+  /** The stores that can't be read; never rejects, and takes no longer than a ping may. */
   failures(): Promise<readonly StoreFailure[]>;
+  /**
+   * The stores that take no changes. Never rejects.
+   *
+   * @param waitMs after how long a store that has not answered is one of them. Default: as long as a ping may take
+   */
+  writeFailures(waitMs?: number): Promise<readonly StoreFailure[]>;
 }
 
 /** Thrown when a store said nothing for as long as it may. */
 class SilentStoreError extends Error {
   override readonly name = 'SilentStoreError';
 }
+
+type Pings<T extends Store | BlobStore> = Pick<T, 'ping' | 'pingWrite'>;
 
 /**
  * Asks both stores at once. Those who ask while a store is being asked share its answer, so that however many ask, each store
@@ -40,11 +51,19 @@ class SilentStoreError extends Error {
  * @param timeoutMs after how long a store counts as away
  */
 export function createReadiness(
-  { store, blobs }: { readonly store: Pick<Store, 'ping'>; readonly blobs: Pick<BlobStore, 'ping'> },
+  { store, blobs }: { readonly store: Pings<Store>; readonly blobs: Pings<BlobStore> },
   timeoutMs: number = pingTimeoutMs,
 ): Readiness {
   const askMetadata = createAsking('metadata store', () => store.ping(), timeoutMs);
   const askBlobs = createAsking('blob store', (signal) => blobs.ping(signal), timeoutMs);
+  const metadataWrites = believing(
+    'metadata store',
+    createAsking('metadata store', () => store.pingWrite(), timeoutMs),
+  );
+  const blobWrites = believing(
+    'blob store',
+    createAsking('blob store', (signal) => blobs.pingWrite(signal), timeoutMs),
+  );
   return {
     async answers() {
       const [metadata, ofBlobs] = await Promise.all([askMetadata(), askBlobs()]);
@@ -53,6 +72,10 @@ export function createReadiness(
     async failures() {
       const { metadata, blobs: ofBlobs } = await this.answers();
       return [metadata.failure, ofBlobs.failure].filter((failure) => failure !== undefined);
+    },
+    async writeFailures(waitMs = timeoutMs) {
+      const answers = await Promise.all([metadataWrites(waitMs), blobWrites(waitMs)]);
+      return answers.map(({ failure }) => failure).filter((failure) => failure !== undefined);
     },
   };
 }
@@ -78,6 +101,32 @@ function createAsking(
   return () => {
     asking ??= ask();
     return asking;
+  };
+}
+
+/** Asks at most once in {@link writesBelievedMs} while the answers are good. A failure is asked about each time. */
+function believing(
+  store: StoreFailure['store'],
+  ask: () => Promise<StoreAnswer>,
+): (waitMs: number) => Promise<Pick<StoreAnswer, 'failure'>> {
+  let good: { readonly answer: StoreAnswer; readonly at: number } | undefined;
+  const askAndRemember = async (): Promise<StoreAnswer> => {
+    if (good !== undefined && performance.now() - good.at < writesBelievedMs) return good.answer;
+    const answer = await ask();
+    good = answer.failure === undefined ? { answer, at: performance.now() } : undefined;
+    return answer;
+  };
+  return async (waitMs) => {
+    const { promise: late, resolve } = Promise.withResolvers<Pick<StoreAnswer, 'failure'>>();
+    const timer = setTimeout(() => {
+      const cause = new SilentStoreError(`No answer came within ${waitMs} ms`);
+      resolve({ failure: { store, reason: reasonOf(cause, waitMs), cause } });
+    }, waitMs);
+    try {
+      return await Promise.race([askAndRemember(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
   };
 }
 

@@ -94,6 +94,8 @@ export interface AuthorizationCodeRecord {
   readonly codeChallenge: string;
   readonly scopes: readonly TokenScope[];
   readonly deviceName: string | null;
+  /** The session that approved it: the code is exchanged only while that session stands. */
+  readonly sessionId: SessionId | null;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   /** The token that it was exchanged for: revoked when the code comes a second time (RFC 6749 §4.1.2). */
@@ -116,6 +118,8 @@ export interface DeviceGrantRecord {
   readonly status: DeviceGrantStatus;
   /** Who approved. */
   readonly userId: UserId | null;
+  /** The session that approved: the grant is redeemed only while that session stands. */
+  readonly sessionId: SessionId | null;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
 }
@@ -176,7 +180,10 @@ export type StoredInvitationStatus = 'pending' | 'accepted' | 'declined' | 'revo
 export interface InvitationRecord {
   readonly id: InvitationId;
   readonly appId: AppId;
-  readonly guestId: GuestId;
+  /** The guest that it assigns; `null` for an invitation to the team. */
+  readonly guestId: GuestId | null;
+  /** The role that it gives on the team; `null` for an invitation of a guest. */
+  readonly role: MemberRole | null;
   readonly codeHash: string;
   readonly status: StoredInvitationStatus;
   readonly email: string | null;
@@ -219,6 +226,23 @@ export interface VersionDecision {
   readonly stateAtMs: number;
   /** Who decided it; `null` where it followed from the publish itself. */
   readonly stateSide: Side | null;
+}
+
+/**
+ * Bytes that an application's team withdrew from a publisher at an extension point. They stay withdrawn when the plugin is
+ * deleted, and under every name of the same publisher.
+ */
+export interface WithdrawalRecord {
+  readonly extensionPointId: ExtensionPointId;
+  readonly userId: UserId;
+  readonly contentAddress: ContentAddress;
+  /** The plugin's name when the bytes were withdrawn. */
+  readonly name: string;
+  /** `rejected` bytes can be published again, and await approval; others can't be published. */
+  readonly state: 'yanked' | 'rejected' | 'blocked';
+  readonly reason: string | null;
+  /** When the team decided it; for a deleted plugin, when it was deleted. */
+  readonly atMs: number;
 }
 
 export interface VersionRecord extends PluginKey, VersionDecision {
@@ -276,6 +300,9 @@ export interface ApiKeyRecord {
   readonly userId: UserId;
   readonly name: string;
   readonly secretHash: string;
+  /** The program's token that made it, with which it ends; `null` for a key made in a browser or by the operator. */
+  readonly tokenId: TokenId | null;
   readonly createdAtMs: number;
+  readonly expiresAtMs: number;
   readonly lastUsedAtMs: number | null;
 }

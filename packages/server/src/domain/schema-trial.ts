@@ -3,9 +3,9 @@ import type { Mismatch } from '@tenon/protocol/interface-check';
 import type { ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
-import { readSchema } from './extension-points.ts';
 import type { Asker, BoundVersion, CheckedModule, ModuleDemands } from './ports.ts';
 import type { ExtensionPointRecord, VersionRecord } from './records.ts';
+import { DamagedContentError } from './stored-contents.ts';
 
 /** What is tried. What is left out is as it is now. */
 export interface TrialFields {
@@ -53,7 +53,8 @@ export async function trySchema(
   asker?: Asker,
 ): Promise<Trial> {
   const demands: ModuleDemands = {
-    schemaJson: fields.schema === undefined ? extensionPoint.schemaJson : readSchema(fields.schema),
+    schemaJson:
+      fields.schema === undefined ? extensionPoint.schemaJson : await context.checker.readSchema(fields.schema, asker),
     limits: { ...extensionPoint.limits, ...fields.limits },
   };
   const lookAt = createComparison(context, demands, extensionPoint, asker);
@@ -153,17 +154,12 @@ async function keepInterface(context: Context, { id }: VersionRecord, interfaceJ
   if (interfaceJson !== null) await context.store.write((tx) => tx.keepInterface([id], interfaceJson));
 }
 
-async function readContent(
-  { blobs }: Context,
-  { contentAddress, size }: VersionRecord,
-): Promise<Uint8Array | undefined> {
-  const chunks = await blobs.open(contentAddress);
-  if (chunks === undefined) return undefined;
-  const bytes = new Uint8Array(size);
-  let length = 0;
-  for await (const chunk of chunks) {
-    bytes.set(chunk.subarray(0, size - length), length);
-    length += chunk.length;
+/** @returns `undefined` when the bytes are damaged, or gone */
+async function readContent({ contents }: Context, { contentAddress }: VersionRecord): Promise<Uint8Array | undefined> {
+  try {
+    return await (await contents.find(contentAddress))?.read();
+  } catch (error) {
+    if (error instanceof DamagedContentError) return undefined;
+    throw error;
   }
-  return length === size ? bytes : undefined;
 }

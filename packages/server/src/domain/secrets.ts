@@ -3,9 +3,15 @@ import type { RandomBytes } from './ports.ts';
 
 const codeBytes = 32;
 
-/** A secret for a cookie or a link: 256 random bits as base64url, 43 characters. */
+/**
+ * A secret for a cookie or a link: 256 random bits as base64url, 43 characters. None starts with `-`, with which it would be an option on a
+ * command line.
+ */
 export function makeCode(random: RandomBytes): string {
-  return Buffer.from(random(codeBytes)).toString('base64url');
+  for (;;) {
+    const code = Buffer.from(random(codeBytes)).toString('base64url');
+    if (!code.startsWith('-')) return code;
+  }
 }
 
 /** Whether a text can be what {@link makeCode} makes. */

@@ -1,5 +1,5 @@
 import { isId, newId, type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
-import type { Actor } from './access.ts';
+import { type Actor, demandStanding } from './access.ts';
 import { bySession, sessionTarget } from './audit/by-session.ts';
 import { type AuditUser, record } from './audit/record.ts';
 import type { Context } from './context.ts';
@@ -165,6 +165,7 @@ export async function listSessions(context: Context, actor: Actor, page: Page): 
 /** @throws DomainError `not_found` for one that has ended, or is somebody else's */
 export async function endOwnSession(context: Context, actor: Actor, sessionId: string): Promise<void> {
   await context.store.write(async (tx) => {
+    await demandStanding(tx, actor);
     const session = isId('session', sessionId) ? await tx.session(sessionId) : undefined;
     if (session?.userId !== actor.userId || session.expiresAtMs <= context.clock()) throw notFound('session');
     await deleteSession(context, tx, actor, session, session.id === actor.sessionId ? 'signed_out' : 'ended_elsewhere');

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
+import { type AttemptLimit, guess } from './attempts.ts';
 import type { Context } from './context.ts';
 import { normalizeEmail } from './emails.ts';
 import { DomainError } from './errors.ts';
-import { type GuessCount, guess } from './guesses.ts';
-import { preparePassword } from './passwords.ts';
+import { preparePassword, tooOften } from './passwords.ts';
 import type { IdentityRecord } from './records.ts';
 import { type Browser, isKnownBrowser, type StartedSession, startSession } from './sessions.ts';
 
@@ -42,17 +42,19 @@ async function countsOf(
   subject: string,
   identity: IdentityRecord | undefined,
   browser: Browser,
-): Promise<GuessCount[]> {
-  const { guesses } = context;
+): Promise<AttemptLimit[]> {
+  const { rates } = context;
   const { browserSecret, network } = browser;
-  const ofRight: GuessCount[] =
-    identity === undefined ? [] : [{ limiter: guesses.ofRight, key: identity.userId, counts: 'right' }];
+  const ofRight: AttemptLimit[] =
+    identity === undefined
+      ? []
+      : [{ limiter: rates.ofRight, key: identity.userId, counts: 'right', message: tooOften }];
   if (browserSecret !== undefined && (await isKnownBrowser(context, identity?.userId, browserSecret))) {
-    return [{ limiter: guesses.byKnownBrowser, key: browserSecret }, ...ofRight];
+    return [{ limiter: rates.byKnownBrowser, key: browserSecret }, ...ofRight];
   }
   // As a hash: what people take for their address may be long, and need not be kept.
   const account = hash('sha256', subject, 'base64url');
-  return [{ limiter: guesses.byAddress, key: network }, { limiter: guesses.byAccount, key: account }, ...ofRight];
+  return [{ limiter: rates.byAddress, key: network }, { limiter: rates.byAccount, key: account }, ...ofRight];
 }
 
 function invalidCredentials(): DomainError {

@@ -1,11 +1,12 @@
 import { newId, type UserId } from '@tenon/protocol';
+import { type AttemptLimit, attempt } from './attempts.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { demandEmail } from './emails.ts';
 import { DomainError } from './errors.ts';
 import { findPendingInvitation } from './invitations.ts';
 import { findUsableLink } from './one-time-links.ts';
-import { hashNewPassword } from './password-policy.ts';
+import { requireStrongPassword } from './password-policy.ts';
 import { ConflictError, type Queries, type Transaction } from './ports.ts';
 import type { IdentityRecord } from './records.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
@@ -23,6 +24,10 @@ export interface SignUp {
 /** What lets somebody make an account, once: a link of the operator's, an invitation, or that it is open to everybody. */
 interface Permit {
   readonly means: 'link' | 'invitation' | 'open';
+  /** The link or invitation. */
+  readonly id?: string;
+  /** The account that invited. */
+  readonly inviterId?: UserId;
   /** Uses it up. */
   readonly use: (tx: Transaction, userId: UserId) => Promise<void>;
 }
@@ -30,15 +35,50 @@ interface Permit {
 /**
  * Makes an account and signs it in. An invitation is not accepted by that: the person decides afterwards.
  *
+ * A hash costs more than anything else here, so it is computed last, one at a time for a link or an invitation, and counted. Only then
+ * the answer tells whether the e-mail address has an account.
+ *
  * @throws DomainError `sign_up_closed`; `not_found`, `link_used`, `link_expired`, `invitation_used`, `invitation_expired` or
- *   `invitation_revoked` for a code; `email_taken`, `invalid_field`, `weak_password`
+ *   `invitation_revoked` for a code; `email_taken`, `invalid_field`, `weak_password`, `rate_limited`
  * @throws UnavailableError when too many passwords wait to be hashed
  */
 export async function signUp(context: Context, wish: SignUp, browser: Browser): Promise<StartedSession> {
-  await findPermit(context, context.store.read, wish);
+  const { id } = await findPermit(context, context.store.read, wish);
   const email = demandEmail(wish.email);
-  await demandFree(context.store.read, email);
-  const secret = await hashNewPassword(context, wish.password, { name: wish.name, email }, 'password');
+  const password = await requireStrongPassword(context, wish.password, { name: wish.name, email }, 'password');
+  const hashAndMake = async (): Promise<StartedSession> => {
+    const permit = await findPermit(context, context.store.read, wish); // another sign-up may have used it meanwhile
+    return attempt(limitsOf(context, permit, browser), () => makeAccount(context, wish, { email, password }, browser), {
+      ofError: (error) => (error instanceof DomainError ? 'wrong' : 'undecided'),
+    });
+  };
+  return id === undefined ? hashAndMake() : context.mutex(id, hashAndMake);
+}
+
+function limitsOf({ rates }: Context, { means, id, inviterId }: Permit, { network }: Browser): AttemptLimit[] {
+  const limits: AttemptLimit[] = [];
+  if (means !== 'link') {
+    const message = 'Too many accounts were made from your address.';
+    limits.push({ limiter: rates.signUps, key: network, counts: 'both', message });
+  }
+  if (inviterId !== undefined) {
+    const message = 'Too many accounts were made through the invitations of the person who invited you.';
+    limits.push({ limiter: rates.inviterSignUps, key: inviterId, counts: 'right', message });
+  }
+  if (id !== undefined) {
+    const message = 'Too many addresses that have accounts were tried with this link.';
+    limits.push({ limiter: rates.takenEmails, key: id, message });
+  }
+  return limits;
+}
+
+async function makeAccount(
+  context: Context,
+  wish: SignUp,
+  { email, password }: { readonly email: string; readonly password: string },
+  browser: Browser,
+): Promise<StartedSession> {
+  const secret = await context.passwords.hash(password);
   try {
     return await context.store.write(async (tx) => {
       const permit = await findPermit(context, tx, wish);
@@ -83,6 +123,7 @@ async function findPermit(context: Context, queries: Queries, wish: SignUp): Pro
     const link = await findUsableLink(queries, wish.linkCode, nowMs, 'set_up');
     return {
       means: 'link',
+      id: link.id,
       async use(tx, userId) {
         await tx.useOneTimeLink(link.id, nowMs);
         // Whoever has the machine made that link, and nobody else has one.
@@ -96,7 +137,12 @@ async function findPermit(context: Context, queries: Queries, wish: SignUp): Pro
   if (invitation.signedUpUserId !== null) {
     throw new DomainError('invitation_used', 'An account was made by means of this invitation already. Sign in to it.');
   }
-  return { means: 'invitation', use: (tx, userId) => tx.noteInvitationSignUp(invitation.id, userId) };
+  return {
+    means: 'invitation',
+    id: invitation.id,
+    inviterId: invitation.createdBy,
+    use: (tx, userId) => tx.noteInvitationSignUp(invitation.id, userId),
+  };
 }
 
 function signUpClosed(mode: 'invitation' | 'off'): DomainError {

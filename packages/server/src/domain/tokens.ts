@@ -16,13 +16,38 @@ import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { type PageOf, paged } from './paging.ts';
 import type { Page, Transaction } from './ports.ts';
+import { demandQuota } from './quotas.ts';
 import type { ApiKeyRecord, TokenRecord } from './records.ts';
 import { hashSecret } from './secrets.ts';
 
-/** How long a token made by hand works when nothing is said, in days. */
-export const defaultTokenLifetimeDays = 90;
-
 const dayMs = 24 * 60 * 60 * 1000;
+
+/** How long a token with these scopes works when it is made by hand, in days: by default, and at most. */
+export function tokenLifetimeDays(scopes: readonly TokenScope[]): {
+  readonly byDefault: number;
+  readonly most: number;
+} {
+  const onlyReads = scopes.every((scope) => scope === 'read');
+  return onlyReads ? { byDefault: 90, most: 3650 } : { byDefault: 7, most: 90 };
+}
+
+/**
+ * When a token or an API key ends that is made by hand now.
+ *
+ * @param days as the caller asks; the default when left out
+ * @throws DomainError `invalid_field` for more days than allowed
+ */
+export function lifetimeEnd(
+  lifetime: { readonly byDefault: number; readonly most: number },
+  days: number | undefined,
+  nowMs: number,
+): number {
+  const { byDefault, most } = lifetime;
+  if (days !== undefined && days > most) {
+    throw invalidField('/expiresInDays', `must be at most ${most} (got ${days}); it is ${byDefault} by default`);
+  }
+  return nowMs + (days ?? byDefault) * dayMs;
+}
 
 type Parts = Pick<Context, 'store' | 'clock' | 'random'>;
 
@@ -55,6 +80,15 @@ export function makeToken(parts: Pick<Parts, 'clock' | 'random'>, userId: UserId
     lastUsedAtMs: null,
   };
   return { record, secret };
+}
+
+/** Demands that an account may have one more token. @throws DomainError `quota_exceeded` */
+export async function demandTokenQuota(
+  { limits, clock }: Pick<Context, 'limits' | 'clock'>,
+  tx: Transaction,
+  userId: UserId,
+): Promise<void> {
+  demandQuota(limits.quotas, 'tokens', userId, await tx.countTokens(userId, clock()));
 }
 
 /** Stores a program's token, and tells by what means it was made. */
@@ -91,11 +125,11 @@ export interface TokenWish {
 }
 
 /**
- * Makes a token by means of another, never one that is broader; nor one that lives longer, unless the asking token is that of a
- * browser's session, where a person is present: one with the scope `manage` then takes the password, entered a short while ago.
+ * Makes a token by means of another, never a broader one; nor one that lives longer, unless the asking token is that of a
+ * browser's session, where a person is present: the password must have been entered there recently.
  *
  * @throws DomainError `forbidden` for a broader or longer-lived one, `invalid_field` for an application that the user may not
- *   see, `password_required`
+ *   see or a lifetime that is too long, `password_required`
  */
 export async function createToken(
   context: Context,
@@ -109,20 +143,27 @@ export async function createToken(
     throw new DomainError('forbidden', `A token makes none that is broader than itself: this one lacks ${names}.`);
   }
   const appId = await restriction(context, actor, wish.appId);
-  if (scopes.includes('manage')) await demandConfirmation(context, actor.sessionId);
-  const expiresAtMs = expiryOf(wish, actor, context.clock());
+  const expiresAtMs = expiryOf(actor, wish.expiresInDays, tokenLifetimeDays(scopes), context.clock());
+  await demandConfirmation(context, actor.sessionId);
   const token = makeToken(context, actor.userId, { name: wish.name, scopes, appId, expiresAtMs });
   await context.store.write(async (tx) => {
     await demandStanding(tx, actor);
+    await demandTokenQuota(context, tx, actor.userId);
     await storeToken(context, tx, actor, token.record, 'token');
   });
   return token;
 }
 
-function expiryOf(wish: TokenWish, actor: Actor, nowMs: number): number {
+/** A program's token makes nothing that outlives it. */
+function expiryOf(
+  actor: Actor,
+  days: number | undefined,
+  lifetime: { readonly byDefault: number; readonly most: number },
+  nowMs: number,
+): number {
   const latestMs = actor.sessionId === null ? actor.expiresAtMs : Number.POSITIVE_INFINITY;
-  if (wish.expiresInDays === undefined) return Math.min(nowMs + defaultTokenLifetimeDays * dayMs, latestMs);
-  const wantedMs = nowMs + wish.expiresInDays * dayMs;
+  const wantedMs = lifetimeEnd(lifetime, days, nowMs);
+  if (days === undefined) return Math.min(wantedMs, latestMs);
   if (wantedMs <= latestMs) return wantedMs;
   throw new DomainError(
     'forbidden',
@@ -168,6 +209,7 @@ export function listTokens(context: Context, actor: Actor, page: Page): Promise<
 /** @throws DomainError `not_found` */
 export async function revokeToken(context: Context, actor: Actor, tokenId: string): Promise<void> {
   await context.store.write(async (tx) => {
+    await demandStanding(tx, actor);
     const token = isId('token', tokenId) ? await tx.token(tokenId) : undefined;
     if (token?.userId !== actor.userId || !isWithin(actor, token)) throw notFound('token');
     await record(context, tx, actor, { action: 'token.revoke', target: token });
@@ -179,18 +221,30 @@ function isWithin(actor: Actor, token: TokenRecord): boolean {
   return actor.appId === null || actor.appId === token.appId;
 }
 
+/** How long an API key works, in days: by default, and at most. */
+export const apiKeyLifetimeDays = { byDefault: 90, most: 365 } as const;
+
 /**
- * Makes an API key by means of a token; of that of a browser's session, with the password entered a short while ago.
+ * Makes an API key by means of a token. A program's token makes none that outlives it, and takes the key with it when it is revoked;
+ * in a browser's session the password must have been entered recently.
  *
- * @throws DomainError `password_required`
+ * @throws DomainError `forbidden` for a longer-lived one, `invalid_field` for a lifetime that is too long, `password_required`
  */
-export async function createApiKey(context: Context, actor: Actor, name: string): Promise<NewApiKey> {
+export async function createApiKey(
+  context: Context,
+  actor: Actor,
+  { name, expiresInDays }: { readonly name: string; readonly expiresInDays?: number | undefined },
+): Promise<NewApiKey> {
+  const expiresAtMs = expiryOf(actor, expiresInDays, apiKeyLifetimeDays, context.clock());
   await demandConfirmation(context, actor.sessionId);
-  const key = makeApiKey(context, actor.userId, name);
+  const tokenId = actor.sessionId === null ? actor.tokenId : null;
+  const key = makeApiKey(context, actor.userId, { name, tokenId, expiresAtMs });
   await context.store.write(async (tx) => {
     await demandStanding(tx, actor);
+    const taken = await tx.countApiKeys(actor.userId, context.clock());
+    demandQuota(context.limits.quotas, 'api-keys', actor.userId, taken);
     await tx.insertApiKey(key.record);
-    await record(context, tx, actor, { action: 'api_key.create', target: key.record });
+    await recordApiKey(context, tx, actor, key.record);
   });
   return key;
 }
@@ -201,12 +255,16 @@ export interface NewApiKey {
   readonly secret: string;
 }
 
-function makeApiKey(parts: Pick<Parts, 'clock' | 'random'>, userId: UserId, name: string): NewApiKey {
+function makeApiKey(
+  parts: Pick<Parts, 'clock' | 'random'>,
+  userId: UserId,
+  fields: Pick<ApiKeyRecord, 'name' | 'tokenId' | 'expiresAtMs'>,
+): NewApiKey {
   const secret = makeSecret('apiKey', parts.random(secretRandomBytes));
   const record: ApiKeyRecord = {
+    ...fields,
     id: newId('apiKey'),
     userId,
-    name,
     secretHash: hashSecret(secret),
     createdAtMs: parts.clock(),
     lastUsedAtMs: null,
@@ -214,12 +272,22 @@ function makeApiKey(parts: Pick<Parts, 'clock' | 'random'>, userId: UserId, name
   return { record, secret };
 }
 
-/** Makes an API key for a user, and stores it, for the operator; nothing is asked. */
-export async function issueApiKey(parts: Parts, userId: UserId, name: string): Promise<NewApiKey> {
-  const key = makeApiKey(parts, userId, name);
+function recordApiKey(parts: Pick<Parts, 'clock'>, tx: Transaction, by: AuditBy, key: ApiKeyRecord): Promise<void> {
+  const details = { expiresAt: new Date(key.expiresAtMs).toISOString() };
+  return record(parts, tx, by, { action: 'api_key.create', accountId: key.userId, target: key, details });
+}
+
+/**
+ * Makes an API key for a user, and stores it, for the operator; nothing is asked.
+ *
+ * @throws DomainError `invalid_field` for a lifetime that is too long
+ */
+export async function issueApiKey(parts: Parts, userId: UserId, name: string, days?: number): Promise<NewApiKey> {
+  const expiresAtMs = lifetimeEnd(apiKeyLifetimeDays, days, parts.clock());
+  const key = makeApiKey(parts, userId, { name, tokenId: null, expiresAtMs });
   await parts.store.write(async (tx) => {
     await tx.insertApiKey(key.record);
-    await record(parts, tx, 'operator', { action: 'api_key.create', accountId: userId, target: key.record });
+    await recordApiKey(parts, tx, 'operator', key.record);
   });
   return key;
 }
@@ -235,6 +303,7 @@ export function listApiKeys(context: Context, actor: Actor, page: Page): Promise
 /** @throws DomainError `not_found` */
 export async function revokeApiKey(context: Context, actor: Actor, apiKeyId: string): Promise<void> {
   await context.store.write(async (tx) => {
+    await demandStanding(tx, actor);
     const key = isId('apiKey', apiKeyId) ? await tx.apiKey(apiKeyId as ApiKeyId) : undefined;
     if (key?.userId !== actor.userId) throw notFound('API key');
     await tx.deleteApiKey(key.id);

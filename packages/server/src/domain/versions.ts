@@ -1,12 +1,15 @@
 import { type GuestId, pluginId } from '@tenon/protocol';
 import type { Actor, AppAccess, ExtensionPointAccess } from './access.ts';
+import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
-import { type PageOf, paged } from './paging.ts';
-import { changePlugin } from './plugin-changes.ts';
+import { type PageOf, paged, withRows } from './paging.ts';
+import { auditOfPlugin, changePlugin } from './plugin-changes.ts';
 import { findPlugin, findVersion, type PluginTarget } from './plugins.ts';
 import type { AwaitingVersion, Page, Queries, Transaction } from './ports.ts';
+import { demandSettled, rebind } from './rebind.ts';
 import type { PluginKey, VersionRecord } from './records.ts';
 import { demandTransition, type VersionAction } from './version-states.ts';
+import { demandReleasable } from './withdrawals.ts';
 
 /** A version with the guests under which it was published, and those under which it is bound now. */
 export interface VersionWithGuests<V extends VersionRecord = VersionRecord> {
@@ -30,7 +33,7 @@ export async function listVersions(
     (version: VersionRecord) => String(version.number),
     (stretch) => read.versions(plugin, stretch),
   );
-  return { items: await withGuests(read, found.items), next: found.next };
+  return guestsOfPage(read, found, (version) => String(version.number), true);
 }
 
 /** @throws DomainError `not_found` */
@@ -58,14 +61,16 @@ export async function listApprovals(
     (version: AwaitingVersion) => version.id,
     (stretch) => read.versionsAwaitingApproval(access.app.id, stretch),
   );
-  return { items: await withGuests(read, found.items), next: found.next };
+  return guestsOfPage(read, found, (version) => version.id);
 }
 
 /**
- * Approves, rejects, yanks or restores a version; what is bound follows.
+ * Approves, rejects, yanks or restores a version; what is bound follows. What the team yanks are the bytes: other versions of the
+ * publisher's that have them are yanked with it.
  *
  * @param reason what its publisher reads; `undefined` where the action needs none
- * @throws DomainError `not_found`, `insufficient_scope`, `forbidden`, or `conflict` for a version in another state
+ * @throws DomainError `not_found`, `insufficient_scope`, `forbidden`, `conflict` for a version in another state, `plugin_blocked` for
+ *   bytes that are blocked under another name
  */
 export function decideVersion(
   context: Context,
@@ -82,55 +87,94 @@ export function decideVersion(
     async ({ tx, plugin, sides, nowMs, tell }) => {
       const version = await findVersion(tx, plugin, number);
       const { state, side } = demandTransition(version, action, sides);
+      await demandReleasable(tx, version, action, sides.includes('host'));
       await tx.decideVersion(version.id, {
         state,
         stateReason: reason ?? null,
         stateAtMs: nowMs,
         stateSide: side,
       });
-      await endRollBacks(tx, version, action);
       const told = { version: version.number, versionId: version.id, reason: reason ?? null };
       await tell(`version.${action}`, { details: told });
+      let pending: readonly PluginKey[] = [];
+      if (action === 'yank' && side === 'host') {
+        const copies = await tx.publishedCopies(plugin, version.contentAddress);
+        pending = await yankCopies(context, access, tx, copies, { reason: reason ?? null, atMs: nowMs });
+      }
+      // A newer version that is approved ends roll backs to older ones, as one does that needs no approval.
+      return { pending, selection: action === 'approve' ? { kind: 'end_before', version } : null };
     },
     async (tx, key) => withGuestsOf(tx, await findVersion(tx, key, number)),
   );
 }
 
 /**
- * A roll back to a version ends when that version is yanked; and when a newer one is approved, as it does when a newer one is
- * published where no approval is needed.
+ * Yanks versions for the team, since their bytes were yanked or blocked as another version's; what is bound follows.
+ *
+ * @returns the plugins of which too much is bound: it follows in further transactions
  */
-async function endRollBacks(tx: Transaction, version: VersionRecord, action: VersionAction): Promise<void> {
-  if (action !== 'yank' && action !== 'approve') return;
-  const guests = await tx.guestsOfVersions([version.id]);
-  for (const claim of await tx.bindingsOfPlugins([version])) {
-    if (claim.selectedNumber === null) continue;
-    const isYanked = action === 'yank' && claim.selectedVersionId === version.id;
-    const isOverdue =
-      action === 'approve' &&
-      version.number > claim.selectedNumber &&
-      guests.some(({ guestId }) => guestId === claim.guestId);
-    if (isYanked || isOverdue) await tx.selectVersion(claim, null);
+export async function yankCopies(
+  context: Context,
+  { actor, app }: ExtensionPointAccess,
+  tx: Transaction,
+  copies: readonly VersionRecord[],
+  { reason, atMs }: { readonly reason: string | null; readonly atMs: number },
+): Promise<readonly PluginKey[]> {
+  const plugins = new Map<string, PluginKey>();
+  for (const version of copies) {
+    await tx.decideVersion(version.id, { state: 'yanked', stateReason: reason, stateAtMs: atMs, stateSide: 'host' });
+    const details = { version: version.number, versionId: version.id, reason };
+    await record(context, tx, actor, auditOfPlugin(app.id, version, 'version.yank', { details }));
+    plugins.set(version.name, version);
   }
+  const pending: PluginKey[] = [];
+  for (const plugin of plugins.values()) {
+    await demandSettled(tx, plugin);
+    if (await rebind(tx, plugin, atMs)) pending.push(plugin);
+  }
+  return pending;
 }
 
 type GuestQueries = Pick<Queries, 'guestsOfVersions' | 'bindingsOfPlugins'>;
 
 async function withGuestsOf(read: GuestQueries, version: VersionRecord): Promise<VersionWithGuests> {
-  const [only] = await withGuests(read, [version]);
+  const published = Map.groupBy(await read.guestsOfVersions([version.id]), ({ versionId }) => versionId);
+  const [only] = await withBound(read, [version], published);
   return only ?? { version, guestIds: [], boundGuestIds: [] };
 }
 
-async function withGuests<V extends VersionRecord>(
+/** @param isDescending whether the page goes from the newest version to the oldest */
+async function guestsOfPage<V extends VersionRecord>(
+  read: GuestQueries,
+  page: PageOf<V>,
+  cursorOf: (version: V) => string,
+  isDescending?: true,
+): Promise<PageOf<VersionWithGuests<V>>> {
+  const { items, next, rows } = await withRows(page, {
+    cursorOf,
+    keyOf: (version): string => version.id,
+    keyOfRow: ({ versionId }: GuestOfVersion) => versionId,
+    load: (versions, limit) =>
+      read.guestsOfVersions(
+        versions.map(({ id }) => id),
+        limit === undefined ? undefined : { limit, isDescending: isDescending === true },
+      ),
+    ...(isDescending && { isDescending }),
+  });
+  return { items: await withBound(read, items, rows), next };
+}
+
+type GuestOfVersion = Awaited<ReturnType<Queries['guestsOfVersions']>>[number];
+
+async function withBound<V extends VersionRecord>(
   read: GuestQueries,
   versions: readonly V[],
+  published: ReadonlyMap<string, readonly GuestOfVersion[]>,
 ): Promise<VersionWithGuests<V>[]> {
-  const published = Map.groupBy(
-    await read.guestsOfVersions(versions.map(({ id }) => id)),
-    ({ versionId }) => versionId,
-  );
+  // What awaits approval is bound nowhere.
+  const bindable = versions.filter(({ state }) => state === 'published');
   const plugins = new Map<string, PluginKey>(
-    versions.map((version) => [pluginId(version.extensionPointId, version.userId, version.name), version]),
+    bindable.map((version) => [pluginId(version.extensionPointId, version.userId, version.name), version]),
   );
   const bound = Map.groupBy(await read.bindingsOfPlugins([...plugins.values()]), ({ versionId }) => versionId);
   const idsOf = (entries: readonly { readonly guestId: GuestId }[] | undefined) =>

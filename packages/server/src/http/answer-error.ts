@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isOutOfDescriptors } from '../descriptors.ts';
 import { TaskAbortedError, WorkersBusyError } from '../workers/module-workers.ts';
 import { ClientGone } from './bodies/read-bytes.ts';
 import { corsHeaders } from './cors.ts';
@@ -26,17 +27,21 @@ export function answerError(
     reply.raw.destroy();
     return;
   }
-  const meant = error instanceof WorkersBusyError ? busy(error) : error;
+  const meant = asUnavailable(error);
   const answer = form.answer(meant, parts.addresses.base());
   const isOpen = configOf(request).isForAnyOrigin ?? true;
   logError(parts, answer, request);
   reply.raw.once('finish', () => drain(request.raw));
+  for (const name of ofContent) reply.removeHeader(name);
   void reply
     .code(answer.status)
     .headers({ ...errorHeaders, 'content-type': form.contentType, 'x-request-id': request.id, ...answer.headers })
     .headers(isOpen ? corsHeaders : {})
     .send(Buffer.from(JSON.stringify(answer.body)));
 }
+
+/** What a handler may have said of a content before it failed, and what an error must not say. */
+const ofContent = ['accept-ranges', 'content-length', 'content-range', 'etag', 'last-modified', 'repr-digest'] as const;
 
 /** What the route that was asked declares; nothing where the router refused. */
 function configOf(request: FastifyRequest): { readonly errorForm?: ErrorForm; readonly isForAnyOrigin?: boolean } {
@@ -47,8 +52,14 @@ function formOf(request: FastifyRequest): ErrorForm {
   return configOf(request).errorForm ?? problemForm;
 }
 
-function busy(error: WorkersBusyError): Error {
-  return unavailable('All workers are busy and others wait already. Try again shortly.', error.retryAfterSeconds);
+/** An error that passes by itself as `unavailable`; any other as it is. */
+function asUnavailable(error: unknown): unknown {
+  if (error instanceof WorkersBusyError) {
+    return unavailable('All workers are busy and others wait already. Try again shortly.', error.retryAfterSeconds);
+  }
+  return isOutOfDescriptors(error)
+    ? unavailable('The server has too many connections and files open. Try again shortly.', 1, error)
+    : error;
 }
 
 /** What each line about a request has: its id, its route, and in which trace it is. */

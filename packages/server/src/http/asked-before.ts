@@ -5,9 +5,11 @@ import type { Context } from '../domain/context.ts';
 import type { MemoryKind } from '../domain/memories/memories.ts';
 import { listSubject, type Subject } from '../domain/memories/subject.ts';
 import type { Moment } from '../domain/memories/touch-log.ts';
-import { hasTwoAuthorizations, usedBy } from './authenticate.ts';
+import { hasRepeatedField, usedBy } from './authenticate.ts';
 import { evaluateConditions } from './conditions.ts';
 import { corsHeaders } from './cors.ts';
+import { leaseFor } from './count-response.ts';
+import { showsBrowser, transportSecurity } from './known-hosts.ts';
 import type { Parts } from './parts.ts';
 
 /*
@@ -20,7 +22,7 @@ import type { Parts } from './parts.ts';
 
 interface AskedBefore {
   readonly answer: BindingListAnswer;
-  readonly actor: Pick<Actor, 'tokenId' | 'sessionId' | 'expiresAtMs'>;
+  readonly actor: Pick<Actor, 'userId' | 'tokenId' | 'sessionId' | 'expiresAtMs'>;
   readonly subjects: readonly Subject[];
 }
 
@@ -32,6 +34,9 @@ const kind: MemoryKind<AskedBefore> = {
 
 /** Longer questions than any host's are not remembered, so that what an entry weighs has a bound. */
 const maxKeyLength = 1024;
+
+/** Longer lists count against the memory for bodies while they are sent. */
+const countedLength = 16 * 1024;
 
 /** Answers of A2 are for the asker's own caches, which ask each time. */
 export const bindingListHeaders = { 'cache-control': 'private, no-cache', vary: 'authorization' } as const;
@@ -83,20 +88,27 @@ export function recallAnswer(
 
 /** Answers what was asked before; `false`, and nothing is done, when that can't be. */
 export function answerAskedBefore(
-  { context, uses }: Parts,
+  { context, uses, bodyBudget, addresses }: Parts,
   message: IncomingMessage,
   response: ServerResponse,
   requestIdOf: (message: IncomingMessage) => string,
 ): boolean {
   const { headers, method, url: target = '' } = message;
   if (method !== 'GET' && method !== 'HEAD') return false;
+  // The framework looks at the host of what browsers send.
+  if (showsBrowser(message) || headers.cookie !== undefined) return false;
   const known = recallIfTold(context, { authorization: headers.authorization, target });
   if (known === undefined) return false;
   const { json, etag, reprDigest } = known.answer;
   const outcome = evaluateConditions(headers, etag);
-  if (outcome === 'precondition_failed' || hasTwoAuthorizations(message)) return false;
+  if (outcome === 'precondition_failed') return false;
+  if (hasRepeatedField(message, 'authorization') || hasRepeatedField(message, 'host')) return false;
   uses.note(usedBy(known.actor));
+  // A small one fits into the socket's own buffers. For a large one without room the framework answers, with an error.
+  const isLarge = outcome !== 'not_modified' && method === 'GET' && json.length > countedLength;
+  if (isLarge && !leaseFor(bodyBudget, known.actor.userId, response).take(json.length)) return false;
   const fields = ['x-request-id', requestIdOf(message), 'etag', etag, ...constantFields];
+  if (addresses.base().startsWith('https:')) fields.push(...transportSecurity);
   if (outcome === 'not_modified') {
     response.writeHead(304, fields).end();
     return true;

@@ -100,7 +100,8 @@ function bearerToken(message: IncomingMessage, target: string): string {
   if (query !== -1 && /[?&]access_token=/.test(target.slice(query))) {
     throw new DomainError('invalid_request', 'Send the token in the authorization field, never in the URL.');
   }
-  if (hasTwoAuthorizations(message)) {
+  // RFC 6750 §2: no more than one way in a request
+  if (hasRepeatedField(message, 'authorization')) {
     throw new DomainError('invalid_request', 'Send one authorization field, not several.');
   }
   if (match?.[1] !== undefined) return match[1];
@@ -109,14 +110,12 @@ function bearerToken(message: IncomingMessage, target: string): string {
   });
 }
 
-const fieldName = 'authorization';
-
-/** Whether a request names its credentials twice (RFC 6750 §2: no more than one way in a request). Node keeps the first alone. */
-export function hasTwoAuthorizations({ rawHeaders }: IncomingMessage): boolean {
+/** Whether a request has a header field more than once. Node keeps the first alone of those that must not be repeated. */
+export function hasRepeatedField({ rawHeaders }: IncomingMessage, lowerCaseName: string): boolean {
   let fields = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
-    if (name?.length === fieldName.length && name.toLowerCase() === fieldName) fields++;
+    if (name?.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName) fields++;
   }
   return fields > 1;
 }

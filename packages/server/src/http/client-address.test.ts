@@ -6,16 +6,19 @@ import { createClientAddresses, networkOf } from './client-address.ts';
 const message = (remoteAddress: string, headers: Record<string, string> = {}) =>
   ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
 
+const clientsBehind = (trustedProxies: readonly string[], forwardedHeader = 'x-forwarded-for') =>
+  createClientAddresses({ trustedProxies, forwardedHeader });
+
 describe('createClientAddresses()', () => {
   it('believes no header unless a trusted proxy sent it', () => {
-    const clients = createClientAddresses([]);
+    const clients = clientsBehind([]);
     assert.equal(clients.of(message('192.0.2.1', { 'x-forwarded-for': '198.51.100.7' })), '192.0.2.1');
-    const others = createClientAddresses(['10.0.0.0/8']);
+    const others = clientsBehind(['10.0.0.0/8']);
     assert.equal(others.of(message('192.0.2.1', { forwarded: 'for=198.51.100.7' })), '192.0.2.1');
   });
 
   it('takes the nearest address that is no trusted proxy', () => {
-    const clients = createClientAddresses(['10.0.0.0/8', '2001:db8::/32', '127.0.0.1']);
+    const clients = clientsBehind(['10.0.0.0/8', '2001:db8::/32', '127.0.0.1']);
     const of = (value: string) => clients.of(message('::ffff:10.1.2.3', { 'x-forwarded-for': value }));
     assert.equal(of('198.51.100.7'), '198.51.100.7');
     assert.equal(of('203.0.113.9, 198.51.100.7, 10.9.9.9'), '198.51.100.7');
@@ -24,8 +27,17 @@ describe('createClientAddresses()', () => {
     assert.equal(of('203.0.113.9, unknown'), '10.1.2.3');
   });
 
+  it('reads the one header that it is set to, whatever the others say', () => {
+    const sent = { forwarded: 'for=203.0.113.7', 'x-forwarded-for': '198.51.100.66', 'cf-connecting-ip': '192.0.2.5' };
+    const addressBy = (name?: string) => clientsBehind(['10.0.0.0/8'], name).of(message('10.1.2.3', sent));
+    assert.equal(addressBy(), '198.51.100.66');
+    assert.equal(addressBy('forwarded'), '203.0.113.7');
+    assert.equal(addressBy('cf-connecting-ip'), '192.0.2.5');
+    assert.equal(addressBy('x-real-ip'), '10.1.2.3', 'the proxy speaks for its clients');
+  });
+
   it('reads forwarded, with quotes, brackets and ports', () => {
-    const clients = createClientAddresses(['10.0.0.0/8']);
+    const clients = clientsBehind(['10.0.0.0/8'], 'forwarded');
     const of = (value: string) =>
       clients.of(message('10.1.2.3', { forwarded: value, 'x-forwarded-for': '192.0.2.99' }));
     assert.equal(of('for=198.51.100.7;proto=https'), '198.51.100.7');

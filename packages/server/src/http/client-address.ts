@@ -6,15 +6,21 @@ export interface ClientAddresses {
   of(message: IncomingMessage): string;
 }
 
+/** Which proxies tell the client's address, and how. */
+export interface ForwardingOptions {
+  /** IP addresses and CIDR ranges of the proxies. */
+  readonly trustedProxies: readonly string[];
+  /** The one header field that counts, in lower case: `forwarded` (RFC 7239), or one with a list of addresses. */
+  readonly forwardedHeader: string;
+}
+
 /**
- * The peer's address; or, when the peer is a trusted proxy, the nearest address in `forwarded` (RFC 7239) or else
- * `x-forwarded-for` that is not itself a trusted proxy's.
- *
- * @param trusted IP addresses and CIDR ranges
+ * The peer's address; or, when the peer is a trusted proxy, the nearest address in the forwarding header that is not itself a
+ * trusted proxy's. Every other forwarding header is ignored: proxies append to one, and pass on the others as the client sent them.
  */
-export function createClientAddresses(trusted: readonly string[]): ClientAddresses {
+export function createClientAddresses({ trustedProxies, forwardedHeader }: ForwardingOptions): ClientAddresses {
   const proxies = new BlockList();
-  for (const entry of trusted) {
+  for (const entry of trustedProxies) {
     const [address = '', prefix] = entry.split('/');
     const family = isIPv4(address) ? 'ipv4' : 'ipv6';
     if (prefix === undefined) proxies.addAddress(address, family);
@@ -25,8 +31,8 @@ export function createClientAddresses(trusted: readonly string[]): ClientAddress
   return {
     of(message) {
       let address = normalize(message.socket.remoteAddress ?? '');
-      if (trusted.length === 0 || isIP(address) === 0) return address;
-      const hops = forwardedFor(message);
+      if (trustedProxies.length === 0 || isIP(address) === 0) return address;
+      const hops = forwardedFor(message, forwardedHeader);
       while (isTrusted(address)) {
         const next = hops.pop();
         if (next === undefined || isIP(next) === 0) break; // an obfuscated or unknown hop: the proxy speaks for it
@@ -58,17 +64,17 @@ export function networkOfPeer({ remoteAddress = '' }: Pick<Socket, 'remoteAddres
 }
 
 /** Addresses in the order in which the proxies added them: the nearest comes last. */
-function forwardedFor(message: IncomingMessage): string[] {
-  const { forwarded } = message.headers;
-  if (forwarded !== undefined) {
-    return forwarded.split(',').map((element) => {
-      const node = /(?:^|;)\s*for=(?:"([^"]*)"|([^\s;]*))/i.exec(element);
-      return normalize(node?.[1] ?? node?.[2] ?? '');
-    });
-  }
-  const header = message.headers['x-forwarded-for'];
-  const text = Array.isArray(header) ? header.join(',') : header;
-  return text === undefined ? [] : text.split(',').map((address) => normalize(address.trim()));
+function forwardedFor({ headers }: IncomingMessage, name: string): string[] {
+  const field = headers[name];
+  const text = Array.isArray(field) ? field.join(',') : field;
+  if (text === undefined) return [];
+  return text.split(',').map((element) => normalize(name === 'forwarded' ? nodeOf(element) : element.trim()));
+}
+
+/** The node that an element of `forwarded` is for (RFC 7239 §4); empty when it names none. */
+function nodeOf(element: string): string {
+  const node = /(?:^|;)\s*for=(?:"([^"]*)"|([^\s;]*))/i.exec(element);
+  return node?.[1] ?? node?.[2] ?? '';
 }
 
 /** Without brackets and port; an IPv4 address in IPv6's clothes as what it is. */

@@ -20,6 +20,12 @@ export interface ConnectionLimit {
   readonly refusal: () => string;
 }
 
+/** The open connections. */
+export interface Connections extends Iterable<AnsweringSocket> {
+  /** Closes up to so many on which no request is being answered: the oldest, of the networks that have the most. */
+  closeUnused(most: number): void;
+}
+
 /**
  * Keeps the number of connections bounded. When there is no room for another one, one is closed on which no request is being answered,
  * as clients expect of connections that they keep (RFC 9112 §9.5): the oldest of the network that has the most of all, so that who
@@ -28,7 +34,7 @@ export interface ConnectionLimit {
  *
  * @returns those that are open
  */
-export function limitConnections(server: Server, { max, refusal }: ConnectionLimit): Iterable<AnsweringSocket> {
+export function limitConnections(server: Server, { max, refusal }: ConnectionLimit): Connections {
   const networks = new Map<string, Set<AnsweringSocket>>(); // of each, the oldest stands first
   let count = 0;
   let lookAgainAt = 0;
@@ -56,7 +62,9 @@ export function limitConnections(server: Server, { max, refusal }: ConnectionLim
   };
   const makeRoom = (network: string): void => {
     const found = findUnusedNowAndThen() ?? findGivenUp(networks, network, max / 2);
-    if (found === undefined) return;
+    if (found !== undefined) close(found);
+  };
+  const close = (found: Found): void => {
     remove(...found);
     found[1].destroy();
   };
@@ -72,6 +80,13 @@ export function limitConnections(server: Server, { max, refusal }: ConnectionLim
   return {
     *[Symbol.iterator]() {
       for (const sockets of networks.values()) yield* sockets;
+    },
+    closeUnused(most) {
+      for (let closed = 0; closed < most; closed++) {
+        const found = findUnused(networks);
+        if (found === undefined) return;
+        close(found);
+      }
     },
   };
 }

@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { ContentAddress } from '@tenon/protocol';
+import { contentsOf } from '../../test/helpers/contents.ts';
 import { openFolderBlobStore } from '../blobs/fs/folder-blob-store.ts';
 import type { BlobStore } from '../domain/ports.ts';
 import { contentAddressOf } from '../domain/publish.ts';
@@ -30,15 +32,19 @@ describe('createContentCache()', () => {
     await rm(folder, { recursive: true });
   });
 
+  const sizes = new Map<ContentAddress, number>();
+  const cacheOf = (blobs: BlobStore, maxBytes: number) => createContentCache(contentsOf(blobs, sizes), maxBytes);
+
   async function put(seed: number, length: number) {
     const bytes = Buffer.alloc(length, seed);
     const address = contentAddressOf(bytes);
     await blobs.put(address, bytes);
+    sizes.set(address, length);
     return { bytes, address };
   }
 
   it('reads a small content once, and a large one never whole', async () => {
-    const cache = createContentCache(blobs, 8000);
+    const cache = cacheOf(blobs, 8000);
     const small = await put(1, 1000);
     const large = await put(2, 1001);
     opened = 0;
@@ -50,7 +56,7 @@ describe('createContentCache()', () => {
   });
 
   it('reads once for many who ask at the same time', async () => {
-    const cache = createContentCache(blobs, 8000);
+    const cache = cacheOf(blobs, 8000);
     const { address, bytes } = await put(3, 1000);
     opened = 0;
     const all = await Promise.all(Array.from({ length: 20 }, () => cache.small(address)));
@@ -59,7 +65,7 @@ describe('createContentCache()', () => {
   });
 
   it('forgets the one that was read longest ago', async () => {
-    const cache = createContentCache(blobs, 8000);
+    const cache = cacheOf(blobs, 8000);
     const contents = await Promise.all([...Array(9).keys()].map((seed) => put(10 + seed, 1000)));
     const [first, second] = contents;
     assert.ok(first && second);
@@ -74,7 +80,7 @@ describe('createContentCache()', () => {
   });
 
   it('hands out in chunks of their own what is large and kept, and goes on from the store when it is forgotten', async () => {
-    const cache = createContentCache(blobs, 24 * MiB);
+    const cache = cacheOf(blobs, 24 * MiB);
     const large = await put(30, 3 * MiB);
     opened = 0;
     assert.equal(await cache.small(large.address), undefined);
@@ -106,7 +112,7 @@ describe('createContentCache()', () => {
         return blobs.open(address);
       },
     };
-    const cache = createContentCache(slow, 8000);
+    const cache = cacheOf(slow, 8000);
     const contents = await Promise.all([...Array(12).keys()].map((seed) => put(50 + seed, 1000)));
     const asked = contents.map(({ address }) => Promise.resolve(cache.small(address)));
     for (let tries = 0; waiting.length < 8; tries++) {
@@ -122,7 +128,7 @@ describe('createContentCache()', () => {
   });
 
   it('tells of a content that is not there', async () => {
-    const cache = createContentCache(blobs, 8000);
+    const cache = cacheOf(blobs, 8000);
     const address = contentAddressOf(Buffer.from('never stored'));
     assert.equal(await cache.small(address), undefined);
     assert.equal(await cache.size(address), undefined);

@@ -1,16 +1,33 @@
 import type { ContentAddress } from '@tenon/protocol';
-import { type BlobStore, type ByteRange, UnavailableError } from '../domain/ports.ts';
+import { type ByteRange, UnavailableError } from '../domain/ports.ts';
+import type { StoredContents } from '../domain/stored-contents.ts';
 
 /** Content by address: small ones from memory, the rest as it comes from the blob store. */
 export interface ContentCache {
   /**
    * The whole content as bytes when it is small enough to be sent in one go; else `undefined`, and it is there to be opened, perhaps
    * in memory by now.
+   *
+   * @throws DamagedContentError
    */
   small(address: ContentAddress): Promise<Uint8Array | undefined> | Uint8Array | undefined;
-  /** The size in bytes; `undefined` when the blob store has no such content. */
+  /**
+   * The size in bytes; `undefined` when there is no such content.
+   *
+   * @throws DamagedContentError
+   */
   size(address: ContentAddress): Promise<number | undefined>;
-  readonly open: BlobStore['open'];
+  /**
+   * As {@link StoredContent.open}; `undefined` when there is no such content.
+   *
+   * @throws DamagedContentError
+   */
+  open(
+    address: ContentAddress,
+    range?: ByteRange,
+    signal?: AbortSignal,
+    scratch?: Uint8Array,
+  ): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** How often `small` found what it was asked for in memory and how often not, and how many bytes are there. */
   readonly usage: { readonly hits: number; readonly misses: number; readonly bytes: number };
 }
@@ -22,9 +39,10 @@ const chunkBytes = 256 * 1024;
 
 /**
  * Keeps the contents that were read last, of `maxBytes` together; one of more than an eighth of that is never kept, so that
- * a few large ones don't push all others out. What lies under an address never changes, so nothing has to be taken back.
+ * a few large ones don't push all others out. Only bytes that have the digest of their address get in, so nothing has to be taken back:
+ * what is damaged is read again each time, and served once it is repaired.
  */
-export function createContentCache(blobs: BlobStore, maxBytes: number): ContentCache {
+export function createContentCache(contents: StoredContents, maxBytes: number): ContentCache {
   const maxEntryBytes = Math.floor(maxBytes / 8);
   const entries = new Map<ContentAddress, Uint8Array>(); // the one read last stands last
   const loading = new Map<ContentAddress, Promise<Uint8Array | undefined>>();
@@ -43,29 +61,17 @@ export function createContentCache(blobs: BlobStore, maxBytes: number): ContentC
     }
   };
   const load = async (address: ContentAddress): Promise<Uint8Array | undefined> => {
-    const size = await blobs.size(address);
-    if (size === undefined || size > maxEntryBytes) return undefined;
-    if (loadingBytes + size > maxBytes) return undefined; // so many are on their way that this one is not waited for
-    loadingBytes += size;
+    const found = await contents.find(address);
+    if (found === undefined || found.size > maxEntryBytes) return undefined;
+    if (loadingBytes + found.size > maxBytes) return undefined; // so many are on their way that this one is not waited for
+    loadingBytes += found.size;
     try {
-      const content = await readWhole(address, size);
-      if (content !== undefined) keep(address, content);
+      const content = await found.read();
+      keep(address, content);
       return content;
     } finally {
-      loadingBytes -= size;
+      loadingBytes -= found.size;
     }
-  };
-  const readWhole = async (address: ContentAddress, size: number): Promise<Uint8Array | undefined> => {
-    const chunks = await blobs.open(address);
-    if (chunks === undefined) return undefined;
-    const content = Buffer.allocUnsafeSlow(size);
-    let at = 0;
-    for await (const chunk of chunks) {
-      content.set(chunk, at);
-      at += chunk.length;
-    }
-    if (at !== size) throw new Error(`The blob store announced ${size} bytes and gave ${at}`);
-    return content;
   };
   /** Copies, so that a content that is forgotten meanwhile is kept by nobody; the blob store has the rest of it then. */
   async function* readKept(
@@ -78,7 +84,7 @@ export function createContentCache(blobs: BlobStore, maxBytes: number): ContentC
     for (let at = first; at <= last; at += largest) {
       const content = entries.get(address);
       if (content === undefined) {
-        yield* (await blobs.open(address, { first: at, last }, signal, scratch)) ?? gone(address);
+        yield* (await openStored(address, { first: at, last }, signal, scratch)) ?? gone(address);
         return;
       }
       const chunk = content.subarray(at, Math.min(at + largest, last + 1));
@@ -86,6 +92,8 @@ export function createContentCache(blobs: BlobStore, maxBytes: number): ContentC
       yield scratch?.subarray(0, chunk.length) ?? Buffer.from(chunk);
     }
   }
+  const openStored: ContentCache['open'] = async (address, ...question) =>
+    (await contents.find(address))?.open(...question);
   /** Many who ask for the same at once share one reading of it. */
   const loadOnce = (address: ContentAddress): Promise<Uint8Array | undefined> => {
     const begun = loading.get(address);
@@ -108,10 +116,10 @@ export function createContentCache(blobs: BlobStore, maxBytes: number): ContentC
       entries.set(address, known);
       return whole(known);
     },
-    size: async (address) => entries.get(address)?.length ?? (await blobs.size(address)),
+    size: async (address) => entries.get(address)?.length ?? (await contents.find(address))?.size,
     async open(address, range, signal, scratch) {
       const known = entries.get(address);
-      if (known === undefined) return blobs.open(address, range, signal, scratch);
+      if (known === undefined) return openStored(address, range, signal, scratch);
       return readKept(address, range ?? { first: 0, last: known.length - 1 }, signal, scratch);
     },
     get usage() {

@@ -47,7 +47,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: 'Ask an owner of the application for another role, or use a token without the restriction.',
   },
   cross_site_request: {
-    when: 'a page of another origin sent a request that only our own pages may send',
+    when: 'a page of another origin sent a request that only our own pages may send, or a browser sent one to a host name that is not of this server',
     remedy: 'Open the page of this server and act there. Programs use an access token and `/api/v1`.',
   },
   sign_up_closed: {
@@ -59,7 +59,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: 'Enter the password again.',
   },
   plugin_blocked: {
-    when: "the application's team has blocked the plugin: it takes no new version, and its publisher can't delete it",
+    when: "the application's team has blocked the plugin: it takes no new version, its publisher can't delete it, and its bytes are published under no other name",
     remedy: "Read the team's reason in the plugin's `status`, and speak to them.",
   },
   not_a_guest: {
@@ -79,7 +79,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: 'Send it again over a better connection.',
   },
   plugin_name_taken: {
-    when: 'another user of the same guest publishes a plugin of that name at the extension point',
+    when: 'another user of the same guest publishes a plugin of that name at the extension point, or deleted one within the last 90 days',
     remedy: 'Choose another name.',
   },
   email_taken: {
@@ -162,12 +162,16 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: 'Link it first.',
   },
   module_too_complex: {
-    when: 'the module takes more time than its size allows, or more memory than a worker may have',
+    when: 'the module takes more time than its size allows, or more memory than a worker may have; or `detail` names a limit that it passes',
     remedy: 'Instrument it offline, or have the operator raise the limits.',
   },
   limit_exceeded: {
     when: 'a number of things reaches its limit, which `detail` names',
     remedy: 'Remove some, or have the operator raise the limit.',
+  },
+  quota_exceeded: {
+    when: 'an account or an application has as much of something as its quota allows; `detail` names the quota and its value',
+    remedy: "Delete some, or ask the server's operator to raise the quota (`TENON_QUOTAS`).",
   },
   rate_limited: {
     when: 'an account has too many requests under way, a token makes too many changes, too many wrong passwords come for an account or from an address, or an address tries too many unknown codes',
@@ -184,6 +188,11 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   unavailable: {
     when: 'the server is too busy, or a store does not answer',
     remedy: 'Try again after as many seconds as `retry-after` says.',
+  },
+  content_damaged: {
+    when: 'the stored bytes of a content are missing, cut, or not those of its address; they are never served',
+    remedy:
+      'Publish the same bytes again, which repairs them; or tell the operator, for whom `tenon admin verify` lists all that is damaged.',
   },
   storage_full: { when: 'the server has no room left', remedy: 'Tell the operator.' },
 };

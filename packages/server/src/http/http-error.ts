@@ -17,6 +17,6 @@ export class HttpError extends DomainError {
 }
 
 /** The service can't do this now; the client may come back after so many seconds. */
-export function unavailable(message: string, retryAfterSeconds: number): HttpError {
-  return new HttpError('unavailable', message, { 'retry-after': String(retryAfterSeconds) });
+export function unavailable(message: string, retryAfterSeconds: number, cause?: unknown): HttpError {
+  return new HttpError('unavailable', message, { 'retry-after': String(retryAfterSeconds) }, { cause });
 }

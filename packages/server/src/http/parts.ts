@@ -32,7 +32,7 @@ export interface Parts {
   readonly uses: UseLog;
   readonly workers: ModuleWorkers;
   readonly news: NewsFeed;
-  /** Streams of news, by who follows what. */
+  /** Streams of news, by account. */
   readonly newsStreams: SharedSlots;
   readonly contents: ContentCache;
   readonly draining: Draining;
@@ -52,8 +52,6 @@ export interface Parts {
   /** Logins with a device's code that are begun, by client address. */
   readonly deviceLogins: RateLimiter;
   readonly devicePolls: DevicePolls;
-  /** Accounts made where sign-up is open, by client address. */
-  readonly signUps: RateLimiter;
   /** The pages; `undefined` when they are not built. */
   readonly console: ConsoleFiles | undefined;
   /** The description of the routes that are served, as JSON. */

@@ -1,7 +1,8 @@
 import { type ErrorCode, errorCodes, type Problem, problem } from '@tenon/protocol';
+import { TooManyAttemptsError } from '../domain/attempts.ts';
 import { DomainError } from '../domain/errors.ts';
-import { TooManyGuessesError } from '../domain/guesses.ts';
 import { ConflictError, StorageFullError, UnavailableError } from '../domain/ports.ts';
+import { DamagedContentError } from '../domain/stored-contents.ts';
 import { challenge } from './authenticate.ts';
 import type { ErrorForm } from './error-form.ts';
 import { HttpError } from './http-error.ts';
@@ -47,7 +48,7 @@ export const problemForm: ErrorForm = {
 };
 
 function ownHeaders(error: DomainError): Readonly<Record<string, string>> {
-  if (error instanceof TooManyGuessesError) return { 'retry-after': String(error.retryAfterSeconds) };
+  if (error instanceof TooManyAttemptsError) return { 'retry-after': String(error.retryAfterSeconds) };
   return error instanceof HttpError ? error.headers : {};
 }
 
@@ -73,6 +74,13 @@ export function asDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   if (error instanceof StorageFullError) {
     return new DomainError('storage_full', 'The server has no room left for this.', { cause: error });
+  }
+  if (error instanceof DamagedContentError) {
+    return new DomainError(
+      'content_damaged',
+      'The stored bytes of this content are missing or damaged. Publishing the same bytes again repairs them.',
+      { cause: error },
+    );
   }
   if (error instanceof ConflictError) {
     return new DomainError('conflict', 'Somebody else changed the same thing at the same time. Look, and try again.', {

@@ -5,6 +5,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { PageOf } from '../domain/paging.ts';
 import type { Page } from '../domain/ports.ts';
 import { describeFaults } from './bodies/json-body.ts';
+import { ListResponse } from './list-response.ts';
 
 export type QueryReader = (raw: Readonly<Record<string, unknown>>) => Record<string, unknown>;
 
@@ -39,8 +40,7 @@ export function toPage({ limit, cursor }: PageQuery): Page {
   return { limit, after: cursor };
 }
 
-/** A list as it goes over the wire. */
-export function toList<T, W>(page: PageOf<T>, toWire: (item: T) => W): { objects: W[]; nextCursor?: string } {
-  const objects = page.items.map(toWire);
-  return page.next === undefined ? { objects } : { objects, nextCursor: page.next };
+/** A page of a list as it goes over the wire. */
+export function toList<T>(page: PageOf<T>, toWire: (item: T) => unknown): ListResponse {
+  return new ListResponse([page.items], toWire, page.next);
 }

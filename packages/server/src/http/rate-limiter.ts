@@ -6,7 +6,6 @@ const maxKeys = 100_000;
 /** A rate limiter of this process. */
 export interface RateCounter extends RateLimiter {
   take(key: string): number;
-  check(key: string): number;
 }
 
 /**
@@ -40,9 +39,6 @@ export function createRateLimiter(perSecond: number, burst: number, clock: Clock
       if (paidAtMs.size >= maxKeys) forgetIdle(nowMs);
       paidAtMs.set(key, Math.max(nowMs, paidAtMs.get(key) ?? 0) + costMs);
       return 0;
-    },
-    check(key) {
-      return Math.ceil(waitMs(key, clock()) / 1000);
     },
     give(key) {
       const paid = paidAtMs.get(key);

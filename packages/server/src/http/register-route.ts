@@ -5,6 +5,7 @@ import type {
   HookHandlerDoneFunction,
   RouteHandlerMethod,
 } from 'fastify';
+import { runAsCaller } from '../domain/caller.ts';
 import type { Moment } from '../domain/memories/touch-log.ts';
 import { accountOf } from './account-of.ts';
 import { lineOf } from './answer-error.ts';
@@ -12,8 +13,9 @@ import { admit, rateLimited } from './authenticate.ts';
 import { createBodyMemory } from './bodies/body-memory.ts';
 import type { BodySource } from './bodies/body-reader.ts';
 import { parseMediaType } from './bodies/media-type.ts';
-import { networkOf } from './client-address.ts';
 import { corsHeaders, isForAnyOrigin } from './cors.ts';
+import { callerOf, countTextHook } from './count-response.ts';
+import { ListResponse, sendList } from './list-response.ts';
 import type { Parts } from './parts.ts';
 import { createQueryReader, type QueryReader } from './query.ts';
 import type { Access, Admission, Call, Route } from './route.ts';
@@ -42,6 +44,7 @@ export function registerRoute(app: FastifyInstance, parts: Parts, route: Route):
     config: { isForAnyOrigin: isForAnyOrigin(route), errorForm: route.errorForm },
     onRequest: admissionHook(parts, route, readQuery),
     ...(isLogged(parts, method) ? { onResponse: logHook(parts) } : {}),
+    onSend: countTextHook(parts, admissionOf),
     handler: body === undefined ? plainHandler(parts, route, readQuery) : bodyHandler(parts, route, readQuery),
   });
 }
@@ -98,10 +101,21 @@ function toCall(request: FastifyRequest, readQuery: QueryReader | undefined, bod
 }
 
 function plainHandler(parts: Parts, route: Route, readQuery: QueryReader | undefined): RouteHandlerMethod {
-  return (request, reply) => {
+  return async (request, reply) => {
     prepare(route, request, reply);
-    return route.handle(parts, toCall(request, readQuery, undefined), reply);
+    const call = toCall(request, readQuery, undefined);
+    const handle = async (): Promise<unknown> => route.handle(parts, call, reply);
+    // What only reads waits in no fair queue.
+    const answer = await (route.method === 'GET'
+      ? handle()
+      : runAsCaller(callerOf(parts, call.admission, request), handle));
+    return answer instanceof ListResponse ? sendList(parts, call.admission, request, reply, answer) : answer;
   };
+}
+
+/** What a caller was let in with; nothing for one who was refused. */
+function admissionOf(request: FastifyRequest): Admission {
+  return (request as Partial<AdmittedRequest>)[admitted]?.admission ?? {};
 }
 
 function bodyHandler(parts: Parts, route: Route, readQuery: QueryReader | undefined): RouteHandlerMethod {
@@ -113,7 +127,8 @@ function bodyHandler(parts: Parts, route: Route, readQuery: QueryReader | undefi
       const body = await route.body?.read(source);
       // A body may take minutes to come, and what let its sender in be taken away meanwhile.
       const admission = await admit(parts, route.access, request, true);
-      return await route.handle(parts, { ...call, admission, body }, reply);
+      const caller = callerOf(parts, admission, request);
+      return await runAsCaller(caller, () => route.handle(parts, { ...call, admission, body }, reply));
     } finally {
       source.end();
     }
@@ -136,8 +151,7 @@ function bodySource(
   request: FastifyRequest,
   reply: FastifyReply,
 ): BodySource & { end(): void } {
-  const account = accountOf(admission);
-  const lease = parts.bodyBudget.lease(account ?? networkOf(parts.clients.of(request.raw)));
+  const lease = parts.bodyBudget.lease(callerOf(parts, admission, request));
   const memory = createBodyMemory(Number(request.headers['content-length'] ?? 0));
   // An answer may be as large as the body was. And who goes away may leave work behind that has begun.
   let waitsFor = 2;
@@ -151,7 +165,7 @@ function bodySource(
     message: request.raw,
     mediaType: parseMediaType(request.headers['content-type'] ?? '')?.type ?? '',
     limits: parts.settings,
-    mayBeSlow: account !== undefined,
+    mayBeSlow: accountOf(admission) !== undefined,
     lease,
     memory,
     end() {

@@ -1,5 +1,6 @@
 import type { ContentAddress } from '@tenon/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { notFound } from '../domain/errors.ts';
 import type { ByteRange } from '../domain/ports.ts';
 import { lineOf } from './answer-error.ts';
 import { goneSignal } from './client-gone.ts';
@@ -62,7 +63,7 @@ export async function sendContent(
   }
   const kept = await parts.contents.small(address);
   const size = kept?.length ?? (await parts.contents.size(address));
-  if (size === undefined) throw missingBlob();
+  if (size === undefined) throw notFound('content'); // deleted since it was allowed
   const isHead = request.method === 'HEAD';
   const range = isHead ? undefined : evaluateRange(request.headers, size, etag);
   if (range === 'not_satisfiable') {
@@ -95,14 +96,9 @@ async function sendStream(
   // One piece of memory for all chunks: pieces that come and go cost more than reading and sending them.
   const scratch = Buffer.allocUnsafeSlow(Math.min(scratchBytes, range.last - range.first + 1));
   const chunks = await parts.contents.open(address, range, goneSignal(reply.raw), scratch);
-  if (chunks === undefined) throw missingBlob();
+  if (chunks === undefined) throw notFound('content');
   reply.raw.setTimeout(parts.settings.idleTimeoutMs, () => reply.raw.destroy());
   return sendChunks(reply, chunks, (error) =>
     parts.log.error({ err: error, ...lineOf(parts, reply.request) }, 'a content could not be read to its end'),
   );
-}
-
-/** The metadata names bytes that the blob store lacks: the server's fault, and never an empty answer. */
-function missingBlob(): Error {
-  return new Error('The metadata names a content that the blob store does not have');
 }

@@ -36,7 +36,7 @@ export interface NewsRequest {
  * Answers with a stream of news that ends when the client goes, may no longer, or takes nothing for too long; or the server
  * stops.
  *
- * @throws HttpError `rate_limited` for one stream too many of a token, `unavailable` for one too many of all
+ * @throws HttpError `rate_limited` for one stream too many of an account, `unavailable` for one too many of all
  */
 export async function sendNews(
   parts: Parts,
@@ -46,7 +46,7 @@ export async function sendNews(
 ): Promise<FastifyReply> {
   reply.headers(eventStreamHeaders);
   if (request.method === 'HEAD') return reply.send();
-  const giveBack = await takeSlot(parts, actor, app);
+  const giveBack = await takeSlot(parts, actor);
   // Whoever went away while it was looked up what they may: nobody would tell that again, and give their place back.
   if (reply.raw.destroyed || parts.news.isClosed) giveBack();
   if (reply.raw.destroyed) return reply.send();
@@ -70,10 +70,10 @@ export async function sendNews(
   return reply.send(Readable.from(textOf(parts, request, steps, isAsked), { objectMode: false, highWaterMark }));
 }
 
-async function takeSlot({ newsStreams }: Parts, actor: Actor, { id }: AppAccess['app']): Promise<() => void> {
-  const slot = await newsStreams.take(`${usedBy(actor)} ${id}`);
+async function takeSlot({ newsStreams }: Parts, { userId }: Actor): Promise<() => void> {
+  const slot = await newsStreams.take(userId);
   if (slot === 'taken by key') {
-    throw rateLimited('Too many streams of this application’s news are open with this token.', retryAfterSeconds);
+    throw rateLimited('Too many streams of news are open with this account.', retryAfterSeconds);
   }
   if (slot === 'all taken') throw unavailable('Too many streams of news are open.', retryAfterSeconds);
   return slot;

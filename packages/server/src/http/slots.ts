@@ -13,6 +13,10 @@ export interface Slots extends SharedSlots {
   take(key: string): Slot;
 }
 
+/**
+ * A key has at most `maxPerKey` places, and beyond its first one no more than are left free for others: however many keys one client has,
+ * the last places go to keys that have few.
+ */
 export function createSlots(max: number, maxPerKey: number): Slots {
   const taken = new Map<string, number>();
   let all = 0;
@@ -20,7 +24,8 @@ export function createSlots(max: number, maxPerKey: number): Slots {
     take(key) {
       const ofKey = taken.get(key) ?? 0;
       if (ofKey >= maxPerKey) return 'taken by key';
-      if (all >= max) return 'all taken';
+      const left = max - all - 1;
+      if (left < 0 || (ofKey > 0 && ofKey + 1 > left)) return 'all taken';
       all++;
       taken.set(key, ofKey + 1);
       let isGiven = false;

@@ -7,6 +7,7 @@ import {
   type Guest,
   type Invitation,
   type Member,
+  type MemberInvitation,
   type OneTimeLinkInfo,
   type Plugin,
   pluginId,
@@ -16,16 +17,17 @@ import {
   type Version,
   type VersionSummary,
   type GuestBinding as WireGuestBinding,
+  type Withdrawal,
 } from '@tenon/protocol';
 import type { Actor, AppAccess } from '../domain/access.ts';
 import type { Account as AccountWithEmail } from '../domain/accounts.ts';
-import type { NamedMember } from '../domain/apps.ts';
-import type { GuestWithUsers, InvitationWithKey } from '../domain/guests.ts';
+import type { GuestWithUsers } from '../domain/guests.ts';
 import { invitationStatus } from '../domain/invitations.ts';
+import type { NamedMember } from '../domain/members.ts';
 import type { OneTimeLinkSummary } from '../domain/one-time-links.ts';
 import { standingOf } from '../domain/plugin-status.ts';
 import type { PluginWithBindings } from '../domain/plugins.ts';
-import type { AwaitingVersion, GuestBinding } from '../domain/ports.ts';
+import type { AwaitingVersion, GuestBinding, GuestInvitation, TeamInvitation } from '../domain/ports.ts';
 import type {
   ApiKeyRecord,
   ExtensionPointRecord,
@@ -35,6 +37,10 @@ import type {
 } from '../domain/records.ts';
 import type { Trial, TriedVersion } from '../domain/schema-trial.ts';
 import type { VersionWithGuests } from '../domain/versions.ts';
+import type { NamedWithdrawal } from '../domain/withdrawals.ts';
+import { createParsedSchemas } from './parsed-schemas.ts';
+
+const schemaOf = createParsedSchemas();
 
 /** What the store keeps, as it goes over the wire. */
 
@@ -58,8 +64,8 @@ export function toApp({ app, role, guests }: AppAccess): App {
 }
 
 export function toMember(member: NamedMember): Member {
-  const { userId, userName, role, createdAtMs } = member;
-  return { userId, name: userName, role, createdAt: time(createdAtMs) };
+  const { userId, userName, role, guests, createdAtMs } = member;
+  return { userId, name: userName, role, guestIds: guests.map(({ id }) => id), createdAt: time(createdAtMs) };
 }
 
 export function toExtensionPoint(extensionPoint: ExtensionPointRecord): ExtensionPoint {
@@ -68,7 +74,7 @@ export function toExtensionPoint(extensionPoint: ExtensionPointRecord): Extensio
     id,
     appId,
     name,
-    schema: JSON.parse(schemaJson) as ExtensionPoint['schema'],
+    schema: schemaOf(schemaJson),
     requiresApproval,
     limits,
     createdAt: time(createdAtMs),
@@ -85,7 +91,7 @@ export function toSchemaTrial({
   unreadable,
 }: Trial): SchemaTrial {
   return {
-    schema: JSON.parse(schemaJson) as ExtensionPoint['schema'],
+    schema: schemaOf(schemaJson),
     limits,
     checked,
     breaking: breakingCount,
@@ -117,13 +123,28 @@ export function toGuest({ guest, users }: GuestWithUsers): Guest {
   };
 }
 
-export function toInvitation(invitation: InvitationWithKey, nowMs: number): Invitation {
+export function toInvitation(invitation: GuestInvitation, nowMs: number): Invitation {
   const { id, guestId, guestKey, email, name, createdAtMs, expiresAtMs, settledAtMs } = invitation;
   return {
     id,
     guestId,
     guestKey,
     status: invitationStatus(invitation, nowMs),
+    email,
+    name,
+    createdAt: time(createdAtMs),
+    expiresAt: time(expiresAtMs),
+    settledAt: timeOrNull(settledAtMs),
+  };
+}
+
+export function toMemberInvitation(invitation: TeamInvitation, nowMs: number): MemberInvitation {
+  const { id, role, createdBy, inviterName, email, name, createdAtMs, expiresAtMs, settledAtMs } = invitation;
+  return {
+    id,
+    role,
+    status: invitationStatus(invitation, nowMs),
+    invitedBy: { userId: createdBy, name: inviterName },
     email,
     name,
     createdAt: time(createdAtMs),
@@ -179,6 +200,12 @@ export function toApproval(awaiting: VersionWithGuests<AwaitingVersion>): Approv
   };
 }
 
+export function toWithdrawal(of: NamedWithdrawal): Withdrawal {
+  const { contentAddress, userId, userName, name, state, reason, atMs } = of;
+  const user = { id: userId, name: userName };
+  return { contentAddress, user, pluginName: name, state, reason, withdrawnAt: time(atMs) };
+}
+
 export function toGuestBinding(binding: GuestBinding): WireGuestBinding {
   const { extensionPointId, userId, userName, name, block } = binding;
   return {
@@ -208,8 +235,9 @@ export function toTokenInfo(token: TokenRecord): TokenInfo {
   };
 }
 
-export function toApiKeyInfo({ id, name, createdAtMs, lastUsedAtMs }: ApiKeyRecord): ApiKeyInfo {
-  return { id, name, createdAt: time(createdAtMs), lastUsedAt: timeOrNull(lastUsedAtMs) };
+export function toApiKeyInfo({ id, name, createdAtMs, expiresAtMs, lastUsedAtMs }: ApiKeyRecord): ApiKeyInfo {
+  const times = { createdAt: time(createdAtMs), expiresAt: time(expiresAtMs), lastUsedAt: timeOrNull(lastUsedAtMs) };
+  return { id, name, ...times };
 }
 
 export function toAccount({ user, email, isOperator }: AccountWithEmail): Account {

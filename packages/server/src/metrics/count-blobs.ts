@@ -56,30 +56,31 @@ export function countBlobs(blobs: BlobStore, registry: Registry): BlobStore {
 
   return {
     ...blobs,
-    async put(address, bytes) {
-      await counted('put', () => blobs.put(address, bytes));
+    async put(key, bytes) {
+      await counted('put', () => blobs.put(key, bytes));
       written.value += bytes.length;
     },
-    size: (address) =>
-      counted(
-        'size',
-        () => blobs.size(address),
-        (size) => (size === undefined ? 'missing' : 'done'),
-      ),
-    async open(address, range, signal, scratch) {
-      const open = () => blobs.open(address, range, signal, scratch);
+    size: (key) => counted('size', () => blobs.size(key), whetherThere),
+    stat: (key) => counted('size', () => blobs.stat(key), whetherThere),
+    async open(key, range, signal, scratch) {
+      const open = () => blobs.open(key, range, signal, scratch);
       const chunks = await counted('open', open, (found) => (found === undefined ? 'missing' : 'begun'));
       return chunks && toTheEnd('open', chunks, countRead);
     },
-    delete: (address) =>
+    delete: (key) =>
       counted(
         'delete',
-        () => blobs.delete(address),
+        () => blobs.delete(key),
         (wasThere) => (wasThere ? 'done' : 'missing'),
       ),
     list: () => toTheEnd('list', blobs.list(), () => {}),
     ping: (signal) => counted('ping', () => blobs.ping(signal)),
+    pingWrite: (signal) => counted('ping', () => blobs.pingWrite(signal)),
   };
+}
+
+function whetherThere(found: unknown): Outcome {
+  return found === undefined ? 'missing' : 'done';
 }
 
 function outcomeOf(error: unknown): Outcome {

@@ -9,7 +9,7 @@ export interface Definition {
   readonly together?: 'sum' | 'least' | 'each';
 }
 
-/** From what is answered from memory to what a worker thread or a slow store takes. */
+/** From what is answered from memory to what a worker or a slow store takes. */
 export const secondsBuckets: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
@@ -82,19 +82,19 @@ export const definitions = {
     labels: ['action'],
     help: 'changes that were committed here, by their action in the audit trail; `plugin.publish` is a publish',
   },
-  tenon_thread_tasks_total: {
+  tenon_worker_tasks_total: {
     type: 'counter',
     labels: ['pool', 'task', 'outcome'],
-    help: 'what was asked of the threads for modules (`check`, `compare`, `instrument`, `report`) and passwords (`hash`, `verify`); `done` is what a thread answered, a refusal of the module included',
+    help: 'what was asked of the workers for modules (`check`, `compare`, `instrument`, `report`) and passwords (`hash`, `verify`); `done` is what a worker answered, a refusal of the module included',
   },
-  tenon_thread_task_duration_seconds: {
+  tenon_worker_task_duration_seconds: {
     type: 'histogram',
     labels: ['pool', 'task'],
     buckets: secondsBuckets,
     help: 'how long such tasks took, waiting included',
   },
-  tenon_thread_tasks_queued: { type: 'gauge', labels: ['pool'], help: 'tasks that wait for a thread' },
-  tenon_thread_tasks_running: { type: 'gauge', labels: ['pool'], help: 'tasks that a thread is at' },
+  tenon_worker_tasks_queued: { type: 'gauge', labels: ['pool'], help: 'tasks that wait for a worker' },
+  tenon_worker_tasks_running: { type: 'gauge', labels: ['pool'], help: 'tasks that a worker is at' },
 
   tenon_store_transactions_total: {
     type: 'counter',
@@ -140,6 +140,11 @@ export const definitions = {
     type: 'counter',
     labels: [],
     help: 'bytes that were put in the store of plugins',
+  },
+  tenon_damaged_contents_total: {
+    type: 'counter',
+    labels: ['damage'],
+    help: 'how often a content was asked for whose stored bytes were `missing`, had another `size` or another `digest`: never served, and an error in the log each time',
   },
   tenon_content_cache_requests_total: {
     type: 'counter',

@@ -1,6 +1,7 @@
 import process from 'node:process';
 import type { Context } from '../domain/context.ts';
 import type { Store } from '../domain/ports.ts';
+import type { Damage, DamagedContentError } from '../domain/stored-contents.ts';
 import type { Parts } from '../http/parts.ts';
 import type { StoreSettings } from '../open-stores.ts';
 import { version } from '../version.ts';
@@ -13,8 +14,10 @@ import { createRegistry, type Registry } from './registry.ts';
 export interface Metrics {
   readonly registry: Registry;
   readonly requests: RequestCounts;
-  /** Counts the tasks of a pool of threads. */
+  /** Counts the tasks of a pool of workers. */
   tasksOf(pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd>;
+  /** Counts contents that could not be served. */
+  readonly onDamage: (error: Pick<DamagedContentError, 'damage'>) => void;
   /** Has read at each scrape what the parts know by themselves. */
   watch(data: Watched, parts: Pick<Parts, 'contents' | 'newsStreams'>): void;
   /** Has read at each scrape what became of spans, where requests are traced. */
@@ -44,14 +47,19 @@ export function createMetrics(settings: StoreSettings, listRoute: string, isServ
     blobs: settings.s3Bucket === undefined ? 'folder' : 's3',
   };
   registry.atScrape('tenon_build_info', () => [{ labels: { version, node: process.version, ...kept }, value: 1 }]);
+  const ofDamage = (damage: Damage) => registry.counter('tenon_damaged_contents_total', { damage });
+  for (const damage of ['missing', 'size', 'digest'] as const) ofDamage(damage);
   registry.atScrape('tenon_processes', () => [{ labels: {}, value: 1 }]);
   return {
     registry,
     requests: createRequestCounts(registry, listRoute),
     tasksOf: (pool) => (task, outcome, durationMs) => {
       const { kind } = task;
-      registry.counter('tenon_thread_tasks_total', { pool, task: kind, outcome }).value++;
-      registry.histogram('tenon_thread_task_duration_seconds', { pool, task: kind }).observe(durationMs / 1000);
+      registry.counter('tenon_worker_tasks_total', { pool, task: kind, outcome }).value++;
+      registry.histogram('tenon_worker_task_duration_seconds', { pool, task: kind }).observe(durationMs / 1000);
+    },
+    onDamage({ damage }) {
+      ofDamage(damage).value++;
     },
     watch: (data, parts) => watch(registry, data, parts),
     watchSpans(counts) {
@@ -75,11 +83,11 @@ function watch(
     { labels: { pool: 'passwords' }, value: of(passwords.load) },
   ];
   registry.atScrape(
-    'tenon_thread_tasks_queued',
+    'tenon_worker_tasks_queued',
     ofPools(({ queued }) => queued),
   );
   registry.atScrape(
-    'tenon_thread_tasks_running',
+    'tenon_worker_tasks_running',
     ofPools(({ running }) => running),
   );
   registry.atScrape('tenon_news_streams', () => [{ labels: {}, value: newsStreams.taken }]);

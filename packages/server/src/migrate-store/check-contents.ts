@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ContentAddress } from '@tenon/protocol';
+import { type BlobKey, blobKey, parseBlobKey } from '../domain/housekeeping/blob-key.ts';
 import type { NamedContent } from '../domain/housekeeping/ports.ts';
 import { type BlobStore, UnavailableError } from '../domain/ports.ts';
 import { queries } from '../store/kysely/queries.ts';
@@ -41,13 +42,19 @@ export async function demandContents(
     await several(page, isHashed ? contentsAtOnce : sizesAtOnce, async (content) => {
       onContent();
       await demandSize(blobs, content);
-      if (isHashed && !(await isRight(blobs, content.address))) throw differs(content.address, 'are others');
+      if (isHashed && !(await isRight(blobs, keyOf(content)))) throw differs(content.address, 'are others');
     });
   }
 }
 
-async function demandSize(blobs: BlobStore, { address, minSize, maxSize }: NamedContent): Promise<void> {
-  const size = await blobs.size(address);
+/** The key of the object that a content has in both stores. */
+export function keyOf({ address, generation }: NamedContent): BlobKey {
+  return blobKey({ address, generation: generation ?? '' });
+}
+
+async function demandSize(blobs: BlobStore, content: NamedContent): Promise<void> {
+  const { address, minSize, maxSize } = content;
+  const size = await blobs.size(keyOf(content));
   if (size === undefined) throw differs(address, 'are gone');
   if (size !== minSize || size !== maxSize) throw differs(address, `are ${size}, and not ${maxSize}`);
 }
@@ -57,8 +64,8 @@ function differs(address: ContentAddress, what: string): MigrateStoreError {
 }
 
 /** Whether the bytes that lie there are those of the address. */
-export async function isRight(blobs: BlobStore, address: ContentAddress): Promise<boolean> {
-  const chunks = await blobs.open(address);
+export async function isRight(blobs: BlobStore, key: BlobKey): Promise<boolean> {
+  const chunks = await blobs.open(key);
   if (chunks === undefined) return false;
   const hash = createHash('sha256');
   try {
@@ -67,5 +74,5 @@ export async function isRight(blobs: BlobStore, address: ContentAddress): Promis
     if (error instanceof UnavailableError) throw error;
     return false; // stores that hash what they read say so by throwing
   }
-  return hash.digest('base64url') === address;
+  return hash.digest('base64url') === parseBlobKey(key).address;
 }

@@ -1,4 +1,4 @@
-import type { ContentAddress } from '@tenon/protocol';
+import { type BlobKey, parseBlobKey } from '../domain/housekeeping/blob-key.ts';
 import { freezesOf, setFreeze } from '../store/kysely/freeze.ts';
 import type { Db } from '../store/kysely/schema.ts';
 import { copiedTables } from '../store/kysely/tables.ts';
@@ -13,7 +13,7 @@ import { rowsOf } from './rows.ts';
  * @returns the contents that are in the target already
  * @throws MigrateStoreError; the source is as it was then, and so is a target that holds something
  */
-export async function claimTarget(source: End, target: End): Promise<Set<ContentAddress>> {
+export async function claimTarget(source: End, target: End): Promise<Set<BlobKey>> {
   if (source.place.metadata === target.place.metadata) throw sameStore();
   const [ofSource, ofTarget] = [await freezesOf(source.metadata.db), await freezesOf(target.metadata.db)];
   const isResumed = ofTarget.some(({ kind, holder }) => kind === 'arriving' && holder === source.place.metadata);
@@ -58,7 +58,9 @@ async function demandEmpty(db: Db): Promise<void> {
 
 async function demandNoBytes(source: End, target: End): Promise<void> {
   if (source.place.blobs === target.place.blobs) return;
-  for await (const address of target.blobs.list()) throw notEmpty(`there are bytes in it, of ${address} for one`);
+  for await (const key of target.blobs.list()) {
+    throw notEmpty(`there are bytes in it, of ${parseBlobKey(key).address} for one`);
+  }
 }
 
 /** Two names of an empty database are told apart from two databases by what is written into one. */
@@ -66,7 +68,7 @@ async function demandOther(source: End): Promise<void> {
   if ((await freezesOf(source.metadata.db)).some(({ kind }) => kind === 'arriving')) throw sameStore();
 }
 
-async function contentsOf(source: End, target: End, isResumed: boolean): Promise<Set<ContentAddress>> {
+async function contentsOf(source: End, target: End, isResumed: boolean): Promise<Set<BlobKey>> {
   const isShared = source.place.blobs === target.place.blobs;
   return isResumed || isShared ? new Set(await Array.fromAsync(target.blobs.list())) : new Set();
 }

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { ContentAddress } from '@tenon/protocol';
+import { type BlobKey, parseBlobKey } from '../domain/housekeeping/blob-key.ts';
+import type { NamedContent } from '../domain/housekeeping/ports.ts';
 import type { BlobStore } from '../domain/ports.ts';
 import { queries } from '../store/kysely/queries.ts';
 import type { Db } from '../store/kysely/schema.ts';
-import { contentsAtOnce, isRight, pageSize } from './check-contents.ts';
+import { contentsAtOnce, isRight, keyOf, pageSize } from './check-contents.ts';
 import type { End } from './end.ts';
 import { MigrateStoreError } from './errors.ts';
 import { several } from './several.ts';
@@ -28,23 +30,25 @@ export type ContentCopier = (db: Db, options: CopyContentsOptions) => Promise<Co
 export function createContentCopier(
   source: Pick<End, 'blobs'>,
   target: Pick<End, 'blobs'>,
-  present: ReadonlySet<ContentAddress>,
+  present: ReadonlySet<BlobKey>,
 ): ContentCopier {
-  const done = new Map<ContentAddress, number>();
-  const copy = async (address: ContentAddress, { isFrozen, onContent }: CopyContentsOptions): Promise<void> => {
-    const isThere = present.has(address) && (await isRight(target.blobs, address));
-    const bytes = await readWhole(source.blobs, address);
+  const done = new Map<BlobKey, number>();
+  const copy = async (content: NamedContent, { isFrozen, onContent }: CopyContentsOptions): Promise<void> => {
+    const { address } = content;
+    const key = keyOf(content);
+    const isThere = present.has(key) && (await isRight(target.blobs, key));
+    const bytes = await readWhole(source.blobs, key);
     if (bytes === undefined) {
       if (!isFrozen) return; // deleted with its versions meanwhile
       throw new MigrateStoreError('damaged_data', `The bytes of ${address} are missing, and a version names them.`);
     }
     if (!isThere) {
-      await target.blobs.put(address, bytes);
-      if (!(await isRight(target.blobs, address))) {
+      await target.blobs.put(key, bytes);
+      if (!(await isRight(target.blobs, key))) {
         throw new MigrateStoreError('differs', `The bytes of ${address} did not arrive as they were sent.`);
       }
     }
-    done.set(address, bytes.length);
+    done.set(key, bytes.length);
     onContent(bytes.length);
   };
   return async (db, options) => {
@@ -54,10 +58,10 @@ export function createContentCopier(
       const page = await queries(db).namedContents({ after, limit: pageSize });
       after = page.at(-1)?.address;
       if (after === undefined) return { contents, bytes };
-      const waiting = page.filter(({ address }) => !done.has(address));
-      await several(waiting, contentsAtOnce, ({ address }) => copy(address, options));
-      for (const { address } of page) {
-        const size = done.get(address);
+      const waiting = page.filter((content) => !done.has(keyOf(content)));
+      await several(waiting, contentsAtOnce, (content) => copy(content, options));
+      for (const content of page) {
+        const size = done.get(keyOf(content));
         if (size === undefined) continue;
         contents++;
         bytes += size;
@@ -66,9 +70,10 @@ export function createContentCopier(
   };
 }
 
-async function readWhole(blobs: BlobStore, address: ContentAddress): Promise<Uint8Array | undefined> {
-  const chunks = await blobs.open(address);
+async function readWhole(blobs: BlobStore, key: BlobKey): Promise<Uint8Array | undefined> {
+  const chunks = await blobs.open(key);
   if (chunks === undefined) return undefined;
+  const { address } = parseBlobKey(key);
   const bytes = Buffer.concat(await Array.fromAsync(chunks));
   if (addressOf(bytes) === address) return bytes;
   throw new MigrateStoreError(

@@ -8,6 +8,9 @@ const tickMs = 5_000;
 /** How often this process tells the others of itself: with every so many ticks. */
 const ticksPerBeat = 3;
 
+/** By how much the clocks of this process and of the database may differ before it is logged, in milliseconds. */
+const clocksDifferMs = 5_000;
+
 /** Tells the other processes of this one now and then, by the store that they share. */
 export interface Beats {
   /** Tells them now. Never rejects. */
@@ -17,14 +20,30 @@ export interface Beats {
 }
 
 /** Begins to note what comes; the first beat is the caller's to ask for. What can't be written is logged once, until something can. */
-export function startBeats({ store }: Pick<Context, 'store'>, own: OwnProcessWatch, log: Logger): Beats {
+export function startBeats(
+  { store, clock }: Pick<Context, 'store' | 'clock'>,
+  own: OwnProcessWatch,
+  log: Logger,
+): Beats {
   let isFailing = false;
+  let clocksDiffer = false;
   let last: Promise<void> = Promise.resolve();
+  const compareClocks = (beganAtMs: number, databaseMs: number | undefined, endedAtMs: number): void => {
+    if (databaseMs === undefined) return;
+    const aheadMs = Math.max(0, beganAtMs - databaseMs) || Math.min(0, endedAtMs - databaseMs);
+    const differ = Math.abs(aheadMs) > clocksDifferMs;
+    if (differ && !clocksDiffer) {
+      log.warn({ aheadMs }, "this machine's clock and the database's differ: tokens and invitations end by the former");
+    }
+    clocksDiffer = differ;
+  };
   const write = async (): Promise<void> => {
     try {
       const { id, node, pid, version, startedAtMs } = own;
       const reportJson = JSON.stringify(await own.report());
+      const beganAtMs = clock();
       await store.write((tx) => tx.putProcess({ id, node, pid, version, startedAtMs, reportJson }));
+      compareClocks(beganAtMs, (await store.read.processes()).find((seen) => seen.id === id)?.lastSeenAtMs, clock());
       isFailing = false;
     } catch (error) {
       if (!isFailing) log.warn({ err: error }, 'how this process is could not be told to the others');

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { newId, type ProcessReport } from '@tenon/protocol';
-import type { Readiness } from '../domain/readiness.ts';
+import type { Readiness, StoreFailure } from '../domain/readiness.ts';
 import type { OwnProcess } from '../domain/status/read.ts';
 import type { RequestCounts } from '../metrics/count-requests.ts';
 import { version } from '../version.ts';
@@ -47,7 +47,7 @@ export function watchOwnProcess(observed: Observed): OwnProcessWatch {
     version,
     startedAtMs: observed.startedAtMs,
     async report(): Promise<ProcessReport> {
-      const failures = await readiness.failures();
+      const [failures, writeFailures] = await Promise.all([readiness.failures(), readiness.writeFailures()]);
       const { rss, heapUsed } = process.memoryUsage();
       const { seconds, kinds } = activity.recent();
       const { untilMsAgo, minutes } = activity.history();
@@ -55,7 +55,7 @@ export function watchOwnProcess(observed: Observed): OwnProcessWatch {
       return {
         nodeVersion: process.versions.node,
         isReady: failures.length === 0 && !draining.isOn(),
-        reasons: failures.map(({ store, reason }) => `the ${store} ${reason}`),
+        reasons: reasonsOf(failures.length > 0 ? failures : writeFailures),
         isStopping: draining.isOn(),
         memory: { residentBytes: rss, heapBytes: heapUsed, contentCacheBytes: contents.usage.bytes },
         eventLoop: { busy: Math.min(1, Math.max(0, round(busy))), ...delay.read() },
@@ -110,4 +110,8 @@ function watchDelay() {
     },
     close: () => void delay.disable(),
   };
+}
+
+function reasonsOf(failures: readonly StoreFailure[]): string[] {
+  return failures.map(({ store, reason }) => `the ${store} ${reason}`);
 }

@@ -25,15 +25,16 @@ export function traceBlobs(blobs: BlobStore, tracer: Tracer, kind: 'folder' | 's
 
   return {
     ...blobs,
-    put(address, bytes) {
+    put(key, bytes) {
       const sized = { ...options, attributes: { ...options.attributes, 'tenon.blobs.bytes': bytes.length } };
-      return tracer.within('blobs.put', sized, () => blobs.put(address, bytes), errorTypeOf);
+      return tracer.within('blobs.put', sized, () => blobs.put(key, bytes), errorTypeOf);
     },
-    size: (address) => tracer.within('blobs.size', options, () => blobs.size(address), errorTypeOf),
+    size: (key) => tracer.within('blobs.size', options, () => blobs.size(key), errorTypeOf),
+    stat: (key) => tracer.within('blobs.size', options, () => blobs.stat(key), errorTypeOf),
     async open(...question) {
       const chunks = await tracer.within('blobs.open', options, () => blobs.open(...question), errorTypeOf);
       return chunks && (tracer.isTracing() ? read(chunks) : chunks);
     },
-    delete: (address) => tracer.within('blobs.delete', options, () => blobs.delete(address), errorTypeOf),
+    delete: (key) => tracer.within('blobs.delete', options, () => blobs.delete(key), errorTypeOf),
   };
 }

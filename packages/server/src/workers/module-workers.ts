@@ -1,6 +1,8 @@
 import { DomainError } from '../domain/errors.ts';
 import type { Asker, ModuleChecker, ModuleDemands } from '../domain/ports.ts';
-import { createPool, type Parcel, type Pool, PoolError, type PoolOptions } from './pool.ts';
+import { readSchema } from '../domain/read-schema.ts';
+import { createPool, type Pool, PoolError, type PoolOptions } from './pool.ts';
+import { processWorkers } from './process-worker.ts';
 import type { Instrumented, Task, TaskResult, Tracing } from './tasks.ts';
 
 /** Thrown when the queue is full: the client may come back after so many seconds. */
@@ -9,7 +11,7 @@ export class WorkersBusyError extends Error {
   readonly retryAfterSeconds: number;
 
   constructor(retryAfterSeconds: number, cause: unknown) {
-    super('All worker threads are busy and the queue is full', { cause });
+    super('All worker processes are busy and the queue is full', { cause });
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
@@ -37,51 +39,51 @@ export interface ModuleWorkers extends ModuleChecker {
 export type PoolLoad = Pick<Pool<never, never>, 'queued' | 'running'>;
 
 export interface ModuleWorkersOptions {
-  readonly moduleThreads: number;
+  readonly moduleWorkers: number;
   readonly moduleQueue: number;
-  readonly moduleThreadMemoryMiB: number;
+  readonly moduleWorkerMemoryMiB: number;
   /** How long a task may take: so much, */
   readonly moduleTimeoutMs: number;
   /** and so much more for each MiB of the module. */
   readonly moduleTimeoutPerMiBMs: number;
 }
 
-/** Called when a thread has done a task, or will not. */
-export type OnTaskEnd = PoolOptions<{ readonly kind: string }>['onEnd'];
-
-/** A task with bytes that stay the asker's. */
-type Asked = Task extends infer One
-  ? One extends { bytes: unknown }
-    ? Omit<One, 'bytes'> & { readonly bytes: Uint8Array }
-    : One
-  : never;
+/** Called when a worker has done a task, or will not. */
+export type OnTaskEnd = PoolOptions<{ readonly kind: string }, unknown>['onEnd'];
 
 const busyRetrySeconds = 5;
 
-/** Threads that look at modules, so that no module, however large or odd, holds up the requests of others. */
+/**
+ * Processes that look at modules, so that no module, however large or odd, holds up the requests of others: V8's validator can't be
+ * interrupted in a thread, and some of its tables are the whole process's.
+ */
 export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTaskEnd): ModuleWorkers {
-  const pool = createPool<Asked, TaskResult>({
-    script: new URL('./module-worker.ts', import.meta.url),
-    size: options.moduleThreads,
+  const pool = createPool<Task, TaskResult>({
+    open: processWorkers({
+      script: new URL('./module-process.ts', import.meta.url),
+      maxHeapMiB: options.moduleWorkerMemoryMiB,
+    }),
+    size: options.moduleWorkers,
     maxQueued: options.moduleQueue,
-    maxHeapMiB: options.moduleThreadMemoryMiB,
-    pack,
     onEnd,
   });
 
-  const run = async (task: Asked, { caller, signal }: Asker): Promise<TaskResult & { ok: true }> => {
+  const run = async (task: Task, { caller, signal }: Asker): Promise<TaskResult & { ok: true }> => {
     const length = 'bytes' in task ? task.bytes.length : 0;
     const timeoutMs = options.moduleTimeoutMs + (length / 2 ** 20) * options.moduleTimeoutPerMiBMs;
     const result = await pool
       .run(task, { caller, timeoutMs, signal })
-      .catch((error: unknown) => Promise.reject(toError(error)));
-    if (!result.ok) throw new DomainError(result.refusal.code, result.refusal.message);
+      .catch((error: unknown) => Promise.reject(toError(error, task.kind)));
+    if (!result.ok) {
+      const { code, message, errors } = result.refusal;
+      throw new DomainError(code, message, errors === undefined ? {} : { errors });
+    }
     return result;
   };
 
   return {
     async check(bytes, demands, asker = {}) {
-      const result = await run({ kind: 'check', bytes, demands: demands && bare(demands) }, asker);
+      const result = await run({ kind: 'check', bytes: plain(bytes), demands: demands && bare(demands) }, asker);
       if (!('checked' in result)) throw new Error('The worker answered another question');
       return result.checked;
     },
@@ -90,13 +92,20 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
       if (!('compared' in result)) throw new Error('The worker answered another question');
       return result.compared;
     },
+    async readSchema(schema, asker = {}) {
+      // What is nested too deep for JSON to be written of it is refused by the reader, at that depth.
+      if (isDeeperThan(maxSchemaDepth, schema)) return readSchema(schema);
+      const result = await run({ kind: 'schema', schema }, asker);
+      if (!('schemaJson' in result)) throw new Error('The worker answered another question');
+      return result.schemaJson;
+    },
     async instrument(bytes, { config, options: extra }, asker = {}) {
-      const result = await run({ kind: 'instrument', bytes, config, options: extra }, asker);
+      const result = await run({ kind: 'instrument', bytes: plain(bytes), config, options: extra }, asker);
       if (!('instrumented' in result)) throw new Error('The worker answered another question');
       return result.instrumented;
     },
     async report(bytes, { config, options: extra }, asker = {}) {
-      const result = await run({ kind: 'report', bytes, config, options: extra }, asker);
+      const result = await run({ kind: 'report', bytes: plain(bytes), config, options: extra }, asker);
       if (!('report' in result)) throw new Error('The worker answered another question');
       return result.report;
     },
@@ -105,19 +114,26 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
   };
 }
 
-/** No more of an extension point than a thread needs. */
+/** No more of an extension point than a worker needs. */
 function bare({ schemaJson, limits }: ModuleDemands): ModuleDemands {
   return { schemaJson, limits };
 }
 
-/** The bytes are copied when a thread takes them, so that there are as many copies as threads; the thread's own is moved to it. */
-function pack(asked: Asked): Parcel {
-  if (!('bytes' in asked)) return { task: asked, transfer: [] };
-  const bytes = new Uint8Array(asked.bytes);
-  return { task: { ...asked, bytes } satisfies Task, transfer: [bytes.buffer] };
+/** The same bytes: one that is a Buffer becomes JSON by itself. */
+function plain({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
-function toError(error: unknown): unknown {
+/** The reader's own limit: see docs/reference/extension-point-schema.md. */
+const maxSchemaDepth = 64;
+
+/** Whether lists and objects are nested deeper than that. Stops there, so it never goes deep itself. */
+function isDeeperThan(depth: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((inner) => isDeeperThan(depth - 1, inner));
+}
+
+function toError(error: unknown, kind: Task['kind']): unknown {
   if (!(error instanceof PoolError)) return error;
   switch (error.code) {
     case 'queue_full':
@@ -127,6 +143,8 @@ function toError(error: unknown): unknown {
       return new TaskAbortedError('The client went away', { cause: error });
     case 'timed_out':
     case 'out_of_memory':
+      if (kind === 'schema')
+        return new DomainError('invalid_field', '/schema: it takes too long to read', { cause: error });
       return new DomainError(
         'module_too_complex',
         error.code === 'timed_out'

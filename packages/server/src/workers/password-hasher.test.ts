@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { runAsCaller } from '../domain/caller.ts';
 import { UnavailableError } from '../domain/ports.ts';
 import { createPasswordWorkers, type PasswordWorkers, passwordCost } from './password-hasher.ts';
 import { parseHash } from './password-tasks.ts';
@@ -48,6 +49,14 @@ describe('createPasswordWorkers()', () => {
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
     assert.equal(refused.length, 3); // one is hashed, eight wait
     for (const { reason } of refused) assert.ok(reason instanceof UnavailableError);
+  });
+
+  it('has room for another caller when one fills the queue', async () => {
+    const hash = (caller: string) => runAsCaller(caller, () => hasher.hash('magnolia'));
+    const flood = Promise.allSettled(Array.from({ length: 20 }, () => hash('network')));
+    assert.match(await hash('account'), /^\$argon2id/);
+    const refused = (await flood).filter(({ status }) => status === 'rejected');
+    assert.ok(refused.length >= 11, `${refused.length}`);
   });
 
   it('knows hashes that were cheaper than new ones are', async () => {

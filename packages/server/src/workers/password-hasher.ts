@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { currentCaller } from '../domain/caller.ts';
 import { type PasswordHasher, UnavailableError } from '../domain/ports.ts';
 import type { OnTaskEnd, PoolLoad } from './module-workers.ts';
 import {
@@ -11,6 +12,7 @@ import {
   tagBytes,
 } from './password-tasks.ts';
 import { createPool, PoolError } from './pool.ts';
+import { threadWorkers } from './thread-worker.ts';
 
 /**
  * RFC 9106's choice for where memory is short (64 MiB, three passes), in one lane: a lane is a thread, and the pool has those.
@@ -52,22 +54,24 @@ function demandArgon2(): void {
   }
 }
 
-/** Hashes passwords with Argon2id in threads of its own, so that neither requests nor work on modules wait for them. */
+/**
+ * Hashes passwords with Argon2id in threads of its own, so that neither requests nor work on modules wait for them. The
+ * {@link currentCaller}s that wait take turns.
+ */
 export function createPasswordWorkers(
   { passwordThreads, passwordQueue, cost }: PasswordHasherOptions,
   onEnd?: OnTaskEnd,
 ): PasswordWorkers {
   demandArgon2();
   const pool = createPool<PasswordTask, PasswordResult>({
-    script: new URL('./password-worker.ts', import.meta.url),
+    open: threadWorkers({ script: new URL('./password-worker.ts', import.meta.url), maxHeapMiB }),
     size: passwordThreads,
     maxQueued: passwordQueue,
-    maxHeapMiB,
     onEnd,
   });
   const run = async (task: PasswordTask): Promise<PasswordResult> => {
     try {
-      return await pool.run(task, { timeoutMs });
+      return await pool.run(task, { caller: currentCaller(), timeoutMs });
     } catch (error) {
       if (error instanceof PoolError && error.code !== 'crashed') {
         throw new UnavailableError('Too many passwords wait to be looked at', { cause: error });

@@ -1,5 +1,4 @@
-import { Worker } from 'node:worker_threads';
-import { createFairQueue } from './fair-queue.ts';
+import { createFairQueue } from '../fair-queue.ts';
 
 /** Why a task has no result. */
 export type PoolFault = 'queue_full' | 'aborted' | 'timed_out' | 'crashed' | 'out_of_memory' | 'closed';
@@ -17,26 +16,34 @@ export class PoolError extends Error {
 /** How a task ended. */
 export type PoolOutcome = 'done' | PoolFault;
 
-export interface PoolOptions<Task> {
-  /** The module that each worker runs. It answers every message with one message. */
-  readonly script: URL;
+/** A thread or a process that does one task at a time, and answers each with one result. */
+export interface PoolWorker<Task> {
+  /** Begins a task. What was handed in may be changed or detached as soon as the task has ended. */
+  send(task: Task): void;
+  /** Whether the process that has the pool waits for this worker before it exits. */
+  setRef(isNeeded: boolean): void;
+  /** Ends the worker, whatever it does. Resolves when it is gone: only then its processor and memory are free. */
+  end(): Promise<void>;
+}
+
+export interface WorkerListener<Result> {
+  /** @param isSpent whether the worker should do no further task */
+  onResult(result: Result, isSpent: boolean): void;
+  /** The worker ends, or has ended, and that was not asked for. */
+  onFault(error: PoolError): void;
+}
+
+/** Starts a worker. */
+export type OpenWorker<Task, Result> = (listener: WorkerListener<Result>) => PoolWorker<Task>;
+
+export interface PoolOptions<Task, Result> {
+  readonly open: OpenWorker<Task, Result>;
   /** How many workers there are; one more begins when all of these work for one caller, and another one waits. */
   readonly size: number;
   /** How many tasks may wait for a worker. */
   readonly maxQueued: number;
-  /** The largest JavaScript heap of a worker, in MiB. */
-  readonly maxHeapMiB: number;
-  /** What is sent to a worker for a task, made when it begins: what waits holds no copy. Default: the task itself. */
-  readonly pack?: ((task: Task) => Parcel) | undefined;
   /** Called when a task has ended, with how long that took, waiting included, and how long it waited. */
   readonly onEnd?: ((task: Task, outcome: PoolOutcome, durationMs: number, waitedMs: number) => void) | undefined;
-}
-
-/** What goes to a worker. */
-export interface Parcel {
-  readonly task: unknown;
-  /** What is moved to the worker, not copied. */
-  readonly transfer: readonly ArrayBuffer[];
 }
 
 export interface RunOptions {
@@ -52,7 +59,7 @@ export interface Pool<Task, Result> {
   run(task: Task, options: RunOptions): Promise<Result>;
   /** How many tasks wait. */
   readonly queued: number;
-  /** How many tasks are worked on. */
+  /** How many workers have a task, or are ending. */
   readonly running: number;
   /** Ends all workers; what runs or waits fails as `closed`. */
   close(): Promise<void>;
@@ -67,22 +74,26 @@ interface Job<Task, Result> {
   readonly reject: (error: PoolError) => void;
 }
 
-/** A thread with what it is doing. */
+/** A worker with what it is doing. */
 interface Seat<Task, Result> {
-  readonly worker: Worker;
+  readonly worker: PoolWorker<Task>;
+  /** Resolves when the worker is gone; undefined until it is to end. */
+  gone: Promise<void> | undefined;
   job: Job<Task, Result> | undefined;
+  /** The caller of the task, also when that was given up and the worker is ending; undefined for one that is idle. */
+  caller: string | undefined;
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Runs tasks in a fixed number of threads, each started when it is first needed. A task whose client goes away, or whose time
- * is up, is ended with its thread, and another one takes its place when needed: what runs in it is one synchronous
- * computation that can't be told to stop, and to let it run to its end would keep a core busy for nobody.
+ * Runs tasks in a fixed number of workers, each started when it is first needed. A task whose client goes away, or whose time
+ * is up, is ended with its worker: what runs in it is one synchronous computation that can't be told to stop. The client is
+ * answered at once; the worker's place is taken until the worker is really gone, so that no more of them run than there are places.
  *
  * Nobody has to wait for all that another caller sends: callers take turns, whoever has the most waiting gives way when the queue
  * is full, and there is a worker for others when all are at one caller's.
  */
-export function createPool<Task, Result>(options: PoolOptions<Task>): Pool<Task, Result> {
+export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Pool<Task, Result> {
   const idle: Seat<Task, Result>[] = [];
   const seats = new Set<Seat<Task, Result>>();
   const queue = createFairQueue<Job<Task, Result>>(options.maxQueued);
@@ -90,7 +101,7 @@ export function createPool<Task, Result>(options: PoolOptions<Task>): Pool<Task,
 
   const mayBegin = (caller: string): boolean => {
     if (seats.size - idle.length < options.size) return true;
-    const served = new Set(Array.from(seats, ({ job }) => job?.caller));
+    const served = new Set(Array.from(seats, ({ caller }) => caller));
     served.delete(undefined);
     return seats.size - idle.length === options.size && served.size === 1 && !served.has(caller);
   };
@@ -100,21 +111,20 @@ export function createPool<Task, Result>(options: PoolOptions<Task>): Pool<Task,
   };
 
   const open = (): Seat<Task, Result> => {
-    const worker = new Worker(options.script, { resourceLimits: { maxOldGenerationSizeMb: options.maxHeapMiB } });
-    const seat: Seat<Task, Result> = { worker, job: undefined, timer: undefined };
-    worker.unref(); // a process that has nothing else to do need not wait for idle threads
-    worker.on('message', (result: Result) => {
-      if (!seats.has(seat)) return; // it was ended while its answer was under way
-      const job = leave(seat);
-      idle.push(seat);
-      job?.resolve(result);
-      next();
+    const worker = options.open({
+      onResult(result, isSpent) {
+        if (seat.gone !== undefined) return; // it was ended while its answer was under way
+        const job = leave(seat);
+        seat.caller = undefined;
+        if (isSpent) end(seat);
+        else idle.push(seat);
+        job?.resolve(result);
+        next();
+      },
+      onFault: (error) => end(seat, error),
     });
-    worker.on('error', (error: Error & { code?: string }) => {
-      const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      end(seat, new PoolError(isMemory ? 'out_of_memory' : 'crashed', 'The worker thread ended', error));
-    });
-    worker.on('exit', () => end(seat, new PoolError('crashed', 'The worker thread ended')));
+    const seat: Seat<Task, Result> = { worker, gone: undefined, job: undefined, caller: undefined, timer: undefined };
+    worker.setRef(false); // a process that has nothing else to do need not wait for idle workers
     seats.add(seat);
     return seat;
   };
@@ -123,6 +133,7 @@ export function createPool<Task, Result>(options: PoolOptions<Task>): Pool<Task,
     const { timeoutMs, signal } = job.options;
     job.onBegin();
     seat.job = job;
+    seat.caller = job.caller;
     seat.timer = setTimeout(() => {
       end(seat, new PoolError('timed_out', `The task took longer than ${timeoutMs} ms`));
     }, timeoutMs);
@@ -130,9 +141,8 @@ export function createPool<Task, Result>(options: PoolOptions<Task>): Pool<Task,
       if (seat.job === job) end(seat, new PoolError('aborted', 'Nobody waits for the task any more'));
     };
     signal?.addEventListener('abort', onAbort, { once: true });
-    seat.worker.ref();
-    const { task, transfer } = options.pack?.(job.task) ?? { task: job.task, transfer: [] };
-    seat.worker.postMessage(task, [...transfer]);
+    seat.worker.setRef(true);
+    seat.worker.send(job.task);
   };
 
   /** Takes the seat's job off it. */
@@ -140,19 +150,21 @@ export function createPool<Task, Result>(options: PoolOptions<Task>): Pool<Task,
     const { job } = seat;
     clearTimeout(seat.timer);
     seat.job = undefined;
-    seat.worker.unref();
+    seat.worker.setRef(false);
     return job;
   };
 
-  /** Ends a thread with what it does. Called again for the same one, it does nothing. */
-  const end = (seat: Seat<Task, Result>, error: PoolError): void => {
-    if (!seats.delete(seat)) return;
+  /** Ends a worker with what it does, and frees its seat when it is gone. Called again for the same one, it does nothing. */
+  const end = (seat: Seat<Task, Result>, error?: PoolError): void => {
+    if (seat.gone !== undefined) return;
     const at = idle.indexOf(seat);
     if (at !== -1) idle.splice(at, 1);
     const job = leave(seat);
-    void seat.worker.terminate();
-    job?.reject(error);
-    next();
+    seat.gone = seat.worker.end().then(() => {
+      seats.delete(seat);
+      next();
+    });
+    if (error !== undefined) job?.reject(error);
   };
 
   const run = (task: Task, runOptions: RunOptions, onBegin: () => void): Promise<Result> => {
@@ -200,9 +212,8 @@ export function createPool<Task, Result>(options: PoolOptions<Task>): Pool<Task,
     async close() {
       isClosed = true;
       for (const job of queue.clear()) job.reject(new PoolError('closed', 'The pool is closed'));
-      const workers = [...seats].map(({ worker }) => worker);
       for (const seat of seats) end(seat, new PoolError('closed', 'The pool is closed'));
-      await Promise.all(workers.map((worker) => worker.terminate()));
+      await Promise.all(Array.from(seats, ({ gone }) => gone));
     },
   };
 }

@@ -11,12 +11,15 @@ import {
   parseExtraOptions,
 } from '@tenon/instrument';
 import { checkInterface, type Mismatch, type ModuleInterface, moduleInterface } from '@tenon/protocol/interface-check';
+import { DomainError } from '../domain/errors.ts';
 import type { CheckedModule, ModuleDemands } from '../domain/ports.ts';
+import { readSchema } from '../domain/read-schema.ts';
 
-/** What a worker is asked. The bytes are moved to it, not copied. */
+/** What a worker is asked. */
 export type Task =
   | { readonly kind: 'check'; readonly bytes: Uint8Array<ArrayBuffer>; readonly demands?: ModuleDemands | undefined }
   | { readonly kind: 'compare'; readonly interfaces: readonly string[]; readonly demands: ModuleDemands }
+  | { readonly kind: 'schema'; readonly schema: unknown }
   | ({ readonly kind: 'instrument' | 'report'; readonly bytes: Uint8Array<ArrayBuffer> } & Tracing);
 
 /** What is to be traced and how: JSON, as it came. */
@@ -25,34 +28,40 @@ export interface Tracing {
   readonly options?: string | undefined;
 }
 
-/** A refusal as it crosses from one thread to another, where an error's class is lost. */
+/** A refusal as it crosses from one process to another, where an error's class is lost. */
 export interface Refusal {
-  readonly code: InstrumentError['code'];
+  readonly code: InstrumentError['code'] | 'invalid_field';
   readonly message: string;
+  readonly errors?: DomainError['errors'];
 }
 
 export interface Instrumented extends Pick<InstrumentReport, 'tracedFunctions' | 'totalFunctions' | 'addedImports'> {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
   readonly notes: readonly string[];
 }
 
 export type TaskResult =
   | { readonly ok: true; readonly checked: CheckedModule }
   | { readonly ok: true; readonly compared: readonly (readonly Mismatch[])[] }
+  | { readonly ok: true; readonly schemaJson: string }
   | { readonly ok: true; readonly instrumented: Instrumented }
   /** JSON, as the protocol's `instrumentationReport` describes it. A module may have a million functions, which are not for the main thread to write. */
-  | { readonly ok: true; readonly report: Uint8Array<ArrayBuffer> }
+  | { readonly ok: true; readonly report: Uint8Array }
   | { readonly ok: false; readonly refusal: Refusal };
 
-/** Does one task. A module or configuration that is refused is a result, not an error. */
+/** Does one task. A module, configuration or schema that is refused is a result, not an error. */
 export function runTask(task: Task): TaskResult {
   try {
     if (task.kind === 'check') return checkTask(task.bytes, task.demands);
+    if (task.kind === 'schema') return { ok: true, schemaJson: readSchema(task.schema) };
     if (task.kind === 'compare') return compareTask(task.interfaces, task.demands);
     return task.kind === 'report' ? reportTask(task.bytes, task) : instrumentTask(task.bytes, task);
   } catch (error) {
     if (error instanceof InstrumentError) {
       return { ok: false, refusal: { code: error.code, message: error.message } };
+    }
+    if (error instanceof DomainError && error.code === 'invalid_field') {
+      return { ok: false, refusal: { code: error.code, message: error.message, errors: error.errors } };
     }
     throw error;
   }
@@ -67,6 +76,7 @@ export const maxInterfaceLength = 65_536;
 /** A host will load these bytes: they must be a core module, whole, and known to be valid. */
 function checkTask(bytes: Uint8Array<ArrayBuffer>, demands: ModuleDemands | undefined): TaskResult {
   const description = describeModule(bytes);
+  const proposals = listProposals(bytes); // reads all code, and refuses what engines take long for
   const skipped = validate(bytes);
   if (skipped !== undefined) {
     throw new InstrumentError(
@@ -74,7 +84,7 @@ function checkTask(bytes: Uint8Array<ArrayBuffer>, demands: ModuleDemands | unde
       `The module uses a feature that the engine here has not, so it can't be known to be valid: ${skipped}`,
     );
   }
-  const found = moduleInterface(description, listProposals(bytes), bytes.length);
+  const found = moduleInterface(description, proposals, bytes.length);
   const json = JSON.stringify(found);
   const interfaceJson = json.length > maxInterfaceLength ? null : json;
   const mismatches = demands === undefined ? [] : compare(found, demands);
@@ -95,7 +105,7 @@ function instrumentTask(bytes: Uint8Array<ArrayBuffer>, tracing: Tracing): TaskR
   const messages = notes.map(({ message }) => message);
   return {
     ok: true,
-    instrumented: { bytes: ownBuffer(output), tracedFunctions, totalFunctions, addedImports, notes: messages },
+    instrumented: { bytes: output, tracedFunctions, totalFunctions, addedImports, notes: messages },
   };
 }
 
@@ -106,7 +116,7 @@ function reportTask(bytes: Uint8Array<ArrayBuffer>, tracing: Tracing): TaskResul
   const functions = listFunctions(bytes, options).functions.map((described) =>
     leftUntraced.has(described.index) ? { ...described, isTraced: false } : described,
   );
-  return { ok: true, report: ownBuffer(new TextEncoder().encode(JSON.stringify({ ...report, notes, functions }))) };
+  return { ok: true, report: new TextEncoder().encode(JSON.stringify({ ...report, notes, functions })) };
 }
 
 function readTracing({ config, options }: Tracing): InstrumentOptions {
@@ -119,20 +129,41 @@ function readTracing({ config, options }: Tracing): InstrumentOptions {
 /** A note of the instrumenter, or that the engine could not look at the module. */
 type AnyNote = Note | { readonly code: 'not_validated'; readonly message: string };
 
-/** Instruments a module, and has the engine validate it before and after. */
+/**
+ * Instruments a module, and has the engine validate it, and what was made of it. The engine comes last: the instrumenter reads all code in
+ * time that is in proportion to it, and refuses what engines take long for.
+ */
 function instrumentChecked(
   bytes: Uint8Array<ArrayBuffer>,
   options: InstrumentOptions,
 ): { readonly output: Uint8Array; readonly report: InstrumentReport; readonly notes: readonly AnyNote[] } {
-  describeModule(bytes);
-  const skipped = validate(bytes);
   const { bytes: output, report } = instrument(bytes, options);
+  // Where there is nothing to trace, the code was not read.
+  const unread = report.addedImports.length === 0 ? whyUnreadable(bytes) : undefined;
+  const skipped = unread ?? validate(bytes);
   if (skipped === undefined) {
     demandValidOutput(output);
     return { output, report, notes: report.notes };
   }
-  const message = `The module was not validated, nor what was made of it: this engine says "${skipped}".`;
+  const reason = unread === undefined ? `this engine says "${skipped}"` : skipped;
+  const message = `The module was not validated, nor what was made of it: ${reason}.`;
   return { output, report, notes: [...report.notes, { code: 'not_validated', message }] };
+}
+
+/**
+ * Reads all code of a module.
+ *
+ * @returns why it can't be read to its end: then nothing is known of how long an engine would take
+ * @throws InstrumentError `module_too_complex`
+ */
+function whyUnreadable(bytes: Uint8Array): string | undefined {
+  try {
+    listProposals(bytes);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof InstrumentError) || error.code === 'module_too_complex') throw error;
+    return error.message;
+  }
 }
 
 /** What V8 says of a module that uses a proposal which this version of it has not, or not without a flag. */
@@ -173,10 +204,4 @@ function whyInvalid(bytes: Uint8Array<ArrayBuffer>): { reason: string; offset: n
     const offset = match?.[2];
     return { reason: match?.[1] ?? message, offset: offset === undefined ? undefined : Number(offset) };
   }
-}
-
-/** The output in a buffer that holds nothing else, so that it can be moved to another thread. */
-function ownBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const isWhole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
-  return isWhole && bytes.buffer instanceof ArrayBuffer ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }

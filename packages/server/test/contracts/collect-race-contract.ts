@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { verify } from '../../src/domain/housekeeping/verify.ts';
-import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../helpers/bytes.ts';
+import { bytesOf, collect, demandSameBytes } from '../helpers/bytes.ts';
 import { createRecords } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
 import { collectorSteps, openCollector } from './collector.ts';
@@ -101,19 +102,46 @@ export function collectRaceContract(name: string, backend: Backend): void {
       });
     }
 
+    for (const step of collectorSteps(backend)) {
+      it(`leave every version its bytes when a collector stands still at "${step}" and then goes on`, async () => {
+        await leaveOrphans();
+        const { promise: isFrozen, resolve: frozen } = Promise.withResolvers<void>();
+        const job = { role: 'collect', number: 1, forMs: killLimitMs, step, isFrozen: true } as const;
+        const { ended, pid } = startChild(job, (text) => void (text.startsWith('frozen') && frozen()));
+        const state = endOf(ended);
+        const provoke = async () => {
+          while (!state.is && !isOver.is) await leaveOrphans();
+        };
+        const isOver = endOf(isFrozen);
+        const provoked = provoke();
+        await isFrozen;
+        // Within a transaction it holds others up: what they have begun is done once it goes on.
+        let rounds = 0;
+        const publishing = publishAndRemove(publisher, 'beside', () => rounds++ > contents.length);
+        await Promise.race([publishing, sleep(300)]);
+        process.kill(pid, 'SIGCONT');
+        await publishing;
+        await provoked;
+        process.kill(pid, 'SIGKILL');
+        await ended;
+        await demandWhole(step);
+      });
+    }
+
     let orphans = 0;
 
-    /** Leaves bytes that nothing knows of, as a crash of an old version would, and some that nothing names any more. */
+    /** Leaves bytes that nothing names any more. */
     async function leaveOrphans(): Promise<void> {
-      const bytes = bytesOf(5000 + orphans++, 100);
-      await publisher.blobs.put(addressOfBytes(bytes), bytes);
-      await publisher.publishBytes('passing', bytesOf(7000 + orphans, 100));
+      await publisher.publishBytes('passing', bytesOf(7000 + orphans++, 100));
       await publisher.remove('passing');
     }
 
-    function runChild(
+    type Ended = { code: number | null; signal: NodeJS.Signals | null; printed: string };
+
+    function startChild(
       job: Omit<RaceJob, 'location' | 'stage'>,
-    ): Promise<{ code: number | null; signal: NodeJS.Signals | null; printed: string }> {
+      onText: (text: string) => void = () => {},
+    ): { readonly pid: number; readonly ended: Promise<Ended> } {
       const text = JSON.stringify({ location, stage, ...job });
       const child = spawn(process.execPath, [childFile, backend.module, text], {
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -121,9 +149,15 @@ export function collectRaceContract(name: string, backend: Backend): void {
       let printed = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
         printed += text;
+        onText(text);
       });
-      return new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal, printed })));
+      const ended = new Promise<Ended>((resolve) =>
+        child.on('close', (code, signal) => resolve({ code, signal, printed })),
+      );
+      return { pid: child.pid as number, ended };
     }
+
+    const runChild = (job: Omit<RaceJob, 'location' | 'stage'>): Promise<Ended> => startChild(job).ended;
 
     /** Every version has its bytes; publishes go on; and one more run of the collector leaves what versions name, and no more. */
     async function demandWhole(message: string): Promise<void> {
@@ -131,12 +165,13 @@ export function collectRaceContract(name: string, backend: Backend): void {
       assert.deepEqual(first.faults, [], message);
       const again = contents[0] as Uint8Array;
       const { contentAddress } = await publisher.publishBytes('afterwards', again);
-      demandSameBytes(await collect(await publisher.blobs.open(contentAddress)), again);
+      demandSameBytes(await collect(await publisher.open(contentAddress)), again);
       const collector = await openCollector(backend, location, longAfterHours);
       assert.ok((await collector.collect()) !== undefined, message);
       await collector.close();
-      const { faults, notes, blobs, namedContents } = await verify(publisher);
-      assert.deepEqual([faults, notes], [[], []], message);
+      const { faults, unknownObjects, blobs, namedContents } = await verify(publisher);
+      assert.deepEqual([faults, unknownObjects], [[], []], message);
+      assert.deepEqual(await publisher.store.read.blobDeletions(9), [], message);
       assert.equal(blobs, namedContents, `${message}: no orphan is left`);
       assert.equal((await publisher.store.read.blobs({ limit: 1000 })).length, namedContents, `${message}: nor a row`);
       const unfinished = await publisher.blobs.deleteUnfinished(Date.now() + 86_400_000);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Collected, collect } from '../../src/domain/housekeeping/collect.ts';
-import type { Store, Transaction } from '../../src/domain/ports.ts';
+import type { BlobStore, Store, Transaction } from '../../src/domain/ports.ts';
 import { someTimeMs } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
 
@@ -8,24 +8,23 @@ import type { Backend } from './backend.ts';
 export const collectorSteps = ({ deletionStep }: Backend): readonly string[] => [
   'putLease',
   'commit of putLease',
-  'adoptBlobs',
-  'commit of adoptBlobs',
   'noteUnused',
   'commit of noteUnused',
-  'condemnBlobs',
-  'commit of condemnBlobs',
-  'after condemnBlobs',
-  'dropBlob',
+  'after noteUnused',
+  'markForDeletion',
+  'commit of markForDeletion',
+  'after markForDeletion',
   deletionStep,
-  'commit of dropBlob',
-  'after dropBlob',
+  'deleteBlobDeletions',
+  'commit of deleteBlobDeletions',
+  'after deleteBlobDeletions',
   'deleteLease',
   'commit of deleteLease',
   'after deleteLease',
 ];
 
 export interface Collector {
-  /** Collects without any grace. */
+  /** Collects without any grace, and however much it is. */
   collect(): Promise<Collected | undefined>;
   close(): Promise<void>;
 }
@@ -39,23 +38,25 @@ const hourMs = 60 * 60 * 1000;
  * @param hoursAhead of the publishers' clock. A collector that is further ahead than another takes that one's lease for ended,
  *   so that they work at the same time
  * @param onStep called with the name of each step, before it is made
+ * @param wrap puts faults in the way of the blob store
  */
 export async function openCollector(
   backend: Backend,
   location: string,
   hoursAhead: number,
   onStep: (step: string) => void = () => {},
+  wrap: (blobs: BlobStore) => BlobStore = (blobs) => blobs,
 ): Promise<Collector> {
   const store = await backend.openStore(location);
   const blobs = await backend.openBlobs(location, onStep);
   const context = {
     store: watchedStore(store, onStep),
-    blobs,
+    blobs: wrap(blobs),
     clock: () => someTimeMs + hoursAhead * hourMs,
     random: randomBytes,
   };
   return {
-    collect: () => collect(context, { graceMs: 0 }),
+    collect: () => collect(context, { graceMs: 0, isForced: true }),
     async close() {
       await blobs.close();
       await store.close();
@@ -65,14 +66,14 @@ export async function openCollector(
 
 /** Tells of every change that a transaction asks for, of its commit, and that it is over. */
 function watchedStore(store: Store, onStep: (step: string) => void): Store {
-  return {
-    ...store,
-    async write(work) {
+  const watched =
+    (write: Store['write']): Store['write'] =>
+    async (work) => {
       let last = 'nothing';
-      const watched = (tx: Transaction): Transaction =>
+      const watchedTx = (tx: Transaction): Transaction =>
         new Proxy(tx, {
           get(target, name, receiver) {
-            const isChange = typeof name === 'string' && /^(put|adopt|note|condemn|drop|delete(?!Ended))/.test(name);
+            const isChange = typeof name === 'string' && /^(put|note|mark|delete(?!Ended))/.test(name);
             if (isChange) {
               last = name;
               onStep(name);
@@ -80,13 +81,14 @@ function watchedStore(store: Store, onStep: (step: string) => void): Store {
             return Reflect.get(target, name, receiver);
           },
         });
-      const result = await store.write(async (tx) => {
-        const answer = await work(watched(tx));
+      const result = await write(async (tx) => {
+        const answer = await work(watchedTx(tx));
         onStep(`commit of ${last}`);
         return answer;
       });
       onStep(`after ${last}`);
       return result;
-    },
-  };
+    };
+  const writeLocking = watched(store.writeLocking as Store['write']) as Store['writeLocking'];
+  return { ...store, write: watched(store.write), writeLocking };
 }

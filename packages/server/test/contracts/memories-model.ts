@@ -45,7 +45,7 @@ export function memoriesModel(
       }
     }
     assert.ok(known > sequences * steps * 20, `${known} answers from memory: too few to show anything`);
-    assert.ok(done.size >= 20, [...done.keys()].join(' '));
+    assert.ok(done.size >= Math.min(20, (sequences * steps) / 3), [...done.keys()].join(' '));
   });
 }
 
@@ -78,7 +78,7 @@ function openContext(store: Store): Context {
     clock: () => someTimeMs,
     random: randomBytes,
     ...accountParts(),
-  } as Omit<Context, 'blobs' | 'checker'> as Context;
+  } as Omit<Context, 'blobs' | 'contents' | 'checker'> as Context;
 }
 
 /** A commit through the other store may take a moment to become known; through its own, none. */

@@ -19,7 +19,7 @@ import type {
   VersionRecord,
 } from '../../src/domain/records.ts';
 import { hashSecret, makeCode } from '../../src/domain/secrets.ts';
-import { addressOf, createRecords, someTimeMs, versionRecord } from '../helpers/records.ts';
+import { addressOf, createRecords, putBinding, someTimeMs, versionRecord } from '../helpers/records.ts';
 import type { Random } from '../model/operations.ts';
 
 type WithSecret<T> = T & { readonly secret: string };
@@ -122,10 +122,13 @@ const changes: Readonly<Record<string, Change>> = {
   },
   deleteToken: (tx, { tokens }, pick) => tx.deleteToken(pick(tokens).id),
   deleteTokensAndKeysOf: (tx, { users }, pick) => tx.deleteTokensAndKeysOf(pick(users).id),
-  async insertApiKey(tx, { apiKeys, users }, pick) {
+  async insertApiKey(tx, { apiKeys, tokens, users }, pick) {
     const secret = makeSecret('apiKey', randomBytes(secretRandomBytes));
     const [id, secretHash] = [newId('apiKey'), hashSecret(secret)];
-    const key = { id, userId: pick(users).id, name: 'key', secretHash, createdAtMs: someTimeMs, lastUsedAtMs: null };
+    const maker = tokens.at(-1);
+    const tokenId = maker !== undefined && (await tx.token(maker.id)) !== undefined ? maker.id : null;
+    const times = { createdAtMs: someTimeMs, expiresAtMs: Number.MAX_SAFE_INTEGER, lastUsedAtMs: null };
+    const key = { id, userId: pick(users).id, name: 'key', secretHash, tokenId, ...times };
     await tx.insertApiKey(key);
     apiKeys.push({ ...key, secret });
   },
@@ -179,6 +182,7 @@ const changes: Readonly<Record<string, Change>> = {
   deleteExtensionPoint: (tx, { extensionPoints }, pick) => tx.deleteExtensionPoint(pick(extensionPoints).id),
   publish: async (tx, world, pick) => {
     const [{ id: extensionPointId, appId }, { id: userId }] = [pick(world.extensionPoints), pick(world.users)];
+    if ((await tx.extensionPoint(extensionPointId)) === undefined) return; // deleted by an earlier change
     const guest = pick(world.guests.filter((one) => one.appId === appId));
     const key = { extensionPointId: extensionPointId as ExtensionPointId, userId, name: pick(['one', '10']) };
     const number = ((await tx.versions(key, { limit: 1 }))[0]?.number ?? 0) + 1;
@@ -189,15 +193,15 @@ const changes: Readonly<Record<string, Change>> = {
   },
   moveBinding: (tx, { versions, guests }, pick) => bind(tx, pick(versions), pick(guests).id),
   unbind: (tx, { versions, guests }, pick) =>
-    tx.putBinding({ ...pick(versions), guestId: pick(guests).id, versionId: null, updatedAtMs: someTimeMs }),
+    putBinding(tx, { ...pick(versions), guestId: pick(guests).id, versionId: null, updatedAtMs: someTimeMs }),
   deletePlugin: (tx, { versions }, pick) => tx.deletePlugin(pick(versions)),
   deleteEnded: (tx) => tx.deleteEnded(someTimeMs),
   touch: (tx, { tokens, sessions }) => tx.touch(new Map([...tokens, ...sessions].map(({ id }) => [id, someTimeMs]))),
 };
 
 async function bind(tx: Transaction, version: VersionRecord, guestId: GuestId): Promise<void> {
-  await tx.putBinding({ ...version, guestId, versionId: version.id, updatedAtMs: someTimeMs });
-  await tx.putVersionGuest(version.id, guestId);
+  await putBinding(tx, { ...version, guestId, versionId: version.id, updatedAtMs: someTimeMs });
+  await tx.putVersionGuests(version.id, [guestId]);
 }
 
 /** What is rare, so that something is left to be changed. */

@@ -5,16 +5,16 @@ import pg from 'pg';
 import { ConflictError, type Store, UnavailableError } from '../../src/domain/ports.ts';
 import { NewerSchemaError } from '../../src/store/kysely/migrate.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
-import { type Major, noPostgres, type PostgresServer, startPostgres } from '../helpers/postgres.ts';
+import { type Major, type PostgresServer, startPostgres, whyNoPostgres } from '../helpers/postgres.ts';
 import { backendOn } from '../helpers/postgres-stores.ts';
 import { createRecords, someTimeMs } from '../helpers/records.ts';
 import { storeContract } from './store-contract.ts';
 
 /** What a PostgreSQL store keeps: the contract of all stores, and what is PostgreSQL's own. */
 export function postgresStoreContract(major: Major): void {
-  if (noPostgres === false) storeContract(`openPostgresStore() on PostgreSQL ${major}`, backendOn(major));
+  if (whyNoPostgres(major) === false) storeContract(`openPostgresStore() on PostgreSQL ${major}`, backendOn(major));
 
-  describe(`openPostgresStore() on PostgreSQL ${major}`, { skip: noPostgres }, () => {
+  describe(`openPostgresStore() on PostgreSQL ${major}`, { skip: whyNoPostgres(major) }, () => {
     let server: PostgresServer;
     let url: string;
     let [here, there]: [Store, Store] = [undefined, undefined] as never;

@@ -99,9 +99,9 @@ export function publishCrashContract(name: string, backend: Backend): void {
     }
 
     /** Every binding has bytes, and they are those of its address. */
-    async function demandBytes({ store, blobs }: Publisher): Promise<void> {
+    async function demandBytes({ store, open }: Publisher): Promise<void> {
       for (const binding of await store.read.bindings(stage.extensionPoint.id, stage.guest.guestKey)) {
-        const bytes = await collect(await blobs.open(binding.contentAddress));
+        const bytes = await collect(await open(binding.contentAddress));
         assert.ok(bytes !== undefined, `the bytes of ${binding.name}`);
         assert.equal(addressOfBytes(bytes), binding.contentAddress);
         assert.equal((await store.read.plugin(binding))?.newest.id, binding.versionId);
@@ -112,7 +112,7 @@ export function publishCrashContract(name: string, backend: Backend): void {
     async function demandAcknowledged(publisher: Publisher, plugin: string, acknowledged: readonly Acknowledged[]) {
       for (const [round, { number, contentAddress }] of acknowledged.entries()) {
         assert.equal(number, round + 1);
-        demandSameBytes(await collect(await publisher.blobs.open(contentAddress)), pluginBytes(plugin, round));
+        demandSameBytes(await collect(await publisher.open(contentAddress)), pluginBytes(plugin, round));
       }
       const found = await publisher.plugin(plugin);
       const last = acknowledged.at(-1);
@@ -120,9 +120,9 @@ export function publishCrashContract(name: string, backend: Backend): void {
     }
 
     /** The bytes of the publish that was broken off are there whole, or not at all. */
-    async function demandNoPart({ blobs }: Publisher, plugin: string, round: number): Promise<void> {
+    async function demandNoPart({ open }: Publisher, plugin: string, round: number): Promise<void> {
       const bytes = pluginBytes(plugin, round);
-      const found = await collect(await blobs.open(addressOfBytes(bytes)));
+      const found = await collect(await open(addressOfBytes(bytes)));
       if (found !== undefined) demandSameBytes(found, bytes, 'the bytes of what was broken off');
     }
 

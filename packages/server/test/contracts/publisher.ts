@@ -2,10 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { type ContentAddress, newId, type UserId } from '@tenon/protocol';
 import type { Actor } from '../../src/domain/access.ts';
 import type { Context } from '../../src/domain/context.ts';
+import { blobKey } from '../../src/domain/housekeeping/blob-key.ts';
 import { createMemories } from '../../src/domain/memories/memories.ts';
 import type { BlobStore, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
-import type { AppRecord, ExtensionPointRecord, GuestRecord, PluginRecord } from '../../src/domain/records.ts';
+import type {
+  AppRecord,
+  ExtensionPointRecord,
+  GuestRecord,
+  PluginRecord,
+  TokenRecord,
+} from '../../src/domain/records.ts';
+import { createStoredContents } from '../../src/domain/stored-contents.ts';
 import { accountParts } from '../helpers/account-parts.ts';
 import { anyModule } from '../helpers/any-module.ts';
 import { bytesOf } from '../helpers/bytes.ts';
@@ -41,6 +49,8 @@ export interface Publisher {
   /** Deletes the plugin of that name with all its versions. */
   remove(name: string): Promise<void>;
   plugin(name: string): Promise<PluginRecord | undefined>;
+  /** The bytes of a content, unchecked; `undefined` when it has no row, or no object. */
+  open(address: ContentAddress): Promise<AsyncIterable<Uint8Array> | undefined>;
   close(): Promise<void>;
 }
 
@@ -66,6 +76,7 @@ export async function openPublisher(
   const context: Context = {
     store: onStep === undefined ? store : watchedStore(store, onStep),
     blobs,
+    contents: createStoredContents({ store, blobs }),
     checker: anyModule,
     memories: createMemories(store),
     clock: () => someTimeMs,
@@ -73,9 +84,22 @@ export async function openPublisher(
     ...accountParts(),
   };
   const { userId, app, extensionPoint, guest } = stage;
+  const token: TokenRecord = {
+    id: newId('token'),
+    userId,
+    name: 'publisher',
+    secretHash: randomBytes(32).toString('hex'),
+    scopes: ['publish'],
+    appId: null,
+    sessionId: null,
+    createdAtMs: someTimeMs,
+    expiresAtMs: Number.MAX_SAFE_INTEGER,
+    lastUsedAtMs: null,
+  };
+  await store.write((tx) => tx.insertToken(token));
   const actor: Actor = {
     userId,
-    tokenId: newId('token'),
+    tokenId: token.id,
     scopes: ['publish'],
     appId: null,
     sessionId: null,
@@ -94,6 +118,10 @@ export async function openPublisher(
     publishBytes,
     remove: (name) => store.write((tx) => tx.deletePlugin({ extensionPointId: extensionPoint.id, userId, name })),
     plugin: (name) => store.read.plugin({ extensionPointId: extensionPoint.id, userId, name }),
+    async open(address) {
+      const row = await store.read.blob(address);
+      return row && blobs.open(blobKey(row));
+    },
     async close() {
       await blobs.close();
       await store.close();

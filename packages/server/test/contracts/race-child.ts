@@ -18,6 +18,8 @@ export interface RaceJob {
   readonly forMs: number;
   /** Where to be killed, the second time that the step comes. */
   readonly step?: string;
+  /** Whether to stand still there instead, having printed `frozen`. */
+  readonly isFrozen?: boolean;
 }
 
 /** For how long a racer stands still between two steps, in milliseconds. */
@@ -33,7 +35,9 @@ const onStep = (step: string): void => {
   // Standing still now and then, as a busy machine has it, lets others in where they would hardly ever come.
   if (job.step === undefined && Math.random() < 0.15) Atomics.wait(stillness, 0, 0, Math.random() * maxPauseMs);
   // The signal to oneself is delivered before the call returns: nothing runs after it.
-  if (step === job.step && ++seen === 2) process.kill(process.pid, 'SIGKILL');
+  if (step !== job.step || ++seen !== 2) return;
+  if (job.isFrozen === true) writeSync(1, 'frozen\n');
+  process.kill(process.pid, job.isFrozen === true ? 'SIGSTOP' : 'SIGKILL');
 };
 const endMs = Date.now() + job.forMs;
 const isOver = () => Date.now() >= endMs;

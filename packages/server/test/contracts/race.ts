@@ -18,7 +18,7 @@ export async function publishAndRemove(publisher: Publisher, name: string, isOve
     const bytes = contents[at] as Uint8Array;
     const plugin = `${name}-${at}`;
     if (!(await wasAnswered(publisher.publishBytes(plugin, bytes)))) continue;
-    const found = await collect(await publisher.blobs.open(addressOfBytes(bytes)));
+    const found = await collect(await publisher.open(addressOfBytes(bytes)));
     demandSameBytes(found, bytes, `what ${plugin} has published`);
     // Every third one stays: what is named by it is named until its next round.
     if (published % 3 !== 0) await publisher.remove(plugin);

@@ -16,6 +16,7 @@ import { commitsContract, revisionContract } from './store/revision.ts';
 import { statusContract } from './store/status.ts';
 import { transactionsContract } from './store/transactions.ts';
 import { versionsContract } from './store/versions.ts';
+import { withdrawalsContract } from './store/withdrawals.ts';
 
 /** What any implementation of `Store` must do. */
 export function storeContract(name: string, backend: Backend): void {
@@ -25,6 +26,7 @@ export function storeContract(name: string, backend: Backend): void {
     authorizationsContract(backend);
     pluginsContract(backend);
     versionsContract(backend);
+    withdrawalsContract(backend);
     accessContract(backend);
     cascadesContract(backend);
     erasureContract(backend);

@@ -3,6 +3,8 @@ import { createCommonPasswords } from '../../src/common-passwords.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Context } from '../../src/domain/context.ts';
 import type { PasswordHasher } from '../../src/domain/ports.ts';
+import { defaultQuotas } from '../../src/domain/quotas.ts';
+import { createKeyedMutex } from '../../src/keyed-mutex.ts';
 import { type PasswordCost, parseHash, runPasswordTask } from '../../src/workers/password-tasks.ts';
 
 /** Argon2id at next to no cost: what tests ask is whether it is called, and right. */
@@ -19,17 +21,23 @@ const plainHasher: PasswordHasher = {
 };
 
 /** What a context has of accounts, without threads. */
-export function accountParts(): Pick<Context, 'passwords' | 'commonPasswords' | 'guesses' | 'limits' | 'signUp'> {
+export function accountParts(): Pick<
+  Context,
+  'passwords' | 'commonPasswords' | 'rates' | 'mutex' | 'limits' | 'createApps' | 'signUp'
+> {
   return {
     passwords: plainHasher,
     commonPasswords: createCommonPasswords(),
-    guesses: createRates(loadConfig({}, {}), Date.now),
+    rates: createRates(loadConfig({}, {})),
+    mutex: createKeyedMutex(),
     limits: {
       invitationLifetimeMs: 7 * 24 * 60 * 60 * 1000,
       maxPluginsPerGuest: 1000,
+      quotas: defaultQuotas,
       sessionLifetimeMs: 30 * 24 * 60 * 60 * 1000,
       linkLifetimeMs: 24 * 60 * 60 * 1000,
     },
+    createApps: 'all',
     signUp: 'invitation',
   };
 }

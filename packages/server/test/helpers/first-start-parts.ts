@@ -5,6 +5,7 @@ import { demandAudit } from '../../src/domain/audit/demand.ts';
 import type { Context } from '../../src/domain/context.ts';
 import { createMemories } from '../../src/domain/memories/memories.ts';
 import type { Transaction } from '../../src/domain/ports.ts';
+import { createStoredContents } from '../../src/domain/stored-contents.ts';
 import type { FirstStartOptions } from '../../src/first-start.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { accountParts } from './account-parts.ts';
@@ -20,6 +21,7 @@ export async function openContext(dataDir: string): Promise<Context> {
   return {
     store,
     blobs,
+    contents: createStoredContents({ store, blobs }),
     checker: {
       ...anyModule,
       async check(bytes) {
@@ -54,9 +56,9 @@ export function withSteps(context: Context, onStep: (name: string) => void): Con
     ...context,
     blobs: {
       ...blobs,
-      put(address, bytes) {
+      put(key, bytes) {
         onStep('put blob');
-        return blobs.put(address, bytes);
+        return blobs.put(key, bytes);
       },
     },
     store: {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContentAddress } from '@tenon/protocol';
 import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
+import { type BlobKey, blobKey, newGeneration } from '../../src/domain/housekeeping/blob-key.ts';
 import { type Collected, collect } from '../../src/domain/housekeeping/collect.ts';
 import type { BlobStore, Store } from '../../src/domain/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -21,8 +22,16 @@ export interface House {
   advance(ms: number): void;
   /** Collects with a grace; none by default. */
   collect(graceMs?: number): Promise<Collected | undefined>;
-  /** Puts bytes without telling the store, as releases before there were rows did. */
+  /** The key of the object that an address has now; `undefined` when it has no row. */
+  keyOf(address: ContentAddress): Promise<BlobKey | undefined>;
+  /** The size of that object; `undefined` when it, or the row, isn't there. */
+  sizeOf(address: ContentAddress): Promise<number | undefined>;
+  /** The bytes of that object. */
+  open(address: ContentAddress): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** Puts bytes without telling the store, as if the commit of their row was lost. */
   putUnknown(bytes: Uint8Array): Promise<ContentAddress>;
+  /** Stores bytes that no version names, so long ago that the lease of their publish has ended. */
+  putUnused(bytes: Uint8Array): Promise<ContentAddress>;
   /** Opens the same data once more, as another process has it. */
   again(): Promise<House>;
   close(): Promise<void>;
@@ -44,6 +53,25 @@ export async function openHouse(at?: string): Promise<House> {
       nowMs += ms;
     },
     collect: (graceMs = 0) => collect(house, { graceMs }),
+    async keyOf(address) {
+      const row = await store.read.blob(address);
+      return row && blobKey(row);
+    },
+    async sizeOf(address) {
+      const key = await house.keyOf(address);
+      return key && blobs.size(key);
+    },
+    async open(address) {
+      const key = await house.keyOf(address);
+      return key && blobs.open(key);
+    },
+    async putUnused(bytes) {
+      const address = addressOfBytes(bytes);
+      const held = { address, size: bytes.length, generation: newGeneration(house.random), leaseUntilMs: 0 };
+      await blobs.put(blobKey(held), bytes);
+      await store.write((tx) => tx.holdBlob(held));
+      return address;
+    },
     async putUnknown(bytes) {
       const address = addressOfBytes(bytes);
       await blobs.put(address, bytes);

@@ -1,9 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, type Transaction } from 'kysely';
-import { addressOfName } from '../../src/blobs/digest-name.ts';
+import { blobPath } from '../../src/blobs/fs/paths.ts';
+import { keyOfName } from '../../src/blobs/object-name.ts';
 import { openS3BlobStore, type S3Options } from '../../src/blobs/s3/s3-blob-store.ts';
+import { parseBlobKey } from '../../src/domain/housekeeping/blob-key.ts';
 import { type Migration, migrate } from '../../src/store/kysely/migrate.ts';
 import { migrations } from '../../src/store/kysely/migrations/all.ts';
 import { copiedTables } from '../../src/store/kysely/tables.ts';
@@ -27,7 +29,7 @@ const locked = (db: Kysely<unknown>) => {
   return <T>(work: (tx: Transaction<unknown>) => Promise<T>): Promise<T> => db.transaction().execute(work);
 };
 
-/** Writes the metadata of a folder that no server uses into another one, as an old release kept them. */
+/** Writes the data of a folder that no server uses into another one, as an old release kept them. */
 export async function writeOldFolder(from: string, to: string): Promise<void> {
   const file = join(to, 'tenon.db');
   await createDatabaseFile(file);
@@ -36,10 +38,12 @@ export async function writeOldFolder(from: string, to: string): Promise<void> {
   await migrate(locked(db), oldMigrations, sqliteTypes, Date.now);
   database.exec(`pragma foreign_keys = off; attach '${join(from, 'tenon.db')}' as today`);
   for (const table of oldTables(database)) {
-    const columns = columnsOf(database, table).join();
-    database.exec(`insert into ${table} (${columns}) select ${columns} from today.${table}`);
+    const columns = columnsOf(database, table);
+    const values = columns.map((column) => (column === 'epoch' ? 'generation' : column));
+    database.exec(`insert into ${table} (${columns.join()}) select ${values.join()} from today.${table}`);
   }
   database.close();
+  await copyBlobs(join(from, 'blobs'), join(to, 'blobs'));
 }
 
 /** Writes the metadata of such a folder into an empty database of PostgreSQL. */
@@ -63,10 +67,21 @@ export async function putPlugins(from: string, to: S3Options): Promise<void> {
   const blobs = await openS3BlobStore(to);
   const entries = await readdir(join(from, 'blobs'), { recursive: true, withFileTypes: true });
   for (const { name, parentPath } of entries.filter((entry) => entry.isFile())) {
-    const address = addressOfName(name);
-    if (address !== undefined) await blobs.put(address, await readFile(join(parentPath, name)));
+    const key = keyOfName(name);
+    if (key !== undefined) await blobs.put(key, await readFile(join(parentPath, name)));
   }
   await blobs.close();
+}
+
+/** Blobs of old releases have no generation in their names. */
+async function copyBlobs(from: string, to: string): Promise<void> {
+  for (const { name, parentPath } of await readdir(from, { recursive: true, withFileTypes: true })) {
+    const key = keyOfName(name);
+    if (key === undefined) continue;
+    const path = join(to, blobPath(parseBlobKey(key).address) ?? '');
+    await mkdir(dirname(path), { recursive: true });
+    await copyFile(join(parentPath, name), path);
+  }
 }
 
 function oldTables(database: DatabaseSync): readonly string[] {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import type { Backend } from '../contracts/backend.ts';
-import { type Major, type PostgresServer, startPostgres } from './postgres.ts';
+import { type Major, type SharedPostgres, sharedPostgres, startPostgres } from './postgres.ts';
 import { putCalls, watchedFiles } from './watched-files.ts';
 
 const stores: Omit<Backend, 'makeLocation'> = {
@@ -24,11 +24,11 @@ const stores: Omit<Backend, 'makeLocation'> = {
  * import this module, and start no server of their own.
  */
 export function backendOn(major: Major): Backend {
-  let server: Promise<PostgresServer> | undefined;
+  let server: Promise<SharedPostgres> | undefined;
   return {
     ...stores,
     async makeLocation() {
-      server ??= startPostgres(major);
+      server ??= major === 18 ? sharedPostgres() : startPostgres(major);
       const { url, drop } = await (await server).createDatabase();
       const folder = await mkdtemp(join(tmpdir(), 'tenon-store-'));
       return {

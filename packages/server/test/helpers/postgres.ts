@@ -1,4 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 const require = createRequire(import.meta.url);
+const root = join(import.meta.dirname, '../../../..');
 
 /** Each PostgreSQL that is supported. */
 export const majors = [15, 16, 17, 18] as const;
@@ -32,12 +34,15 @@ export interface PostgresServer {
   stop(): void;
 }
 
-/** Where the registry's PostgreSQL for this machine is; `undefined` where it has none. */
+/** A server that suites share: each makes databases of its own there, and leaves the server alone. */
+export type SharedPostgres = Pick<PostgresServer, 'url' | 'createDatabase'>;
+
+/** Where the registry's PostgreSQL for this machine is; `undefined` where it has none. Those before 18 come with `npm run proof`. */
 export function postgresFolder(major: Major): string | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   try {
     const entry = require.resolve(`postgres-${major}-${platform}-${process.arch}`, {
-      paths: [join(import.meta.dirname, '../../../../test/postgres')],
+      paths: [join(root, 'test', major === 18 ? 'postgres' : 'proof')],
     });
     return join(dirname(entry), '..', 'native');
   } catch {
@@ -45,11 +50,14 @@ export function postgresFolder(major: Major): string | undefined {
   }
 }
 
-/** The reason for which tests are skipped; `false` where they are not. */
-export const noPostgres: string | false =
-  majors.some((major) => postgresFolder(major) === undefined) || process.platform === 'win32'
-    ? 'there is no PostgreSQL for this machine'
-    : false;
+/** The reason to skip tests on a PostgreSQL of a major version; `false` where they run. */
+export function whyNoPostgres(major: Major): string | false {
+  const isThere = postgresFolder(major) !== undefined && process.platform !== 'win32';
+  return isThere ? false : `there is no PostgreSQL ${major} for this machine`;
+}
+
+/** The reason to skip tests on PostgreSQL 18; `false` where they run. */
+export const noPostgres: string | false = whyNoPostgres(18);
 
 /** The user that a server runs as when the tests run as root, whom PostgreSQL refuses. */
 const nobody = 65534;
@@ -91,22 +99,11 @@ export async function startPostgres(major: Major = 18, options: { isDurable?: bo
   };
   process.once('exit', stop);
   await start();
-  let databases = 0;
-  const administer = async (sql: string): Promise<void> => {
-    const client = new pg.Client(url('postgres'));
-    await client.connect();
-    await client.query(sql);
-    await client.end();
-  };
   return {
     url,
+    createDatabase: databasesOn(url),
     get pid() {
       return server?.pid;
-    },
-    async createDatabase(copyOf = 'template1') {
-      const name = `d${++databases}`;
-      await administer(`create database ${name} template ${copyOf.split('/').at(-1)}`);
-      return { url: url(name), drop: () => administer(`drop database if exists ${name} with (force)`) };
     },
     async kill() {
       if (server === undefined) return;
@@ -130,6 +127,40 @@ export async function startPostgres(major: Major = 18, options: { isDurable?: bo
       return signal('SIGCONT');
     },
     stop,
+  };
+}
+
+let shared: Promise<SharedPostgres> | undefined;
+
+/**
+ * The PostgreSQL 18 of the test run, or one of this process when the file runs without `npm test`. A suite that kills or pauses
+ * its server starts its own.
+ */
+export function sharedPostgres(): Promise<SharedPostgres> {
+  shared ??= process.env.TEST_SERVICES === undefined ? startPostgres() : postgresOfTheRun(process.env.TEST_SERVICES);
+  return shared;
+}
+
+/** @param services what `scripts/lib/test-services.mjs` answers at */
+async function postgresOfTheRun(services: string): Promise<SharedPostgres> {
+  const response = await fetch(`${services}/postgres`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`PostgreSQL did not start: ${text}`);
+  const url = (database: string) => text.replace(/[^/]*$/, database);
+  return { url, createDatabase: databasesOn(url) };
+}
+
+function databasesOn(url: (database: string) => string): PostgresServer['createDatabase'] {
+  const administer = async (sql: string): Promise<void> => {
+    const client = new pg.Client(url('postgres'));
+    await client.connect();
+    await client.query(sql);
+    await client.end();
+  };
+  return async (copyOf = 'template1') => {
+    const name = `d${randomUUID().replaceAll('-', '')}`;
+    await administer(`create database ${name} template ${copyOf.split('/').at(-1)}`);
+    return { url: url(name), drop: () => administer(`drop database if exists ${name} with (force)`) };
   };
 }
 

@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type ContentAddress, type GuestId, type MemberRole, newId } from '@tenon/protocol';
 import type { AuditEventRecord } from '../../src/domain/audit/ports.ts';
-import type { Store } from '../../src/domain/ports.ts';
+import type { Claim, Store, Transaction } from '../../src/domain/ports.ts';
 import {
   type ApiKeyRecord,
   type AppRecord,
   type AuthorizationCodeRecord,
+  type BindingRecord,
   type BoundRecord,
   type DeviceGrantRecord,
   type ExtensionPointRecord,
@@ -173,6 +174,7 @@ export function createRecords(store: Store) {
         codeChallenge: someHash(),
         scopes: ['read', 'publish'],
         deviceName: null,
+        sessionId: null,
         createdAtMs: someTimeMs,
         expiresAtMs: someTimeMs + 1,
         tokenId: null,
@@ -194,6 +196,7 @@ export function createRecords(store: Store) {
         address: '192.0.2.7',
         status: 'pending',
         userId: null,
+        sessionId: null,
         createdAtMs: someTimeMs,
         expiresAtMs: someTimeMs + 1,
         ...fields,
@@ -251,6 +254,7 @@ export function createRecords(store: Store) {
         id: newId('invitation'),
         appId: guest.appId,
         guestId: guest.id,
+        role: null,
         codeHash: someHash(),
         status: 'pending',
         email: null,
@@ -277,8 +281,8 @@ export function createRecords(store: Store) {
       const { extensionPointId, userId, name, id: versionId, number: versionNumber, contentAddress } = version;
       const binding = { extensionPointId, userId, name, guestId, versionId, updatedAtMs };
       await store.write(async (tx) => {
-        await tx.putBinding(binding);
-        await tx.putVersionGuest(versionId, guestId);
+        await putBinding(tx, binding);
+        await tx.putVersionGuests(versionId, [guestId]);
       });
       return { ...binding, versionNumber, contentAddress, ...unheld };
     },
@@ -301,14 +305,17 @@ export function createRecords(store: Store) {
       return token;
     },
 
-    async apiKey(user: UserRecord): Promise<ApiKeyRecord> {
+    async apiKey(user: UserRecord, fields: Partial<ApiKeyRecord> = {}): Promise<ApiKeyRecord> {
       const apiKey: ApiKeyRecord = {
         id: newId('apiKey'),
         userId: user.id,
         name: 'pipeline',
         secretHash: someHash(),
+        tokenId: null,
         createdAtMs: someTimeMs,
+        expiresAtMs: someTimeMs + 1,
         lastUsedAtMs: null,
+        ...fields,
       };
       await store.write((tx) => tx.insertApiKey(apiKey));
       return apiKey;
@@ -335,3 +342,16 @@ export function createRecords(store: Store) {
 }
 
 export type Records = ReturnType<typeof createRecords>;
+
+/** Claims a plugin's name under a guest, and has the claim bind a version, or none. */
+export async function putBinding(
+  tx: Transaction,
+  binding: Claim & Pick<BindingRecord, 'versionId' | 'updatedAtMs'>,
+): Promise<void> {
+  const { extensionPointId, userId, name, guestId, versionId, updatedAtMs: nowMs } = binding;
+  const key = { extensionPointId, userId, name };
+  await tx.claimName(key, [guestId]);
+  const [fact] = await tx.bindingFacts(key, { guestIds: [guestId] });
+  if (fact === undefined || fact.versionId === versionId) return;
+  await tx.moveBindings(key, [{ id: guestId, guestKey: fact.guestKey }], { versionId, nowMs, tellsEach: true });
+}

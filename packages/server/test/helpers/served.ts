@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { raisedQuotas } from '../../../../test/helpers/raised-quotas.ts';
 import { readAnswer, requestOf, type WireAnswer } from './wire.ts';
 
 /** A server in a process of its own, on the data of a service of the test's, which makes users and tokens for it. */
@@ -28,7 +29,13 @@ const script = fileURLToPath(new URL('serve-child.ts', import.meta.url));
 /** @param settings `TENON_…` variables but the log's level and the metrics' port, which is one that is free */
 export async function serveApart(dataDir: string, settings: Readonly<Record<string, string>>): Promise<Served> {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('TENON_'));
-  const env = { ...Object.fromEntries(others), ...settings, TENON_METRICS_PORT: '0', TENON_LOG_LEVEL: 'info' };
+  const env = {
+    ...Object.fromEntries(others),
+    TENON_QUOTAS: raisedQuotas,
+    ...settings,
+    TENON_METRICS_PORT: '0',
+    TENON_LOG_LEVEL: 'info',
+  };
   const child = spawn(process.execPath, [script, dataDir], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyRequest, InjectOptions, LightMyRequestResp
 import { pino } from 'pino';
 import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { raisedQuotas } from '../../../../test/helpers/raised-quotas.ts';
 import { createAllowances } from '../../src/allowances.ts';
 import { createApp } from '../../src/app.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
@@ -42,7 +43,7 @@ export interface TestService {
   readonly dataDir: string;
   /** What was logged, a line each. */
   readonly logged: readonly string[];
-  /** Moves the clock. */
+  /** Moves the clock. Time that limits count by only goes on. */
   advance(ms: number): void;
   user(name?: string): Promise<TestUser>;
   token(userId: UserId, fields?: { scopes?: TokenScope[]; appId?: string; lifetimeMs?: number }): Promise<string>;
@@ -62,19 +63,21 @@ export interface ServiceOptions {
 /** The real service on a folder of its own: real stores, real workers, nothing listens yet. */
 export async function openService({ config: changes, replace }: ServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tenon-http-'));
-  const defaults = loadConfig({ dataDir, port: '0', logLevel: 'debug' }, {});
-  const config: Config = { ...defaults, moduleThreads: 1, passwordThreads: 1, ...changes };
+  const defaults = loadConfig({ dataDir, port: '0', logLevel: 'debug', quotas: raisedQuotas }, {});
+  const config: Config = { ...defaults, moduleWorkers: 1, passwordThreads: 1, createApps: 'all', ...changes };
   const data = await openData(config, cheapCost);
   let aheadMs = 0;
   const clock = (): number => Date.now() + aheadMs;
-  const allowances = createAllowances(config, clock);
-  const context = { ...data.context, clock, guesses: allowances.rates };
+  let monotonicAheadMs = 0;
+  const monotonicClock = (): number => Date.now() + monotonicAheadMs; // `advance` may set the clock back, and not this one
+  const allowances = createAllowances(config, monotonicClock);
+  const context = { ...data.context, clock, rates: allowances.rates };
   const logged: string[] = [];
   const log = pino({ level: config.logLevel, base: {} }, { write: (line: string) => void logged.push(line) });
   const bound = { base: 'http://localhost:8366' };
   const base = (): string => config.publicUrl ?? bound.base;
   const addresses = { base, instrument: () => config.instrumentUrl ?? base() };
-  const made = createParts(config, { ...data, context, allowances }, addresses, log);
+  const made = createParts(config, { ...data, context, allowances, monotonicClock }, addresses, log);
   const parts = { ...made, ...replace?.(made) };
   const app = createApp(parts);
   app.addHook('onSend', async (request, reply, payload) => {
@@ -97,6 +100,7 @@ export async function openService({ config: changes, replace }: ServiceOptions =
     logged,
     advance(ms) {
       aheadMs += ms;
+      monotonicAheadMs += Math.max(0, ms);
     },
     async user(name = 'Somebody') {
       const { id } = await createUser(context, { name, email: null });

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { type FileSystem, fileSystem } from '../../src/blobs/fs/file-system.ts';
 
 /** The calls that store one blob, in their order. */
-export const putCalls = ['open', 'write', 'write again', 'sync', 'close', 'rename', 'syncFolder'] as const;
+export const putCalls = ['open', 'write', 'write again', 'sync', 'close', 'link', 'rename', 'syncFolder'] as const;
 
 export type FileCall = (typeof putCalls)[number] | 'unlink';
 
@@ -15,6 +15,10 @@ export function watchedFiles(onCall: (call: FileCall) => void): FileSystem {
     async open(...args) {
       onCall('open');
       return watchedHandle(await fileSystem.open(...args), onCall);
+    },
+    async link(from, to) {
+      onCall('link');
+      await fileSystem.link(from, to);
     },
     async rename(from, to) {
       onCall('rename');

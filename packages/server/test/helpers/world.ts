@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { Invitation, Plugin } from '@tenon/protocol';
+import { type Invitation, newId, type Plugin } from '@tenon/protocol';
 import { moduleOfSize } from '../../bench/support/module-of-size.ts';
 import type { CallOptions, TestService, TestUser } from './service.ts';
 
@@ -31,6 +31,13 @@ export function tinyModule(number: number): Buffer {
   section.set([1, 0x6e]); // a name of one byte, "n"
   section.writeUInt32LE(number, 2);
   return Buffer.concat([evaluating, Buffer.from([0, section.length]), section]);
+}
+
+let lastFresh = 1_000_000;
+
+/** A {@link tinyModule} whose bytes nothing has published yet: bytes that a team withdraws stay withdrawn. */
+export function freshModule(): Buffer {
+  return tinyModule(lastFresh++);
 }
 
 /** A module of exactly so many bytes that an extension point of {@link makeExtensionPoint} takes. */
@@ -122,9 +129,36 @@ export async function makeApp(
   const { token } = owner;
   const { id } = await ok<{ id: string }>(service, 'POST', '/api/v1/apps', { token, json: { name: 'Acme' } });
   for (const [role, user] of Object.entries(team)) {
-    await ok(service, 'PUT', `/api/v1/apps/${id}/members/${user.id}`, { token, json: { role } });
+    await makeMember(service, owner, id, role, user);
   }
   return id;
+}
+
+/** Makes a user a member of an application's team, by an invitation. */
+export async function makeMember(
+  service: TestService,
+  owner: Pick<TestUser, 'token'>,
+  appId: string,
+  role: string,
+  user: Pick<TestUser, 'token'>,
+): Promise<void> {
+  const json = { code: await inviteMember(service, owner, appId, role) };
+  await ok(service, 'POST', '/api/v1/invitations/accept', { token: user.token, json });
+}
+
+/** The code of an invitation to the team. */
+export async function inviteMember(
+  service: TestService,
+  { token }: Pick<TestUser, 'token'>,
+  appId: string,
+  role: string,
+): Promise<string> {
+  const path = `/api/v1/apps/${appId}/members`;
+  return codeOf(await ok(service, 'POST', path, { token, json: { role } }));
+}
+
+function codeOf({ link }: { readonly link: string }): string {
+  return new URL(link).searchParams.get('code') ?? '';
 }
 
 export async function makeExtensionPoint(service: TestService, owner: TestUser, appId: string): Promise<string> {
@@ -136,11 +170,7 @@ export async function makeExtensionPoint(service: TestService, owner: TestUser, 
 /** An invitation's code. */
 export async function invite(service: TestService, owner: TestUser, appId: string, guestKey: string): Promise<string> {
   const json = { deliveryMethod: 'link', guestKey };
-  const { link } = await ok<{ link: string }>(service, 'POST', `/api/v1/apps/${appId}/guests`, {
-    token: owner.token,
-    json,
-  });
-  return new URL(link).searchParams.get('code') ?? '';
+  return codeOf(await ok(service, 'POST', `/api/v1/apps/${appId}/guests`, { token: owner.token, json }));
 }
 
 /** Makes a user hold a guest; the guest's id. */
@@ -175,4 +205,16 @@ export async function publishAs(
 export async function listOfInvitations({ service, owner, appId }: World): Promise<Invitation[]> {
   const path = `/api/v1/apps/${appId}/invitations`;
   return (await ok<{ objects: Invitation[] }>(service, 'GET', path, { token: owner.token })).objects;
+}
+
+/** Bytes that the team yanked, of a plugin of the guest's that was deleted since. */
+export async function withdrawnBytes(world: World): Promise<{ readonly contentAddress: string }> {
+  const { service, guest, owner, extensionPointId } = world;
+  const name = newId('version');
+  const { id, contentAddress } = await publishAs(service, guest, extensionPointId, name, freshModule());
+  const path = `/api/v1/artifacts/${id}`;
+  await ok(service, 'POST', `${path}/versions/1/yank`, { token: owner.token, json: { reason: 'why' } });
+  await ok(service, 'DELETE', path, { token: guest.token });
+  assert.ok(contentAddress);
+  return { contentAddress };
 }

@@ -1,4 +1,4 @@
-import { type Content, exportsOf, type GuestKey, type Name, type Operation, type Person } from './operations.ts';
+import { type Content, exportsOf, type GuestKey, type Name, names, type Operation, type Person } from './operations.ts';
 
 /*
  * The model: nothing but the list of what was done, and questions to it. Where the service keeps states and moves them, each
@@ -7,7 +7,11 @@ import { type Content, exportsOf, type GuestKey, type Name, type Operation, type
 
 /** What was done. A publish is told with what came of it. */
 export type Event =
-  | Exclude<Operation, { kind: 'publish' }>
+  | Exclude<Operation, { kind: 'publish' | 'decide' }>
+  | (Extract<Operation, { kind: 'decide' }> & {
+      /** It followed from what the team decided about the same bytes. */
+      readonly isCopy?: true;
+    })
   | (Extract<Operation, { kind: 'publish' }> & {
       /** The version that has the bytes, made now or before. */
       readonly number: number;
@@ -81,6 +85,66 @@ export class History {
     return claim;
   }
 
+  /** For whom the name of a deleted plugin is reserved under a guest; sequences are shorter than a reservation. */
+  reservedFor(guest: GuestKey, name: Name): Person | undefined {
+    let reserved: Person | undefined;
+    for (const [index, event] of this.events.entries()) {
+      if (event.kind === 'delete' && event.name === name) {
+        if (this.before(index).claim(guest, name)?.user === event.of) reserved = event.of;
+      }
+      const isGone =
+        (event.kind === 'removeGuest' && event.guest === guest) ||
+        (event.kind === 'removeUser' && event.guest === guest && event.user === reserved);
+      if (isGone) reserved = undefined;
+    }
+    return reserved;
+  }
+
+  /** How the team has withdrawn some bytes from a publisher: by what is there, and by what was deleted. */
+  withdrawn(of: Person, content: Content): { blockedAs: Name[]; isYanked: boolean; isRejected: boolean } {
+    const live = names.map((name) => this.plugin(of, name));
+    const isPublished = live.some((plugin) => plugin.withContent(content, 'published').length > 0);
+    const blockedAs = live.flatMap((plugin) => (plugin.isBlocked() && plugin.has(content) ? [plugin.name] : []));
+    let [isYanked, isRejected] = [false, false];
+    if (!isPublished) {
+      isYanked = live.some((plugin) => plugin.withContent(content, 'yanked', 'host').length > 0);
+      isRejected = live.some((plugin) => plugin.withContent(content, 'rejected', 'host').length > 0);
+    }
+    const left = this.#leftWithdrawn(of, content);
+    if (left?.state === 'blocked') blockedAs.push(left.name);
+    return {
+      blockedAs,
+      isYanked: isYanked || left?.state === 'yanked',
+      isRejected: isRejected || left?.state === 'rejected',
+    };
+  }
+
+  /** What deleted plugins left: the strongest decision, until the team publishes the bytes again. */
+  #leftWithdrawn(of: Person, content: Content): { state: 'blocked' | 'yanked' | 'rejected'; name: Name } | undefined {
+    const strength = { blocked: 3, yanked: 2, rejected: 1 };
+    let left: { state: 'blocked' | 'yanked' | 'rejected'; name: Name } | undefined;
+    for (const [index, event] of this.events.entries()) {
+      if (!('of' in event) || event.of !== of) continue;
+      const plugin = this.before(index).plugin(of, event.name);
+      if (event.kind === 'decide' && plugin.version(event.number)?.content === content) {
+        if (event.action === 'approve' || (event.action === 'restore' && event.by === 'olga')) left = undefined;
+      }
+      if (event.kind !== 'delete' || !plugin.has(content)) continue;
+      const isPublished = plugin.withContent(content, 'published').length > 0;
+      const state = plugin.isBlocked()
+        ? 'blocked'
+        : isPublished
+          ? undefined
+          : (['yanked', 'rejected'] as const).find((one) => plugin.withContent(content, one, 'host').length > 0);
+      if (state !== undefined && (left === undefined || strength[state] > strength[left.state])) {
+        left = { state, name: event.name };
+      } else if (state !== undefined && state === left?.state && state !== 'rejected') {
+        left = { state, name: event.name };
+      }
+    }
+    return left;
+  }
+
   slot(guest: GuestKey, name: Name): SlotHistory | undefined {
     const claim = this.claim(guest, name);
     return claim && new SlotHistory(this, guest, this.plugin(claim.user, name), claim.since);
@@ -129,6 +193,25 @@ export class PluginHistory {
       (event): event is Decision =>
         event.kind === 'decide' && event.of === this.of && event.name === this.name && event.number === number,
     );
+  }
+
+  has(content: Content): boolean {
+    return this.versions().some((version) => version.content === content);
+  }
+
+  /** The numbers of the versions that have some bytes and are in a state, to which a side brought them. */
+  withContent(content: Content, state: ReturnType<PluginHistory['state']>, side?: Side): number[] {
+    return this.versions()
+      .filter((version) => version.content === content && this.state(version.number) === state)
+      .filter(({ number }) => side === undefined || this.sideOf(number) === side)
+      .map(({ number }) => number);
+  }
+
+  /** A publisher who is an owner too yanks what is their own as its publisher, as long as they hold a guest. */
+  sideOf(number: number): Side {
+    const decision = this.decision(number);
+    if (decision === undefined || decision.isCopy || decision.action === 'reject') return 'host';
+    return decision.by === this.of && this.heldAt(decision).length > 0 ? 'publisher' : 'host';
   }
 
   /** The guests that the publisher held when something was decided. */

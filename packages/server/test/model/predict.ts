@@ -1,8 +1,17 @@
-import type { Event, History, PluginHistory, Side } from './history.ts';
-import { type GuestKey, guestKeys, type Name, type Operation, type Person } from './operations.ts';
+import type { Event, History, PluginHistory } from './history.ts';
+import {
+  type Content,
+  contents,
+  type GuestKey,
+  guestKeys,
+  type Name,
+  names,
+  type Operation,
+  type Person,
+} from './operations.ts';
 
 /** What is to come of an operation: something that was done, or the code of a refusal. */
-export type Prediction = { readonly event: Event } | { readonly code: string };
+export type Prediction = { readonly event: Event; readonly copies?: readonly Event[] } | { readonly code: string };
 
 const refused = (code: string): Prediction => ({ code });
 
@@ -31,8 +40,13 @@ export function predict(history: History, operation: Operation): Prediction {
     case 'unblock': {
       const fault = hostFault(history, operation.by) ?? changeFault(history, operation);
       if (fault !== undefined) return fault;
-      const isBlocked = history.plugin(operation.of, operation.name).isBlocked();
-      return operation.kind === 'unblock' && !isBlocked ? refused('not_found') : { event: operation };
+      const plugin = history.plugin(operation.of, operation.name);
+      if (operation.kind === 'unblock') return plugin.isBlocked() ? { event: operation } : refused('not_found');
+      const others = names.filter((name) => name !== operation.name);
+      const copies = contents.flatMap((content) =>
+        plugin.has(content) ? copiesOf(history, plugin.of, content, others) : [],
+      );
+      return { event: operation, copies };
     }
     case 'delete': {
       const fault = changeFault(history, operation);
@@ -65,8 +79,12 @@ function predictPublish(history: History, operation: Extract<Operation, { kind: 
   if (!history.fits(content)) return refused('interface_mismatch');
   const claims = under.map((one) => history.slot(one, name));
   if (claims.some((claim) => claim !== undefined && claim.plugin.of !== by)) return refused('plugin_name_taken');
+  const isReserved = (one: GuestKey) => ![undefined, by].includes(history.reservedFor(one, name));
+  if (under.some((one) => history.slot(one, name) === undefined && isReserved(one)))
+    return refused('plugin_name_taken');
 
-  const awaits = history.requiresApproval();
+  const withdrawn = history.withdrawn(by, content);
+  const awaits = history.requiresApproval() || withdrawn.isRejected;
   const newest = plugin.newest();
   const done = { ...operation, under };
   if (newest !== undefined && newest.content === content) {
@@ -75,10 +93,8 @@ function predictPublish(history: History, operation: Extract<Operation, { kind: 
     const isCurrent = state === 'published' ? !isRolledBack : state === 'awaiting_approval' && awaits;
     if (isCurrent) return { event: { ...done, number: newest.number, isNew: false, awaits: false } };
   }
-  const same = plugin.versions().findLast((version) => version.content === content);
-  if (same !== undefined && plugin.state(same.number) === 'yanked' && sideOfYank(plugin, same.number) === 'host') {
-    return refused('conflict');
-  }
+  if (withdrawn.blockedAs.length > 0) return refused('plugin_blocked');
+  if (withdrawn.isYanked) return refused('conflict');
   return { event: { ...done, number: (newest?.number ?? 0) + 1, isNew: true, awaits } };
 }
 
@@ -91,14 +107,34 @@ function predictDecision(history: History, operation: Extract<Operation, { kind:
   if (plugin.version(number) === undefined) return refused('not_found');
   const wanted = isHosts ? 'awaiting_approval' : action === 'yank' ? 'published' : 'yanked';
   if (plugin.state(number) !== wanted) return refused('conflict');
-  if (action === 'restore' && by !== 'olga' && sideOfYank(plugin, number) === 'host') return refused('forbidden');
-  return { event: operation };
+  const byPublisher = by !== 'olga' && action === 'restore';
+  if (byPublisher && plugin.sideOf(number) === 'host') return refused('forbidden');
+  const { content } = plugin.version(number) as { readonly content: Content };
+  if (action === 'approve' || action === 'restore') {
+    const withdrawn = history.withdrawn(of, content);
+    if (withdrawn.blockedAs.some((other) => other !== name)) return refused('plugin_blocked');
+    if (byPublisher && (withdrawn.isYanked || withdrawn.isRejected)) return refused('forbidden');
+  }
+  const isHostYank = action === 'yank' && !(by === of && history.holds(of).length > 0);
+  const copies = isHostYank ? copiesOf(history, of, content, names, { name, number }) : [];
+  return { event: operation, copies };
 }
 
-/** A publisher who is an owner too yanks what is their own as its publisher, as long as they hold a guest. */
-function sideOfYank(plugin: PluginHistory, number: number): Side {
-  const decision = plugin.decision(number);
-  return decision?.by === plugin.of && plugin.heldAt(decision).length > 0 ? 'publisher' : 'host';
+/** What the team withdraws is withdrawn wherever its publisher has it published. */
+function copiesOf(
+  history: History,
+  of: Person,
+  content: Content,
+  under: readonly Name[],
+  except?: { readonly name: Name; readonly number: number },
+): Event[] {
+  return under.flatMap((name) =>
+    history
+      .plugin(of, name)
+      .withContent(content, 'published')
+      .filter((number) => except?.name !== name || except.number !== number)
+      .map((number): Event => ({ kind: 'decide', by: 'olga', of, name, number, action: 'yank', isCopy: true })),
+  );
 }
 
 /** What keeps a person from what the application's team alone may do. */

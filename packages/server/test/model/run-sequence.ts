@@ -50,7 +50,9 @@ export async function runSequence(stage: Stage, seed: number, tally: Tally): Pro
       const outcome = `${operation.kind} ${code ?? 'done'}`;
       tally.set(outcome, (tally.get(outcome) ?? 0) + 1);
       assert.equal(code, 'code' in prediction ? prediction.code : undefined, 'what came of the last of them');
-      if ('event' in prediction) history = new History([...history.events, prediction.event]);
+      if ('event' in prediction) {
+        history = new History([...history.events, prediction.event, ...(prediction.copies ?? [])]);
+      }
       lists.follow(history, nowMs);
       const news = await sequence.news();
       for (const guest of guestKeys) {

@@ -35,7 +35,9 @@ import { createMemories } from '../../src/domain/memories/memories.ts';
 import { tellNews } from '../../src/domain/news/tell.ts';
 import type { BlobStore, ModuleChecker, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
+import { readSchema } from '../../src/domain/read-schema.ts';
 import { noLimits, type TokenRecord } from '../../src/domain/records.ts';
+import { createStoredContents } from '../../src/domain/stored-contents.ts';
 import { makeToken } from '../../src/domain/tokens.ts';
 import { decideVersion } from '../../src/domain/versions.ts';
 import { accountParts } from '../helpers/account-parts.ts';
@@ -73,11 +75,13 @@ export interface Sequence {
 const noBlobs: BlobStore = {
   async put() {},
   size: async () => undefined,
+  stat: async () => undefined,
   open: async () => undefined,
   delete: async () => false,
   async *list() {},
   deleteUnfinished: async () => 0,
   async ping() {},
+  async pingWrite() {},
   async close() {},
 };
 
@@ -91,6 +95,7 @@ const checker: ModuleChecker = {
     return { interfaceJson: JSON.stringify(module), mismatches };
   },
   compare: async (interfaces) => interfaces.map(() => []),
+  readSchema: async (schema) => readSchema(schema),
 };
 
 export function openStage(bare: Store): Stage {
@@ -99,6 +104,7 @@ export function openStage(bare: Store): Stage {
   const context: Context = {
     store,
     blobs: noBlobs,
+    contents: createStoredContents({ store, blobs: noBlobs }),
     checker,
     memories: createMemories(store),
     clock: () => nowMs,
@@ -116,7 +122,7 @@ export function openStage(bare: Store): Stage {
       const join = async (guest: GuestKey, person: Person): Promise<void> => {
         const invitation = { guestKey: guest, deliveryMethod: 'link' };
         const code = await inviteGuest(context, actor('olga'), app, invitation);
-        guestIds.set(guest, (await acceptInvitation(context, actor(person), code)).guest.id);
+        guestIds.set(guest, (await acceptInvitation(context, actor(person), code)).guest?.id as GuestId);
       };
 
       const bytesOf = (content: Content) => Buffer.from(`${place}/${content}`);

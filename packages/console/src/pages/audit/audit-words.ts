@@ -28,6 +28,10 @@ export function sentenceOf(entry: AuditEntry, appId?: string): Sentence {
       return appId === undefined ? { verb: wordsOf(action), thing } : { verb: wordsOf(action) };
     case 'member.put':
       return memberSentence(entry, thing);
+    case 'member.invite':
+      return { verb: 'invited somebody to the team', rest: roleOf(entry) };
+    case 'member.leave':
+      return { verb: wordsOf(action) };
     case 'member.remove':
       return { verb: 'took', thing, rest: 'off the team' };
     case 'guest.invite':
@@ -39,6 +43,8 @@ export function sentenceOf(entry: AuditEntry, appId?: string): Sentence {
     case 'invitation.accept':
     case 'invitation.decline':
     case 'invitation.revoke':
+      if (typeof entry.details.role === 'string')
+        return { verb: `${wordsOf(action)} to the team`, rest: roleOf(entry) };
       return { verb: `${wordsOf(action)} to be`, thing: { ...thing, text: guestsOf(entry) } };
     case 'plugin.publish':
       return {
@@ -76,6 +82,12 @@ const versionVerbs = {
 /** An action that this page knows no words for, such as one of a newer server, is told as it is. */
 export function wordsOf(action: string): string {
   return isAuditAction(action) ? auditActions[action].words : `did “${action}” to`;
+}
+
+/** The role of an invitation to the team, as words that follow. */
+function roleOf({ details: { role } }: AuditEntry): string {
+  if (typeof role !== 'string') return '';
+  return role === 'viewer' ? 'as a viewer' : `as an ${role}`;
 }
 
 function memberSentence({ details: { role } }: AuditEntry, thing: Sentence['thing'] & {}): Sentence {

@@ -6,6 +6,7 @@ import { DownloadButton } from '../../components/download-button.tsx';
 import { Link } from '../../components/link.tsx';
 import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
+import { InUseBadge } from '../plugin/in-use-badge.tsx';
 import { guestNames } from './guest-names.ts';
 
 /** One's own plugins at an extension point. */
@@ -61,7 +62,7 @@ function Standing({ plugin, guests }: { readonly plugin: Plugin; readonly guests
   if (!isServed) {
     return (
       <span class="standing">
-        <Badge kind={badges[status.state]}>{words[status.state]}</Badge>
+        <InUseBadge plugin={plugin} />
         <span class="small">{status.detail}</span>
       </span>
     );
@@ -77,19 +78,3 @@ function Standing({ plugin, guests }: { readonly plugin: Plugin; readonly guests
     </span>
   );
 }
-
-const words: Readonly<Record<Plugin['status']['state'], string>> = {
-  published: 'in part',
-  awaiting_approval: 'waits',
-  rejected: 'rejected',
-  yanked: 'yanked',
-  blocked: 'blocked',
-};
-
-const badges = {
-  published: 'waiting',
-  awaiting_approval: 'waiting',
-  rejected: 'bad',
-  yanked: 'bad',
-  blocked: 'bad',
-} as const;

@@ -35,7 +35,7 @@ export function Answer(props: {
 
   return (
     <Page title={`${app.name} invites you`}>
-      <Terms appName={app.name} />
+      <Terms preview={preview} />
       <SignedInAs />
       <ErrorView error={error} />
       <div class="choice">

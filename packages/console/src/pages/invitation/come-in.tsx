@@ -47,7 +47,7 @@ function Choose(props: {
   const { app, allowsSignUp } = props.preview;
   return (
     <Page key="choose" title={`${app.name} invites you`}>
-      <Terms appName={app.name} />
+      <Terms preview={props.preview} />
       <div class="stack">
         <p>
           {allowsSignUp

@@ -14,7 +14,12 @@ export function OutcomePage({ outcome }: { readonly outcome: InvitationOutcome |
   switch (outcome.kind) {
     case 'accepted':
       // Who signs in after somebody else is not told what that one did.
-      return outcome.userId === userId ? <Accepted app={outcome.app} /> : <Used />;
+      if (outcome.userId !== userId) return <Used />;
+      return outcome.role === undefined ? (
+        <BecameGuest app={outcome.app} />
+      ) : (
+        <BecameMember app={outcome.app} role={outcome.role} />
+      );
     case 'declined':
       return outcome.userId === userId ? <Declined appName={outcome.app.name} /> : <Used />;
     case 'used':
@@ -28,7 +33,7 @@ export function OutcomePage({ outcome }: { readonly outcome: InvitationOutcome |
     case 'revoked':
       return (
         <Useless title="The invitation was taken back">
-          <p>Those who made it have revoked it. If you think that is a mistake, ask them to invite you again.</p>
+          <p>It was revoked, or the person who made it may not invite any more. Ask the team to invite you again.</p>
         </Useless>
       );
     case 'unknown':
@@ -43,7 +48,22 @@ export function OutcomePage({ outcome }: { readonly outcome: InvitationOutcome |
   }
 }
 
-function Accepted({ app }: { readonly app: { readonly id: string; readonly name: string } }) {
+interface AppName {
+  readonly id: string;
+  readonly name: string;
+}
+
+function BecameMember({ app, role }: { readonly app: AppName; readonly role: string }) {
+  return (
+    <Page title={`You are on the team of ${app.name}`} intro={`Your role is ${role}.`}>
+      <div class="actions">
+        <LinkButton to={`/apps/${app.id}`}>Go to {app.name}</LinkButton>
+      </div>
+    </Page>
+  );
+}
+
+function BecameGuest({ app }: { readonly app: AppName }) {
   return (
     <Page title={`You are a guest of ${app.name}`}>
       <p>See what its extension points expect of a plugin, and publish one there by dropping it on the page.</p>

@@ -1,5 +1,37 @@
-/** What it means to be a guest of an application; of the rules in `docs/reference/http-api.md`, who may do what. */
-export function Terms({ appName }: { readonly appName: string }) {
+import type { InvitationPreview } from '@tenon/protocol';
+
+/** What it means to accept the invitation; of the rules in `docs/reference/http-api.md`, who may do what. */
+export function Terms({ preview: { app, role, invitedBy } }: { readonly preview: InvitationPreview }) {
+  if (role === 'guest') return <GuestTerms appName={app.name} />;
+  return (
+    <div class="terms stack">
+      <p>
+        <strong>{invitedBy ?? 'The team'}</strong> invites you to the team of <strong>{app.name}</strong>, as{' '}
+        <strong>{role}</strong>. You will be able to
+      </p>
+      <ul class="ticks">
+        {memberTerms[role].map((term) => (
+          <li key={term}>{term}</li>
+        ))}
+      </ul>
+      <p class="soft small">
+        The team sees your name, not your e‑mail address. You can leave at any time, and owners can change your role or
+        remove you.
+      </p>
+    </div>
+  );
+}
+
+const seesEverything = 'see the application’s guests, plugins and extension points, and fetch plugins for a host';
+const manages = 'manage extension points, guests and invitations, and decide on plugins';
+
+const memberTerms = {
+  viewer: [seesEverything],
+  admin: [seesEverything, manages],
+  owner: [seesEverything, manages, 'change the team, and delete the application'],
+} as const;
+
+function GuestTerms({ appName }: { readonly appName: string }) {
   return (
     <div class="terms stack">
       <p>As a guest you will be able to</p>

@@ -29,7 +29,7 @@ export function PinDialog(props: PinProps & { readonly versions: readonly Versio
       title={`Pin a version for ${name}`}
       action={`Pin version ${version}`}
       isDangerous={false}
-      isReady={version !== claim.pinnedTo}
+      missing={version === claim.pinnedTo ? 'Choose another version first.' : undefined}
       onClose={onClose}
       onConfirm={async () => {
         await session.api.put(apiPath, { version });

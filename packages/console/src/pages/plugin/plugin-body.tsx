@@ -12,6 +12,7 @@ import { BlockSection } from './block-section.tsx';
 import { BoundTable } from './bound-table.tsx';
 import { DeletePlugin } from './delete-plugin.tsx';
 import { History } from './history.tsx';
+import { InUseBadge } from './in-use-badge.tsx';
 import { PinDialog, UnpinDialog } from './pin-dialog.tsx';
 import { type Claim, modelOf, sidesOf, type VersionAction } from './plugin-model.ts';
 import { decisionWords, stateBadges, stateWords } from './plugin-words.ts';
@@ -60,9 +61,9 @@ export function PluginBody(props: {
     <>
       <dl class="facts">
         <div>
-          <dt>State</dt>
+          <dt>In use</dt>
           <dd>
-            <Badge kind={stateBadges[plugin.status.state]}>{stateWords[plugin.status.state]}</Badge>
+            <InUseBadge plugin={plugin} />
           </dd>
         </div>
         {publisher === undefined ? null : (
@@ -76,6 +77,7 @@ export function PluginBody(props: {
           <dd>
             {plugin.version.number}
             {plugin.version.semver === null ? '' : ` · ${plugin.version.semver}`}{' '}
+            <Badge kind={stateBadges[plugin.version.state]}>{stateWords[plugin.version.state]}</Badge>{' '}
             <span class="soft small">
               <Time at={plugin.version.createdAt} />
             </span>

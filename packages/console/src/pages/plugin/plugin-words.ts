@@ -18,6 +18,23 @@ export const stateBadges = {
   blocked: 'bad',
 } as const satisfies Readonly<Record<Plugin['status']['state'], string>>;
 
+/** What is in use of a plugin, and what became of its newest version where that is something else: "v3 in use · newest v4 yanked". */
+export interface InUse {
+  readonly text: string;
+  readonly kind: 'good' | 'waiting' | 'bad';
+}
+
+export function inUse({ status, version }: Pick<Plugin, 'status' | 'version'>): InUse {
+  const numbers = new Set(status.bindings.flatMap((binding) => binding.version ?? []));
+  const bound = [...numbers].sort((a, b) => b - a).map((number) => `v${number}`);
+  if (status.state === 'blocked') return { text: stateWords.blocked, kind: 'bad' };
+  const used = bound.length === 0 ? 'not in use' : `${new Intl.ListFormat('en').format(bound)} in use`;
+  if (numbers.has(version.number) && numbers.size === 1) return { text: used, kind: 'good' };
+  const newest = version.state === 'published' ? '' : ` ${stateWords[version.state]}`;
+  const kind = bound.length > 0 ? 'good' : version.state === 'published' ? 'waiting' : stateBadges[version.state];
+  return { text: `${used} · newest v${version.number}${newest}`, kind };
+}
+
 /** What is bound by a claim: "version 2", "nothing". */
 export function boundWords(number: number | null): string {
   return number === null ? 'nothing' : `version ${number}`;

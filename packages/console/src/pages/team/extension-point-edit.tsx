@@ -5,8 +5,9 @@ import { Notice } from '../../components/notice.tsx';
 import { schemaText } from '../../components/schema-editor/check-schema.ts';
 import { useServices } from '../../state/services.ts';
 import { useData } from '../../state/use-data.ts';
+import { useEdit } from '../../state/use-edit.ts';
 import { AppPartFrame } from './app-frame.tsx';
-import { SchemaForm } from './schema-form.tsx';
+import { SchemaForm, schemaFields } from './schema-form.tsx';
 import { TrialView, trialWords } from './trial-view.tsx';
 import { mayManage, useApp } from './use-app.ts';
 import { useExtensionPointPath } from './use-extension-point.ts';
@@ -14,11 +15,9 @@ import { useTrial } from './use-trial.tsx';
 
 /** Changes an extension point's name and schema. */
 export function EditExtensionPointPage() {
-  const { session, toasts } = useServices();
-  const { route } = useLocation();
-  const { appId, app } = useApp();
-  const { apiPath, pagePath, listPath } = useExtensionPointPath();
-  const trial = useTrial(appId, apiPath);
+  const { session } = useServices();
+  const { app } = useApp();
+  const { apiPath, listPath } = useExtensionPointPath();
   // Not what was kept: what is edited is what is there now.
   const point = useData((signal) => session.api.get<ExtensionPoint>(apiPath, { signal }), [apiPath]);
   return (
@@ -29,30 +28,49 @@ export function EditExtensionPointPage() {
       kind="Extension point"
       titleOf={({ name }) => `Edit ${name}`}
     >
-      {({ id, name, schema }, { role }) =>
+      {(data, { role }) =>
         mayManage(role) ? (
-          <>
-            <SchemaForm
-              key={id}
-              initialName={name}
-              initialText={schemaText(schema)}
-              action="Save"
-              cancelTo={pagePath}
-              onTry={async (newSchema) => <Tried appId={appId} trial={await trial.attempt({ schema: newSchema })} />}
-              onSave={async (newName, newSchema) => {
-                await trial.confirm({ schema: newSchema });
-                await session.api.put<ExtensionPoint>(apiPath, { name: newName, schema: newSchema });
-                toasts.show('Saved. Guests see it now.');
-                route(href(pagePath), true);
-              }}
-            />
-            {trial.dialog}
-          </>
+          <EditForm key={data.id} point={data} />
         ) : (
           <Notice kind="warning" title="Owners and admins change extension points" />
         )
       }
     </AppPartFrame>
+  );
+}
+
+function EditForm({ point }: { readonly point: ExtensionPoint }) {
+  const { session, toasts } = useServices();
+  const { route } = useLocation();
+  const { apiPath, pagePath } = useExtensionPointPath();
+  const trial = useTrial(point.appId, apiPath);
+  const edit = useEdit(point, () => session.api.get<ExtensionPoint>(apiPath), schemaFields);
+  const { name, schema } = edit.base;
+  const text = schemaText(schema);
+  return (
+    <>
+      <SchemaForm
+        initialName={name}
+        initialText={text}
+        action="Save"
+        cancelTo={pagePath}
+        edit={edit}
+        onTry={async (newText) => <Tried appId={point.appId} trial={await trial.attempt({ schema: newText })} />}
+        onSave={async (newName, newText) => {
+          const change = {
+            ...(newName === name ? {} : { name: newName }),
+            ...(newText === text ? {} : { schema: newText }),
+          };
+          if (newText !== text) await trial.confirm({ schema: newText });
+          if (Object.keys(change).length > 0) {
+            await edit.save((basedOn) => session.api.put<ExtensionPoint>(apiPath, change, { basedOn }));
+            toasts.show('Saved. Guests see it now.');
+          }
+          route(href(pagePath), true);
+        }}
+      />
+      {trial.dialog}
+    </>
   );
 }
 

@@ -5,6 +5,7 @@ import { useLocation } from 'preact-iso/router';
 import { href } from '../../base-path.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { RadioGroup } from '../../components/choices.tsx';
+import { ConflictDialog } from '../../components/conflict-dialog.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
 import { CheckboxField, TextField } from '../../components/field.tsx';
 import { LeaveDialog } from '../../components/leave-dialog.tsx';
@@ -12,10 +13,20 @@ import { Notice } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { useServices } from '../../state/services.ts';
 import { useData } from '../../state/use-data.ts';
+import { useEdit } from '../../state/use-edit.ts';
 import { useLeaveQuestion } from '../../state/use-leave-question.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { AppPartFrame } from './app-frame.tsx';
-import { draftOf, limitsOf, numberFault, proposalWords, type RulesDraft, sizeHint } from './rules.ts';
+import {
+  changeOf,
+  draftOf,
+  numberFault,
+  proposalWords,
+  type RulesDraft,
+  rebaseDraft,
+  ruleFields,
+  sizeHint,
+} from './rules.ts';
 import { mayManage, useApp } from './use-app.ts';
 import { useExtensionPointPath } from './use-extension-point.ts';
 import { useTrial } from './use-trial.tsx';
@@ -38,7 +49,7 @@ export function ExtensionPointRulesPage() {
     >
       {(data, { role }) =>
         mayManage(role) ? (
-          <RulesForm point={data} />
+          <RulesForm key={data.id} point={data} />
         ) : (
           <Notice kind="warning" title="Owners and admins change extension points" />
         )
@@ -55,19 +66,29 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
   const { route } = useLocation();
   const { apiPath, pagePath } = useExtensionPointPath();
   const trial = useTrial(point.appId, apiPath);
-  const [first] = useState(() => draftOf(point));
+  const fieldsOf = (state: ExtensionPoint) => ruleFields(draftOf(state));
+  const edit = useEdit(point, () => session.api.get<ExtensionPoint>(apiPath), fieldsOf);
+  const first = draftOf(edit.base);
   const [draft, setDraft] = useState(first);
   const leaving = useLeaveQuestion(JSON.stringify(draft) !== JSON.stringify(first));
   const change = (part: Partial<RulesDraft>): void => setDraft((now) => ({ ...now, ...part }));
   const sizeFault = numberFault(draft.maxModuleBytes, minModuleBytes);
   const memoryFault = numberFault(draft.maxInitialMemoryPages, 0);
   const { submit, isBusy, error } = useSubmit(async () => {
-    const limits = limitsOf(draft);
-    await trial.confirm({ limits });
-    await session.api.put<ExtensionPoint>(apiPath, { requiresApproval: draft.requiresApproval, limits });
-    toasts.show('Saved. It holds for every version from now on.');
+    const rules = changeOf(first, draft);
+    if (rules.limits !== undefined) await trial.confirm({ limits: rules.limits });
+    if (Object.keys(rules).length > 0) {
+      await edit.save((basedOn) => session.api.put<ExtensionPoint>(apiPath, rules, { basedOn }));
+      toasts.show('Saved. It holds for every version from now on.');
+    }
     route(href(pagePath), true);
   });
+  const settle = (isKept: boolean): void => {
+    if (edit.conflict === undefined) return;
+    const now = draftOf(edit.conflict.now);
+    setDraft(isKept ? rebaseDraft(first, draft, now) : now);
+    edit.rebase();
+  };
   return (
     <>
       <form class="rules-form" onSubmit={submit} noValidate>
@@ -134,6 +155,13 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
       </form>
       {trial.dialog}
       <LeaveDialog question={leaving} />
+      <ConflictDialog
+        conflict={edit.conflict}
+        fieldsOf={fieldsOf}
+        mine={ruleFields(draft)}
+        onKeep={() => settle(true)}
+        onDiscard={() => settle(false)}
+      />
     </>
   );
 }

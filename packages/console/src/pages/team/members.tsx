@@ -1,12 +1,10 @@
-import type { App, Member, MemberRole } from '@tenon/protocol';
+import type { App, Member, MemberInvitation, MemberRole } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { href } from '../../base-path.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { Link } from '../../components/link.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
@@ -15,7 +13,10 @@ import { useKeptData } from '../../state/use-kept.ts';
 import { AppFrame } from './app-frame.tsx';
 import { compareText } from './guest-data.ts';
 import { MemberDialog } from './member-dialog.tsx';
-import { mayOwn, roleWords, useApp } from './use-app.ts';
+import { RemoveMemberDialog } from './remove-member-dialog.tsx';
+import { TeamInvitations } from './team-invitations.tsx';
+import { TeamInviteDialog } from './team-invite-dialog.tsx';
+import { asRole, mayOwn, roleWords, useApp } from './use-app.ts';
 
 /** The people of an application, and what each may do. */
 export function MembersPage() {
@@ -27,7 +28,7 @@ export function MembersPage() {
   );
 }
 
-type Asked = { readonly kind: 'add' } | { readonly kind: 'change' | 'remove'; readonly member: Member };
+type Asked = { readonly kind: 'invite' } | { readonly kind: 'change' | 'remove'; readonly member: Member };
 
 function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: () => void }) {
   const { session, toasts } = useServices();
@@ -35,6 +36,10 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
   const { route } = useLocation();
   const path = `/api/v1/apps/${app.id}/members`;
   const members = useKeptData(path, (signal) => session.api.list<Member>(path, { signal }));
+  const invitationsPath = `${path}/invitations`;
+  const invitations = useKeptData(invitationsPath, (signal) =>
+    session.api.list<MemberInvitation>(invitationsPath, { signal }),
+  );
   const [asked, setAsked] = useState<Asked>();
   const close = (): void => setAsked(undefined);
   const mayChange = mayOwn(app.role);
@@ -43,106 +48,117 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
     const member = await session.api.put<Member>(`${path}/${encodeURIComponent(userId)}`, { role });
     members.update((list) => [...list.filter((other) => other.userId !== member.userId), member]);
     close();
-    toasts.show(`${member.name} is ${member.role === 'viewer' ? 'a viewer' : `an ${member.role}`} now.`);
+    toasts.show(`${member.name} is ${asRole(member.role)} now.`);
+    invitations.reload();
     if (member.userId === account.id) onOwnRole();
   };
-  const remove = async (member: Member): Promise<void> => {
-    await session.api.delete(`${path}/${member.userId}`);
-    close();
+  const remove = async (member: Member, withGuests: boolean): Promise<void> => {
     if (member.userId === account.id) {
+      await session.api.delete(`/api/v1/apps/${app.id}/membership`);
+      close();
       route(href('/'), true);
       toasts.show('You have left the team.');
       return;
     }
+    await session.api.delete(`${path}/${member.userId}${withGuests ? '?guests=remove' : ''}`);
+    close();
+    invitations.reload();
     members.update((list) => list.filter(({ userId }) => userId !== member.userId));
     toasts.show(`${member.name} is not in the team any more.`);
   };
 
   return (
-    <Section
-      title="Team"
-      actions={mayChange ? <Button onClick={() => setAsked({ kind: 'add' })}>Add a member</Button> : undefined}
-    >
-      <Loaded of={members}>
-        {(list) => (
-          <>
-            <DataTable
-              caption="Members of the team"
-              keptAs={path}
-              rows={list.toSorted(byRoleAndName)}
-              rowKey={({ userId }) => userId}
-              searchHint="Name, user id or role"
-              searchText={({ name, userId, role }) => `${name}\n${userId}\n${role}`}
-              columns={[
-                {
-                  header: 'Name',
-                  cell: ({ name, userId }) => (
-                    <>
-                      {name} {userId === account.id ? <Badge kind="good">you</Badge> : null}
-                    </>
-                  ),
-                },
-                {
-                  header: 'Role',
-                  cell: ({ role }) => <span title={roleWords[role]}>{role}</span>,
-                },
-                { header: 'User id', cell: ({ userId }) => <code class="small">{userId}</code> },
-                { header: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
-                {
-                  header: 'Actions',
-                  isActions: true,
-                  cell: (member) =>
-                    mayChange ? (
-                      <span class="row-actions">
-                        <Button
-                          kind="quiet"
-                          isSmall
-                          label={`Change role of ${member.name}`}
-                          onClick={() => setAsked({ kind: 'change', member })}
-                        >
-                          Change role
-                        </Button>
-                        <Button
-                          kind="quiet"
-                          isSmall
-                          label={
-                            member.userId === account.id ? 'Leave the team' : `Remove ${member.name} from the team`
-                          }
-                          onClick={() => setAsked({ kind: 'remove', member })}
-                        >
-                          {member.userId === account.id ? 'Leave' : 'Remove'}
-                        </Button>
-                      </span>
-                    ) : null,
-                },
-              ]}
-            />
-            {mayChange ? <HowToAdd isAlone={list.length === 1} /> : <p class="soft small">Owners change the team.</p>}
-          </>
-        )}
-      </Loaded>
-      {asked?.kind === 'add' ? (
-        <MemberDialog
-          isTaken={(id) => members.status === 'ready' && members.data.some(({ userId }) => userId === id)}
-          onPut={put}
-          onClose={close}
-        />
+    <>
+      <Section
+        title="Team"
+        actions={
+          mayChange ? <Button onClick={() => setAsked({ kind: 'invite' })}>Invite to the team</Button> : undefined
+        }
+      >
+        <Loaded of={members}>
+          {(list) => (
+            <>
+              <DataTable
+                caption="Members of the team"
+                keptAs={path}
+                rows={list.toSorted(byRoleAndName)}
+                rowKey={({ userId }) => userId}
+                searchHint="Name, user id or role"
+                searchText={({ name, userId, role }) => `${name}\n${userId}\n${role}`}
+                columns={[
+                  {
+                    header: 'Name',
+                    cell: ({ name, userId }) => (
+                      <>
+                        {name} {userId === account.id ? <Badge kind="good">you</Badge> : null}
+                      </>
+                    ),
+                  },
+                  {
+                    header: 'Role',
+                    cell: ({ role }) => <span title={roleWords[role]}>{role}</span>,
+                  },
+                  { header: 'User id', cell: ({ userId }) => <code class="small">{userId}</code> },
+                  { header: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+                  {
+                    header: 'Actions',
+                    isActions: true,
+                    cell: (member) =>
+                      mayChange || member.userId === account.id ? (
+                        <span class="row-actions">
+                          {mayChange ? (
+                            <Button
+                              kind="quiet"
+                              isSmall
+                              label={`Change role of ${member.name}`}
+                              onClick={() => setAsked({ kind: 'change', member })}
+                            >
+                              Change role
+                            </Button>
+                          ) : null}
+                          <Button
+                            kind="quiet"
+                            isSmall
+                            label={
+                              member.userId === account.id ? 'Leave the team' : `Remove ${member.name} from the team`
+                            }
+                            onClick={() => setAsked({ kind: 'remove', member })}
+                          >
+                            {member.userId === account.id ? 'Leave' : 'Remove'}
+                          </Button>
+                        </span>
+                      ) : null,
+                  },
+                ]}
+              />
+              {mayChange ? (
+                <HowToInvite isAlone={list.length === 1} />
+              ) : (
+                <p class="soft small">Owners change the team.</p>
+              )}
+            </>
+          )}
+        </Loaded>
+        {asked?.kind === 'invite' ? (
+          <TeamInviteDialog app={app} onInvited={invitations.reload} onClose={close} />
+        ) : null}
+        {asked?.kind === 'change' ? (
+          <MemberDialog member={asked.member} onChange={(role) => put(asked.member.userId, role)} onClose={close} />
+        ) : null}
+        {asked?.kind === 'remove' ? (
+          <RemoveMemberDialog
+            appId={app.id}
+            member={asked.member}
+            isSelf={asked.member.userId === account.id}
+            onConfirm={(withGuests) => remove(asked.member, withGuests)}
+            onClose={close}
+          />
+        ) : null}
+      </Section>
+      {invitations.status === 'ready' ? (
+        <TeamInvitations app={app} invitations={invitations.data} onChanged={invitations.reload} />
       ) : null}
-      {asked?.kind === 'change' ? <MemberDialog member={asked.member} onPut={put} onClose={close} /> : null}
-      {asked?.kind === 'remove' ? (
-        <ConfirmDialog
-          title={asked.member.userId === account.id ? 'Leave the team?' : `Remove ${asked.member.name} from the team?`}
-          action={asked.member.userId === account.id ? 'Leave the team' : 'Remove the member'}
-          onClose={close}
-          onConfirm={() => remove(asked.member)}
-        >
-          <p>
-            {asked.member.userId === account.id ? 'Your access tokens open' : 'Their access tokens open'} nothing of the
-            team’s in this application from now on. Programs that fetch plugins with one of them get none.
-          </p>
-        </ConfirmDialog>
-      ) : null}
-    </Section>
+    </>
   );
 }
 
@@ -152,11 +168,11 @@ function byRoleAndName(a: Member, b: Member): number {
   return order.indexOf(a.role) - order.indexOf(b.role) || compareText(a.name, b.name);
 }
 
-function HowToAdd({ isAlone }: { readonly isAlone: boolean }) {
+function HowToInvite({ isAlone }: { readonly isAlone: boolean }) {
   return (
     <p class="soft small">
-      {isAlone ? 'You are alone in the team. ' : ''}To add somebody, ask for their user id: everybody finds it on the
-      page of <Link to="/account">their account</Link>.
+      {isAlone ? 'You are alone in the team. ' : ''}To add somebody, invite them: you get a link to pass on, and the
+      person joins by accepting.
     </p>
   );
 }

@@ -7,6 +7,7 @@ import { href, serverUrl } from '../../base-path.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { CommandBlock } from '../../components/command-block.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { ConflictDialog } from '../../components/conflict-dialog.tsx';
 import { CopyText } from '../../components/copy-button.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
 import { TextField } from '../../components/field.tsx';
@@ -15,6 +16,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
+import { type EditedField, useEdit } from '../../state/use-edit.ts';
 import { useKeptData } from '../../state/use-kept.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { AppFrame } from './app-frame.tsx';
@@ -178,11 +180,17 @@ function FromYourHost({
   );
 }
 
+const nameFields = ({ name }: Pick<App, 'name'>): readonly EditedField[] => [
+  { label: 'Name of the application', text: name },
+];
+
 function Rename({ app, onRenamed }: { readonly app: App; readonly onRenamed: (app: App) => void }) {
   const { session, toasts } = useServices();
   const [name, setName] = useState(app.name);
+  const path = `/api/v1/apps/${app.id}`;
+  const edit = useEdit(app, () => session.api.get<App>(path), nameFields);
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
-    onRenamed(await session.api.put<App>(`/api/v1/apps/${app.id}`, { name }));
+    onRenamed(await edit.save((basedOn) => session.api.put<App>(path, { name }, { basedOn })));
     toasts.show('The application has its new name.');
   }, ['name']);
   return (
@@ -198,11 +206,20 @@ function Rename({ app, onRenamed }: { readonly app: App; readonly onRenamed: (ap
         />
         <ErrorView error={error} />
         <div class="actions">
-          <Button type="submit" kind="quiet" isBusy={isBusy} isDisabled={name.trim() === '' || name === app.name}>
+          <Button type="submit" kind="quiet" isBusy={isBusy} isDisabled={name.trim() === '' || name === edit.base.name}>
             Rename
           </Button>
         </div>
       </form>
+      <ConflictDialog
+        conflict={edit.conflict}
+        fieldsOf={nameFields}
+        mine={nameFields({ name })}
+        onKeep={edit.rebase}
+        onDiscard={() => {
+          if (edit.conflict !== undefined) onRenamed(edit.conflict.now);
+        }}
+      />
     </Section>
   );
 }

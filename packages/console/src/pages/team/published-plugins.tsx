@@ -1,5 +1,4 @@
 import type { ExtensionPoint, Guest, Plugin } from '@tenon/protocol';
-import { Badge } from '../../components/badge.tsx';
 import { byteSize } from '../../components/byte-size.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { DownloadButton } from '../../components/download-button.tsx';
@@ -9,8 +8,9 @@ import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useApi } from '../../state/services.ts';
 import { useKeptData } from '../../state/use-kept.ts';
+import { InUseBadge } from '../plugin/in-use-badge.tsx';
 import { teamPluginPath } from '../plugin/plugin-path.ts';
-import { stateBadges, stateWords } from '../plugin/plugin-words.ts';
+import { inUse } from '../plugin/plugin-words.ts';
 
 /** Every plugin that guests have published against an extension point. */
 export function PublishedPlugins({ extensionPoint: { id, appId } }: { readonly extensionPoint: ExtensionPoint }) {
@@ -62,7 +62,7 @@ function PluginTable(props: {
           plugin.userId,
           nameOf.get(plugin.userId) ?? '',
           plugin.contentAddress,
-          stateWords[plugin.status.state],
+          inUse(plugin).text,
           ...keysOf(plugin).map(({ guestKey }) => guestKey),
         ].join('\n')
       }
@@ -78,7 +78,7 @@ function PluginTable(props: {
         { header: 'Published by', cell: ({ userId }) => nameOf.get(userId) ?? <code class="small">{userId}</code> },
         { header: 'Bound to', cell: (plugin) => <GuestKeys appId={appId} guests={keysOf(plugin)} /> },
         {
-          header: 'Version',
+          header: 'Newest version',
           cell: ({ version, size }) => (
             <>
               {version.number} <span class="soft small">· {byteSize(size)}</span>
@@ -86,10 +86,10 @@ function PluginTable(props: {
           ),
         },
         {
-          header: 'State',
-          cell: ({ status: { state, detail } }) => (
-            <span title={detail}>
-              <Badge kind={stateBadges[state]}>{stateWords[state]}</Badge>
+          header: 'In use',
+          cell: (plugin) => (
+            <span title={plugin.status.detail}>
+              <InUseBadge plugin={plugin} />
             </span>
           ),
         },
@@ -114,7 +114,9 @@ function GuestKeys({ appId, guests }: { readonly appId: string; readonly guests:
       <ul class="names">
         {guests.slice(0, shownKeys).map(({ id, guestKey }) => (
           <li key={id}>
-            <Link to={`/apps/${appId}/guests/${id}`}>{guestKey}</Link>
+            <Link to={`/apps/${appId}/guests/${id}`}>
+              <code>{guestKey}</code>
+            </Link>
           </li>
         ))}
       </ul>

@@ -1,6 +1,7 @@
-import type { ExtensionPoint, ExtensionPointLimits } from '@tenon/protocol';
+import type { ExtensionPoint, ExtensionPointLimits, ExtensionPointUpdate } from '@tenon/protocol';
 import type { WasmProposal } from '@tenon/protocol/interface-check';
 import { byteSize } from '../../components/byte-size.ts';
+import type { EditedField } from '../../state/use-edit.ts';
 
 /** The rules of an extension point as a form holds them: numbers as they are typed, `''` for no limit. */
 export interface RulesDraft {
@@ -33,6 +34,47 @@ export function limitsOf(draft: RulesDraft): ExtensionPointLimits {
     proposals: draft.allowsAllProposals ? null : [...draft.proposals],
     allowWasi: draft.allowWasi,
   };
+}
+
+/** What of a draft differs from what it started from, as a change of the extension point. */
+export function changeOf(first: RulesDraft, draft: RulesDraft): ExtensionPointUpdate {
+  const [before, after] = [limitsOf(first), limitsOf(draft)];
+  const changed = (Object.keys(after) as (keyof ExtensionPointLimits)[]).filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  return {
+    ...(first.requiresApproval === draft.requiresApproval ? {} : { requiresApproval: draft.requiresApproval }),
+    ...(changed.length === 0 ? {} : { limits: Object.fromEntries(changed.map((name) => [name, after[name]])) }),
+  };
+}
+
+/** A draft whose changes are made on top of another state: what was changed stays, the rest is as it is there. */
+export function rebaseDraft(first: RulesDraft, draft: RulesDraft, now: RulesDraft): RulesDraft {
+  const { requiresApproval, limits = {} } = changeOf(first, draft);
+  const of = <Name extends keyof RulesDraft>(isMine: boolean, ...names: readonly Name[]): Pick<RulesDraft, Name> =>
+    Object.fromEntries(names.map((name) => [name, (isMine ? draft : now)[name]])) as Pick<RulesDraft, Name>;
+  return {
+    ...of(requiresApproval !== undefined, 'requiresApproval'),
+    ...of('allowWasi' in limits, 'allowWasi'),
+    ...of('maxModuleBytes' in limits, 'maxModuleBytes'),
+    ...of('maxInitialMemoryPages' in limits, 'maxInitialMemoryPages'),
+    ...of('proposals' in limits, 'allowsAllProposals', 'proposals'),
+  };
+}
+
+/** The rules as a conflict shows them. */
+export function ruleFields(draft: RulesDraft): readonly EditedField[] {
+  const { maxModuleBytes, maxInitialMemoryPages } = draft;
+  return [
+    { label: 'Approval', text: draft.requiresApproval ? 'new versions wait for the team' : 'not needed' },
+    { label: 'Largest module, in bytes', text: maxModuleBytes.trim() === '' ? 'no limit' : maxModuleBytes.trim() },
+    {
+      label: 'Largest memory at the start, in pages of 64 KiB',
+      text: maxInitialMemoryPages.trim() === '' ? 'no limit' : maxInitialMemoryPages.trim(),
+    },
+    { label: 'WASI', text: draft.allowWasi ? 'allowed' : 'not allowed' },
+    { label: 'Proposals', text: draft.allowsAllProposals ? 'all' : draft.proposals.join('\n') || 'none' },
+  ];
 }
 
 function toNumber(text: string): number | null {

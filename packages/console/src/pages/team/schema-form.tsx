@@ -1,18 +1,33 @@
+import type { ExtensionPoint } from '@tenon/protocol';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Button, LinkButton } from '../../components/button.tsx';
+import { ConflictDialog } from '../../components/conflict-dialog.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
 import { TextField } from '../../components/field.tsx';
 import { LeaveDialog } from '../../components/leave-dialog.tsx';
-import { checkSchema } from '../../components/schema-editor/check-schema.ts';
+import { checkSchema, schemaText } from '../../components/schema-editor/check-schema.ts';
 import { SchemaEditor } from '../../components/schema-editor/schema-editor.tsx';
 import { SchemaView } from '../../components/schema-view.tsx';
 import { useDraft } from '../../state/use-draft.ts';
+import type { Edit, EditedField } from '../../state/use-edit.ts';
 import { useLeaveQuestion } from '../../state/use-leave-question.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 
 /** The preview follows once typing has paused this long. */
 const previewDelayMs = 200;
+
+/** What the form edits of an extension point. */
+export function schemaFields({ name, schema }: Pick<ExtensionPoint, 'name' | 'schema'>): readonly EditedField[] {
+  return fieldsOf(name, schemaText(schema));
+}
+
+function fieldsOf(name: string, text: string): readonly EditedField[] {
+  return [
+    { label: 'Name', text: name },
+    { label: 'Schema', text },
+  ];
+}
 
 /** An extension point's name and schema to write, and beside it what guests will read. */
 export function SchemaForm(props: {
@@ -24,10 +39,12 @@ export function SchemaForm(props: {
   readonly onSave: (name: string, schemaText: string) => Promise<void>;
   /** Tries the schema, where there may be plugins already, and draws what came of it. */
   readonly onTry?: (schemaText: string) => Promise<ComponentChildren>;
+  /** Where the extension point is there already, and others may change it meanwhile. */
+  readonly edit?: Edit<ExtensionPoint>;
 }) {
   const [name, setName] = useDraft(`name ${props.cancelTo}`, props.initialName);
   const [text, setText] = useDraft(`schema ${props.cancelTo}`, props.initialText);
-  const [firstText] = useState(text);
+  const [editor, setEditor] = useState({ firstText: text, round: 0 });
   const [checked, setChecked] = useState(() => checkSchema(text));
   const [schema, setSchema] = useState<unknown>(() => (checked.isSound ? checked.schema : {}));
   const [isSaved, setSaved] = useState(false);
@@ -50,6 +67,18 @@ export function SchemaForm(props: {
     setTried({ text, outcome: await props.onTry?.(text) });
   });
 
+  const settle = (isKept: boolean): void => {
+    const now = props.edit?.conflict?.now;
+    if (now === undefined) return;
+    if (!isKept || name === props.initialName) setName(now.name);
+    if (!isKept || text === props.initialText) {
+      const firstText = schemaText(now.schema);
+      setText(firstText);
+      setEditor(({ round }) => ({ firstText, round: round + 1 }));
+    }
+    props.edit?.rebase();
+  };
+
   return (
     <div class="schema-form">
       <form onSubmit={submit} class="stack">
@@ -64,7 +93,8 @@ export function SchemaForm(props: {
           hint="Your team and your guests see it."
         />
         <SchemaEditor
-          initialText={firstText}
+          key={editor.round}
+          initialText={editor.firstText}
           onChange={setText}
           checked={checked}
           error={checked.isSound ? fieldError('schema') : undefined}
@@ -92,6 +122,13 @@ export function SchemaForm(props: {
         <SchemaView schema={schema} />
       </section>
       <LeaveDialog question={leaving} />
+      <ConflictDialog
+        conflict={props.edit?.conflict}
+        fieldsOf={schemaFields}
+        mine={fieldsOf(name, text)}
+        onKeep={() => settle(true)}
+        onDiscard={() => settle(false)}
+      />
     </div>
   );
 }

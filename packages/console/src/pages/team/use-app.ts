@@ -28,3 +28,15 @@ export const roleWords: Readonly<Record<MemberRole, string>> = {
   admin: 'manages extension points, guests and invitations',
   viewer: 'sees everything and changes nothing; enough for a host that fetches plugins',
 };
+
+/** The roles to choose from. */
+export const roleChoices = Object.entries(roleWords).map(([value, words]) => ({
+  value: value as MemberRole,
+  label: value,
+  hint: words,
+}));
+
+/** A role with its article. */
+export function asRole(role: string): string {
+  return /^[aeiou]/.test(role) ? `an ${role}` : `a ${role}`;
+}

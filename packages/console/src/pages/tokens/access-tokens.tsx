@@ -1,7 +1,6 @@
 import type { App, TokenCreated, TokenInfo } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { serverUrl } from '../../base-path.ts';
-import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { CommandBlock } from '../../components/command-block.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
@@ -13,6 +12,7 @@ import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
 import { useKeptData } from '../../state/use-kept.ts';
+import { Ends } from './ends.tsx';
 import { NewTokenDialog } from './new-token-dialog.tsx';
 
 /** Tokens for the distribution API, in one's own name. */
@@ -131,8 +131,4 @@ function TokenTable(props: {
       ]}
     />
   );
-}
-
-function Ends({ at }: { readonly at: string }) {
-  return Date.parse(at) <= Date.now() ? <Badge kind="bad">expired</Badge> : <Time at={at} />;
 }

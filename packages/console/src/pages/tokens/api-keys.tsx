@@ -9,7 +9,7 @@ import { DataTable } from '../../components/data-table.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
-import { TextField } from '../../components/field.tsx';
+import { SelectField, TextField } from '../../components/field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
@@ -18,6 +18,14 @@ import { useApi, useServices } from '../../state/services.ts';
 import { useData } from '../../state/use-data.ts';
 import { useKeptData } from '../../state/use-kept.ts';
 import { useSubmit } from '../../state/use-submit.ts';
+import { Ends } from './ends.tsx';
+
+const lifetimes = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'a year' },
+] as const;
 
 /** Keys for the instrumentation endpoint. */
 export function ApiKeysSection() {
@@ -33,7 +41,7 @@ export function ApiKeysSection() {
   return (
     <Section
       title="API keys"
-      intro="They open the instrumentation endpoint, and nothing else. They do not end until you revoke them."
+      intro="They open the instrumentation endpoint, and nothing else."
       actions={isEmpty ? undefined : make}
     >
       <Loaded of={keys}>
@@ -53,6 +61,7 @@ export function ApiKeysSection() {
               columns={[
                 { header: 'Name', cell: ({ name }) => name },
                 { header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+                { header: 'Ends', cell: ({ expiresAt }) => <Ends at={expiresAt} /> },
                 { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
                 {
                   header: 'Actions',
@@ -135,10 +144,11 @@ function NewKeyDialog({
 }) {
   const api = useApi();
   const [name, setName] = useState('');
-  const { submit, isBusy, error, fieldError } = useSubmit(
-    async () => onMade(await api.post<ApiKeyCreated>('/api/v1/api-keys', { name })),
-    ['name'],
-  );
+  const [lifetime, setLifetime] = useState('90');
+  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+    const body = { name, expiresInDays: Number(lifetime) };
+    onMade(await api.post<ApiKeyCreated>('/api/v1/api-keys', body));
+  }, ['name', 'expiresInDays']);
   return (
     <Dialog title="New API key" onClose={onClose}>
       <form onSubmit={submit}>
@@ -152,6 +162,14 @@ function NewKeyDialog({
           error={fieldError('name')}
           placeholder="build server"
           hint="To tell it from others when one is to be revoked."
+        />
+        <SelectField
+          label="It ends after"
+          name="lifetime"
+          value={lifetime}
+          onChange={setLifetime}
+          error={fieldError('expiresInDays')}
+          options={lifetimes}
         />
         <ErrorView error={error} />
         <div class="actions actions-end">

@@ -16,8 +16,9 @@ const lifetimes = [
   { value: 'other', label: 'another number of days …' },
 ] as const;
 
-/** As long as the server lets one live: ten years. */
-const maxDays = 3650;
+/** How many days the server lets a token live: one that only reads, and others. */
+const maxDaysToRead = 3650;
+const maxDaysToChange = 90;
 
 /** Asks for what a token may, and makes it. The client asks for the password where the server wants it again. */
 export function NewTokenDialog(props: {
@@ -29,8 +30,12 @@ export function NewTokenDialog(props: {
   const [name, setName] = useState('');
   const [wanted, setWanted] = useState<ReadonlySet<TokenScope>>(new Set(['read']));
   const [appId, setAppId] = useState('');
-  const [lifetime, setLifetime] = useState('90');
-  const [days, setDays] = useState('180');
+  const [chosen, setLifetime] = useState<string>();
+  const [days, setDays] = useState('60');
+  const onlyReads = [...wanted].every((scope) => scope === 'read');
+  const maxDays = onlyReads ? maxDaysToRead : maxDaysToChange;
+  const offered = lifetimes.filter(({ value }) => value === 'other' || Number(value) <= maxDays);
+  const lifetime = offered.find(({ value }) => value === chosen)?.value ?? (onlyReads ? '90' : '7');
   const expiresInDays = Number(lifetime === 'other' ? days : lifetime);
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
     const body = {
@@ -85,13 +90,7 @@ export function NewTokenDialog(props: {
             ...props.apps.map(({ id, name: label }) => ({ value: id, label: `${label} alone` })),
           ]}
         />
-        <SelectField
-          label="It ends after"
-          name="lifetime"
-          value={lifetime}
-          onChange={setLifetime}
-          options={lifetimes}
-        />
+        <SelectField label="It ends after" name="lifetime" value={lifetime} onChange={setLifetime} options={offered} />
         {lifetime === 'other' ? (
           <TextField
             label="Days"

@@ -4,6 +4,7 @@ import { syncFolder } from '../../durable-folder.ts';
 /** The calls by which blobs reach the disk: those of `node:fs/promises`, unless a test puts failures in their way. */
 export interface FileSystem {
   readonly open: typeof promises.open;
+  readonly link: typeof promises.link;
   readonly rename: typeof promises.rename;
   readonly unlink: typeof promises.unlink;
   readonly syncFolder: typeof syncFolder;
@@ -11,6 +12,7 @@ export interface FileSystem {
 
 export const fileSystem: FileSystem = {
   open: promises.open,
+  link: promises.link,
   rename: promises.rename,
   unlink: promises.unlink,
   syncFolder,

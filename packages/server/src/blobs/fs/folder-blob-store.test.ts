@@ -10,6 +10,7 @@ import { blobStoreContract } from '../../../test/contracts/blob-store-contract.t
 import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
 import { backend } from '../../../test/helpers/stores.ts';
 import { type FileCall, watchedFiles } from '../../../test/helpers/watched-files.ts';
+import { until } from '../../../test/helpers/workers.ts';
 import { StorageFullError } from '../../domain/ports.ts';
 import { openFolderBlobStore } from './folder-blob-store.ts';
 
@@ -57,7 +58,8 @@ describe('openFolderBlobStore()', () => {
           for await (const chunk of await blobs.open(address)) size += chunk.length;
           if (size !== bytes.length) throw new Error('a blob of ' + size + ' bytes');
         }));
-      }`;
+      }
+      await blobs.close();`;
     const storeUrl = new URL('./folder-blob-store.ts', import.meta.url).href;
     const address = addressOfBytes(new TextEncoder().encode('abc'));
     const run = promisify(execFile);
@@ -130,6 +132,36 @@ describe('openFolderBlobStore()', () => {
     });
   }
 
+  it('stores what it has already by the same steps as what is new, and frees nothing meanwhile', async () => {
+    const folder = join(location, 'known');
+    const calls: FileCall[] = [];
+    const blobs = await openFolderBlobStore({ folder, files: watchedFiles((call) => void calls.push(call)) });
+    const bytes = bytesOf(7, 2_500_000);
+    const address = addressOfBytes(bytes);
+    await blobs.put(address, bytes);
+    const ofNew = calls.splice(0);
+    const before = await stat(pathOf(folder, address));
+    await blobs.put(address, bytes);
+    assert.deepEqual(calls.splice(0), ofNew);
+    assert.ok(!ofNew.includes('unlink'));
+    const kept = await readdir(join(folder, 'tmp'));
+    assert.equal(kept.length, 1);
+    assert.equal((await stat(join(folder, 'tmp', kept[0] ?? ''))).ino, before.ino, 'the file that was replaced');
+    await until(async () => (await readdir(join(folder, 'tmp'))).length === 0);
+    demandSameBytes(await collect(await blobs.open(address)), bytes);
+  });
+
+  it('replaces a file also where there are no hard links', async () => {
+    const files = watchedFiles((call) => {
+      if (call === 'link') throw Object.assign(new Error('no hard links'), { code: 'EPERM' });
+    });
+    const folder = join(location, 'no-links');
+    const blobs = await openFolderBlobStore({ folder, files });
+    const bytes = bytesOf(8, 10);
+    for (let round = 0; round < 2; round++) await blobs.put(addressOfBytes(bytes), bytes);
+    assert.equal((await filesIn(folder)).length, 1);
+  });
+
   it('hands on other errors as they are', async () => {
     const reason = Object.assign(new Error('broken'), { code: 'EIO' });
     const files = watchedFiles((made) => {
@@ -174,7 +206,7 @@ describe('openFolderBlobStore()', () => {
       if (made === 'open') throw Object.assign(new Error('read-only file system'), { code: 'EROFS' });
     });
     const blobs = await openFolderBlobStore({ folder, files });
-    await assert.rejects(blobs.ping(), /read-only/);
+    await assert.rejects(blobs.pingWrite(), /read-only/);
   });
 });
 

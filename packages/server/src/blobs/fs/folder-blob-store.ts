@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ContentAddress } from '@tenon/protocol';
-import type { BlobStore, Clock } from '../../domain/ports.ts';
+import type { BlobKey } from '../../domain/housekeeping/blob-key.ts';
+import type { BlobStat, BlobStore, Clock } from '../../domain/ports.ts';
 import { makeDurableFolder, syncFolder } from '../../durable-folder.ts';
-import { addressOfName } from '../digest-name.ts';
+import { keyOfName } from '../object-name.ts';
 import { isMissing, translateError } from './errors.ts';
 import { type FileSystem, fileSystem } from './file-system.ts';
 import { blobPath, shards } from './paths.ts';
 import { readChunks } from './read.ts';
-import { writeDurably } from './write.ts';
+import { createReplacedFiles, writeDurably } from './write.ts';
 
 /** After how long a temporary file is certain to be one that a crash left. */
 const abandonedAfterMs = 60 * 60 * 1000;
@@ -24,7 +24,7 @@ export interface FolderBlobStoreOptions {
 }
 
 /**
- * Opens the blob store in a folder: `<folder>/<first two digits>/<SHA-256 in hexadecimal>`, and `<folder>/tmp` for what is
+ * Opens the blob store in a folder: `<folder>/<first two digits>/<SHA-256 in hexadecimal>[.<generation>]`, and `<folder>/tmp` for what is
  * being written. Any number of processes may have it open.
  *
  * @throws StorageFullError when there is no room for its folders
@@ -41,22 +41,27 @@ export async function openFolderBlobStore({
     throw translateError(error);
   }
   await removeAbandoned(files, temporaryFolder, clock() - abandonedAfterMs);
+  const replacedFiles = createReplacedFiles(files);
 
   return {
-    async put(address, bytes) {
-      const path = blobPath(address);
-      if (path === undefined) throw new TypeError(`Cannot store bytes under "${address}": it is no content address`);
+    async put(key, bytes) {
+      const path = blobPath(key);
+      if (path === undefined) throw new TypeError(`Cannot store bytes under "${key}": it is no key of a blob`);
       try {
-        await writeDurably(files, temporaryFolder, join(folder, path), bytes);
+        await writeDurably(files, replacedFiles, temporaryFolder, join(folder, path), bytes);
       } catch (error) {
         throw translateError(error);
       }
     },
-    async size(address) {
-      return (await find(folder, address))?.size;
+    async size(key) {
+      return (await find(folder, key))?.size;
     },
-    async open(address, range, _signal, scratch) {
-      const blob = await find(folder, address);
+    async stat(key) {
+      const blob = await find(folder, key);
+      return blob && { size: blob.size, fingerprint: blob.fingerprint };
+    },
+    async open(key, range, _signal, scratch) {
+      const blob = await find(folder, key);
       if (blob === undefined) return undefined;
       const { first, last } = range ?? { first: 0, last: blob.size - 1 };
       if (first < 0 || last >= blob.size) {
@@ -64,23 +69,26 @@ export async function openFolderBlobStore({
       }
       return readChunks(blob.path, first, last + 1, scratch);
     },
-    async delete(address) {
-      const path = blobPath(address);
+    async delete(key) {
+      const path = blobPath(key);
       return path !== undefined && (await unlinkIfThere(files, join(folder, path)));
     },
     async *list() {
       for (const shard of shards) {
         for (const name of await readdir(join(folder, shard))) {
-          const address = addressOfName(name);
-          if (address !== undefined && name.startsWith(shard)) yield address;
+          const key = keyOfName(name);
+          if (key !== undefined && name.startsWith(shard)) yield key;
         }
       }
     },
     deleteUnfinished: (beforeMs) => removeAbandoned(files, temporaryFolder, beforeMs),
     async ping() {
+      await readdir(temporaryFolder);
+    },
+    async pingWrite() {
       await writeProbe(files, temporaryFolder);
     },
-    async close() {},
+    close: () => replacedFiles.close(),
   };
 }
 
@@ -115,12 +123,13 @@ async function unlinkIfThere(files: FileSystem, path: string): Promise<boolean> 
   }
 }
 
-async function find(folder: string, address: ContentAddress): Promise<{ path: string; size: number } | undefined> {
-  const name = blobPath(address);
+async function find(folder: string, key: BlobKey): Promise<(BlobStat & { readonly path: string }) | undefined> {
+  const name = blobPath(key);
   if (name === undefined) return undefined;
   const path = join(folder, name);
   const found = await statIfThere(path);
-  return found && { path, size: found.size };
+  if (found === undefined) return undefined;
+  return { path, size: found.size, fingerprint: [found.ino, found.size, found.mtimeMs, found.ctimeMs].join() };
 }
 
 async function statIfThere(path: string) {

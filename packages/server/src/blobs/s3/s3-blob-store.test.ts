@@ -118,7 +118,7 @@ describe('openS3BlobStore(), before an object store that fails', () => {
         await assert.rejects(blobs.size(address), UnavailableError);
         await assert.rejects(async () => collect(await blobs.open(address)), UnavailableError);
         await assert.rejects(blobs.delete(address), UnavailableError);
-        await assert.rejects(blobs.ping(), UnavailableError);
+        await assert.rejects(blobs.pingWrite(), UnavailableError);
         await assert.rejects(Array.fromAsync(blobs.list()), UnavailableError);
       } finally {
         front.always(undefined);
@@ -170,7 +170,7 @@ describe('openS3BlobStore(), before an object store that fails', () => {
 
   it('writes once for all who ask whether it can be written to', async () => {
     const before = front.asked;
-    await Promise.all(Array.from({ length: 50 }, () => blobs.ping()));
+    await Promise.all(Array.from({ length: 50 }, () => blobs.pingWrite()));
     assert.ok(front.asked - before <= 1, `${front.asked - before} requests`);
   });
 

@@ -2,14 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DeleteObjectCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
   paginateListObjectsV2,
   S3Client,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
-import type { ContentAddress } from '@tenon/protocol';
-import type { BlobStore } from '../../domain/ports.ts';
-import { addressOfName, digestName } from '../digest-name.ts';
+import { type BlobKey, parseBlobKey } from '../../domain/housekeeping/blob-key.ts';
+import type { BlobStat, BlobStore } from '../../domain/ports.ts';
+import { digestName, keyOfName, objectName } from '../object-name.ts';
 import { isMissing, translateError } from './errors.ts';
 import { readObject } from './read.ts';
 
@@ -50,7 +51,7 @@ const maxAttempts = 4;
 const pingsApartMs = 1000;
 
 /**
- * Opens the blob store in a bucket: `<prefix><SHA-256 in hexadecimal>` is an object each. Nothing is believed that can be
+ * Opens the blob store in a bucket: `<prefix><SHA-256 in hexadecimal>[.<generation>]` is an object each. Nothing is believed that can be
  * checked: bytes are hashed as they are read, whatever the store says of its own checksums, and no write depends on a condition.
  */
 export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<BlobStore> {
@@ -60,16 +61,17 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
   const reader = new S3Client(clientConfig(options, 1024));
   const at = (name: string) => ({ Bucket: bucket, Key: prefix + name });
 
-  const head = async (name: string): Promise<number | undefined> => {
+  const head = async (name: string): Promise<BlobStat | undefined> => {
     try {
-      return (await client.send(new HeadObjectCommand(at(name)))).ContentLength;
+      const { ContentLength = 0, ETag, LastModified } = await client.send(new HeadObjectCommand(at(name)));
+      return { size: ContentLength, fingerprint: `${ETag} ${LastModified?.getTime()}` };
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw translateError(error);
     }
   };
-  const size = async (address: ContentAddress): Promise<number | undefined> => {
-    const name = digestName(address);
+  const stat = async (key: BlobKey): Promise<BlobStat | undefined> => {
+    const name = objectName(key);
     if (name === undefined) return undefined;
     for (const delayMs of missingDelaysMs) {
       const found = await head(name);
@@ -103,25 +105,28 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
   let lastPing: Promise<void> = Promise.resolve();
 
   return {
-    async put(address, bytes) {
-      const name = digestName(address);
-      if (name === undefined) throw new TypeError(`Cannot store bytes under "${address}": it is no content address`);
+    async put(key, bytes) {
+      const name = objectName(key);
+      if (name === undefined) throw new TypeError(`Cannot store bytes under "${key}": it is no key of a blob`);
       onStep?.('put');
-      await write(name, bytes, { checksum: Buffer.from(name, 'hex').toString('base64') });
+      const digest = digestName(parseBlobKey(key).address) ?? '';
+      await write(name, bytes, { checksum: Buffer.from(digest, 'hex').toString('base64') });
     },
-    size,
-    async open(address, range, signal) {
-      const length = await size(address);
+    size: async (key) => (await stat(key))?.size,
+    stat,
+    async open(key, range, signal) {
+      const length = (await stat(key))?.size;
       if (length === undefined) return undefined;
       const { first, last } = range ?? { first: 0, last: length - 1 };
       if (first < 0 || last >= length) {
         throw new RangeError(`Cannot read bytes ${first} to ${last} of a blob of ${length} bytes`);
       }
-      const object = at(digestName(address) ?? '');
+      const { address } = parseBlobKey(key);
+      const object = at(objectName(key) ?? '');
       return readObject(reader, { ...object, address, range, length: last - first + 1, missingDelaysMs, signal });
     },
-    async delete(address) {
-      const name = digestName(address);
+    async delete(key) {
+      const name = objectName(key);
       if (name === undefined || (await head(name)) === undefined) return false;
       onStep?.('delete');
       try {
@@ -135,8 +140,8 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
       try {
         for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix })) {
           for (const { Key = '' } of Contents) {
-            const address = addressOfName(Key.slice(prefix.length));
-            if (address !== undefined) yield address;
+            const key = keyOfName(Key.slice(prefix.length));
+            if (key !== undefined) yield key;
           }
         }
       } catch (error) {
@@ -145,7 +150,16 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
     },
     // An object that was not put whole is not there, and nothing is put in parts.
     deleteUnfinished: async () => 0,
-    ping(signal) {
+    async ping(signal) {
+      try {
+        await reader.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 }), {
+          ...(signal !== undefined && { abortSignal: signal }),
+        });
+      } catch (error) {
+        throw translateError(error);
+      }
+    },
+    pingWrite(signal) {
       // Anybody may ask whether a server is ready; the store is written to once a second for all of them.
       if (performance.now() - pingedAtMs > pingsApartMs) {
         pingedAtMs = performance.now();

@@ -73,7 +73,7 @@ describe('demandAudit()', () => {
     await store.write((tx) => tx.user(newId('user')));
     await store.write(async (tx) => {
       await tx.touch(new Map());
-      await tx.holdBlob({ address: addressOf('a'), size: 1, epoch: 'e', leaseUntilMs: 1 });
+      await tx.holdBlob({ address: addressOf('a'), size: 1, generation: 'e', leaseUntilMs: 1 });
       await tx.deleteEnded(1);
     });
     const refused = async (tx: Transaction) => {

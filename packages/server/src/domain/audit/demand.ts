@@ -34,6 +34,7 @@ const told: { readonly [M in keyof Mutations]: IsTold<M> } = {
   keepKnownBrowsers: true,
   insertOneTimeLink: true,
   useOneTimeLink: true,
+  expireLinksOf: true,
   noteInvitationSignUp: true,
   insertAuthorizationCode: true,
   useAuthorizationCode: true,
@@ -41,32 +42,50 @@ const told: { readonly [M in keyof Mutations]: IsTold<M> } = {
   insertDeviceGrant: false,
   settleDeviceGrant: true,
   deleteDeviceGrant: true,
+  deletePendingLoginsOf: true,
   // What it deletes had ended a week before.
   deleteEnded: false,
   insertApp: true,
   updateApp: true,
   deleteApp: true,
+  markAppDeleted: true,
   putMember: true,
   deleteMember: true,
   insertExtensionPoint: true,
   updateExtensionPoint: true,
   deleteExtensionPoint: true,
+  markExtensionPointDeleted: true,
   insertGuest: true,
   deleteGuest: true,
   putGuestUser: true,
   deleteGuestUser: true,
   insertInvitation: true,
   settleInvitation: true,
+  revokeInvitations: true,
   insertVersion: true,
   // What is kept of a version's bytes says no more than they do.
   keepInterface: false,
+  // What a publish counts; the version that it makes is told of.
+  payPublish: false,
   decideVersion: true,
-  putVersionGuest: true,
+  putVersionGuests: true,
   blockPlugin: true,
+  // The row of the deletion tells of it.
+  retirePlugin: true,
+  reserveName: false,
+  deleteWithdrawal: true,
   deletePlugin: true,
-  putBinding: true,
+  markPluginDeleted: true,
+  // They go on with a deletion that has left its row.
+  purgeRows: false,
+  forgetDeleted: false,
+  claimName: true,
+  // What is bound, and rolled back to, follows from what else is changed, which leaves the row.
+  moveBindings: false,
+  putPendingRebind: false,
+  endPendingRebind: false,
   pinVersion: true,
-  selectVersion: true,
+  selectVersion: false,
   // The pages of a browser fetch one each hour and each time that they are opened: the session's start is what counts.
   insertToken: (token) => token.sessionId === null,
   deleteToken: true,
@@ -76,17 +95,19 @@ const told: { readonly [M in keyof Mutations]: IsTold<M> } = {
   touch: false,
   holdBlob: false,
   keepBlob: false,
-  adoptBlobs: false,
   noteUnused: false,
-  condemnBlobs: false,
-  dropBlob: false,
+  markForDeletion: false,
+  putBlobDeletion: false,
+  deleteBlobDeletions: false,
   putLease: false,
   deleteLease: false,
   deleteEndedLeases: false,
   insertAuditEvent: false,
+  insertAuditEvents: false,
   deleteAuditBefore: false,
   // It tells hosts of what the row tells people of.
   insertNews: false,
+  resetNews: false,
   deleteNewsBefore: false,
   putOperator: true,
   deleteOperator: true,
@@ -113,11 +134,15 @@ export function demandAudit(store: Store): Store {
   };
 }
 
+function hasRows([events]: readonly unknown[]): boolean {
+  return Array.isArray(events) && events.length > 0;
+}
+
 function watch(tx: Transaction): { readonly tx: Transaction; demandRow(): void } {
   const changes: string[] = [];
   let isRecorded = false;
   const note = (method: keyof Mutations, args: readonly unknown[]): void => {
-    if (method === 'insertAuditEvent') isRecorded = true;
+    if (method === 'insertAuditEvent' || (method === 'insertAuditEvents' && hasRows(args))) isRecorded = true;
     const isTold = told[method] as boolean | ((...args: readonly unknown[]) => boolean);
     if (typeof isTold === 'function' ? isTold(...args) : isTold) changes.push(method);
   };

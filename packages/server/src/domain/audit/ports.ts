@@ -76,6 +76,7 @@ export interface AuditQueries {
 
 export interface AuditMutations {
   insertAuditEvent(event: AuditEventRecord): Promise<void>;
+  insertAuditEvents(events: readonly AuditEventRecord[]): Promise<void>;
   /** Deletes events from before a time, the oldest first. @returns how many */
   deleteAuditBefore(beforeMs: number, limit: number): Promise<number>;
 }

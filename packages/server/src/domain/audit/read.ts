@@ -1,4 +1,4 @@
-import { type AppId, defaultAuditLimit } from '@tenon/protocol';
+import type { AppId } from '@tenon/protocol';
 import type { Actor, AppAccess } from '../access.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
@@ -50,15 +50,13 @@ export function listAllAudit(
 }
 
 function stretchOf<T extends AccountAuditEvent>(
-  { after, limit = defaultAuditLimit }: Page,
+  page: Page,
   list: (page: AuditPage) => Promise<T[]>,
 ): Promise<PageOf<T>> {
-  if (after !== undefined && parseAuditCursor(after) === undefined) {
+  if (page.after !== undefined && parseAuditCursor(page.after) === undefined) {
     throw new DomainError('invalid_request', 'In the query, "cursor" is not one that a page of this list ended with.');
   }
-  return paged({ after, limit }, auditCursor, ({ limit: most = limit, ...stretch }) =>
-    list({ ...stretch, limit: most }),
-  );
+  return paged(page, auditCursor, list);
 }
 
 /** An application's trail from its newest event to its oldest, read in batches as fast as it is taken. */

@@ -68,33 +68,48 @@ export function record<A extends AccountAction>(
   entry: AuditEntry<A>,
 ): Promise<void>;
 export async function record(
-  { clock }: Pick<Context, 'clock'>,
+  parts: Pick<Context, 'clock'>,
   tx: Transaction,
   by: AuditBy,
-  entry: AuditEntry<AuditAction> & { readonly appId?: AppId },
+  entry: AnyEntry,
 ): Promise<void> {
+  await tx.insertAuditEvent(toEvent(entry, by, parts.clock(), await nameAuthor(tx, by)));
+}
+
+/** As {@link record}, for many changes that one actor makes at once: a few statements, however many they are. */
+export async function recordAll<A extends AppAction>(
+  parts: Pick<Context, 'clock'>,
+  tx: Transaction,
+  by: AuditBy,
+  entries: readonly AppEntry<A>[],
+): Promise<void> {
+  const [nowMs, author] = [parts.clock(), await nameAuthor(tx, by)];
+  await tx.insertAuditEvents(entries.map((entry) => toEvent(entry as AnyEntry, by, nowMs, author)));
+}
+
+type AnyEntry = AuditEntry<AuditAction> & { readonly appId?: AppId };
+type Author = Pick<AuditEventRecord, 'by' | 'userId' | 'userName' | 'viaId' | 'viaName'>;
+
+function toEvent(entry: AnyEntry, by: AuditBy, atMs: number, author: Author): AuditEventRecord {
   const { action, target, guests } = entry;
   const user = typeof by === 'string' ? undefined : by;
   const ofGuests = guests === undefined ? {} : { guestIds: guests.map(({ id }) => id) };
-  await tx.insertAuditEvent({
+  return {
     id: newId('auditEvent'),
-    atMs: clock(),
+    atMs,
     action,
     appId: entry.appId ?? null,
     accountId: entry.accountId ?? user?.userId ?? null,
-    ...(await nameAuthor(tx, by)),
+    ...author,
     address: user?.address ?? null,
     targetId: target.id,
     targetName: target.name,
     details: { ...entry.details, ...ofGuests },
     guestKeys: new Map(guests?.map(({ id, guestKey }): [GuestId, string] => [id, guestKey])),
-  });
+  };
 }
 
-async function nameAuthor(
-  tx: Transaction,
-  by: AuditBy,
-): Promise<Pick<AuditEventRecord, 'by' | 'userId' | 'userName' | 'viaId' | 'viaName'>> {
+async function nameAuthor(tx: Transaction, by: AuditBy): Promise<Author> {
   if (typeof by === 'string') return { by, userId: null, userName: null, viaId: null, viaName: null };
   const { userId, tokenId, sessionId } = by;
   const viaId: AuditMeans | null = sessionId ?? tokenId ?? null;

@@ -6,6 +6,7 @@ import type { ContentAddress } from '@tenon/protocol';
 import { addressOfBytes, bytesOf } from '../../../test/helpers/bytes.ts';
 import { type House, openHouse } from '../../../test/helpers/housekeeping.ts';
 import { createRecords, versionRecord } from '../../../test/helpers/records.ts';
+import type { BlobKey } from './blob-key.ts';
 import { collect } from './collect.ts';
 import { takeLease } from './leases.ts';
 import { blobLeaseMs, storeBlob, writeWithBlob } from './with-blob.ts';
@@ -13,12 +14,13 @@ import { blobLeaseMs, storeBlob, writeWithBlob } from './with-blob.ts';
 const dayMs = 24 * 60 * 60 * 1000;
 
 const nothing = {
-  adopted: 0,
   newlyUnused: 0,
   deleted: 0,
   deletedBytes: 0,
   waiting: 0,
   waitingBytes: 0,
+  heldBack: 0,
+  unknown: 0,
   unfinished: 0,
   isHeldByBackup: false,
 };
@@ -44,7 +46,7 @@ describe('collect()', () => {
     return { address, stage: at };
   }
 
-  const isThere = async (address: ContentAddress) => (await house.blobs.size(address)) !== undefined;
+  const isThere = async (address: ContentAddress) => (await house.sizeOf(address)) !== undefined;
 
   it('finds nothing to do where every blob is named', async () => {
     const { address } = await published(1);
@@ -110,61 +112,67 @@ describe('collect()', () => {
     assert.deepEqual(await house.collect(), { ...nothing, newlyUnused: 1, deleted: 1, deletedBytes: 1000 });
   });
 
-  it('takes a file that nothing knows of for unused, and one that a version names for used', async () => {
-    const orphan = await house.putUnknown(bytesOf(1, 300));
-    const named = await house.putUnknown(bytesOf(2, 400));
-    const { key } = await createRecords(house.store).stage();
-    await createRecords(house.store).version(key('old'), { contentAddress: named, size: 400 });
-    const found = await house.collect(dayMs);
-    assert.deepEqual(found, { ...nothing, adopted: 2, newlyUnused: 1, waiting: 1, waitingBytes: 300 });
-    house.advance(dayMs);
-    assert.equal((await house.collect(dayMs))?.deleted, 1);
-    assert.deepEqual([await isThere(orphan), await isThere(named)], [false, true]);
+  it('keeps objects that no row knows, and deletes them when it is forced', async () => {
+    const { address } = await published(1);
+    await house.putUnknown(bytesOf(2, 300));
+    house.advance(10 * dayMs);
+    assert.deepEqual(await house.collect(), { ...nothing, unknown: 1 });
+    const forced = (isDryRun: boolean) => collect(house, { graceMs: dayMs, isForced: true, isDryRun });
+    assert.deepEqual(await forced(true), { ...nothing, deleted: 1 });
+    assert.equal((await Array.fromAsync(house.blobs.list())).length, 2);
+    assert.deepEqual(await forced(false), { ...nothing, deleted: 1, deletedBytes: 300 });
+    assert.deepEqual(await Array.fromAsync(house.blobs.list()), [await house.keyOf(address)]);
   });
 
-  for (const state of ['unused', 'deleting'] as const) {
-    it(`never deletes what a version names, though its row says ${state}`, async () => {
-      const address = await house.putUnknown(bytesOf(1, 300));
-      await house.collect(dayMs);
-      if (state === 'deleting') {
-        const nowMs = house.clock();
-        await house.store.write((tx) => tx.condemnBlobs({ unusedSinceMs: nowMs, nowMs, limit: 1 }));
-        assert.equal((await house.store.read.blob(address))?.state, 'deleting');
-      }
-      // A version that came without asking, as one that an older release makes in the same folder.
-      const { key } = await createRecords(house.store).stage();
-      await createRecords(house.store).version(key('old'), { contentAddress: address, size: 300 });
-      house.advance(10 * dayMs);
-      assert.equal((await house.collect(dayMs))?.deleted, 0);
-      assert.ok(await isThere(address));
-      assert.equal((await house.store.read.blob(address))?.state, 'present');
-    });
-  }
+  it('deletes nothing beside a database that knows of nothing, not even when it is forced', async () => {
+    await house.putUnknown(bytesOf(1, 300));
+    for (const isForced of [false, true]) {
+      await assert.rejects(collect(house, { graceMs: 0, isForced }), { name: 'UnknownBlobsError' });
+    }
+    assert.equal((await Array.fromAsync(house.blobs.list())).length, 1);
+  });
 
-  it('finishes what an earlier run was kept from finishing, also when the file is gone already', async () => {
-    const addresses = [await house.putUnknown(bytesOf(1, 300)), await house.putUnknown(bytesOf(2, 300))];
+  it('never deletes more than half of all contents unasked', async () => {
+    const { stage } = await published(0);
+    for (let seed = 1; seed < 25; seed++) await published(seed, stage);
+    const drop = async (seed: number) => house.store.write((tx) => tx.deletePlugin(stage.key(`plugin-${seed}`)));
+    for (let seed = 0; seed < 13; seed++) await drop(seed);
+    const found = await house.collect();
+    assert.deepEqual([found?.newlyUnused, found?.heldBack, found?.deleted, found?.waiting], [13, 13, 0, 13]);
+    const dry = await collect(house, { graceMs: 0, isDryRun: true });
+    assert.deepEqual([dry?.heldBack, dry?.deleted], [13, 0]);
+    assert.equal((await Array.fromAsync(house.blobs.list())).length, 25);
+    assert.equal((await collect(house, { graceMs: 0, isForced: true }))?.deleted, 13);
+    for (let seed = 13; seed < 19; seed++) await drop(seed);
+    assert.equal((await house.collect())?.deleted, 6, 'half of twelve');
+  });
+
+  it('finishes what an earlier run was kept from finishing, also when the object is gone already', async () => {
+    for (const seed of [1, 2]) await house.putUnused(bytesOf(seed, 300));
     await house.collect(dayMs);
     const nowMs = house.clock();
-    await house.store.write((tx) => tx.condemnBlobs({ unusedSinceMs: nowMs, nowMs, limit: 9 }));
-    await house.blobs.delete(addresses[0] as ContentAddress);
+    await house.store.writeLocking((tx) => tx.markForDeletion({ unusedSinceMs: nowMs, nowMs, limit: 9 }));
+    const [first] = await Array.fromAsync(house.blobs.list());
+    await house.blobs.delete(first as BlobKey);
     assert.equal((await house.collect(dayMs))?.deleted, 2);
     assert.deepEqual(await Array.fromAsync(house.blobs.list()), []);
     assert.deepEqual(await house.store.read.blobs({ limit: 9 }), []);
+    assert.deepEqual(await house.store.read.blobDeletions(9), []);
   });
 
   it('deletes more than it looks at in one go', async () => {
     const many = 600;
-    for (let seed = 0; seed < many; seed++) await house.putUnknown(bytesOf(seed, 10));
-    const collected = await house.collect();
-    assert.deepEqual([collected?.adopted, collected?.newlyUnused, collected?.deleted], [many, many, many]);
+    for (let seed = 0; seed < many; seed++) await house.putUnused(bytesOf(seed, 10));
+    const collected = await collect(house, { graceMs: 0, isForced: true });
+    assert.deepEqual([collected?.newlyUnused, collected?.deleted], [many, many]);
     assert.deepEqual(await Array.fromAsync(house.blobs.list()), []);
   });
 
   it('deletes nothing while a backup is made, and what it would have after', async () => {
-    await house.putUnknown(bytesOf(1, 300));
+    await house.putUnused(bytesOf(1, 300));
     const backup = await takeLease(house, 'backup', { lengthMs: dayMs, isExclusive: false });
     const another = await takeLease(house, 'backup', { lengthMs: dayMs, isExclusive: false });
-    const held = { ...nothing, adopted: 1, newlyUnused: 1, waiting: 1, waitingBytes: 300, isHeldByBackup: true };
+    const held = { ...nothing, newlyUnused: 1, waiting: 1, waitingBytes: 300, isHeldByBackup: true };
     assert.deepEqual(await house.collect(), held);
     await backup?.release();
     assert.deepEqual((await house.collect())?.isHeldByBackup, true);
@@ -173,7 +181,7 @@ describe('collect()', () => {
   });
 
   it('is not kept from its work for good by a backup that was killed', async () => {
-    await house.putUnknown(bytesOf(1, 300));
+    await house.putUnused(bytesOf(1, 300));
     await takeLease(house, 'backup', { lengthMs: dayMs, isExclusive: false });
     house.advance(dayMs);
     assert.equal((await house.collect())?.deleted, 1);
@@ -200,32 +208,34 @@ describe('collect()', () => {
   });
 
   it('changes nothing in a dry run, and tells what would be deleted', async () => {
-    await house.putUnknown(bytesOf(1, 300));
+    await house.putUnused(bytesOf(1, 300));
     await house.collect(dayMs);
-    await house.putUnknown(bytesOf(2, 400));
+    await house.putUnused(bytesOf(2, 400));
     const before = await house.store.read.blobs({ limit: 9 });
     const dry = () => collect(house, { graceMs: dayMs, isDryRun: true });
-    assert.deepEqual(await dry(), { ...nothing, adopted: 1, waiting: 1, waitingBytes: 300 });
+    assert.deepEqual(await dry(), { ...nothing, newlyUnused: 1, waiting: 2, waitingBytes: 700 });
     house.advance(dayMs);
-    assert.deepEqual(await dry(), { ...nothing, adopted: 1, deleted: 1, deletedBytes: 300 });
+    const due = { deleted: 1, deletedBytes: 300, waiting: 1, waitingBytes: 400 };
+    assert.deepEqual(await dry(), { ...nothing, newlyUnused: 1, ...due });
     assert.deepEqual(await house.store.read.blobs({ limit: 9 }), before);
     assert.equal((await Array.fromAsync(house.blobs.list())).length, 2);
   });
 
   it('ends between two steps when it is told to, and gives its lease back', async () => {
-    for (let seed = 0; seed < 40; seed++) await house.putUnknown(bytesOf(seed, 10));
+    for (let seed = 0; seed < 40; seed++) await house.putUnused(bytesOf(seed, 10));
     const controller = new AbortController();
     let deleted = 0;
     const blobs = {
       ...house.blobs,
-      delete(address: ContentAddress) {
+      delete(key: BlobKey) {
         if (++deleted === 3) controller.abort();
-        return house.blobs.delete(address);
+        return house.blobs.delete(key);
       },
     };
-    const run = collect({ ...house, blobs }, { graceMs: 0, signal: controller.signal });
+    const options = { graceMs: 0, isForced: true };
+    const run = collect({ ...house, blobs }, { ...options, signal: controller.signal });
     await assert.rejects(run, { name: 'AbortError' });
     assert.ok(deleted < 40, 'not all');
-    assert.equal((await house.collect())?.deleted, 40 - deleted);
+    assert.equal((await collect(house, options))?.deleted, 40 - deleted);
   });
 });

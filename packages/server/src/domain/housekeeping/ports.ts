@@ -1,29 +1,34 @@
 import type { ContentAddress } from '@tenon/protocol';
+import type { BlobId, BlobKey } from './blob-key.ts';
 
 /**
  * Where the bytes of an address are in their life:
  *
- * - `pending`: somebody is storing them, and no version names them yet.
- * - `present`: a version named them when they were last asked about; the file is there.
- * - `deleting`: no version names them, and the file may be gone at any moment.
+ * - `pending`: a publish is storing them, and no version names them yet.
+ * - `present`: a version named them when they were last asked about; the object is there.
+ *
+ * Bytes that are to be deleted have no such row any more: see {@link BlobDeletion}.
  */
-export type BlobState = 'pending' | 'present' | 'deleting';
+export type BlobState = 'pending' | 'present';
 
 /** What is known of the bytes of an address, whoever published them. */
-export interface BlobRecord {
-  readonly address: ContentAddress;
+export interface BlobRecord extends BlobId {
   /** In bytes. */
   readonly size: number;
   readonly state: BlobState;
-  /**
-   * A text that is another one whenever the bytes may have been deleted since. Who put them while it was the one may rely on
-   * them while it is still the one.
-   */
-  readonly epoch: string;
-  /** Until when somebody is storing the bytes, in milliseconds since the Unix epoch; 0 for nobody. */
+  /** Until when a publish is storing the bytes, in milliseconds since the Unix epoch; 0 for none. */
   readonly leaseUntilMs: number;
-  /** Since when no version is known to name them; `null` while one does, or nobody has looked. */
+  /** Since when no version is known to name them; `null` while one does, or nothing has looked. */
   readonly unusedSinceMs: number | null;
+}
+
+/**
+ * An object of the blob store that is to be deleted. Its generation is dead: no publish relies on it ever again, so that the deletion
+ * may take effect at any time.
+ */
+export interface BlobDeletion extends BlobId {
+  /** In bytes. */
+  readonly size: number;
 }
 
 /** A stretch of a list by address. */
@@ -33,9 +38,18 @@ export interface BlobPage {
   readonly limit: number;
 }
 
+/** What may be marked for deletion. */
+export interface DueBlobs {
+  /** No version has named it since this time, in milliseconds since the Unix epoch, or an earlier one. */
+  readonly unusedSinceMs: number;
+  readonly nowMs: number;
+}
+
 /** The bytes of an address as versions name them. */
 export interface NamedContent {
   readonly address: ContentAddress;
+  /** Of their row; `null` when they have none. */
+  readonly generation: string | null;
   /** How many versions name it. */
   readonly versions: number;
   /** The smallest and the largest size that these versions have noted: the same one, unless something is wrong. */
@@ -73,10 +87,12 @@ export interface HousekeepingQueries {
   blob(address: ContentAddress): Promise<BlobRecord | undefined>;
   /** What is known of any bytes, by address, with whether a version names them. */
   blobs(page: BlobPage): Promise<(BlobRecord & { readonly isNamed: boolean })[]>;
-  /** Those of the addresses that are known. */
-  knownBlobs(addresses: readonly ContentAddress[]): Promise<ContentAddress[]>;
-  /** The bytes that are being deleted, by address. */
-  blobsBeingDeleted(page: BlobPage): Promise<BlobRecord[]>;
+  /** Those of the objects that have a row, be it as bytes or as a deletion. */
+  knownBlobs(ids: readonly BlobId[]): Promise<BlobKey[]>;
+  /** Objects that are to be deleted. */
+  blobDeletions(limit: number): Promise<BlobDeletion[]>;
+  /** How many contents {@link HousekeepingMutations.markForDeletion} would take. */
+  countDueBlobs(due: DueBlobs): Promise<number>;
   /** All that versions name, by address. */
   namedContents(page: BlobPage): Promise<NamedContent[]>;
   /** Whether a version names it. */
@@ -87,36 +103,26 @@ export interface HousekeepingQueries {
 
 export interface HousekeepingMutations {
   /**
-   * Announces that bytes will be stored: from now on nobody begins to delete them before the lease ends. Takes back what is
-   * being deleted.
+   * Announces that bytes will be stored: from now on they are not marked for deletion before the lease ends.
    *
-   * @param blob with the epoch to begin, if one begins
-   * @returns the epoch that they are in now
+   * @param blob with a new generation, which is used if the address has no row
+   * @returns the generation to store them in
    */
-  holdBlob(blob: Pick<BlobRecord, 'address' | 'size' | 'epoch' | 'leaseUntilMs'>): Promise<string>;
+  holdBlob(blob: Pick<BlobRecord, 'address' | 'size' | 'generation' | 'leaseUntilMs'>): Promise<string>;
   /**
-   * Keeps bytes that were put in an epoch, since a version will name them.
+   * Keeps bytes that were put in a generation, since a version will name them.
    *
-   * @returns whether they are still in it; `false` when they may have been deleted
+   * @returns whether that is still their generation; `false` when they may have been deleted
    */
-  keepBlob(address: ContentAddress, epoch: string): Promise<boolean>;
-  /** Makes bytes known that lie in the blob store and aren't; those that are known stay as they are. */
-  adoptBlobs(blobs: readonly Pick<BlobRecord, 'address' | 'size' | 'epoch'>[]): Promise<void>;
-  /** Notes that no version names these, as far as that is so and nobody holds them. @returns how many it is of */
+  keepBlob(address: ContentAddress, generation: string): Promise<boolean>;
+  /** Notes that no version names these, as far as that is so and nothing holds them. @returns how many it is of */
   noteUnused(addresses: readonly ContentAddress[], nowMs: number): Promise<number>;
-  /** Begins to delete what no version has named since a time, and nobody holds. */
-  condemnBlobs(change: {
-    readonly unusedSinceMs: number;
-    readonly nowMs: number;
-    readonly limit: number;
-  }): Promise<BlobRecord[]>;
-  /**
-   * Forgets bytes that are being deleted. To be followed by the deletion within the transaction: nobody can take them back in
-   * between.
-   *
-   * @returns whether they are to be deleted; `false` when they were taken back
-   */
-  dropBlob(address: ContentAddress): Promise<boolean>;
+  /** Marks for deletion what no version has named since a time, and nothing holds. Their generation is dead from then on. */
+  markForDeletion(due: DueBlobs & { readonly limit: number }): Promise<BlobDeletion[]>;
+  /** Marks an object for deletion whose generation is dead already; nothing when it is marked. */
+  putBlobDeletion(deletion: BlobDeletion): Promise<void>;
+  /** Forgets deletions that are done. */
+  deleteBlobDeletions(deletions: readonly BlobId[]): Promise<void>;
   /** Takes a lease, or makes one longer. */
   putLease(lease: LeaseRecord): Promise<void>;
   deleteLease(lease: Pick<LeaseRecord, 'kind' | 'holder'>): Promise<void>;

@@ -23,7 +23,9 @@ describe('verify()', () => {
   });
   afterEach(() => house.close());
 
-  const pathOf = (of: ContentAddress) => join(house.dataDir, 'blobs', blobPath(of) ?? '');
+  const pathOf = async (of: ContentAddress) =>
+    join(house.dataDir, 'blobs', blobPath((await house.keyOf(of)) ?? of) ?? '');
+  const deleteObject = async () => assert.ok(await house.blobs.delete((await house.keyOf(address)) ?? address));
 
   async function publish(content = bytes, parts: Pick<House, 'store' | 'blobs' | 'clock' | 'random'> = house) {
     const stage = await createRecords(house.store).stage();
@@ -57,31 +59,31 @@ describe('verify()', () => {
     };
     const found = await verify(house, { onProgress });
     const counts = { blobs: 2, blobBytes: 300_000, namedContents: 2, versions: 3 };
-    assert.deepEqual(found, { ...counts, faults: [], notes: [] });
+    assert.deepEqual(found, { ...counts, faults: [], unknownObjects: [] });
     assert.deepEqual([total, done], [300_000, 300_000]);
   });
 
   it('finds a file that is gone', async () => {
     await publish();
-    await house.blobs.delete(address);
+    await deleteObject();
     assert.deepEqual(await faults(), [`content ${address}: its file is missing; 1 version names it`]);
   });
 
   it('finds a file with other bytes, and one that was cut short', async () => {
     await publish();
-    await writeFile(pathOf(address), bytesOf(2, bytes.length));
+    await writeFile(await pathOf(address), bytesOf(2, bytes.length));
     assert.deepEqual(await faults(), [`content ${address}: its file has other bytes`]);
-    await truncate(pathOf(address), 1000);
+    await truncate(await pathOf(address), 1000);
     assert.deepEqual(await faults(), [
       `content ${address}: its file has 1000 bytes, and not 300000; 1 version names it`,
       `content ${address}: its file has other bytes`,
     ]);
   });
 
-  it('finds a version without a row for its bytes, or whose row says that they go', async () => {
+  it('finds a version without a row for its bytes, or whose row says that they are not stored yet', async () => {
     await publish();
-    tamper("update blobs set state = 'deleting'");
-    assert.deepEqual(await faults(), [`content ${address}: its row says that it is deleting; 1 version names it`]);
+    tamper("update blobs set state = 'pending'");
+    assert.deepEqual(await faults(), [`content ${address}: its row says that it is pending; 1 version names it`]);
     tamper('delete from blobs');
     assert.deepEqual(await faults(), [`content ${address}: it has no row among the blobs; 1 version names it`]);
   });
@@ -89,29 +91,36 @@ describe('verify()', () => {
   it('finds a row without its file, also where nothing names it', async () => {
     const { stage } = await publish();
     await house.store.write((tx) => tx.deletePlugin(stage.key('plugin')));
-    await house.blobs.delete(address);
+    await deleteObject();
     assert.deepEqual(await faults(), [`content ${address}: its file is missing; no version names it`]);
   });
 
-  it('notes a file that nothing knows of, which is no fault', async () => {
-    await house.putUnknown(bytes);
+  it('finds an object that no row knows, which is the sign of lost commits', async () => {
+    await publish(bytesOf(2, 100));
+    await publish();
+    tamper(`delete from versions where size = ${bytes.length}; delete from blobs where size = ${bytes.length}`);
     const found = await verify(house);
-    assert.deepEqual(found.faults, []);
     assert.deepEqual(
-      found.notes.map(({ subject }) => subject),
+      found.unknownObjects.map(({ subject }) => subject),
       [`content ${address}`],
     );
-    await house.collect(1000);
-    assert.deepEqual((await verify(house)).notes, []);
+    house.advance(365 * 24 * 60 * 60_000);
+    await house.collect();
+    assert.equal((await verify(house)).unknownObjects.length, 1, 'the evidence stays');
   });
 
   it('takes what is being stored, and what is being deleted, for what it is', async () => {
-    await house.store.write((tx) => tx.holdBlob({ address, size: 1, epoch: 'a', leaseUntilMs: house.clock() + 1 }));
+    await house.store.write((tx) =>
+      tx.holdBlob({ address, size: 300_000, generation: 'a0'.repeat(12), leaseUntilMs: house.clock() + 1 }),
+    );
     assert.deepEqual(await faults(), []);
     await storeBlob(house, address, bytes);
     assert.deepEqual(await faults(), []);
-    await house.blobs.delete(address);
-    tamper("update blobs set state = 'deleting'");
+    const row = await house.store.read.blob(address);
+    tamper(`delete from blobs; insert into blob_deletions values ('${address}', '${row?.generation}', 1)`);
+    assert.deepEqual(await faults(), []);
+    assert.deepEqual((await verify(house)).unknownObjects, []);
+    await house.collect();
     assert.deepEqual(await faults(), []);
   });
 

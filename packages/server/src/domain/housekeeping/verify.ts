@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import type { ContentAddress } from '@tenon/protocol';
 import type { Context } from '../context.ts';
 import { UnavailableError, WrongBytesError } from '../ports.ts';
+import { type BlobKey, blobKey, parseBlobKey } from './blob-key.ts';
 import type { BlobRecord, NamedContent, StoreFault } from './ports.ts';
+import { unknownObjects } from './unknown-objects.ts';
 
 /** How many rows are looked at in one go. */
 const batchSize = 500;
@@ -13,7 +15,7 @@ export interface VerifyOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a look at all data came to. Everything is as it must be where `faults` is empty. */
+/** The result of a look at all data. Everything is as it must be where `faults` and `unknownObjects` are empty. */
 export interface Verified {
   /** Blobs that were read whole and hashed. */
   readonly blobs: number;
@@ -22,8 +24,11 @@ export interface Verified {
   readonly namedContents: number;
   readonly versions: number;
   readonly faults: readonly StoreFault[];
-  /** What is in order, and will change with the collector's next run. */
-  readonly notes: readonly StoreFault[];
+  /**
+   * Objects of the blob store that no row of the database knows. Rows are committed before objects are put: so the database has lost
+   * commits, or an older copy of it took its place. Or these are from elsewhere.
+   */
+  readonly unknownObjects: readonly StoreFault[];
 }
 
 type Parts = Pick<Context, 'store' | 'blobs'>;
@@ -35,26 +40,22 @@ type Parts = Pick<Context, 'store' | 'blobs'>;
  */
 export async function verify(context: Parts, options: VerifyOptions = {}): Promise<Verified> {
   const faults: StoreFault[] = [...(await context.store.check())];
-  const notes: StoreFault[] = [];
   const sizes = await findBlobs(context, options);
   const named = await verifyNamed(context, faults, options);
   await verifyRows(context, faults, options);
-  await noteStrays(context, sizes, notes, options);
+  const unknown = await findUnknown(context, options);
   const { blobs, blobBytes } = await verifyBytes(context, sizes, faults, options);
-  return { blobs, blobBytes, ...named, faults, notes };
+  return { blobs, blobBytes, ...named, faults, unknownObjects: unknown };
 }
 
-async function findBlobs(
-  { blobs }: Parts,
-  { signal, onProgress }: VerifyOptions,
-): Promise<Map<ContentAddress, number>> {
-  const sizes = new Map<ContentAddress, number>();
+async function findBlobs({ blobs }: Parts, { signal, onProgress }: VerifyOptions): Promise<Map<BlobKey, number>> {
+  const sizes = new Map<BlobKey, number>();
   let total = 0;
-  for await (const address of blobs.list()) {
+  for await (const key of blobs.list()) {
     signal?.throwIfAborted();
-    const size = await blobs.size(address);
+    const size = await blobs.size(key);
     if (size === undefined) continue;
-    sizes.set(address, size);
+    sizes.set(key, size);
     total += size;
   }
   onProgress?.total(total);
@@ -89,11 +90,11 @@ async function verifyNamed(
 
 async function faultOfNamed({ store, blobs }: Parts, content: NamedContent): Promise<string | undefined> {
   const { address, minSize, maxSize } = content;
-  const size = await blobs.size(address);
-  if (size === undefined) return 'its file is missing';
-  if (size !== minSize || size !== maxSize) return `its file has ${size} bytes, and not ${minSize}`;
   const row = await store.read.blob(address);
   if (row === undefined) return 'it has no row among the blobs';
+  const size = await blobs.size(blobKey(row));
+  if (size === undefined) return 'its file is missing';
+  if (size !== minSize || size !== maxSize) return `its file has ${size} bytes, and not ${minSize}`;
   return row.state === 'present' ? undefined : `its row says that it is ${row.state}`;
 }
 
@@ -107,7 +108,7 @@ async function verifyRows(context: Parts, faults: StoreFault[], { signal }: Veri
     for (const row of page) {
       signal?.throwIfAborted();
       if (row.state !== 'present' || row.isNamed) continue; // what is named was looked at already
-      const size = await context.blobs.size(row.address);
+      const size = await context.blobs.size(blobKey(row));
       if (size === row.size || !(await isSameRow(context, row))) continue;
       const detail = size === undefined ? 'its file is missing' : `its file has ${size} bytes, and not ${row.size}`;
       faults.push({ subject: `content ${row.address}`, detail: `${detail}; no version names it` });
@@ -115,29 +116,26 @@ async function verifyRows(context: Parts, faults: StoreFault[], { signal }: Veri
   }
 }
 
-/** A row goes through `deleting` before its file goes, and comes back in another epoch. */
+/** A row goes before its object does, and comes back with another generation. */
 async function isSameRow({ store }: Parts, row: BlobRecord): Promise<boolean> {
   const again = await store.read.blob(row.address);
-  return again?.state === 'present' && again.epoch === row.epoch;
+  return again?.state === 'present' && again.generation === row.generation;
 }
 
-/** Files without a row. A publish makes the row first, so none of these belongs to one that is under way. */
-async function noteStrays(
-  { store, blobs }: Parts,
-  sizes: ReadonlyMap<ContentAddress, number>,
-  notes: StoreFault[],
-  { signal }: VerifyOptions,
-): Promise<void> {
-  const addresses = [...sizes.keys()];
-  for (let at = 0; at < addresses.length; at += batchSize) {
+/** Objects without a row. A publish makes the row first, so none of these belongs to one that is under way. */
+async function findUnknown(context: Parts, { signal }: VerifyOptions): Promise<StoreFault[]> {
+  const found: StoreFault[] = [];
+  for await (const keys of unknownObjects(context)) {
     signal?.throwIfAborted();
-    const batch = addresses.slice(at, at + batchSize);
-    const known = new Set(await store.read.knownBlobs(batch));
-    for (const address of batch) {
-      if (known.has(address) || (await blobs.size(address)) === undefined) continue;
-      notes.push({ subject: `content ${address}`, detail: 'nothing knows of its file; it will be collected' });
+    for (const key of keys) {
+      if ((await context.blobs.size(key)) === undefined) continue; // deleted meanwhile
+      found.push({
+        subject: `content ${parseBlobKey(key).address}`,
+        detail: 'no row of the database knows its file: the database has lost commits, or is older than the file',
+      });
     }
   }
+  return found;
 }
 
 const otherBytes = 'its file has other bytes';
@@ -145,13 +143,14 @@ const otherBytes = 'its file has other bytes';
 /** Every file has the bytes of its address. */
 async function verifyBytes(
   context: Parts,
-  sizes: ReadonlyMap<ContentAddress, number>,
+  sizes: ReadonlyMap<BlobKey, number>,
   faults: StoreFault[],
   { signal, onProgress }: VerifyOptions,
 ): Promise<{ blobs: number; blobBytes: number }> {
   let [blobs, blobBytes] = [0, 0];
-  for (const address of sizes.keys()) {
-    const read = await hashBlob(context, address, (bytes) => {
+  for (const key of sizes.keys()) {
+    const { address } = parseBlobKey(key);
+    const read = await hashBlob(context, key, (bytes) => {
       signal?.throwIfAborted();
       onProgress?.advance(bytes);
     });
@@ -159,7 +158,7 @@ async function verifyBytes(
     blobs++;
     blobBytes += read.bytes;
     if (read.fault === undefined) continue;
-    const again = await hashBlob(context, address);
+    const again = await hashBlob(context, key);
     if (again?.fault !== undefined) faults.push({ subject: `content ${address}`, detail: again.fault });
   }
   return { blobs, blobBytes };
@@ -167,10 +166,10 @@ async function verifyBytes(
 
 async function hashBlob(
   { blobs }: Parts,
-  address: ContentAddress,
+  key: BlobKey,
   onRead: (bytes: number) => void = () => {},
 ): Promise<{ bytes: number; fault: string | undefined } | undefined> {
-  const chunks = await blobs.open(address);
+  const chunks = await blobs.open(key);
   if (chunks === undefined) return undefined;
   const hash = createHash('sha256');
   let bytes = 0;
@@ -183,12 +182,12 @@ async function hashBlob(
   } catch (error) {
     const isOfFile = (error instanceof Error && 'syscall' in error) || /ends at byte/.test(String(error));
     if (!isOfFile && !(error instanceof UnavailableError)) throw error;
-    if ((await blobs.size(address)) === undefined) return undefined;
+    if ((await blobs.size(key)) === undefined) return undefined;
     if (error instanceof WrongBytesError) return { bytes, fault: otherBytes };
     if (!isOfFile) throw error;
     return { bytes, fault: `its file can't be read: ${(error as Error).message}` };
   }
-  return { bytes, fault: hash.digest('base64url') === address ? undefined : otherBytes };
+  return { bytes, fault: hash.digest('base64url') === parseBlobKey(key).address ? undefined : otherBytes };
 }
 
 async function* pages<T extends { readonly address: ContentAddress }>(

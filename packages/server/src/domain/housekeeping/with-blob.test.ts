@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { addressOfBytes, bytesOf, collect as collectBytes, demandSameBytes } from '../../../test/helpers/bytes.ts';
 import { type House, openHouse } from '../../../test/helpers/housekeeping.ts';
 import { createRecords, versionRecord } from '../../../test/helpers/records.ts';
 import { blobPath } from '../../blobs/fs/paths.ts';
 import type { BlobStore } from '../ports.ts';
 import { UnavailableError } from '../ports.ts';
+import { type BlobKey, blobKey } from './blob-key.ts';
 import { collect } from './collect.ts';
+import type { BlobRecord } from './ports.ts';
 import { blobLeaseMs, storeBlob, writeWithBlob } from './with-blob.ts';
 
 const bytes = bytesOf(1, 5000);
@@ -31,16 +32,16 @@ describe('writeWithBlob()', () => {
     const { key } = await createRecords(house.store).stage();
     await writeWithBlob(parts, address, bytes, async (tx) => {
       // The bytes are there before anything says so, not made good afterwards.
-      assert.equal(await house.blobs.size(address), bytes.length, 'the bytes are there before the version');
+      assert.equal(await house.sizeOf(address), bytes.length, 'the bytes are there before the version');
       await tx.insertVersion(versionRecord(key('plugin'), { contentAddress: address }));
     });
   }
 
   async function demandThere(): Promise<void> {
-    demandSameBytes(await collectBytes(await house.blobs.open(address)), bytes);
+    demandSameBytes(await collectBytes(await house.open(address)), bytes);
     assert.equal((await house.store.read.blob(address))?.state, 'present');
     await other.collect();
-    assert.equal(await house.blobs.size(address), bytes.length, 'and stay');
+    assert.equal(await house.sizeOf(address), bytes.length, 'and stay');
   }
 
   /** The same parts, with something that happens right after the bytes were put. */
@@ -78,12 +79,12 @@ describe('writeWithBlob()', () => {
     await demandThere();
   });
 
-  it('begins anew when they were deleted, and another publish has taken their row since', async () => {
+  it('begins anew when they were deleted, and another publish has made a row since', async () => {
     const { parts, puts } = afterPut(async (time) => {
       if (time !== 1) return;
       await deleteAndDie();
-      const fresh = { address, size: bytes.length, epoch: 'of another', leaseUntilMs: 0 };
-      assert.equal(await other.store.write((tx) => tx.holdBlob(fresh)), 'of another');
+      const fresh = { address, size: bytes.length, generation: 'c0ffee'.repeat(4), leaseUntilMs: 0 };
+      assert.equal(await other.store.write((tx) => tx.holdBlob(fresh)), fresh.generation);
     });
     await publish(parts);
     assert.equal(puts(), 2);
@@ -99,39 +100,54 @@ describe('writeWithBlob()', () => {
     await demandThere();
   });
 
-  it('waits for a deletion that is at work on the file, however long that stands still', async () => {
+  it('loses nothing to a deletion that arrives once it is done, however late and however often', async () => {
+    await storeBlob(house, address, bytes);
+    const deletions: BlobKey[] = [];
+    const blobs: BlobStore = {
+      ...other.blobs,
+      async delete(key) {
+        deletions.push(key);
+        throw new Error('the connection was lost');
+      },
+    };
+    await assert.rejects(collect({ ...other, blobs }, { graceMs: 0 }), /connection was lost/);
+    assert.equal(deletions.length, 1);
+    await publish(house);
+    for (const key of [...deletions, ...deletions]) await house.blobs.delete(key);
+    await demandThere();
+    assert.equal((await Array.fromAsync(house.blobs.list())).length, 1, 'and no object is left behind');
+  });
+
+  it('waits for no deletion, however long that stands still', async () => {
     await storeBlob(house, address, bytes);
     const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const blobs: BlobStore = {
       ...other.blobs,
-      async delete(deleted) {
+      async delete(key) {
         reached.resolve();
         await goOn.promise;
-        return other.blobs.delete(deleted);
+        return other.blobs.delete(key);
       },
     };
     const collecting = collect({ ...other, blobs }, { graceMs: 0 });
     await reached.promise;
-    const publishing = writeWithBlob(house, address, bytes, async () => {});
-    await sleep(50); // long enough to be done, if nothing held it up
+    await publish(house);
     goOn.resolve();
     assert.equal((await collecting)?.deleted, 1);
-    await publishing;
-    demandSameBytes(await collectBytes(await house.blobs.open(address)), bytes);
+    await demandThere();
   });
 
-  it('takes back what was to be deleted next', async () => {
-    await storeBlob(house, address, bytes);
-    const store: House['store'] = {
-      ...other.store,
-      async write(work) {
-        const result = await other.store.write(work);
-        if ((await house.store.read.blob(address))?.state === 'deleting') await publish(house);
-        return result;
-      },
-    };
-    assert.equal((await collect({ ...other, store }, { graceMs: 0 }))?.deleted, 0);
+  it('leaves no object behind whose bytes arrived after their deletion', async () => {
+    const { parts } = afterPut(async (time) => {
+      if (time !== 1) return;
+      const [late] = await Array.fromAsync(house.blobs.list());
+      assert.equal((await other.collect())?.deleted, 1);
+      await house.blobs.put(late as BlobKey, bytes);
+    });
+    await publish(parts);
+    assert.equal((await Array.fromAsync(house.blobs.list())).length, 2);
     await demandThere();
+    assert.equal((await Array.fromAsync(house.blobs.list())).length, 1);
   });
 
   it('gives up when the bytes are deleted every time, and makes nothing', async () => {
@@ -146,27 +162,29 @@ describe('writeWithBlob()', () => {
     await assert.rejects(work, /refused/);
     assert.equal((await house.store.read.blob(address))?.state, 'pending');
     assert.equal((await other.collect())?.deleted, 1);
-    assert.equal(await house.blobs.size(address), undefined);
+    assert.equal(await house.sizeOf(address), undefined);
     assert.equal(await house.store.read.blob(address), undefined);
   });
 
   it('puts the bytes once more when a foreign hand took the file meanwhile', async () => {
-    const path = join(house.dataDir, 'blobs', blobPath(address) ?? '');
-    await writeWithBlob(house, address, bytes, () => unlink(path));
-    demandSameBytes(await collectBytes(await house.blobs.open(address)), bytes);
+    await writeWithBlob(house, address, bytes, async (tx) => {
+      const row = await tx.blob(address);
+      await unlink(join(house.dataDir, 'blobs', blobPath(blobKey(row as BlobRecord)) ?? ''));
+    });
+    demandSameBytes(await collectBytes(await house.open(address)), bytes);
   });
 
   /** A collector that is killed right after it has deleted the file, before it could say so. */
   async function deleteAndDie(): Promise<void> {
     const blobs: BlobStore = {
       ...other.blobs,
-      async delete(deleted) {
-        await other.blobs.delete(deleted);
+      async delete(key) {
+        await other.blobs.delete(key);
         throw new Error('killed');
       },
     };
     await assert.rejects(collect({ ...other, blobs }, { graceMs: 0 }), /killed/);
-    assert.equal(await house.blobs.size(address), undefined);
-    assert.equal((await house.store.read.blob(address))?.state, 'deleting');
+    assert.deepEqual(await Array.fromAsync(house.blobs.list()), []);
+    assert.equal((await house.store.read.blobDeletions(9)).length, 1);
   }
 });

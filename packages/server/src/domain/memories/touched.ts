@@ -1,4 +1,5 @@
 import type { GuestId, UserId } from '@tenon/protocol';
+import type { ChangedList } from '../news/ports.ts';
 import type { Mutations, Transaction } from '../ports.ts';
 import { contents, listSubject, readingSubject, type Subject, standingSubject } from './subject.ts';
 
@@ -9,6 +10,12 @@ type Touched<M extends keyof Mutations> = (
 
 /** What nothing depends on that is kept: that something is not there is kept of lists alone. */
 const nothing = (): readonly Subject[] => [];
+
+function listSubjects(lists: readonly Pick<ChangedList, 'extensionPointId' | 'guestKey'>[]): readonly Subject[] {
+  return lists.map(({ extensionPointId, guestKey }) =>
+    guestKey === null ? extensionPointId : listSubject(extensionPointId, guestKey),
+  );
+}
 
 function guestUser(guestId: GuestId, userId: UserId): (tx: Transaction) => Promise<readonly Subject[]> {
   return async (tx) => {
@@ -23,6 +30,7 @@ function guestUser(guestId: GuestId, userId: UserId): (tx: Transaction) => Promi
  */
 const touched: { readonly [M in keyof Mutations]: Touched<M> } = {
   insertUser: nothing,
+  payPublish: nothing,
   renameUser: nothing,
   eraseUser: (id) => [id, contents],
   insertIdentity: nothing,
@@ -36,22 +44,26 @@ const touched: { readonly [M in keyof Mutations]: Touched<M> } = {
   keepKnownBrowsers: nothing,
   insertOneTimeLink: nothing,
   useOneTimeLink: nothing,
+  expireLinksOf: nothing,
   noteInvitationSignUp: nothing,
   insertAuthorizationCode: nothing,
   useAuthorizationCode: nothing,
   insertDeviceGrant: nothing,
   settleDeviceGrant: nothing,
   deleteDeviceGrant: nothing,
+  deletePendingLoginsOf: nothing,
   // What it deletes is refused for its time already.
   deleteEnded: nothing,
   insertApp: nothing,
   updateApp: (id) => [id],
   deleteApp: (id) => [id, contents],
+  markAppDeleted: (id) => [id, contents],
   putMember: ({ appId, userId }) => [standingSubject(userId, appId), readingSubject(userId)],
   deleteMember: (appId, userId) => [standingSubject(userId, appId), readingSubject(userId)],
   insertExtensionPoint: nothing,
   updateExtensionPoint: (id) => [id],
   deleteExtensionPoint: (id) => [id, contents],
+  markExtensionPointDeleted: (id) => [id, contents],
   insertGuest: nothing,
   deleteGuest: (id) => async (tx) => {
     const guest = await tx.guest(id);
@@ -61,13 +73,23 @@ const touched: { readonly [M in keyof Mutations]: Touched<M> } = {
   deleteGuestUser: guestUser,
   insertInvitation: nothing,
   settleInvitation: nothing,
+  revokeInvitations: nothing,
   insertVersion: nothing,
   keepInterface: nothing,
   decideVersion: nothing,
-  putVersionGuest: nothing,
+  putVersionGuests: nothing,
+  putPendingRebind: nothing,
+  endPendingRebind: nothing,
+  claimName: nothing,
+  moveBindings: ({ extensionPointId }, guests) => guests.map(({ guestKey }) => listSubject(extensionPointId, guestKey)),
   blockPlugin: nothing,
+  retirePlugin: nothing,
+  reserveName: nothing,
+  deleteWithdrawal: nothing,
   deletePlugin: () => [contents],
-  putBinding: nothing,
+  markPluginDeleted: nothing,
+  purgeRows: nothing,
+  forgetDeleted: () => [contents],
   pinVersion: nothing,
   selectVersion: nothing,
   insertToken: nothing,
@@ -79,19 +101,18 @@ const touched: { readonly [M in keyof Mutations]: Touched<M> } = {
   touch: nothing,
   holdBlob: nothing,
   keepBlob: nothing,
-  adoptBlobs: nothing,
   noteUnused: nothing,
-  condemnBlobs: nothing,
-  dropBlob: nothing,
+  markForDeletion: nothing,
+  putBlobDeletion: nothing,
+  deleteBlobDeletions: nothing,
   putLease: nothing,
   deleteLease: nothing,
   deleteEndedLeases: nothing,
   insertAuditEvent: nothing,
+  insertAuditEvents: nothing,
   deleteAuditBefore: nothing,
-  insertNews: (_appId, lists) =>
-    lists.map(({ extensionPointId, guestKey }) =>
-      guestKey === null ? extensionPointId : listSubject(extensionPointId, guestKey),
-    ),
+  insertNews: (_appId, lists) => listSubjects(lists),
+  resetNews: (_appId, lists) => listSubjects(lists),
   deleteNewsBefore: nothing,
   putOperator: nothing,
   deleteOperator: nothing,

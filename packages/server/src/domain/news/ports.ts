@@ -53,6 +53,16 @@ export interface NewsMutations {
     lists: readonly Pick<ChangedList, 'extensionPointId' | 'guestKey'>[],
     fields: { readonly mark: string; readonly atMs: number; readonly keep: number },
   ): Promise<void>;
+  /**
+   * Has all who follow an application's news ask for all lists: what was kept goes, and its news stands one serial number further on.
+   *
+   * @param lists those that changed
+   */
+  resetNews(
+    appId: AppId,
+    lists: readonly Pick<ChangedList, 'extensionPointId' | 'guestKey'>[],
+    fields: { readonly mark: string },
+  ): Promise<void>;
   /** Deletes news from before a time, the oldest first; where an application's stands is still known. @returns how many */
   deleteNewsBefore(beforeMs: number, limit: number): Promise<number>;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { AppId, GuestId } from '@tenon/protocol';
-import { createRecords, someTimeMs } from '../../../test/helpers/records.ts';
+import { createRecords, putBinding, someTimeMs } from '../../../test/helpers/records.ts';
 import { openSqliteStore } from '../../store/sqlite/store.ts';
 import type { Store, Transaction } from '../ports.ts';
 import type { PluginKey, VersionRecord } from '../records.ts';
@@ -61,7 +61,7 @@ describe('tellNews()', () => {
   }
   const bind = (tx: Transaction, key: PluginKey, guestId: GuestId, version: VersionRecord | null) => {
     const { extensionPointId, userId, name } = key;
-    return tx.putBinding({ extensionPointId, userId, name, guestId, versionId: version?.id ?? null, updatedAtMs: 9 });
+    return putBinding(tx, { extensionPointId, userId, name, guestId, versionId: version?.id ?? null, updatedAtMs: 9 });
   };
 
   it('tells of a list in which something is bound, moved or taken out, once however much of it changes', async () => {

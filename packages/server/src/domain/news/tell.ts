@@ -1,4 +1,4 @@
-import type { AppId } from '@tenon/protocol';
+import type { AppId, ExtensionPointId } from '@tenon/protocol';
 import type { Clock, RandomBytes, Store, Transaction } from '../ports.ts';
 import type { BindingFilter, ChangedList } from './ports.ts';
 
@@ -10,6 +10,9 @@ export interface TellOptions {
   /** Called once a transaction that changed lists of these applications is there to be read. */
   readonly onTold?: (appIds: readonly AppId[]) => void;
 }
+
+/** How many lists of an application one transaction tells of at the most; of more, hosts are told to ask for all. */
+const maxToldLists = 1000;
 
 /** How long a mark is. A copy of the data goes on with the marks of the original by chance alone. */
 const markBytes = 8;
@@ -24,12 +27,16 @@ export function tellNews(store: Store, { clock, random, keep, onTold }: TellOpti
     async write(work) {
       let told: readonly AppId[] = [];
       const result = await store.write(async (tx) => {
-        const changed = new Map<string, ChangedList>();
+        const changed: Changed = { lists: new Map(), resets: new Set() };
         const done = await work(noting(tx, changed));
-        const byApp = Map.groupBy(changed.values(), ({ appId }) => appId);
-        told = [...byApp.keys()].sort(); // who tells of several does so in one order, so that no two wait for each other
+        const byApp = Map.groupBy(changed.lists.values(), ({ appId }) => appId);
+        told = [...new Set([...byApp.keys(), ...changed.resets])].sort(); // who tells of several does so in one order, so that no two wait for each other
         const fields = { mark: Buffer.from(random(markBytes)).toString('hex'), atMs: clock(), keep };
-        for (const appId of told) await tx.insertNews(appId, byApp.get(appId) ?? [], fields);
+        for (const appId of told) {
+          const lists = byApp.get(appId) ?? [];
+          const isReset = changed.resets.has(appId) || lists.length > maxToldLists;
+          await (isReset ? tx.resetNews(appId, lists, fields) : tx.insertNews(appId, lists, fields));
+        }
         return done;
       });
       if (told.length > 0) onTold?.(told);
@@ -38,25 +45,41 @@ export function tellNews(store: Store, { clock, random, keep, onTold }: TellOpti
   };
 }
 
+/** What a transaction changes. */
+interface Changed {
+  readonly lists: Map<string, ChangedList>;
+  /** The applications whose hosts are to ask for all lists. */
+  readonly resets: Set<AppId>;
+}
+
 /** The transaction, with a note of every list that it changes. Which these are is asked before what is deleted is gone. */
-function noting(tx: Transaction, changed: Map<string, ChangedList>): Transaction {
+function noting(tx: Transaction, { lists: changed, resets }: Changed): Transaction {
   const note = (list: ChangedList): void => {
     changed.set(JSON.stringify([list.extensionPointId, list.guestKey]), list);
   };
   const noteBound = async (of: BindingFilter): Promise<void> => {
     for (const list of await tx.boundLists(of)) note(list);
   };
+  const noteDeleted = async (id: ExtensionPointId): Promise<void> => {
+    const extensionPoint = await tx.extensionPoint(id);
+    if (extensionPoint === undefined) return;
+    for (const [key, list] of changed) if (list.extensionPointId === id) changed.delete(key);
+    note({ appId: extensionPoint.appId, extensionPointId: id, guestKey: null });
+  };
   return {
     ...tx,
-    async putBinding(binding) {
-      const { extensionPointId, guestId, name, versionId } = binding;
-      if (versionId === null) {
-        await noteBound({ extensionPointId, guestId, name });
-      } else {
-        const guest = await tx.guest(guestId);
-        if (guest !== undefined) note({ appId: guest.appId, extensionPointId, guestKey: guest.guestKey });
+    async moveBindings(key, guests, move) {
+      const extensionPoint = move.tellsEach ? await tx.extensionPoint(key.extensionPointId) : undefined;
+      if (extensionPoint !== undefined) {
+        const { id: extensionPointId, appId } = extensionPoint;
+        for (const { guestKey } of guests) note({ appId, extensionPointId, guestKey });
       }
-      await tx.putBinding(binding);
+      await tx.moveBindings(key, guests, move);
+    },
+    async endPendingRebind(key) {
+      const extensionPoint = await tx.extensionPoint(key.extensionPointId);
+      if (extensionPoint !== undefined) resets.add(extensionPoint.appId);
+      await tx.endPendingRebind(key);
     },
     async deletePlugin(key) {
       await noteBound(key);
@@ -75,11 +98,12 @@ function noting(tx: Transaction, changed: Map<string, ChangedList>): Transaction
       await tx.eraseUser(userId, change);
     },
     async deleteExtensionPoint(id) {
-      const extensionPoint = await tx.extensionPoint(id);
+      await noteDeleted(id);
       await tx.deleteExtensionPoint(id);
-      if (extensionPoint === undefined) return;
-      for (const [key, list] of changed) if (list.extensionPointId === id) changed.delete(key);
-      note({ appId: extensionPoint.appId, extensionPointId: id, guestKey: null });
+    },
+    async markExtensionPointDeleted(id, atMs) {
+      await noteDeleted(id);
+      await tx.markExtensionPointDeleted(id, atMs);
     },
     async deleteApp(id) {
       await tx.deleteApp(id);

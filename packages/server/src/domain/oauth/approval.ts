@@ -53,12 +53,12 @@ export async function demandApproval(
   return granted;
 }
 
-/**
- * Demands that the session is still there when its decision is written: to look at a password takes a while.
- *
- * @throws DomainError `not_signed_in`
- */
-export async function demandSession(queries: Queries, { sessionId }: Approver): Promise<void> {
-  if ((await queries.session(sessionId)) !== undefined) return;
-  throw new DomainError('not_signed_in', 'You were signed out meanwhile. Sign in again.');
+/** Whether the session that approved a login still stands: a login approved in a session ends with it until its token is fetched. */
+export async function isSessionOpen(
+  { clock }: Pick<Context, 'clock'>,
+  queries: Queries,
+  sessionId: SessionId | null,
+): Promise<boolean> {
+  const session = sessionId === null ? undefined : await queries.session(sessionId);
+  return session !== undefined && session.expiresAtMs > clock();
 }

@@ -1,10 +1,11 @@
 import { record } from '../audit/record.ts';
+import { demandSession } from '../confirmation.ts';
 import type { Context } from '../context.ts';
 import type { Transaction } from '../ports.ts';
 import type { AuthorizationCodeRecord } from '../records.ts';
 import { hashSecret, makeCode } from '../secrets.ts';
-import { type NewToken, storeToken } from '../tokens.ts';
-import { type Approver, type Decision, demandApproval, demandSamePerson, demandSession } from './approval.ts';
+import { demandTokenQuota, type NewToken, storeToken } from '../tokens.ts';
+import { type Approver, type Decision, demandApproval, demandSamePerson, isSessionOpen } from './approval.ts';
 import { redirectWithCode, redirectWithError, type ValidRequest } from './authorization-request.ts';
 import { OauthError } from './errors.ts';
 import { makeLoginToken } from './login-tokens.ts';
@@ -45,13 +46,14 @@ export async function decideAuthorization(
     codeChallenge,
     scopes,
     deviceName,
+    sessionId: approver.sessionId,
     createdAtMs: nowMs,
     expiresAtMs: nowMs + codeLifetimeMs,
     tokenId: null,
     usedAtMs: null,
   };
   await context.store.write(async (tx) => {
-    await demandSession(tx, approver);
+    await demandSession(tx, approver.sessionId);
     await tx.insertAuthorizationCode(code);
     const details = { scopes, means: 'redirect' };
     await record(context, tx, approver, { action: 'login.approve', target, details });
@@ -72,7 +74,7 @@ export interface CodeExchange {
  * revoked (RFC 6749 §4.1.2).
  *
  * @throws OauthError `invalid_request` for a verifier that can be none, `invalid_grant` for a code that is unknown, expired,
- *   used, or not this client's, redirect's and verifier's
+ *   used, or not this client's, redirect's and verifier's, or when the session that approved it has ended
  */
 export async function exchangeCode(context: Context, exchange: CodeExchange): Promise<NewToken> {
   if (!isCodeVerifier(exchange.codeVerifier)) {
@@ -85,6 +87,7 @@ export async function exchangeCode(context: Context, exchange: CodeExchange): Pr
     if (code !== undefined && code.usedAtMs !== null) await revokeTokenOf(context, tx, code);
     if (code === undefined || !(await isExchangeable(context, tx, code, exchange))) return undefined;
     const made = makeLoginToken(context, code);
+    await demandTokenQuota(context, tx, code.userId);
     await storeToken(context, tx, { userId: code.userId, sessionId: null }, made.record, 'login');
     await tx.useAuthorizationCode(codeHash, { tokenId: made.record.id, usedAtMs: made.record.createdAtMs });
     return made;
@@ -104,14 +107,15 @@ async function revokeTokenOf(context: Context, tx: Transaction, code: Authorizat
 }
 
 async function isExchangeable(
-  { clock }: Context,
+  context: Context,
   tx: Transaction,
   code: AuthorizationCodeRecord,
   { clientId, redirectUri, codeVerifier }: CodeExchange,
 ): Promise<boolean> {
   const isTheirs = code.clientId === clientId && code.redirectUri === redirectUri;
-  if (!isTheirs || code.usedAtMs !== null || code.expiresAtMs <= clock()) return false;
+  if (!isTheirs || code.usedAtMs !== null || code.expiresAtMs <= context.clock()) return false;
   if (!verifiesChallenge(codeVerifier, code.codeChallenge)) return false;
+  if (!(await isSessionOpen(context, tx, code.sessionId))) return false;
   const user = await tx.user(code.userId);
   return user !== undefined && user.deletedAtMs === null;
 }

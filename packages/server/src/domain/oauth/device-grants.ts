@@ -1,12 +1,13 @@
 import { formatUserCode, newId, parseUserCode, userCodeLength } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
+import { demandSession } from '../confirmation.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import { ConflictError, type Queries, type RandomBytes } from '../ports.ts';
 import type { DeviceGrantRecord } from '../records.ts';
 import { hashSecret, makeCode } from '../secrets.ts';
-import { type NewToken, storeToken } from '../tokens.ts';
-import { type Approver, type Decision, demandApproval, demandSamePerson, demandSession } from './approval.ts';
+import { demandTokenQuota, type NewToken, storeToken } from '../tokens.ts';
+import { type Approver, type Decision, demandApproval, demandSamePerson, isSessionOpen } from './approval.ts';
 import type { Client } from './clients.ts';
 import { cleanDeviceName } from './device-name.ts';
 import type { DevicePolls } from './device-polls.ts';
@@ -62,6 +63,7 @@ export async function startDeviceGrant(context: Context, request: DeviceRequest)
       address,
       status: 'pending',
       userId: null,
+      sessionId: null,
       createdAtMs: nowMs,
       expiresAtMs: nowMs + deviceGrantLifetimeMs,
     };
@@ -129,10 +131,11 @@ export async function decideDeviceGrant(
       : ({
           status: 'approved',
           userId: approver.userId,
+          sessionId: approver.sessionId,
           scopes: await demandApproval(context, approver, decision, grant.scopes),
         } as const);
   await context.store.write(async (tx) => {
-    await demandSession(tx, approver);
+    await demandSession(tx, approver.sessionId);
     const { grant: open } = await findOpenDeviceGrant(context, tx, typed);
     await tx.settleDeviceGrant(open.id, outcome);
     const told = { means: 'device_code', deviceAddress: open.address };
@@ -149,8 +152,8 @@ export async function decideDeviceGrant(
 /**
  * Answers a device that asks for its token (RFC 8628 §3.4), and hands the token out once.
  *
- * @throws OauthError `authorization_pending`, `slow_down`, `access_denied`, `expired_token`; `invalid_grant` for a code that is
- *   unknown, another client's, or was redeemed before
+ * @throws OauthError `authorization_pending`, `slow_down`, `expired_token`; `access_denied` when it was denied, or the session
+ *   that approved it has ended; `invalid_grant` for a code that is unknown, another client's, or was redeemed before
  */
 export async function redeemDeviceCode(
   context: Context,
@@ -163,17 +166,20 @@ export async function redeemDeviceCode(
   if (grant.expiresAtMs <= context.clock())
     throw new OauthError('expired_token', 'The login took too long. Begin again.');
   if (grant.status === 'denied') throw new OauthError('access_denied', 'The login was denied.');
-  if (grant.status === 'pending') {
-    throw polls.isTooSoon(grant.id)
-      ? new OauthError('slow_down', 'Wait five seconds longer between two questions from now on.')
-      : new OauthError('authorization_pending', 'Nobody has decided yet.');
+  if (polls.isTooSoon(grant.id)) {
+    throw new OauthError('slow_down', 'Wait five seconds longer between two questions from now on.');
   }
+  if (grant.status === 'pending') throw new OauthError('authorization_pending', 'Nobody has decided yet.');
   polls.forget(grant.id);
   return context.store.write(async (tx) => {
     const approved = await tx.deviceGrantByDeviceCode(deviceCodeHash);
     const user = approved?.userId ? await tx.user(approved.userId) : undefined;
     if (approved === undefined || user === undefined || user.deletedAtMs !== null) throw unknownDeviceCode();
+    if (!(await isSessionOpen(context, tx, approved.sessionId))) {
+      throw new OauthError('access_denied', 'The browser session that approved the login has ended. Log in again.');
+    }
     const token = makeLoginToken(context, { ...approved, userId: user.id });
+    await demandTokenQuota(context, tx, user.id);
     await storeToken(context, tx, { userId: user.id, sessionId: null }, token.record, 'login');
     await tx.deleteDeviceGrant(approved.id);
     return token;

@@ -24,17 +24,19 @@ export function makeLoginToken(
 
 /**
  * Revokes an access token, whoever brings it (RFC 7009): who holds a token could do worse with it. Any will do, whether it came
- * from a login, was made by hand, or belongs to the pages of a session, which then fetch another one. One that is unknown is
- * revoked as it is.
+ * from a login, was made by hand, or belongs to the pages of a session, which then fetch another one. An unknown token is looked
+ * up and nothing more: only a known one takes a transaction that writes.
  *
+ * @returns whether the token was known
  * @throws OauthError `unsupported_token_type` for an API key
  */
-export async function revokeBearer(context: Pick<Context, 'store' | 'clock'>, secret: string): Promise<void> {
+export async function revokeBearer(context: Pick<Context, 'store' | 'clock'>, secret: string): Promise<boolean> {
   if (secret.startsWith(secretPrefixes.apiKey)) {
     throw new OauthError('unsupported_token_type', 'API keys are deleted on the console, or through /api/v1/api-keys.');
   }
-  if (!isSecret('accessToken', secret)) return;
+  if (!isSecret('accessToken', secret)) return false;
   const secretHash = hashSecret(secret);
+  if ((await context.store.read.tokenByHash(secretHash)) === undefined) return false;
   await context.store.write(async (tx) => {
     const token = await tx.tokenByHash(secretHash);
     if (token === undefined) return;
@@ -42,4 +44,5 @@ export async function revokeBearer(context: Pick<Context, 'store' | 'clock'>, se
     await record(context, tx, by, { action: 'token.revoke', target: token });
     await tx.deleteToken(token.id);
   });
+  return true;
 }

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
-import { UnavailableError } from '../ports.ts';
+import { StorageFullError, UnavailableError } from '../ports.ts';
 import type { ChoreRecord } from './ports.ts';
 
-/** Notes that one of the house's own works has ended, and what it came to. A store that takes no changes is let be. */
+/** Notes that one of the house's own works has ended, and what it came to. A store that takes no changes, or is full, is left as it is. */
 export async function noteChore(
   { store, clock }: Pick<Context, 'store' | 'clock'>,
   kind: ChoreRecord['kind'],
@@ -11,6 +11,6 @@ export async function noteChore(
   try {
     await store.write((tx) => tx.putChore({ kind, endedAtMs: clock(), outcome }));
   } catch (error) {
-    if (!(error instanceof UnavailableError)) throw error;
+    if (!(error instanceof UnavailableError || error instanceof StorageFullError)) throw error;
   }
 }

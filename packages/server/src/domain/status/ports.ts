@@ -26,7 +26,7 @@ export interface ProcessRecord {
 export type SeenProcess = ProcessRecord & { readonly lastSeenAtMs: number; readonly silentMs: number };
 
 /** The house's own works whose last end is kept. */
-export type ChoreKind = 'collect' | 'verify' | 'backup';
+export type ChoreKind = 'collect' | 'verify' | 'backup' | 'maintenance' | 'clock';
 
 export interface ChoreRecord {
   readonly kind: ChoreKind;

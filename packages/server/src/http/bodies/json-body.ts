@@ -1,3 +1,4 @@
+import { displayNamePattern } from '@tenon/protocol';
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { DomainError, type FieldFault, invalidField } from '../../domain/errors.ts';
@@ -108,6 +109,9 @@ function describeFault(fault: SchemaFault, all: readonly SchemaFault[]): FieldFa
   if (keyword === 'type') return [{ pointer: instancePath, detail: `must be ${typeName(params)}` }];
   if (keyword === 'pattern' && (params as { pattern: unknown }).pattern === '\\S') {
     return [{ pointer: instancePath, detail: 'must not be blank' }];
+  }
+  if (keyword === 'pattern' && (params as { pattern: unknown }).pattern === displayNamePattern) {
+    return [{ pointer: instancePath, detail: 'must have a visible character and no bidirectional control characters' }];
   }
   if (keyword === 'enum') {
     const allowed = (params as { allowedValues: unknown[] }).allowedValues.map((value) => JSON.stringify(value));

@@ -47,7 +47,7 @@ export const accountRoutes: readonly Route[] = [
       tag,
       summary: 'Change your password',
       description:
-        'All other sessions end; all of them, when the token is not that of one. Tokens and keys go on working unless `revokeTokens` is sent.',
+        'All other sessions end; all of them, when the token is not that of one. Unused password links end, and so do logins that were approved and not fetched. Tokens and keys go on working unless `revokeTokens` is sent.',
       answers: { 204: { description: 'changed' } },
       errors: ['weak_password', ...passwordErrors],
     },
@@ -78,7 +78,7 @@ export const accountRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/api/v1/sessions',
-    access: { kind: 'user', scope: 'read', userLevel: true },
+    access: { kind: 'user', scope: 'manage', userLevel: true },
     query: pageQuery,
     doc: {
       id: 'listSessions',

@@ -11,6 +11,7 @@ import { healthRoutes } from './health.ts';
 import { hostControlRoutes } from './host-control.ts';
 import { instrumentRoutes } from './instrument.ts';
 import { invitationRoutes } from './invitations.ts';
+import { memberRoutes } from './members.ts';
 import { newsRoutes } from './news.ts';
 import { oauthRoutes } from './oauth.ts';
 import { pluginRoutes } from './plugins.ts';
@@ -30,6 +31,7 @@ export const allRoutes: readonly Route[] = [
   ...versionRoutes,
   ...hostControlRoutes,
   ...appRoutes,
+  ...memberRoutes,
   ...extensionPointRoutes,
   ...guestRoutes,
   ...invitationRoutes,

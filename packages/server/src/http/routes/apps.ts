@@ -1,13 +1,13 @@
-import { app, appInput, appUpdate, listOf, member, memberInput, pageQuery } from '@tenon/protocol';
-import { createApp, deleteApp, listApps, listMembers, putMember, removeMember, renameApp } from '../../domain/apps.ts';
+import { app, appInput, appUpdate, listOf, pageQuery } from '@tenon/protocol';
+import { createApp, deleteApp, listApps, renameApp } from '../../domain/apps.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
+import { preconditionOf, readConditions, sendRepresentation, writeConditions } from '../representation.ts';
 import { type Route, route } from '../route.ts';
-import { toApp, toMember } from '../wire.ts';
-import { appExample, example } from './examples.ts';
+import { toApp } from '../wire.ts';
+import { appExample } from './examples.ts';
 
 const tag = 'Applications';
-const memberExample = { userId: example.userId, name: 'Ada', role: 'admin' as const, createdAt: example.time };
 
 export const appRoutes: readonly Route[] = [
   route({
@@ -33,7 +33,9 @@ export const appRoutes: readonly Route[] = [
       id: 'createApp',
       tag,
       summary: 'Make an application, whose owner you become',
+      description: '`TENON_CREATE_APPS` says which accounts may: by default operators, and members of a team.',
       answers: { 201: { description: 'the new application', schema: app, example: appExample } },
+      errors: ['quota_exceeded'],
     },
     handle: async ({ context }, { admission, body }, reply) => {
       reply.code(201);
@@ -48,9 +50,19 @@ export const appRoutes: readonly Route[] = [
       id: 'readApp',
       tag,
       summary: 'Read an application',
-      answers: { 200: { description: 'the application', schema: app, example: appExample } },
+      requestHeaders: readConditions.requestHeaders,
+      answers: {
+        200: {
+          description: 'the application',
+          schema: app,
+          headers: readConditions.headers,
+          example: appExample,
+        },
+        304: { description: 'you have it already' },
+      },
+      errors: ['precondition_failed'],
     },
-    handle: (_parts, { admission }) => toApp(admission.access),
+    handle: (_parts, { request, admission }, reply) => sendRepresentation(request, reply, toApp(admission.access)),
   }),
   route({
     method: 'PUT',
@@ -61,10 +73,21 @@ export const appRoutes: readonly Route[] = [
       id: 'updateApp',
       tag,
       summary: 'Rename an application',
-      answers: { 200: { description: 'the application', schema: app, example: appExample } },
+      requestHeaders: writeConditions.requestHeaders,
+      answers: {
+        200: {
+          description: 'the application',
+          schema: app,
+          headers: writeConditions.headers,
+          example: appExample,
+        },
+      },
+      errors: ['precondition_failed'],
     },
-    handle: async ({ context }, { admission, body }) =>
-      toApp(body.name === undefined ? admission.access : await renameApp(context, admission.access, body.name)),
+    handle: async ({ context }, { request, admission, body }, reply) => {
+      const renamed = await renameApp(context, admission.access, body.name, preconditionOf(request, toApp));
+      return sendRepresentation(request, reply, toApp(renamed));
+    },
   }),
   route({
     method: 'DELETE',
@@ -76,54 +99,10 @@ export const appRoutes: readonly Route[] = [
       summary: 'Delete an application with everything in it',
       description: 'Its extension points, guests, invitations and plugins go with it, and the tokens restricted to it.',
       answers: { 204: { description: 'it is gone' } },
+      errors: ['password_required'],
     },
     handle: async ({ context }, { admission }, reply) => {
       await deleteApp(context, admission.access);
-      return reply.code(204).send();
-    },
-  }),
-  route({
-    method: 'GET',
-    path: '/api/v1/apps/:appId/members',
-    access: { kind: 'app', purpose: 'readMembers' },
-    query: pageQuery,
-    doc: {
-      id: 'listMembers',
-      tag,
-      summary: "List an application's team",
-      answers: { 200: { description: 'the members', schema: listOf(member), example: { objects: [memberExample] } } },
-    },
-    handle: async ({ context }, { admission, query }) =>
-      toList(await listMembers(context, admission.access, toPage(query)), toMember),
-  }),
-  route({
-    method: 'PUT',
-    path: '/api/v1/apps/:appId/members/:userId',
-    access: { kind: 'app', purpose: 'changeMembers' },
-    body: jsonBody(memberInput, { role: 'admin' }),
-    doc: {
-      id: 'putMember',
-      tag,
-      summary: 'Add a user to the team, or change a role',
-      answers: { 200: { description: 'the member', schema: member, example: memberExample } },
-      errors: ['conflict'],
-    },
-    handle: async ({ context }, { admission, params, body }) =>
-      toMember(await putMember(context, admission.access, params.userId, body.role)),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/apps/:appId/members/:userId',
-    access: { kind: 'app', purpose: 'changeMembers' },
-    doc: {
-      id: 'removeMember',
-      tag,
-      summary: 'Take a user off the team',
-      answers: { 204: { description: 'the user is no member any more' } },
-      errors: ['conflict'],
-    },
-    handle: async ({ context }, { admission, params }, reply) => {
-      await removeMember(context, admission.access, params.userId);
       return reply.code(204).send();
     },
   }),

@@ -46,7 +46,7 @@ export const auditRoutes: readonly Route[] = [
       tag: 'Applications',
       summary: 'Read who changed what in an application, the newest first, as one of its owners',
       description:
-        'A page of 100 when `limit` is left out. `format` has all that the other parameters let through sent as a file instead: an entry a line (`application/x-ndjson`), or a table.',
+        '`format` has all that the other parameters let through sent as a file instead: an entry a line (`application/x-ndjson`), or a table.',
       answers: {
         200: {
           description: 'the entries',
@@ -75,14 +75,13 @@ export const auditRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/api/v1/me/audit',
-    access: { kind: 'user', scope: 'read', userLevel: true },
+    access: { kind: 'user', scope: 'manage', userLevel: true },
     query: accountAuditQuery,
     doc: {
       id: 'listOwnAudit',
       tag: 'Account',
       summary: 'Read what you did, and what was done to your account, the newest first',
-      description:
-        'Sign-ins, tokens, keys, and what you changed in applications. A page of 100 when `limit` is left out.',
+      description: 'Sign-ins, tokens, keys, and what you changed in applications.',
       answers: {
         200: {
           description: 'the entries',

@@ -2,6 +2,7 @@ import { bindingList } from '@tenon/protocol';
 import { readBindings } from '../../domain/bindings.ts';
 import { bindingListHeaders, rememberAnswer } from '../asked-before.ts';
 import { evaluateConditions } from '../conditions.ts';
+import { callerOf, demandRoom, leaseFor } from '../count-response.ts';
 import { guestKeyOfTarget } from '../guest-key-path.ts';
 import { HttpError } from '../http-error.ts';
 import { type Route, route } from '../route.ts';
@@ -46,7 +47,9 @@ export const bindingRoutes: readonly Route[] = [
       },
       errors: ['invalid_request', 'precondition_failed'],
     },
-    handle: async ({ context }, { request, admission: { access }, since }, reply) => {
+    handle: async (parts, { request, admission, since }, reply) => {
+      const { context } = parts;
+      const { access } = admission;
       const { headers, originalUrl: target } = request;
       const guestKey = guestKeyOfTarget(target);
       const answer = await readBindings(context, access, guestKey);
@@ -57,6 +60,7 @@ export const bindingRoutes: readonly Route[] = [
       }
       reply.headers(bindingListHeaders).header('etag', answer.etag);
       if (outcome === 'not_modified') return reply.code(304).send();
+      demandRoom(leaseFor(parts.bodyBudget, callerOf(parts, admission, request), reply.raw), answer.json.length);
       reply.headers({ 'repr-digest': answer.reprDigest, 'content-type': 'application/json' });
       return reply.send(Buffer.from(answer.json, 'latin1'));
     },

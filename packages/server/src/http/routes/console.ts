@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { TooManyAttemptsError } from '../../domain/attempts.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { describeInvitation } from '../../domain/invitations.ts';
-import { withCodeTries } from '../code-tries.ts';
+import { withCodeTries } from '../code-attempts.ts';
 import { evaluateConditions } from '../conditions.ts';
 import { chooseEncoding } from '../console-files.ts';
 import { assetHeaders, type DocumentKind, documentHeaders } from '../console-headers.ts';
@@ -113,8 +114,10 @@ async function judgeInvitation(parts: Parts, request: FastifyRequest, code: stri
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     if (error.code === 'not_found') return { status: 404, headers: {} };
-    if (error.code !== 'rate_limited') throw error;
-    return { status: 429, headers: error instanceof HttpError ? error.headers : {} };
+    if (error instanceof TooManyAttemptsError) {
+      return { status: 429, headers: { 'retry-after': String(error.retryAfterSeconds) } };
+    }
+    throw error;
   }
 }
 

@@ -17,7 +17,7 @@ export const contentRoutes: readonly Route[] = [
         'Served to members of the application and to the publisher: also after newer versions came, and after a yank.',
       requestHeaders: contentRequestHeaders,
       answers: contentAnswers(cacheControl),
-      errors: ['not_found', 'insufficient_scope', 'precondition_failed', 'range_not_satisfiable'],
+      errors: ['not_found', 'insufficient_scope', 'precondition_failed', 'range_not_satisfiable', 'content_damaged'],
     },
     handle: async (parts, { request, admission }, reply) =>
       sendContent(parts, admission.address, cacheControl, request, reply),

@@ -89,6 +89,15 @@ export const approvalExample = {
   version: versionExample,
 };
 
+export const withdrawalExample = {
+  contentAddress: example.contentAddress,
+  user: { id: example.userId, name: 'Grace' },
+  pluginName: 'median',
+  state: 'yanked' as const,
+  reason: 'Sends what it reads to a third party.',
+  withdrawnAt: example.time,
+};
+
 export const guestBindingExample = {
   pluginId: `${example.extensionPointId}/plugin/${example.userId}/median`,
   name: 'median',

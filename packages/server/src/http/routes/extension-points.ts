@@ -3,36 +3,48 @@ import {
   extensionPointInput,
   extensionPointUpdate,
   listOf,
-  pageQuery,
   schemaTrial,
   schemaTrialInput,
+  wholeListQuery,
 } from '@tenon/protocol';
+import type { FastifyReply } from 'fastify';
+import type { Actor } from '../../domain/access.ts';
 import {
   createExtensionPoint,
   deleteExtensionPoint,
   listExtensionPoints,
+  readExtensionPoints,
   updateExtensionPoint,
 } from '../../domain/extension-points.ts';
+import type { Asker } from '../../domain/ports.ts';
 import { trySchema } from '../../domain/schema-trial.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { goneSignal } from '../client-gone.ts';
-import { toList, toPage } from '../query.ts';
+import { ListResponse } from '../list-response.ts';
+import { toList } from '../query.ts';
+import { preconditionOf, readConditions, sendRepresentation, writeConditions } from '../representation.ts';
 import { type Route, route } from '../route.ts';
 import { toExtensionPoint, toSchemaTrial } from '../wire.ts';
 import { extensionPointExample, schemaTrialExample } from './examples.ts';
 
 const tag = 'Extension points';
 
+/** On whose behalf a schema is read: accounts take turns. */
+function askerOf({ userId }: Actor, reply: FastifyReply): Asker {
+  return { caller: userId, signal: goneSignal(reply.raw) };
+}
+
 export const extensionPointRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/api/v1/apps/:appId/extension-points',
     access: { kind: 'app', purpose: 'readExtensionPoints' },
-    query: pageQuery,
+    query: wholeListQuery,
     doc: {
       id: 'listExtensionPoints',
       tag,
       summary: "List an application's extension points",
+      description: 'The one list that is whole without `limit`, since a host reads it once. Quotas bound it.',
       answers: {
         200: {
           description: 'the extension points',
@@ -41,8 +53,10 @@ export const extensionPointRoutes: readonly Route[] = [
         },
       },
     },
-    handle: async ({ context }, { admission, query }) =>
-      toList(await listExtensionPoints(context, admission.access, toPage(query)), toExtensionPoint),
+    handle: async ({ context }, { admission: { access }, query: { limit, cursor } }) => {
+      if (limit === undefined) return new ListResponse(readExtensionPoints(context, access, cursor), toExtensionPoint);
+      return toList(await listExtensionPoints(context, access, { limit, after: cursor }), toExtensionPoint);
+    },
   }),
   route({
     method: 'POST',
@@ -55,9 +69,10 @@ export const extensionPointRoutes: readonly Route[] = [
       summary: 'Make an extension point',
       description: 'The schema is taken as an object, or as its YAML or JSON text; its `exports` as a map or a list.',
       answers: { 201: { description: 'the new one', schema: extensionPoint, example: extensionPointExample } },
+      errors: ['quota_exceeded'],
     },
     handle: async ({ context }, { admission, body }, reply) => {
-      const created = await createExtensionPoint(context, admission.access, body);
+      const created = await createExtensionPoint(context, admission.access, body, askerOf(admission.actor, reply));
       reply.code(201);
       return toExtensionPoint(created);
     },
@@ -70,9 +85,20 @@ export const extensionPointRoutes: readonly Route[] = [
       id: 'readExtensionPoint',
       tag,
       summary: 'Read an extension point',
-      answers: { 200: { description: 'the extension point', schema: extensionPoint, example: extensionPointExample } },
+      requestHeaders: readConditions.requestHeaders,
+      answers: {
+        200: {
+          description: 'the extension point',
+          schema: extensionPoint,
+          headers: readConditions.headers,
+          example: extensionPointExample,
+        },
+        304: { description: 'you have it already' },
+      },
+      errors: ['precondition_failed'],
     },
-    handle: (_parts, { admission }) => toExtensionPoint(admission.access.extensionPoint),
+    handle: (_parts, { request, admission }, reply) =>
+      sendRepresentation(request, reply, toExtensionPoint(admission.access.extensionPoint)),
   }),
   route({
     method: 'PUT',
@@ -83,10 +109,23 @@ export const extensionPointRoutes: readonly Route[] = [
       id: 'updateExtensionPoint',
       tag,
       summary: 'Replace what is sent; a field that is left out keeps its value',
-      answers: { 200: { description: 'the extension point', schema: extensionPoint, example: extensionPointExample } },
+      requestHeaders: writeConditions.requestHeaders,
+      answers: {
+        200: {
+          description: 'the extension point',
+          schema: extensionPoint,
+          headers: writeConditions.headers,
+          example: extensionPointExample,
+        },
+      },
+      errors: ['password_required', 'precondition_failed', 'quota_exceeded'],
     },
-    handle: async ({ context }, { admission, body }) =>
-      toExtensionPoint(await updateExtensionPoint(context, admission.access, body)),
+    handle: async ({ context }, { request, admission, body }, reply) => {
+      const asker = askerOf(admission.actor, reply);
+      const precondition = preconditionOf(request, toExtensionPoint);
+      const updated = await updateExtensionPoint(context, admission.access, body, { asker, precondition });
+      return sendRepresentation(request, reply, toExtensionPoint(updated));
+    },
   }),
   route({
     method: 'POST',
@@ -101,8 +140,7 @@ export const extensionPointRoutes: readonly Route[] = [
       answers: { 200: { description: 'what would break', schema: schemaTrial, example: schemaTrialExample } },
     },
     handle: async ({ context }, { admission, body }, reply) => {
-      const asker = { caller: admission.actor.userId, signal: goneSignal(reply.raw) };
-      return toSchemaTrial(await trySchema(context, admission.access, body, asker));
+      return toSchemaTrial(await trySchema(context, admission.access, body, askerOf(admission.actor, reply)));
     },
   }),
   route({
@@ -114,6 +152,7 @@ export const extensionPointRoutes: readonly Route[] = [
       tag,
       summary: 'Delete an extension point with its plugins',
       answers: { 204: { description: 'it is gone' } },
+      errors: ['password_required'],
     },
     handle: async ({ context }, { admission }, reply) => {
       await deleteExtensionPoint(context, admission.access);

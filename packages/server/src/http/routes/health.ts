@@ -1,11 +1,28 @@
 import { Type } from 'typebox';
+import type { StoreFailure } from '../../domain/readiness.ts';
 import { lineOf } from '../answer-error.ts';
 import { HttpError } from '../http-error.ts';
 import { type Route, route } from '../route.ts';
 
 const tag = 'Operation';
 const retryLater = { 'retry-after': '5' };
+
+/** How long a balancer of reads waits to be told of writes, in milliseconds: it may give up after a second. */
+const waitForWritesMs = 500;
+
 const health = Type.Object({ status: Type.Literal('ok') });
+const readinessAnswer = Type.Object({
+  status: Type.Literal('ok'),
+  writes: Type.Boolean({ description: 'whether changes are taken too' }),
+  reason: Type.Optional(Type.String({ description: 'why changes are not taken' })),
+});
+const readinessQuery = Type.Object({
+  for: Type.Optional(
+    Type.Union([Type.Literal('reads'), Type.Literal('writes')], {
+      description: 'what the server must be able to do for a 200; `reads` by default',
+    }),
+  ),
+});
 
 export const healthRoutes: readonly Route[] = [
   route({
@@ -26,21 +43,34 @@ export const healthRoutes: readonly Route[] = [
     path: '/readyz',
     access: { kind: 'public' },
     area: 'both',
+    query: readinessQuery,
     doc: {
       id: 'readReadiness',
       tag,
-      summary: 'Whether requests can be served: the stores answer, and the server is not about to stop',
-      answers: { 200: { description: 'they do', schema: health, example: { status: 'ok' } } },
+      summary: 'Whether requests can be served: the stores can be read, and the server is not about to stop',
+      description: 'With `for=writes`, it also fails when a store takes no changes.',
+      answers: {
+        200: { description: 'they can', schema: readinessAnswer, example: { status: 'ok', writes: true } },
+      },
       errors: ['unavailable'],
     },
-    handle: async (parts, { request }) => {
+    handle: async (parts, { request, query }) => {
       const { readiness, draining, log } = parts;
       if (draining.isOn()) throw new HttpError('unavailable', 'Not ready: this server is stopping.', retryLater);
-      const failures = await readiness.failures();
-      for (const { store, cause } of failures) log.error({ ...lineOf(parts, request), err: cause, store }, 'not ready');
-      if (failures.length === 0) return { status: 'ok' };
-      const told = failures.map(({ store, reason }) => `the ${store} ${reason}`).join('; ');
-      throw new HttpError('unavailable', `Not ready: ${told}.`, retryLater);
+      const [failures, writeFailures] = await Promise.all([
+        readiness.failures(),
+        readiness.writeFailures(query.for === 'writes' ? undefined : waitForWritesMs),
+      ]);
+      const tell = (found: readonly StoreFailure[], message: string): string => {
+        for (const { store, cause } of found) log.error({ ...lineOf(parts, request), err: cause, store }, message);
+        return found.map(({ store, reason }) => `the ${store} ${reason}`).join('; ');
+      };
+      if (failures.length > 0)
+        throw new HttpError('unavailable', `Not ready: ${tell(failures, 'not ready')}.`, retryLater);
+      if (writeFailures.length === 0) return { status: 'ok', writes: true };
+      const reason = tell(writeFailures, 'not ready for changes');
+      if (query.for !== 'writes') return { status: 'ok', writes: false, reason };
+      throw new HttpError('unavailable', `Not ready for changes: ${reason}.`, retryLater);
     },
   }),
 ];

@@ -1,15 +1,26 @@
-import { approval, guestBinding, listOf, pageQuery, plugin, reasonInput, versionChoice } from '@tenon/protocol';
+import {
+  approval,
+  guestBinding,
+  listOf,
+  pageQuery,
+  plugin,
+  reasonInput,
+  versionChoice,
+  withdrawal,
+} from '@tenon/protocol';
 import { blockPlugin, listGuestBindings, pinBinding, unblockPlugin, unpinBinding } from '../../domain/host-control.ts';
 import { listApprovals } from '../../domain/versions.ts';
+import { endWithdrawal, listWithdrawals } from '../../domain/withdrawals.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
 import { type Route, route } from '../route.ts';
-import { toApproval, toGuestBinding, toPlugin } from '../wire.ts';
-import { approvalExample, guestBindingExample, pluginExample } from './examples.ts';
+import { toApproval, toGuestBinding, toPlugin, toWithdrawal } from '../wire.ts';
+import { approvalExample, guestBindingExample, pluginExample, withdrawalExample } from './examples.ts';
 import { artifactPath, pluginTarget } from './plugin-path.ts';
 
 const tag = "The host's control";
 const guestPath = '/api/v1/extension-points/:extensionPointId/guests/:guestId';
+const withdrawalsPath = '/api/v1/extension-points/:extensionPointId/withdrawals';
 
 export const hostControlRoutes: readonly Route[] = [
   route({
@@ -96,6 +107,43 @@ export const hostControlRoutes: readonly Route[] = [
     },
     handle: async ({ context }, { admission, params, query }) =>
       toList(await listGuestBindings(context, admission.access, params.guestId, toPage(query)), toGuestBinding),
+  }),
+  route({
+    method: 'GET',
+    path: withdrawalsPath,
+    access: { kind: 'extensionPoint', purpose: 'readBindings' },
+    query: pageQuery,
+    doc: {
+      id: 'listWithdrawals',
+      tag,
+      summary: 'List the bytes that deleted plugins left withdrawn',
+      description:
+        'What the team yanked, rejected or blocked stays withdrawn from its publisher when the plugin is deleted, under every name.',
+      answers: {
+        200: {
+          description: 'the bytes, by publisher and content address',
+          schema: listOf(withdrawal),
+          example: { objects: [withdrawalExample] },
+        },
+      },
+    },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listWithdrawals(context, admission.access, toPage(query)), toWithdrawal),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${withdrawalsPath}/:userId/:contentAddress`,
+    access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
+    doc: {
+      id: 'endWithdrawal',
+      tag,
+      summary: 'Let a publisher publish withdrawn bytes again',
+      answers: { 204: { description: 'they can be published again' } },
+    },
+    handle: async ({ context }, { admission, params }, reply) => {
+      await endWithdrawal(context, admission.access, params);
+      return reply.code(204).send();
+    },
   }),
   route({
     method: 'GET',

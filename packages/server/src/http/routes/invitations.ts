@@ -1,7 +1,7 @@
 import { invitationCode, invitationPreview, invitationSettled } from '@tenon/protocol';
 import { acceptInvitation, declineInvitation, previewInvitation } from '../../domain/invitations.ts';
 import { jsonBody } from '../bodies/json-body.ts';
-import { withCodeTries } from '../code-tries.ts';
+import { withCodeTries } from '../code-attempts.ts';
 import { type Route, route } from '../route.ts';
 import { example } from './examples.ts';
 
@@ -25,17 +25,19 @@ export const invitationRoutes: readonly Route[] = [
         200: {
           description: 'a pending invitation',
           schema: invitationPreview,
-          example: { app: appExample, expiresAt: example.time, allowsSignUp: true },
+          example: { app: appExample, role: 'guest', invitedBy: null, expiresAt: example.time, allowsSignUp: true },
         },
       },
       errors,
     },
     handle: async (parts, { request, body }) => {
-      const { app, expiresAtMs, allowsSignUp } = await withCodeTries(parts, request, () =>
+      const { app, role, inviterName, expiresAtMs, allowsSignUp } = await withCodeTries(parts, request, () =>
         previewInvitation(parts.context, body.code),
       );
       return {
         app: { id: app.id, name: app.name },
+        role,
+        invitedBy: inviterName,
         expiresAt: new Date(expiresAtMs).toISOString(),
         allowsSignUp,
       };
@@ -49,8 +51,9 @@ export const invitationRoutes: readonly Route[] = [
     doc: {
       id: 'acceptInvitation',
       tag,
-      summary: 'Accept an invitation: you become a guest of the application',
-      description: 'Nothing is bound by that; the next publish does.',
+      summary: 'Accept an invitation: you become a guest of the application, or a member of its team',
+      description:
+        'Nothing is bound under a guest by that; the next publish does. An invitation to the team takes the scope `manage`; 409 for a user who is a member already.',
       answers: {
         200: {
           description: 'accepted',
@@ -58,13 +61,14 @@ export const invitationRoutes: readonly Route[] = [
           example: { status: 'accepted', app: appExample, guestId: example.guestId },
         },
       },
-      errors,
+      errors: [...errors, 'conflict'],
     },
     handle: async (parts, { request, admission, body }) => {
-      const { app, guest } = await withCodeTries(parts, request, () =>
+      const { app, guest, role } = await withCodeTries(parts, request, () =>
         acceptInvitation(parts.context, admission.actor, body.code),
       );
-      return { status: 'accepted', app: { id: app.id, name: app.name }, guestId: guest.id };
+      const joined = role === undefined ? { guestId: guest.id } : { role };
+      return { status: 'accepted', app: { id: app.id, name: app.name }, ...joined };
     },
   }),
   route({

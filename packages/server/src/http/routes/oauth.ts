@@ -20,7 +20,7 @@ import type { NewToken } from '../../domain/tokens.ts';
 import { rateLimited } from '../authenticate.ts';
 import { formFields } from '../bodies/form-fields.ts';
 import { networkOf } from '../client-address.ts';
-import { withGrantTries } from '../login-tries.ts';
+import { withGrantTries, withRevocationTries } from '../code-attempts.ts';
 import { ClientAuthenticationError, oauthErrorForm } from '../oauth-error.ts';
 import type { Parts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
@@ -204,17 +204,19 @@ export const oauthRoutes: readonly Route[] = [
       id: 'revokeOauthToken',
       tag,
       summary: 'Revoke an access token, as whoever holds it (RFC 7009)',
-      description: 'Any access token will do, however it was made. One that is unknown is answered alike.',
+      description:
+        'Any access token will do, however it was made. One that is unknown is answered alike, and counted by address.',
       answers: {
         200: { description: 'it opens nothing any more' },
         ...refusals('invalid_request', 'invalid_client', 'unsupported_token_type'),
       },
-      errors: ['unavailable', 'storage_full'],
+      errors: ['rate_limited', 'unavailable', 'storage_full'],
     },
-    handle: async ({ context }, { request, body }, reply) => {
+    handle: async (parts, { request, body }, reply) => {
       refuseClientAuthentication(request, body.client_secret);
       if (body.client_id !== undefined) demandClient(body.client_id);
-      await revokeBearer(context, demandParameter('token', body.token));
+      const token = demandParameter('token', body.token);
+      await withRevocationTries(parts, request, () => revokeBearer(parts.context, token));
       return reply.code(200).send();
     },
   }),

@@ -62,6 +62,8 @@ export const pluginRoutes: readonly Route[] = [
         'conflict',
         'module_too_complex',
         'limit_exceeded',
+        'quota_exceeded',
+        'rate_limited',
         'storage_full',
       ],
     },

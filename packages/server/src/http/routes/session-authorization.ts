@@ -17,7 +17,7 @@ import { decideDeviceGrant, findOpenDeviceGrant } from '../../domain/oauth/devic
 import { loginTokenLifetimeDays } from '../../domain/oauth/login-tokens.ts';
 import type { SessionRecord } from '../../domain/records.ts';
 import { jsonBody } from '../bodies/json-body.ts';
-import { withUserCodeTries } from '../login-tries.ts';
+import { withUserCodeTries } from '../code-attempts.ts';
 import { type Route, route } from '../route.ts';
 import { example } from './examples.ts';
 

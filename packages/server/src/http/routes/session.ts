@@ -18,9 +18,8 @@ import type { SessionRecord } from '../../domain/records.ts';
 import { endSession, findSession, issueSessionToken, type StartedSession } from '../../domain/sessions.ts';
 import { signIn } from '../../domain/sign-in.ts';
 import { signUp } from '../../domain/sign-up.ts';
-import { rateLimited } from '../authenticate.ts';
 import { jsonBody } from '../bodies/json-body.ts';
-import { withCodeTries } from '../code-tries.ts';
+import { withCodeTries } from '../code-attempts.ts';
 import { browserOf, dropSession, keepSession, readCookie } from '../cookies.ts';
 import type { Parts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
@@ -35,7 +34,7 @@ import { accountExample, example } from './examples.ts';
 const tag = 'Browser session';
 const codeExample = 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M';
 const passwordExample = 'magnolia tugboat 17 linen';
-const stateExample = { signUp: 'invitation' as const, account: accountExample };
+const stateExample = { signUp: 'invitation' as const, maxModuleBytes: 67_108_864, account: accountExample };
 const setsCookies = { 'set-cookie': "the session's cookie, and the one by which the account knows the browser again" };
 const linkErrors = ['not_found', 'link_used', 'link_expired', 'rate_limited'] as const;
 
@@ -52,7 +51,7 @@ export const sessionRoutes: readonly Route[] = [
     },
     handle: async (parts, { request }) => {
       const session = await findSession(parts.context, readCookie(parts, request, 'session'));
-      if (session === undefined) return { signUp: parts.context.signUp, account: null };
+      if (session === undefined) return { ...settingsOf(parts), account: null };
       parts.uses.note(session.id);
       return stateOf(parts, session);
     },
@@ -108,7 +107,6 @@ export const sessionRoutes: readonly Route[] = [
     },
     handle: async (parts, { request, body }, reply) => {
       const browser = browserOf(parts, request);
-      if (parts.context.signUp === 'open' && body.linkCode === undefined) await countSignUp(parts, browser.network);
       const started = await withCodeTries(parts, request, () => signUp(parts.context, body, browser));
       reply.code(201);
       return answerStarted(parts, reply, started);
@@ -144,7 +142,8 @@ export const sessionRoutes: readonly Route[] = [
       id: 'resetPassword',
       tag,
       summary: "Set an account's password by means of a link of the operator, and sign in to it",
-      description: 'All other sessions of the account end.',
+      description:
+        'All other sessions of the account end, and so do its other links and the logins that were approved and not fetched. Access tokens and API keys are revoked unless `revokeTokens` is `false`.',
       answers: {
         200: { description: 'set, and signed in', schema: sessionState, example: stateExample, headers: setsCookies },
       },
@@ -219,17 +218,15 @@ export const sessionRoutes: readonly Route[] = [
   }),
 ];
 
-async function stateOf({ context }: Parts, session: SessionRecord): Promise<SessionState> {
-  return { signUp: context.signUp, account: toAccount(await readAccount(context, session.userId)) };
+function settingsOf({ context, settings }: Parts): Omit<SessionState, 'account'> {
+  return { signUp: context.signUp, maxModuleBytes: settings.maxModuleBytes };
+}
+
+async function stateOf(parts: Parts, session: SessionRecord): Promise<SessionState> {
+  return { ...settingsOf(parts), account: toAccount(await readAccount(parts.context, session.userId)) };
 }
 
 function answerStarted(parts: Parts, reply: FastifyReply, started: StartedSession): Promise<SessionState> {
   keepSession(parts, reply, started);
   return stateOf(parts, started.session);
-}
-
-/** An account costs a hash and a row that stays: nobody makes them by the thousand. */
-async function countSignUp({ signUps }: Parts, network: string): Promise<void> {
-  const seconds = await signUps.take(network);
-  if (seconds > 0) throw rateLimited('Too many accounts were made from your address.', seconds);
 }

@@ -9,7 +9,7 @@ import {
   tokenInfo,
   tokenInput,
 } from '@tenon/protocol';
-import { demandScope } from '../../domain/access.ts';
+import { type Actor, demandScope } from '../../domain/access.ts';
 import { readAccount } from '../../domain/accounts.ts';
 import {
   createApiKey,
@@ -38,7 +38,13 @@ const tokenExample = {
   lastUsedAt: null,
 };
 
-const apiKeyExample = { id: example.apiKeyId, name: 'build server', createdAt: example.time, lastUsedAt: null };
+const apiKeyExample = {
+  id: example.apiKeyId,
+  name: 'build server',
+  createdAt: example.time,
+  expiresAt: '2026-07-30T12:00:00.000Z',
+  lastUsedAt: null,
+};
 
 export const tokenRoutes: readonly Route[] = [
   route({
@@ -49,6 +55,7 @@ export const tokenRoutes: readonly Route[] = [
       id: 'readMe',
       tag,
       summary: 'Who you are, and what your token may',
+      description: '`email` is null for a token with `read` alone, or for one application.',
       answers: {
         200: {
           description: 'you',
@@ -59,7 +66,8 @@ export const tokenRoutes: readonly Route[] = [
     },
     handle: async ({ context }, { admission: { actor } }) => {
       const account = toAccount(await readAccount(context, actor.userId));
-      return { ...account, token: toTokenInfo(await readOwnToken(context, actor)) };
+      const email = mayReadEmail(actor) ? account.email : null;
+      return { ...account, email, token: toTokenInfo(await readOwnToken(context, actor)) };
     },
   }),
   route({
@@ -86,7 +94,7 @@ export const tokenRoutes: readonly Route[] = [
       tag,
       summary: 'Make an access token, never one that is broader or lives longer than yours',
       description:
-        "In a browser's session a person is present: its token may make one that lives longer, and one with the scope `manage` takes the password, entered there within the last 15 minutes.",
+        "A token that only reads lives 90 days by default; one with `publish` or `manage` lives 7 days by default and 90 at most. In a browser's session a person is present: its token may make one that lives longer, and needs the password, entered there within the last 15 minutes.",
       answers: {
         201: {
           description: 'the token with its secret, which is shown this once',
@@ -94,7 +102,7 @@ export const tokenRoutes: readonly Route[] = [
           example: { ...tokenExample, token: 'tnn_0000000000000000000000000000AbCdEf' },
         },
       },
-      errors: ['forbidden', 'password_required'],
+      errors: ['forbidden', 'password_required', 'quota_exceeded'],
     },
     handle: async ({ context }, { admission, body }, reply) => {
       const { record, secret } = await createToken(context, admission.actor, body);
@@ -140,11 +148,13 @@ export const tokenRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/v1/api-keys',
     access: { kind: 'user', scope: 'manage', userLevel: true },
-    body: jsonBody(apiKeyInput, { name: 'build server' }),
+    body: jsonBody(apiKeyInput, { name: 'build server', expiresInDays: 90 }),
     doc: {
       id: 'createApiKey',
       tag,
       summary: 'Make an API key, which opens the instrumentation endpoint alone',
+      description:
+        "It lives 90 days by default and 365 at most. A program's token makes none that outlives it, and takes its keys with it when it is revoked. In a browser's session the password must have been entered within the last 15 minutes.",
       answers: {
         201: {
           description: 'the key with its secret, which is shown this once',
@@ -152,10 +162,10 @@ export const tokenRoutes: readonly Route[] = [
           example: { ...apiKeyExample, apiKey: 'tnk_0000000000000000000000000000AbCdEf' },
         },
       },
-      errors: ['password_required'],
+      errors: ['forbidden', 'password_required', 'quota_exceeded'],
     },
     handle: async ({ context }, { admission, body }, reply) => {
-      const { record, secret } = await createApiKey(context, admission.actor, body.name);
+      const { record, secret } = await createApiKey(context, admission.actor, body);
       reply.code(201);
       return { ...toApiKeyInfo(record), apiKey: secret };
     },
@@ -177,3 +187,8 @@ export const tokenRoutes: readonly Route[] = [
     },
   }),
 ];
+
+/** A host or a build that has a token for reading, or for one application, has no use for its owner's e-mail address. */
+function mayReadEmail({ scopes, appId }: Actor): boolean {
+  return appId === null && scopes.some((scope) => scope !== 'read');
+}

@@ -99,7 +99,7 @@ export const versionRoutes: readonly Route[] = [
       summary: 'Take a yank back',
       description: `${publishers} What the team has yanked, the publisher can't restore.`,
       answers: { 200: { description: 'the version', schema: version, example: versionExample } },
-      errors: decisionErrors,
+      errors: [...decisionErrors, 'plugin_blocked'],
     },
     handle: async ({ context }, { admission, params }) => {
       const { access } = admission;
@@ -115,7 +115,7 @@ export const versionRoutes: readonly Route[] = [
       tag,
       summary: 'Let a version that awaits approval be bound',
       answers: { 200: { description: 'the version', schema: version, example: versionExample } },
-      errors: decisionErrors,
+      errors: [...decisionErrors, 'plugin_blocked'],
     },
     handle: async ({ context }, { admission, params }) => {
       const { access } = admission;

@@ -6,9 +6,15 @@ const appColumns = ['id', 'name', 'created_at_ms as createdAtMs', 'updated_at_ms
 
 export function appQueries(
   db: Db,
-): Pick<Queries, 'app' | 'appsOf' | 'member' | 'members' | 'countOwners' | 'appsOwnedAlone'> {
+): Pick<Queries, 'app' | 'appsOf' | 'member' | 'members' | 'countOwners' | 'isMemberOfAny' | 'appsOwnedAlone'> {
   return {
-    app: (id) => db.selectFrom('apps').select(appColumns).where('id', '=', id).executeTakeFirst(),
+    app: (id) =>
+      db
+        .selectFrom('apps')
+        .select(appColumns)
+        .where('id', '=', id)
+        .where('deleted_at_ms', 'is', null)
+        .executeTakeFirst(),
     appsOf(userId, appId, page) {
       const asMember = db.selectFrom('members').select('app_id').where('user_id', '=', userId);
       const asGuest = db
@@ -16,7 +22,11 @@ export function appQueries(
         .innerJoin('guests', 'guests.id', 'guest_users.guest_id')
         .select('guests.app_id')
         .where('guest_users.user_id', '=', userId);
-      let apps = db.selectFrom('apps').select(appColumns).where('id', 'in', asMember.union(asGuest));
+      let apps = db
+        .selectFrom('apps')
+        .select(appColumns)
+        .where('id', 'in', asMember.union(asGuest))
+        .where('deleted_at_ms', 'is', null);
       if (appId !== undefined) apps = apps.where('id', '=', appId);
       return paged(apps, 'id', page).execute();
     },
@@ -50,12 +60,17 @@ export function appQueries(
         .executeTakeFirstOrThrow();
       return count;
     },
+    async isMemberOfAny(userId) {
+      const found = await db.selectFrom('members').select('app_id').where('user_id', '=', userId).limit(1).execute();
+      return found.length > 0;
+    },
     appsOwnedAlone(userId) {
       const owned = db.selectFrom('members').select('app_id').where('user_id', '=', userId).where('role', '=', 'owner');
       return db
         .selectFrom('apps')
         .select(appColumns)
         .where('id', 'in', owned)
+        .where('deleted_at_ms', 'is', null)
         .where(({ not, exists, selectFrom }) =>
           not(
             exists(

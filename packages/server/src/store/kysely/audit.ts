@@ -76,29 +76,39 @@ function toEvent({ guestKeysJson, ...row }: AccountRow & { readonly guestKeysJso
   return { ...toAccountEvent(row), guestKeys: new Map(keys) };
 }
 
+/** Times the number of columns it stays below what SQLite and PostgreSQL take of parameters: 32,766 and 65,535. */
+const rowsPerInsert = 500;
+
+function toRow(event: AuditEventRecord): Database['audit_events'] {
+  return {
+    id: event.id,
+    at_ms: event.atMs,
+    action: event.action,
+    app_id: event.appId,
+    account_id: event.accountId,
+    author: event.by,
+    user_id: event.userId,
+    user_name: event.userName,
+    via_id: event.viaId,
+    via_name: event.viaName,
+    address: event.address,
+    target_id: event.targetId,
+    target_name: event.targetName,
+    details_json: JSON.stringify(event.details),
+    guest_keys_json: event.guestKeys.size === 0 ? null : JSON.stringify([...event.guestKeys]),
+  };
+}
+
 export function auditMutations(db: Db): AuditMutations {
   return {
     async insertAuditEvent(event) {
-      await db
-        .insertInto('audit_events')
-        .values({
-          id: event.id,
-          at_ms: event.atMs,
-          action: event.action,
-          app_id: event.appId,
-          account_id: event.accountId,
-          author: event.by,
-          user_id: event.userId,
-          user_name: event.userName,
-          via_id: event.viaId,
-          via_name: event.viaName,
-          address: event.address,
-          target_id: event.targetId,
-          target_name: event.targetName,
-          details_json: JSON.stringify(event.details),
-          guest_keys_json: event.guestKeys.size === 0 ? null : JSON.stringify([...event.guestKeys]),
-        })
-        .execute();
+      await db.insertInto('audit_events').values(toRow(event)).execute();
+    },
+    async insertAuditEvents(events) {
+      for (let at = 0; at < events.length; at += rowsPerInsert) {
+        const rows = events.slice(at, at + rowsPerInsert).map(toRow);
+        await db.insertInto('audit_events').values(rows).execute();
+      }
     },
     async deleteAuditBefore(beforeMs, limit) {
       const old = db

@@ -12,6 +12,7 @@ const authorizationCodeColumns = [
   'code_challenge',
   'scopes',
   'device_name',
+  'session_id',
   'created_at_ms',
   'expires_at_ms',
   'token_id',
@@ -28,6 +29,7 @@ const deviceGrantColumns = [
   'address',
   'status',
   'user_id',
+  'session_id',
   'created_at_ms',
   'expires_at_ms',
 ] as const;
@@ -65,6 +67,7 @@ function authorizationCodeRecord(row: Selectable<Database['authorization_codes']
     codeChallenge: row.code_challenge,
     scopes: scopesOf(row.scopes),
     deviceName: row.device_name,
+    sessionId: row.session_id,
     createdAtMs: row.created_at_ms,
     expiresAtMs: row.expires_at_ms,
     tokenId: row.token_id,
@@ -83,6 +86,7 @@ function deviceGrantRecord(row: Selectable<Database['device_grants']>): DeviceGr
     address: row.address,
     status: row.status,
     userId: row.user_id,
+    sessionId: row.session_id,
     createdAtMs: row.created_at_ms,
     expiresAtMs: row.expires_at_ms,
   };
@@ -92,7 +96,12 @@ export function authorizationMutations(
   db: Db,
 ): Pick<
   Mutations,
-  'insertAuthorizationCode' | 'useAuthorizationCode' | 'insertDeviceGrant' | 'settleDeviceGrant' | 'deleteDeviceGrant'
+  | 'insertAuthorizationCode'
+  | 'useAuthorizationCode'
+  | 'insertDeviceGrant'
+  | 'settleDeviceGrant'
+  | 'deleteDeviceGrant'
+  | 'deletePendingLoginsOf'
 > {
   return {
     async insertAuthorizationCode(code) {
@@ -106,6 +115,7 @@ export function authorizationMutations(
           code_challenge: code.codeChallenge,
           scopes: scopesText(code.scopes),
           device_name: code.deviceName,
+          session_id: code.sessionId,
           created_at_ms: code.createdAtMs,
           expires_at_ms: code.expiresAtMs,
           token_id: code.tokenId,
@@ -134,6 +144,7 @@ export function authorizationMutations(
           address: grant.address,
           status: grant.status,
           user_id: grant.userId,
+          session_id: grant.sessionId,
           created_at_ms: grant.createdAtMs,
           expires_at_ms: grant.expiresAtMs,
         })
@@ -144,7 +155,12 @@ export function authorizationMutations(
         .updateTable('device_grants')
         .set(
           outcome.status === 'approved'
-            ? { status: outcome.status, user_id: outcome.userId, scopes: scopesText(outcome.scopes) }
+            ? {
+                status: outcome.status,
+                user_id: outcome.userId,
+                session_id: outcome.sessionId,
+                scopes: scopesText(outcome.scopes),
+              }
             : { status: outcome.status },
         )
         .where('id', '=', id)
@@ -153,6 +169,14 @@ export function authorizationMutations(
     },
     async deleteDeviceGrant(id) {
       await db.deleteFrom('device_grants').where('id', '=', id).execute();
+    },
+    async deletePendingLoginsOf(userId) {
+      await db
+        .deleteFrom('authorization_codes')
+        .where('user_id', '=', userId)
+        .where('used_at_ms', 'is', null)
+        .execute();
+      await db.deleteFrom('device_grants').where('user_id', '=', userId).execute();
     },
   };
 }

@@ -1,14 +1,24 @@
-import type { VersionId } from '@tenon/protocol';
+import type { GuestId, VersionId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import { type Claim, ConflictError, type Mutations, type Queries } from '../../domain/ports.ts';
+import { ConflictError, type Mutations, type Queries } from '../../domain/ports.ts';
 import type { BindingRecord, BoundRecord, PluginKey } from '../../domain/records.ts';
-import { inChunks, paged } from './paging.ts';
+import { inChunks, paged, setOf } from './paging.ts';
 import { blockColumns, blockOf } from './plugins.ts';
 import type { Db } from './schema.ts';
 
 export function bindingQueries(
   db: Db,
-): Pick<Queries, 'bindings' | 'binding' | 'bindingsOfGuest' | 'bindingsOfPlugins' | 'countBindings'> {
+): Pick<
+  Queries,
+  | 'bindings'
+  | 'binding'
+  | 'bindingsOfGuest'
+  | 'bindingsOfPlugins'
+  | 'countBindings'
+  | 'guestsWithNameTaken'
+  | 'guestsWithoutRoom'
+  | 'isRolledBack'
+> {
   return {
     bindings: (extensionPointId, guestKey) =>
       bindingsWithVersions(db)
@@ -49,7 +59,34 @@ export function bindingQueries(
         block: blockOf({ blockedAtMs, blockReason }),
       }));
     },
-    bindingsOfPlugins: (keys) => inChunks(keys, (chunk) => bindingsOf(db, chunk)),
+    bindingsOfPlugins: (keys, limit) => inChunks(keys, (chunk, left) => bindingsOf(db, chunk, left), limit),
+    guestsWithNameTaken: (key, guestIds) => namesTaken(db, key, guestIds),
+    async guestsWithoutRoom({ extensionPointId, userId, name }, guestIds, maxNames) {
+      const rows = await db
+        .selectFrom('bindings')
+        .select('guest_id')
+        .where('extension_point_id', '=', extensionPointId)
+        .where('guest_id', 'in', setOf(guestIds))
+        .groupBy('guest_id')
+        .having(({ fn }) => fn.countAll<number>(), '>=', maxNames)
+        .having(sql<number>`max(case when user_id = ${userId} and name = ${name} then 1 else 0 end)`, '=', 0)
+        .orderBy('guest_id')
+        .execute();
+      return rows.map(({ guest_id }) => guest_id);
+    },
+    async isRolledBack({ extensionPointId, userId, name }, guestIds) {
+      const found = await db
+        .selectFrom('bindings')
+        .select('guest_id')
+        .where('extension_point_id', '=', extensionPointId)
+        .where('user_id', '=', userId)
+        .where('name', '=', name)
+        .where('selected_version_id', 'is not', null)
+        .where('guest_id', 'in', setOf(guestIds))
+        .limit(1)
+        .executeTakeFirst();
+      return found !== undefined;
+    },
     async countBindings(extensionPointId, guestId) {
       const { count } = await db
         .selectFrom('bindings')
@@ -62,11 +99,29 @@ export function bindingQueries(
   };
 }
 
-function bindingsOf(db: Db, keys: readonly PluginKey[]): Promise<BindingRecord[]> {
+async function namesTaken(db: Db, { extensionPointId, userId, name }: PluginKey, guestIds: readonly GuestId[]) {
+  const rows = await db
+    .selectFrom('bindings')
+    .select('guest_id')
+    .where('extension_point_id', '=', extensionPointId)
+    .where('guest_id', 'in', setOf(guestIds))
+    .where('name', '=', name)
+    .where('user_id', '!=', userId)
+    .orderBy('guest_id')
+    .execute();
+  return rows.map(({ guest_id }) => guest_id);
+}
+
+function bindingsOf(db: Db, keys: readonly PluginKey[], limit: number | undefined): Promise<BindingRecord[]> {
   const rows = keys.map((key) => sql`(${key.extensionPointId}, ${key.userId}, ${key.name})`);
   const columns = sql`(bindings.extension_point_id, bindings.user_id, bindings.name)`;
-  return bindingsWithVersions(db)
-    .where(sql<boolean>`${columns} in (values ${sql.join(rows)})`)
+  const bindings = bindingsWithVersions(db).where(sql<boolean>`${columns} in (values ${sql.join(rows)})`);
+  if (limit === undefined) return bindings.execute();
+  return bindings
+    .orderBy('bindings.extension_point_id')
+    .orderBy('bindings.user_id')
+    .orderBy('bindings.name')
+    .limit(limit)
     .execute();
 }
 
@@ -92,47 +147,47 @@ function bindingsWithVersions(db: Db) {
     ]);
 }
 
-export function bindingMutations(db: Db): Pick<Mutations, 'putBinding' | 'pinVersion' | 'selectVersion'> {
-  const claimed = ({ extensionPointId, guestId, userId, name }: Claim) =>
+export function bindingMutations(
+  db: Db,
+): Pick<Mutations, 'claimName' | 'moveBindings' | 'pinVersion' | 'selectVersion'> {
+  const claimsOf = ({ extensionPointId, userId, name }: PluginKey) =>
     db
       .updateTable('bindings')
       .where('extension_point_id', '=', extensionPointId)
-      .where('guest_id', '=', guestId)
       .where('name', '=', name)
       .where('user_id', '=', userId);
   return {
-    async putBinding({ extensionPointId, guestId, userId, name, versionId, updatedAtMs }) {
-      await demandOwnVersion(db, { extensionPointId, userId, name }, versionId);
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('bindings')
-        .values({
-          extension_point_id: extensionPointId,
-          guest_id: guestId,
-          name,
-          user_id: userId,
+    async claimName(key, guestIds) {
+      const { extensionPointId, userId, name } = key;
+      // `where true` keeps SQLite from taking `on` for a join's.
+      await sql`
+        insert into bindings (extension_point_id, guest_id, name, user_id, updated_at_ms)
+        select ${extensionPointId}, key, ${name}, ${userId}, 0 from ${setOf(guestIds)} as claims where true
+        on conflict (extension_point_id, guest_id, name) do nothing
+      `.execute(db);
+      const [taken] = await namesTaken(db, key, guestIds);
+      if (taken !== undefined)
+        throw new ConflictError(`Cannot claim "${name}": the name is another user's under the guest ${taken}.`);
+    },
+    async moveBindings(key, guests, { versionId, nowMs }) {
+      await demandOwnVersion(db, key, versionId);
+      const ids = guests.map(({ id }) => id);
+      await claimsOf(key)
+        .where('guest_id', 'in', setOf(ids))
+        .set({
           version_id: versionId,
-          pinned_version_id: null,
-          selected_version_id: null,
-          updated_at_ms: updatedAtMs,
+          updated_at_ms: sql<number>`case when updated_at_ms < ${nowMs} then ${nowMs} else updated_at_ms + 1 end`,
         })
-        .onConflict((conflict) =>
-          conflict
-            .columns(['extension_point_id', 'guest_id', 'name'])
-            .doUpdateSet({ version_id: versionId, updated_at_ms: updatedAtMs })
-            .where('bindings.user_id', '=', userId),
-        )
-        .executeTakeFirstOrThrow();
-      if (numInsertedOrUpdatedRows === 0n) {
-        throw new ConflictError(`Cannot bind "${name}": the name is another user's under this guest.`);
-      }
+        .execute();
     },
-    async pinVersion(claim, versionId) {
-      await demandOwnVersion(db, claim, versionId);
-      await claimed(claim).set({ pinned_version_id: versionId }).execute();
+    async pinVersion({ guestId, ...key }, versionId) {
+      await demandOwnVersion(db, key, versionId);
+      await claimsOf(key).where('guest_id', '=', guestId).set({ pinned_version_id: versionId }).execute();
     },
-    async selectVersion(claim, versionId) {
-      await demandOwnVersion(db, claim, versionId);
-      await claimed(claim).set({ selected_version_id: versionId }).execute();
+    async selectVersion(key, guestIds, versionId) {
+      await demandOwnVersion(db, key, versionId);
+      const claims = claimsOf(key).where('guest_id', 'in', setOf(guestIds)).set({ selected_version_id: versionId });
+      await (versionId === null ? claims.where('selected_version_id', 'is not', null) : claims).execute();
     },
   };
 }

@@ -1,27 +1,43 @@
-import { type ExpressionBuilder, sql } from 'kysely';
-import type { BlobRecord, HousekeepingMutations, HousekeepingQueries } from '../../domain/housekeeping/ports.ts';
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import { blobKey } from '../../domain/housekeeping/blob-key.ts';
+import type {
+  BlobRecord,
+  DueBlobs,
+  HousekeepingMutations,
+  HousekeepingQueries,
+} from '../../domain/housekeeping/ports.ts';
 import type { Database, Db } from './schema.ts';
 
 const columns = [
   'address',
   'size',
   'state',
-  'epoch',
+  'generation',
   'lease_until_ms as leaseUntilMs',
   'unused_since_ms as unusedSinceMs',
 ] as const;
 
-/** As a literal: with a parameter in its place the index of these rows alone would not be used. */
-const deleting = sql.lit('deleting' as const);
+const idColumns = ['address', 'generation', 'size'] as const;
 
-const versionsOf = ({ selectFrom }: ExpressionBuilder<Database, 'blobs'>) =>
+type Blobs = ExpressionBuilder<Database, 'blobs'>;
+
+const versionsOf = ({ selectFrom }: Blobs) =>
   selectFrom('versions').select('versions.id').whereRef('versions.content_address', '=', 'blobs.address');
+
+/** Whether a row may be marked for deletion. */
+function isDue(eb: Blobs, { unusedSinceMs, nowMs }: DueBlobs): Expression<SqlBool> {
+  return eb.and([
+    eb('unused_since_ms', '<=', unusedSinceMs),
+    eb('lease_until_ms', '<=', nowMs),
+    eb.not(eb.exists(versionsOf(eb))),
+  ]);
+}
 
 export function blobQueries(
   db: Db,
 ): Pick<
   HousekeepingQueries,
-  'blob' | 'blobs' | 'knownBlobs' | 'blobsBeingDeleted' | 'namedContents' | 'isContentNamed'
+  'blob' | 'blobs' | 'knownBlobs' | 'blobDeletions' | 'countDueBlobs' | 'namedContents' | 'isContentNamed'
 > {
   return {
     blob: (address) => db.selectFrom('blobs').select(columns).where('address', '=', address).executeTakeFirst(),
@@ -36,32 +52,49 @@ export function blobQueries(
         .execute();
       return rows.map((row) => ({ ...row, isNamed: Boolean(row.isNamed) }));
     },
-    async knownBlobs(addresses) {
-      if (addresses.length === 0) return [];
-      const rows = await db.selectFrom('blobs').select('address').where('address', 'in', addresses).execute();
-      return rows.map(({ address }) => address);
-    },
-    blobsBeingDeleted: ({ after, limit }) =>
-      db
+    async knownBlobs(ids) {
+      if (ids.length === 0) return [];
+      const addresses = ids.map(({ address }) => address);
+      const rows = await db
         .selectFrom('blobs')
-        .select(columns)
-        .where('state', '=', deleting)
-        .where('address', '>', after ?? ('' as never))
+        .select(['address', 'generation'])
+        .where('address', 'in', addresses)
+        .unionAll(db.selectFrom('blob_deletions').select(['address', 'generation']).where('address', 'in', addresses))
+        .execute();
+      const known = new Set(rows.map(blobKey));
+      return ids.map(blobKey).filter((key) => known.has(key));
+    },
+    blobDeletions: (limit) =>
+      db
+        .selectFrom('blob_deletions')
+        .select(idColumns)
+        .where('address', '>', '' as never)
         .orderBy('address')
+        .orderBy('generation')
         .limit(limit)
         .execute(),
+    async countDueBlobs(due) {
+      const found = await db
+        .selectFrom('blobs')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where((eb) => isDue(eb, due))
+        .executeTakeFirstOrThrow();
+      return found.count;
+    },
     namedContents: ({ after, limit }) =>
       db
         .selectFrom('versions')
+        .leftJoin('blobs', 'blobs.address', 'versions.content_address')
         .select(({ fn }) => [
-          'content_address as address',
+          'versions.content_address as address',
+          fn.max<string | null>('blobs.generation').as('generation'),
           fn.countAll<number>().as('versions'),
-          fn.min('size').as('minSize'),
-          fn.max('size').as('maxSize'),
+          fn.min('versions.size').as('minSize'),
+          fn.max('versions.size').as('maxSize'),
         ])
-        .where('content_address', '>', after ?? ('' as never))
-        .groupBy('content_address')
-        .orderBy('content_address')
+        .where('versions.content_address', '>', after ?? ('' as never))
+        .groupBy('versions.content_address')
+        .orderBy('versions.content_address')
         .limit(limit)
         .execute(),
     async isContentNamed(address) {
@@ -73,47 +106,46 @@ export function blobQueries(
 
 export function blobMutations(
   db: Db,
-): Pick<HousekeepingMutations, 'holdBlob' | 'keepBlob' | 'adoptBlobs' | 'noteUnused' | 'condemnBlobs' | 'dropBlob'> {
+): Pick<
+  HousekeepingMutations,
+  'holdBlob' | 'keepBlob' | 'noteUnused' | 'markForDeletion' | 'putBlobDeletion' | 'deleteBlobDeletions'
+> {
   const changed = (address: BlobRecord['address']) => db.updateTable('blobs').where('address', '=', address);
+  /**
+   * Waits for transactions that have changed these rows, among them publishes about to make a version, and keeps others from changing
+   * them. The statement after it sees what those have committed.
+   */
+  const lock = (addresses: readonly BlobRecord['address'][]) =>
+    db
+      .updateTable('blobs')
+      .set((eb) => ({ size: eb.ref('size') }))
+      .where('address', 'in', addresses)
+      .execute();
   return {
-    async holdBlob({ address, size, epoch, leaseUntilMs }) {
+    async holdBlob({ address, size, generation, leaseUntilMs }) {
       const found = await blobQueries(db).blob(address);
-      if (found !== undefined && found.state !== 'deleting') {
+      if (found !== undefined) {
         const later = Math.max(leaseUntilMs, found.leaseUntilMs);
         await changed(address).set({ lease_until_ms: later }).execute();
-        return found.epoch;
+        return found.generation;
       }
-      const row = {
-        size,
-        state: 'pending' as const,
-        epoch,
-        lease_until_ms: leaseUntilMs,
-        unused_since_ms: null,
-      };
-      await (found === undefined
-        ? db.insertInto('blobs').values({ address, ...row })
-        : changed(address).set(row)
-      ).execute();
-      return epoch;
+      const row = { address, size, state: 'pending' as const, generation };
+      await db
+        .insertInto('blobs')
+        .values({ ...row, lease_until_ms: leaseUntilMs, unused_since_ms: null })
+        .execute();
+      return generation;
     },
-    async keepBlob(address, epoch) {
+    async keepBlob(address, generation) {
       const { numUpdatedRows } = await changed(address)
-        .where('epoch', '=', epoch)
-        .where('state', '!=', 'deleting')
+        .where('generation', '=', generation)
         .set({ state: 'present', unused_since_ms: null })
         .executeTakeFirstOrThrow();
       return numUpdatedRows > 0n;
     },
-    async adoptBlobs(blobs) {
-      if (blobs.length === 0) return;
-      await db
-        .insertInto('blobs')
-        .values(blobs.map((blob) => ({ ...blob, state: 'present', lease_until_ms: 0, unused_since_ms: null })))
-        .onConflict((conflict) => conflict.column('address').doNothing())
-        .execute();
-    },
     async noteUnused(addresses, nowMs) {
       if (addresses.length === 0) return 0;
+      await lock(addresses);
       const { numUpdatedRows } = await db
         .updateTable('blobs')
         .set({ unused_since_ms: nowMs })
@@ -124,39 +156,40 @@ export function blobMutations(
         .executeTakeFirstOrThrow();
       return Number(numUpdatedRows);
     },
-    async condemnBlobs({ unusedSinceMs, nowMs, limit }) {
+    async markForDeletion({ limit, ...due }) {
       const found = await db
         .selectFrom('blobs')
         .select('address')
-        .where('unused_since_ms', '<=', unusedSinceMs)
-        .where('lease_until_ms', '<=', nowMs)
-        .where('state', '!=', 'deleting')
-        .where((eb) => eb.not(eb.exists(versionsOf(eb))))
+        .where((eb) => isDue(eb, due))
         .limit(limit)
         .execute();
       if (found.length === 0) return [];
-      return db
-        .updateTable('blobs')
-        .set({ state: 'deleting' })
-        .where(
-          'address',
-          'in',
-          found.map(({ address }) => address),
-        )
-        .returning(columns)
+      const addresses = found.map(({ address }) => address);
+      await lock(addresses);
+      const marked = await db
+        .deleteFrom('blobs')
+        .where('address', 'in', addresses)
+        .where((eb) => isDue(eb, due))
+        .returning(idColumns)
+        .execute();
+      if (marked.length > 0) await db.insertInto('blob_deletions').values(marked).execute();
+      return marked;
+    },
+    async putBlobDeletion({ address, generation, size }) {
+      await db
+        .insertInto('blob_deletions')
+        .values({ address, generation, size })
+        .onConflict((conflict) => conflict.columns(['address', 'generation']).doNothing())
         .execute();
     },
-    async dropBlob(address) {
-      const { numDeletedRows } = await db
-        .deleteFrom('blobs')
-        .where('address', '=', address)
-        .where('state', '=', 'deleting')
-        .where((eb) => eb.not(eb.exists(versionsOf(eb))))
-        .executeTakeFirstOrThrow();
-      if (numDeletedRows > 0n) return true;
-      // A version that came without keeping its bytes, as one of an older release would, keeps them all the same.
-      await changed(address).where('state', '=', 'deleting').set({ state: 'present', unused_since_ms: null }).execute();
-      return false;
+    async deleteBlobDeletions(deletions) {
+      for (const { address, generation } of deletions) {
+        await db
+          .deleteFrom('blob_deletions')
+          .where('address', '=', address)
+          .where('generation', '=', generation)
+          .execute();
+      }
     },
   };
 }

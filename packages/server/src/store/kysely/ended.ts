@@ -9,6 +9,9 @@ export function endedMutations(db: Db): Pick<Mutations, 'deleteEnded'> {
       for (const table of ['sessions', 'one_time_links', 'authorization_codes', 'device_grants'] as const) {
         await db.deleteFrom(table).where('expires_at_ms', '<', beforeMs).execute();
       }
+      for (const table of ['name_reservations', 'retired_labels'] as const) {
+        await db.deleteFrom(table).where('until_ms', '<', beforeMs).execute();
+      }
     },
   };
 }

@@ -25,14 +25,19 @@ function toRecord({ requiresApproval, limitsJson, ...row }: Row): ExtensionPoint
   return { ...row, requiresApproval: requiresApproval !== 0, limits: { ...noLimits, ...limits } };
 }
 
+/** Those that are not deleted. */
+function present(db: Db) {
+  return db.selectFrom('extension_points').select(columns).where('deleted_at_ms', 'is', null);
+}
+
 export function extensionPointQueries(db: Db): Pick<Queries, 'extensionPoint' | 'extensionPoints'> {
   return {
     async extensionPoint(id) {
-      const row = await db.selectFrom('extension_points').select(columns).where('id', '=', id).executeTakeFirst();
+      const row = await present(db).where('id', '=', id).executeTakeFirst();
       return row && toRecord(row);
     },
     async extensionPoints(appId, page) {
-      const extensionPoints = db.selectFrom('extension_points').select(columns).where('app_id', '=', appId);
+      const extensionPoints = present(db).where('app_id', '=', appId);
       return (await paged(extensionPoints, 'id', page).execute()).map(toRecord);
     },
   };

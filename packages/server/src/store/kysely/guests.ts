@@ -1,6 +1,6 @@
 import type { GuestId } from '@tenon/protocol';
 import type { Mutations, Queries } from '../../domain/ports.ts';
-import { inChunks, paged } from './paging.ts';
+import { atMost, inChunks, paged } from './paging.ts';
 import type { Db } from './schema.ts';
 
 const columns = [
@@ -12,7 +12,7 @@ const columns = [
 
 export function guestQueries(
   db: Db,
-): Pick<Queries, 'guest' | 'guestByKey' | 'guests' | 'guestsHeldBy' | 'usersOfGuests'> {
+): Pick<Queries, 'guest' | 'guestByKey' | 'guests' | 'guestsHeldBy' | 'guestsHeldIn' | 'usersOfGuests'> {
   return {
     guest: (id) => db.selectFrom('guests').select(columns).where('id', '=', id).executeTakeFirst(),
     guestByKey: (appId, guestKey) =>
@@ -35,8 +35,20 @@ export function guestQueries(
         .orderBy('id')
         .execute();
     },
-    async usersOfGuests(guestIds) {
-      const users = await inChunks(guestIds, (chunk) => usersOf(db, chunk));
+    guestsHeldIn(userId, appIds, limit) {
+      const held = db.selectFrom('guest_users').select('guest_id').where('user_id', '=', userId);
+      return inChunks(
+        appIds,
+        (chunk, left) => {
+          const guests = db.selectFrom('guests').select(columns).where('app_id', 'in', chunk).where('id', 'in', held);
+          return atMost(guests.orderBy('app_id').orderBy('id'), left).execute();
+        },
+        limit,
+      );
+    },
+    async usersOfGuests(guestIds, limit) {
+      const users = await inChunks(guestIds, (chunk, left) => usersOf(db, chunk, left), limit);
+      if (limit !== undefined) return users;
       return users.sort(
         (a, b) => a.acceptedAtMs - b.acceptedAtMs || compare(a.guestId, b.guestId) || compare(a.userId, b.userId),
       );
@@ -44,8 +56,8 @@ export function guestQueries(
   };
 }
 
-function usersOf(db: Db, guestIds: readonly GuestId[]) {
-  return db
+function usersOf(db: Db, guestIds: readonly GuestId[], limit: number | undefined) {
+  const users = db
     .selectFrom('guest_users')
     .innerJoin('users', 'users.id', 'guest_users.user_id')
     .select([
@@ -54,8 +66,9 @@ function usersOf(db: Db, guestIds: readonly GuestId[]) {
       'guest_users.accepted_at_ms as acceptedAtMs',
       'users.name as userName',
     ])
-    .where('guest_users.guest_id', 'in', guestIds)
-    .execute();
+    .where('guest_users.guest_id', 'in', guestIds);
+  if (limit === undefined) return users.execute();
+  return users.orderBy('guest_users.guest_id').orderBy('guest_users.user_id').limit(limit).execute();
 }
 
 function compare(a: string, b: string): number {
@@ -84,7 +97,9 @@ export function guestMutations(
     },
     async deleteGuestUser(guestId, userId) {
       await db.deleteFrom('guest_users').where('guest_id', '=', guestId).where('user_id', '=', userId).execute();
-      await db.deleteFrom('bindings').where('guest_id', '=', guestId).where('user_id', '=', userId).execute();
+      for (const table of ['bindings', 'name_reservations'] as const) {
+        await db.deleteFrom(table).where('guest_id', '=', guestId).where('user_id', '=', userId).execute();
+      }
       await db
         .deleteFrom('version_guests')
         .where('guest_id', '=', guestId)

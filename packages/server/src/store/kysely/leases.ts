@@ -1,6 +1,9 @@
 import type { HousekeepingMutations, HousekeepingQueries } from '../../domain/housekeeping/ports.ts';
 import type { Db } from './schema.ts';
 
+/** No lease is as long: one that ends later was taken by a clock that was ahead, and holds nothing. */
+const longestLeaseMs = 2 * 24 * 60 * 60 * 1000;
+
 export function leaseQueries(db: Db): Pick<HousekeepingQueries, 'leaseHolders'> {
   return {
     async leaseHolders(kind, nowMs) {
@@ -9,6 +12,7 @@ export function leaseQueries(db: Db): Pick<HousekeepingQueries, 'leaseHolders'> 
         .select('holder')
         .where('kind', '=', kind)
         .where('until_ms', '>', nowMs)
+        .where('until_ms', '<=', nowMs + longestLeaseMs)
         .orderBy('holder')
         .execute();
       return rows.map(({ holder }) => holder);

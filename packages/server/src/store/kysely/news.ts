@@ -93,6 +93,14 @@ export function newsMutations(db: Db): NewsMutations {
         .where('serial', '<=', last - keep)
         .execute();
     },
+    async resetNews(appId, _lists, { mark }) {
+      await db
+        .insertInto('news_heads')
+        .values({ app_id: appId, serial: 1, mark })
+        .onConflict((conflict) => conflict.column('app_id').doUpdateSet({ serial: sql`news_heads.serial + 1`, mark }))
+        .execute();
+      await db.deleteFrom('news').where('app_id', '=', appId).execute();
+    },
     async deleteNewsBefore(beforeMs, limit) {
       const old = await db
         .selectFrom('news')

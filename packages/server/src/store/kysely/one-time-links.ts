@@ -36,7 +36,9 @@ export function oneTimeLinkQueries(db: Db): Pick<Queries, 'oneTimeLinkByHash'> {
   };
 }
 
-export function oneTimeLinkMutations(db: Db): Pick<Mutations, 'insertOneTimeLink' | 'useOneTimeLink'> {
+export function oneTimeLinkMutations(
+  db: Db,
+): Pick<Mutations, 'insertOneTimeLink' | 'useOneTimeLink' | 'expireLinksOf'> {
   return {
     async insertOneTimeLink(link) {
       await db
@@ -59,6 +61,15 @@ export function oneTimeLinkMutations(db: Db): Pick<Mutations, 'insertOneTimeLink
         .set({ used_at_ms: usedAtMs })
         .where('id', '=', id)
         .where('used_at_ms', 'is', null)
+        .execute();
+    },
+    async expireLinksOf(userId, expiredAtMs) {
+      await db
+        .updateTable('one_time_links')
+        .set({ expires_at_ms: expiredAtMs })
+        .where('user_id', '=', userId)
+        .where('used_at_ms', 'is', null)
+        .where('expires_at_ms', '>', expiredAtMs)
         .execute();
     },
   };

@@ -1,10 +1,14 @@
-import type { UserId } from '@tenon/protocol';
-import { ConflictError, type Mutations, type Page, type Queries } from '../../domain/ports.ts';
+import type { AppId, UserId } from '@tenon/protocol';
+import type { ExpressionBuilder } from 'kysely';
+import { ConflictError, type Mutations, type Page, type PendingRebind, type Queries } from '../../domain/ports.ts';
 import type { BlockRecord, PluginKey, PluginRecord, VersionRecord } from '../../domain/records.ts';
-import type { Db } from './schema.ts';
+import { atMost } from './paging.ts';
+import type { Database, Db } from './schema.ts';
 import { versionColumns } from './versions.ts';
 
-export function pluginQueries(db: Db): Pick<Queries, 'plugin' | 'plugins' | 'mayReadContent'> {
+export function pluginQueries(
+  db: Db,
+): Pick<Queries, 'plugin' | 'plugins' | 'mayReadContent' | 'pendingRebind' | 'pendingPlugins'> {
   return {
     async plugin({ extensionPointId, userId, name }) {
       const row = await pluginsWithNewestVersion(db)
@@ -28,8 +32,26 @@ export function pluginQueries(db: Db): Pick<Queries, 'plugin' | 'plugins' | 'may
           eb(eb.refTuple('plugins.user_id', 'plugins.name'), '>', eb.tuple(after.userId, after.name)),
         );
       }
-      return (await (page.limit === undefined ? plugins : plugins.limit(page.limit)).execute()).map(toRecord);
+      return (await atMost(plugins, page.limit).execute()).map(toRecord);
     },
+    async pendingRebind({ extensionPointId, userId, name }) {
+      const row = await db
+        .selectFrom('plugins')
+        .select(['pending_rebind_json as json', 'deleted_at_ms as deletedAtMs'])
+        .where('extension_point_id', '=', extensionPointId)
+        .where('user_id', '=', userId)
+        .where('name', '=', name)
+        .executeTakeFirst();
+      if (row?.json == null) return undefined;
+      return { ...(JSON.parse(row.json) as PendingRebind), isDeleted: row.deletedAtMs !== null };
+    },
+    pendingPlugins: (limit) =>
+      db
+        .selectFrom('plugins')
+        .select(['extension_point_id as extensionPointId', 'user_id as userId', 'name'])
+        .where('pending_rebind_json', 'is not', null)
+        .limit(limit)
+        .execute(),
     async mayReadContent(userId, address, appId) {
       // Both halves go from the user's own applications into one index, however many others have the same bytes.
       const asMember = db.selectFrom('members').select('app_id').where('user_id', '=', userId);
@@ -42,13 +64,15 @@ export function pluginQueries(db: Db): Pick<Queries, 'plugin' | 'plugins' | 'may
         .selectFrom('versions')
         .select('app_id')
         .where('content_address', '=', address)
-        .where('app_id', 'in', asMember);
+        .where('app_id', 'in', asMember)
+        .where(isPresent);
       let own = db
         .selectFrom('versions')
         .select('app_id')
         .where('content_address', '=', address)
         .where('app_id', 'in', asGuest)
-        .where('user_id', '=', userId);
+        .where('user_id', '=', userId)
+        .where(isPresent);
       if (appId !== undefined) {
         ofApp = ofApp.where('app_id', '=', appId);
         own = own.where('app_id', '=', appId);
@@ -57,6 +81,18 @@ export function pluginQueries(db: Db): Pick<Queries, 'plugin' | 'plugins' | 'may
       return found !== undefined;
     },
   };
+}
+
+/** Whether a version's application and extension point are not deleted. */
+function isPresent({ exists, selectFrom }: ExpressionBuilder<Database, 'versions'>) {
+  return exists(
+    selectFrom('extension_points')
+      .innerJoin('apps', 'apps.id', 'extension_points.app_id')
+      .select('apps.id')
+      .whereRef('extension_points.id', '=', 'versions.extension_point_id')
+      .where('extension_points.deleted_at_ms', 'is', null)
+      .where('apps.deleted_at_ms', 'is', null),
+  );
 }
 
 function pluginsWithNewestVersion(db: Db) {
@@ -70,7 +106,8 @@ function pluginsWithNewestVersion(db: Db) {
         .onRef('versions.number', '=', 'plugins.last_number'),
     )
     .select(versionColumns)
-    .select(['plugins.created_at_ms as pluginCreatedAtMs', ...blockColumns]);
+    .select(['plugins.created_at_ms as pluginCreatedAtMs', ...blockColumns])
+    .where('plugins.deleted_at_ms', 'is', null);
 }
 
 /** What {@link blockOf} makes a record of. */
@@ -110,15 +147,23 @@ function cursorOf({ after }: Page): { userId: UserId; name: string } | undefined
   return { userId: userId as UserId, name };
 }
 
-export function pluginMutations(db: Db): Pick<Mutations, 'insertVersion' | 'blockPlugin' | 'deletePlugin'> {
+export function pluginMutations(
+  db: Db,
+): Pick<Mutations, 'insertVersion' | 'blockPlugin' | 'deletePlugin' | 'putPendingRebind' | 'endPendingRebind'> {
+  const pluginOf = ({ extensionPointId, userId, name }: PluginKey) =>
+    db
+      .updateTable('plugins')
+      .where('extension_point_id', '=', extensionPointId)
+      .where('user_id', '=', userId)
+      .where('name', '=', name);
   return {
     async insertVersion(version, interfaceJson = null) {
-      await (version.number === 1 ? insertPlugin(db, version) : countUp(db, version));
       const app = await db
         .selectFrom('extension_points')
         .select('app_id')
         .where('id', '=', version.extensionPointId)
         .executeTakeFirstOrThrow();
+      await (version.number === 1 ? insertPlugin(db, version, app.app_id) : countUp(db, version));
       await db
         .insertInto('versions')
         .values({
@@ -141,14 +186,18 @@ export function pluginMutations(db: Db): Pick<Mutations, 'insertVersion' | 'bloc
         })
         .execute();
     },
-    async blockPlugin({ extensionPointId, userId, name }, block) {
-      await db
-        .updateTable('plugins')
+    async blockPlugin(key, block) {
+      await pluginOf(key)
         .set({ blocked_at_ms: block?.atMs ?? null, blocked_reason: block?.reason ?? null })
-        .where('extension_point_id', '=', extensionPointId)
-        .where('user_id', '=', userId)
-        .where('name', '=', name)
         .execute();
+    },
+    async putPendingRebind(key, { after, selection }) {
+      await pluginOf(key)
+        .set({ pending_rebind_json: JSON.stringify({ after, selection }) })
+        .execute();
+    },
+    async endPendingRebind(key) {
+      await pluginOf(key).set({ pending_rebind_json: null }).execute();
     },
     async deletePlugin({ extensionPointId, userId, name }) {
       await db
@@ -161,25 +210,29 @@ export function pluginMutations(db: Db): Pick<Mutations, 'insertVersion' | 'bloc
   };
 }
 
-async function insertPlugin(db: Db, version: VersionRecord): Promise<void> {
+async function insertPlugin(db: Db, version: VersionRecord, appId: AppId): Promise<void> {
   await db
     .insertInto('plugins')
     .values({
       extension_point_id: version.extensionPointId,
       user_id: version.userId,
       name: version.name,
+      app_id: appId,
       last_number: version.number,
+      bytes: version.size,
       created_at_ms: version.createdAtMs,
       blocked_at_ms: null,
       blocked_reason: null,
+      deleted_at_ms: null,
+      pending_rebind_json: null,
     })
     .execute();
 }
 
-async function countUp(db: Db, version: PluginKey & { readonly number: number }): Promise<void> {
+async function countUp(db: Db, version: VersionRecord): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('plugins')
-    .set({ last_number: version.number })
+    .set(({ eb }) => ({ last_number: version.number, bytes: eb('bytes', '+', version.size) }))
     .where('extension_point_id', '=', version.extensionPointId)
     .where('user_id', '=', version.userId)
     .where('name', '=', version.name)

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import type { ChoreRecord, StatusMutations, StatusQueries } from '../../domain/status/ports.ts';
+import type { ChoreKind, ChoreRecord, StatusMutations, StatusQueries } from '../../domain/status/ports.ts';
 import { freezesOf } from './freeze.ts';
 import type { Db } from './schema.ts';
 
 const atMost = 1000;
 
-const choreKinds = ['collect', 'verify', 'backup'] as const satisfies readonly ChoreRecord['kind'][];
+const choreKinds = ['collect', 'verify', 'backup', 'maintenance', 'clock'] as const satisfies readonly ChoreKind[];
 
 /** The database's own clock, which is the same one for all nodes: a word that both databases have, SQLite to the second. */
 const currentTime = sql<Date | string>`current_timestamp`;

@@ -5,6 +5,7 @@ import { authorizationMutations, authorizationQueries } from './authorizations.t
 import { bindingFactsQueries } from './binding-facts.ts';
 import { bindingMutations, bindingQueries } from './bindings.ts';
 import { blobMutations, blobQueries } from './blobs.ts';
+import { deletionMutations, deletionQueries } from './deletions.ts';
 import { endedMutations } from './ended.ts';
 import { extensionPointMutations, extensionPointQueries } from './extension-points.ts';
 import { guestMutations, guestQueries } from './guests.ts';
@@ -16,11 +17,13 @@ import { oneTimeLinkMutations, oneTimeLinkQueries } from './one-time-links.ts';
 import { operatorMutations, operatorQueries } from './operators.ts';
 import { pluginMutations, pluginQueries } from './plugins.ts';
 import { processMutations, processQueries } from './processes.ts';
+import { quotaMutations, quotaQueries } from './quotas.ts';
 import type { Db } from './schema.ts';
 import { sessionMutations, sessionQueries } from './sessions.ts';
 import { tokenMutations, tokenQueries } from './tokens.ts';
 import { userMutations, userQueries } from './users.ts';
 import { versionMutations, versionQueries } from './versions.ts';
+import { withdrawalMutations, withdrawalQueries } from './withdrawals.ts';
 
 /** Every question of the port, in SQL that SQLite and PostgreSQL read alike. */
 export function queries(db: Db): Queries {
@@ -35,8 +38,11 @@ export function queries(db: Db): Queries {
     ...guestQueries(db),
     ...invitationQueries(db),
     ...pluginQueries(db),
+    ...deletionQueries(db),
     ...versionQueries(db),
+    ...withdrawalQueries(db),
     ...bindingQueries(db),
+    ...quotaQueries(db),
     ...bindingFactsQueries(db),
     ...tokenQueries(db),
     ...blobQueries(db),
@@ -63,8 +69,11 @@ export function transaction(db: Db): Transaction {
     ...guestMutations(db),
     ...invitationMutations(db),
     ...pluginMutations(db),
+    ...deletionMutations(db),
     ...versionMutations(db),
+    ...withdrawalMutations(db),
     ...bindingMutations(db),
+    ...quotaMutations(db),
     ...tokenMutations(db),
     ...blobMutations(db),
     ...leaseMutations(db),

@@ -19,7 +19,7 @@ import type {
   VersionId,
   VersionState,
 } from '@tenon/protocol';
-import type { Kysely } from 'kysely';
+import type { Generated, Kysely } from 'kysely';
 import type { AuditMeans } from '../../domain/audit/ports.ts';
 import type { BlobState, FreezeKind, LeaseKind } from '../../domain/housekeeping/ports.ts';
 import type {
@@ -28,6 +28,7 @@ import type {
   OneTimeLinkPurpose,
   Side,
   StoredInvitationStatus,
+  WithdrawalRecord,
 } from '../../domain/records.ts';
 import type { ChoreKind } from '../../domain/status/ports.ts';
 
@@ -53,7 +54,11 @@ export interface Database {
   versions: VersionsTable;
   version_guests: VersionGuestsTable;
   bindings: BindingsTable;
+  withdrawals: WithdrawalsTable;
+  name_reservations: NameReservationsTable;
+  retired_labels: RetiredLabelsTable;
   blobs: BlobsTable;
+  blob_deletions: BlobDeletionsTable;
   leases: LeasesTable;
   tokens: TokensTable;
   api_keys: ApiKeysTable;
@@ -74,6 +79,7 @@ interface UsersTable {
   email: string | null;
   created_at_ms: number;
   deleted_at_ms: number | null;
+  publish_paid_at_ms: Generated<number>;
 }
 
 interface IdentitiesTable {
@@ -125,6 +131,7 @@ interface AuthorizationCodesTable {
   /** With spaces between them, like those of tokens. */
   scopes: string;
   device_name: string | null;
+  session_id: SessionId | null;
   created_at_ms: number;
   expires_at_ms: number;
   token_id: TokenId | null;
@@ -142,6 +149,7 @@ interface DeviceGrantsTable {
   address: string;
   status: DeviceGrantStatus;
   user_id: UserId | null;
+  session_id: SessionId | null;
   created_at_ms: number;
   expires_at_ms: number;
 }
@@ -151,6 +159,8 @@ interface AppsTable {
   name: string;
   created_at_ms: number;
   updated_at_ms: number;
+  /** When it was deleted; its rows go in further transactions. */
+  deleted_at_ms: number | null;
 }
 
 interface MembersTable {
@@ -170,6 +180,8 @@ interface ExtensionPointsTable {
   limits_json: string;
   created_at_ms: number;
   updated_at_ms: number;
+  /** When it was deleted; its rows go in further transactions. */
+  deleted_at_ms: number | null;
 }
 
 interface GuestsTable {
@@ -188,7 +200,8 @@ interface GuestUsersTable {
 interface InvitationsTable {
   id: InvitationId;
   app_id: AppId;
-  guest_id: GuestId;
+  guest_id: GuestId | null;
+  role: MemberRole | null;
   code_hash: string;
   status: StoredInvitationStatus;
   email: string | null;
@@ -204,11 +217,20 @@ interface PluginsTable {
   extension_point_id: ExtensionPointId;
   user_id: UserId;
   name: string;
+  /** The extension point's application, so that one index tells what an application holds. */
+  app_id: AppId;
   /** The number of the newest version. */
   last_number: number;
+  /** The sizes of all its versions together. */
+  bytes: number;
+  publish_paid_at_ms: Generated<number>;
   created_at_ms: number;
   blocked_at_ms: number | null;
   blocked_reason: string | null;
+  /** When it was deleted; its rows go in further transactions. */
+  deleted_at_ms: number | null;
+  /** A recomputation of its bindings that goes on in further transactions; `null` where none is pending. */
+  pending_rebind_json: string | null;
 }
 
 interface VersionsTable {
@@ -249,6 +271,35 @@ interface BindingsTable {
   updated_at_ms: number;
 }
 
+/** What deleted plugins left withdrawn. */
+interface WithdrawalsTable {
+  extension_point_id: ExtensionPointId;
+  user_id: UserId;
+  content_address: ContentAddress;
+  name: string;
+  state: WithdrawalRecord['state'];
+  reason: string | null;
+  at_ms: number;
+}
+
+/** The names of deleted plugins, each reserved under a guest. */
+interface NameReservationsTable {
+  extension_point_id: ExtensionPointId;
+  guest_id: GuestId;
+  name: string;
+  user_id: UserId;
+  until_ms: number;
+}
+
+/** The semantic versions of deleted plugins. */
+interface RetiredLabelsTable {
+  extension_point_id: ExtensionPointId;
+  user_id: UserId;
+  name: string;
+  semver: string;
+  until_ms: number;
+}
+
 interface TokensTable {
   id: TokenId;
   user_id: UserId;
@@ -268,7 +319,9 @@ interface ApiKeysTable {
   user_id: UserId;
   name: string;
   secret_hash: string;
+  token_id: TokenId | null;
   created_at_ms: number;
+  expires_at_ms: number;
   last_used_at_ms: number | null;
 }
 
@@ -276,9 +329,15 @@ interface BlobsTable {
   address: ContentAddress;
   size: number;
   state: BlobState;
-  epoch: string;
+  generation: string;
   lease_until_ms: number;
   unused_since_ms: number | null;
+}
+
+interface BlobDeletionsTable {
+  address: ContentAddress;
+  generation: string;
+  size: number;
 }
 
 interface LeasesTable {

@@ -10,17 +10,17 @@ export interface CopiedTable {
 }
 
 /**
- * Of bytes, what versions name: whoever stores some, or deletes some, at this moment does so in the store that is left. That the
- * bytes were copied begins a new epoch.
+ * Of bytes, what versions name: whatever stores some, or deletes some, at this moment does so in the store that is left. The objects
+ * keep their generation, also where both stores share them.
  */
 const namedBlobs = `
-  select address, size, 'present' as state, 'moved' as epoch, 0 as lease_until_ms, null as unused_since_ms
+  select address, size, 'present' as state, generation, 0 as lease_until_ms, null as unused_since_ms
   from blobs where exists (select 1 from versions where content_address = address)
 `;
 
 /**
  * Every table whose rows are copied: those that others refer to come first. Left out is what is a store's own:
- * the schema's versions, leases, who is at work on it, and when its chores were done.
+ * the schema's versions, leases, objects to be deleted, who is at work on it, and when its chores were done.
  */
 export const copiedTables: readonly CopiedTable[] = [
   { name: 'users', key: ['id'] },
@@ -42,6 +42,9 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: 'versions', key: ['id'] },
   { name: 'version_guests', key: ['version_id', 'guest_id'] },
   { name: 'bindings', key: ['extension_point_id', 'guest_id', 'name'] },
+  { name: 'withdrawals', key: ['extension_point_id', 'user_id', 'content_address'] },
+  { name: 'name_reservations', key: ['extension_point_id', 'guest_id', 'name'] },
+  { name: 'retired_labels', key: ['extension_point_id', 'user_id', 'name', 'semver'] },
   { name: 'blobs', key: ['address'], source: namedBlobs },
   { name: 'audit_events', key: ['id'] },
   { name: 'news_heads', key: ['app_id'] },

@@ -11,7 +11,9 @@ const apiKeyColumns = [
   'user_id as userId',
   'name',
   'secret_hash as secretHash',
+  'token_id as tokenId',
   'created_at_ms as createdAtMs',
+  'expires_at_ms as expiresAtMs',
   'last_used_at_ms as lastUsedAtMs',
 ] as const;
 
@@ -97,9 +99,7 @@ export function tokenMutations(
     },
     async deleteTokensAndKeysOf(userId) {
       await db.deleteFrom('tokens').where('user_id', '=', userId).where('session_id', 'is', null).execute();
-      for (const table of ['api_keys', 'authorization_codes', 'device_grants'] as const) {
-        await db.deleteFrom(table).where('user_id', '=', userId).execute();
-      }
+      await db.deleteFrom('api_keys').where('user_id', '=', userId).execute();
     },
     async insertApiKey(key) {
       await db
@@ -109,7 +109,9 @@ export function tokenMutations(
           user_id: key.userId,
           name: key.name,
           secret_hash: key.secretHash,
+          token_id: key.tokenId,
           created_at_ms: key.createdAtMs,
+          expires_at_ms: key.expiresAtMs,
           last_used_at_ms: key.lastUsedAtMs,
         })
         .execute();

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Mutations, Page, Queries } from '../../domain/ports.ts';
 import type { PluginKey, VersionRecord } from '../../domain/records.ts';
-import { inChunks, paged } from './paging.ts';
+import { atMost, inChunks, paged, setOf } from './paging.ts';
 import type { Db } from './schema.ts';
 
 /** A version's columns, by the names that they have in its record. */
@@ -26,13 +26,20 @@ export function versionQueries(
   db: Db,
 ): Pick<
   Queries,
-  'versions' | 'version' | 'versionOfContent' | 'guestsOfVersions' | 'versionsAwaitingApproval' | 'boundVersions'
+  | 'versions'
+  | 'version'
+  | 'versionOfContent'
+  | 'guestsOfVersions'
+  | 'versionsAwaitingApproval'
+  | 'boundVersions'
+  | 'claimantsOfVersion'
+  | 'guestsOfVersion'
 > {
   return {
     versions(key, page) {
       let versions = versionsOf(db, key).orderBy('versions.number', 'desc');
       if (page.after !== undefined) versions = versions.where('versions.number', '<', numberOf(page));
-      return (page.limit === undefined ? versions : versions.limit(page.limit)).execute();
+      return atMost(versions, page.limit).execute();
     },
     version: (key, number) => versionsOf(db, key).where('versions.number', '=', number).executeTakeFirst(),
     versionOfContent: (key, contentAddress) =>
@@ -41,16 +48,43 @@ export function versionQueries(
         .orderBy('versions.number', 'desc')
         .limit(1)
         .executeTakeFirst(),
-    guestsOfVersions: (versionIds) =>
-      inChunks(versionIds, (chunk) =>
-        db
-          .selectFrom('version_guests')
-          .select(['version_id as versionId', 'guest_id as guestId'])
-          .where('version_id', 'in', chunk)
-          .orderBy('version_id')
-          .orderBy('guest_id')
-          .execute(),
+    guestsOfVersions: (versionIds, cut) =>
+      inChunks(
+        versionIds,
+        (chunk, left) => {
+          const guests = db
+            .selectFrom('version_guests')
+            .select(['version_id as versionId', 'guest_id as guestId'])
+            .where('version_id', 'in', chunk)
+            .orderBy('version_id', cut?.isDescending ? 'desc' : 'asc')
+            .orderBy('guest_id', cut?.isDescending ? 'desc' : 'asc');
+          return atMost(guests, left).execute();
+        },
+        cut?.limit,
       ),
+    async guestsOfVersion(versionId, guestIds) {
+      const rows = await db
+        .selectFrom('version_guests')
+        .select('guest_id')
+        .where('version_id', '=', versionId)
+        .where('guest_id', 'in', setOf(guestIds))
+        .execute();
+      return rows.map(({ guest_id }) => guest_id);
+    },
+    async claimantsOfVersion({ id, extensionPointId, userId, name }, limit) {
+      const rows = await db
+        .selectFrom('version_guests')
+        .innerJoin('bindings', 'bindings.guest_id', 'version_guests.guest_id')
+        .select('bindings.guest_id')
+        .where('version_guests.version_id', '=', id)
+        .where('bindings.extension_point_id', '=', extensionPointId)
+        .where('bindings.name', '=', name)
+        .where('bindings.user_id', '=', userId)
+        .orderBy('bindings.guest_id')
+        .limit(limit)
+        .execute();
+      return rows.map(({ guest_id }) => guest_id);
+    },
     boundVersions(extensionPointId, page) {
       const bound = db
         .selectFrom('versions')
@@ -74,6 +108,7 @@ export function versionQueries(
         .select(versionColumns)
         .select(['extension_points.name as extensionPointName', 'users.name as userName'])
         .where('versions.app_id', '=', appId)
+        .where('extension_points.deleted_at_ms', 'is', null)
         // Written out, since a partial index serves only queries that can be seen to be within it.
         .where('versions.state', '=', sql.lit('awaiting_approval' as const));
       return paged(awaiting, 'versions.id', page).execute();
@@ -96,7 +131,7 @@ function numberOf({ after }: Page): number {
   return /^\d{1,15}$/.test(after ?? '') ? Number(after) : 0;
 }
 
-export function versionMutations(db: Db): Pick<Mutations, 'decideVersion' | 'putVersionGuest' | 'keepInterface'> {
+export function versionMutations(db: Db): Pick<Mutations, 'decideVersion' | 'putVersionGuests' | 'keepInterface'> {
   return {
     async keepInterface(versionIds, interfaceJson) {
       await inChunks(versionIds, async (chunk) => {
@@ -111,12 +146,13 @@ export function versionMutations(db: Db): Pick<Mutations, 'decideVersion' | 'put
         .where('id', '=', id)
         .execute();
     },
-    async putVersionGuest(versionId, guestId) {
-      await db
-        .insertInto('version_guests')
-        .values({ version_id: versionId, guest_id: guestId })
-        .onConflict((conflict) => conflict.columns(['version_id', 'guest_id']).doNothing())
-        .execute();
+    async putVersionGuests(versionId, guestIds) {
+      // `where true` keeps SQLite from taking `on` for a join's.
+      await sql`
+        insert into version_guests (version_id, guest_id)
+        select ${versionId}, key from ${setOf(guestIds)} as guests where true
+        on conflict (version_id, guest_id) do nothing
+      `.execute(db);
     },
   };
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type CutFront, openCutFront } from '../../../test/helpers/cut-front.ts';
-import { noPostgres, type PostgresServer, startPostgres } from '../../../test/helpers/postgres.ts';
+import { noPostgres, type SharedPostgres, sharedPostgres } from '../../../test/helpers/postgres.ts';
 import { createRecords } from '../../../test/helpers/records.ts';
 import { type Store, UnavailableError } from '../../domain/ports.ts';
 import { openPostgresStore } from './store.ts';
@@ -19,14 +19,13 @@ describe('openPostgresStore() over a way that is cut without a word', {
   skip: noPostgres,
   timeout: 4 * limitMs,
 }, () => {
-  let server: PostgresServer;
+  let server: SharedPostgres;
   let front: CutFront;
   let [direct, cuttable] = ['', ''];
   const opened: Store[] = [];
   before(async () => {
-    server = await startPostgres();
+    server = await sharedPostgres();
   });
-  after(() => server.stop());
   beforeEach(async () => {
     direct = (await server.createDatabase()).url;
     const { host, name } = placeOf(direct);

@@ -58,18 +58,26 @@ export function clientConfig({ url, waitMs, connectMs = waitMs, sockets }: Conne
     types,
     application_name: 'tenon',
     connectionTimeoutMillis: connectMs,
-    // The server gives up first, and says so; the client's own limit is for a server that says nothing any more.
-    statement_timeout: waitMs,
+    // For a server that says nothing any more; one that does gives up first: `limitSession()`.
     query_timeout: waitMs + 1000,
-    // A process that stands still within a transaction lets go of its locks.
-    idle_in_transaction_session_timeout: waitMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
   };
 }
 
+/**
+ * Has the server end what takes too long, and transactions of a process that stands still. As statements and not as startup
+ * parameters, which poolers refuse.
+ */
+export async function limitSession(client: pg.ClientBase, waitMs: number): Promise<void> {
+  await client.query(
+    `set statement_timeout = ${Math.round(waitMs)}; set idle_in_transaction_session_timeout = ${Math.round(waitMs)}`,
+  );
+}
+
 export function openPool(options: ConnectionOptions, max: number): pg.Pool {
-  const pool = new pg.Pool({ ...clientConfig(options), max, idleTimeoutMillis: 30_000 });
+  const onConnect = (client: pg.ClientBase) => limitSession(client, options.waitMs);
+  const pool = new pg.Pool({ ...clientConfig(options), max, idleTimeoutMillis: 30_000, onConnect });
   // Of a connection that nobody uses at the moment: the pool drops it, and makes another one when it is needed.
   pool.on('error', () => {});
   // Of one that is in use: its query is told too, and an event that nobody listens to would end the process.

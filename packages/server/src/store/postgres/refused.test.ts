@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import pg from 'pg';
-import { noPostgres, type PostgresServer, startPostgres } from '../../../test/helpers/postgres.ts';
+import { noPostgres, type SharedPostgres, sharedPostgres } from '../../../test/helpers/postgres.ts';
 import { RefusedError } from '../../domain/ports.ts';
 import { translateError } from './errors.ts';
 import { openPostgresStore } from './store.ts';
 
 describe('openPostgresStore(), on what can not be used', { skip: noPostgres }, () => {
-  let postgres: PostgresServer;
+  let postgres: SharedPostgres;
   before(async () => {
-    postgres = await startPostgres();
+    postgres = await sharedPostgres();
   });
-  after(() => postgres.stop());
 
   const administer = async (url: string, sql: string): Promise<void> => {
     const client = new pg.Client(url);

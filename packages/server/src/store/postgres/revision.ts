@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Subject } from '../../domain/memories/subject.ts';
-import type { CommitListener } from '../../domain/ports.ts';
+import { type CommitListener, RefusedError } from '../../domain/ports.ts';
 import { readNote } from './notes.ts';
-import { type ConnectionOptions, clientConfig, silentMs } from './pool.ts';
+import { type ConnectionOptions, clientConfig, limitSession, openPool, silentMs } from './pool.ts';
+import { pooledMessage } from './sessions.ts';
 
 /** On which channel commits are told. */
 export const channel = 'tenon';
@@ -20,12 +21,36 @@ const reconnectMs = 100;
 /** Of how many own transactions it is remembered that nobody knows what came of them. */
 const maxUnknown = 10_000;
 
+/**
+ * What time is measured with. The monotonic clock may stand still while the machine is suspended; the wall clock doesn't, but it can be
+ * set. So the one that says that more time has passed is believed.
+ */
+export interface Clocks {
+  monotonicMs(): number;
+  wallMs(): number;
+}
+
+const ownClocks: Clocks = { monotonicMs: () => performance.now(), wallMs: Date.now };
+
+/** What both clocks said. */
+type Moment = Readonly<Record<keyof Clocks, number>>;
+
+function momentOf({ monotonicMs, wallMs }: Clocks): Moment {
+  return { monotonicMs: monotonicMs(), wallMs: wallMs() };
+}
+
+function elapsedMs(clocks: Clocks, since: Moment): number {
+  return Math.max(clocks.monotonicMs() - since.monotonicMs, clocks.wallMs() - since.wallMs);
+}
+
 /** Tells whether anything may have been committed, by whatever node. */
 export interface RevisionWatch {
   /** See {@link Store.revision}. While the way by which commits are told is not known to be open, each call has another number. */
   current(): number;
   /** Whether that way is known to be open. */
   isTrusted(): boolean;
+  /** Why commits can't be heard of, where that is known. */
+  fault(): RefusedError | undefined;
   /** See {@link Store.onCommitted}. */
   onCommitted(listener: CommitListener): void;
   /**
@@ -50,16 +75,18 @@ export interface OwnTransaction {
 
 /**
  * Listens to what other nodes commit (https://www.postgresql.org/docs/current/sql-notify.html). Every notification comes in the
- * order of the commits; so does the ping that this node sends to itself: once one is back, all that was committed before it was
- * sent is known. When none comes back for a while, because the connection is gone or stands still, nothing is trusted.
+ * order of the commits; so does the ping that this node sends to itself over another connection: once one is back, all that was
+ * committed before it was sent is known. Another connection, because a pooler that mixes up sessions would return the ping and lose the
+ * notes. When no ping comes back for a while, because the connection is gone or stands still, nothing is trusted.
  *
  * @throws what `pg` throws when the first connection fails; none is tried for after that
  */
-export async function watchRevision(options: ConnectionOptions, now: () => number): Promise<RevisionWatch> {
+export async function watchRevision(options: ConnectionOptions, clocks: Clocks = ownClocks): Promise<RevisionWatch> {
+  const { monotonicMs } = clocks;
   const self = randomUUID();
   const pings = `${channel} ${self}`; // nobody else listens there
   let revision = 0;
-  let knownAt = Number.NEGATIVE_INFINITY;
+  let knownAt: Moment | undefined;
   let connection: Promise<void> | undefined;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -68,8 +95,18 @@ export async function watchRevision(options: ConnectionOptions, now: () => numbe
   let hasBegun = false;
   let isClosed = false;
   let pingNumber = 0;
-  let ping: { readonly text: string; readonly sentAt: number } | undefined;
-  let sendingOn: pg.Client | undefined;
+  let ping: { readonly text: string; readonly sentAt: Moment } | undefined;
+  let isSending = false;
+  let unansweredSince: number | undefined;
+  let fault: RefusedError | undefined;
+  const pinging = openPool({ ...options, waitMs: silentMs }, 1);
+  // A connection that doesn't listen hears nothing, unless it has another one's session.
+  pinging.on('connect', (other) => {
+    other.on('notification', () => {
+      fault = new RefusedError(pooledMessage);
+      knownAt = undefined;
+    });
+  });
 
   const listeners: CommitListener[] = [];
   const advance = (touched: readonly Subject[] | undefined): void => {
@@ -77,23 +114,31 @@ export async function watchRevision(options: ConnectionOptions, now: () => numbe
     for (const listener of listeners) listener(touched);
   };
   const sendPing = (to: pg.Client): void => {
-    if (sendingOn === to || (ping !== undefined && now() - ping.sentAt < trustedMs)) return;
-    sendingOn = to;
+    if (unansweredSince !== undefined && monotonicMs() - unansweredSince > silentMs) {
+      lose(to);
+      return;
+    }
+    if (isSending || (ping !== undefined && elapsedMs(clocks, ping.sentAt) < trustedMs)) return;
+    isSending = true;
     const text = String(++pingNumber);
-    ping = { text, sentAt: now() };
-    const sent = to.query('select pg_notify($1, $2)', [pings, text]);
-    sent.then(
-      () => {
-        if (sendingOn === to) sendingOn = undefined;
-      },
-      () => lose(to),
+    ping = { text, sentAt: momentOf(clocks) };
+    unansweredSince ??= monotonicMs();
+    // A ping changes nothing, so it need not reach the disk.
+    const sent = pinging.query(
+      `begin; set local synchronous_commit = off; select pg_notify('${pings}', '${text}'); commit`,
     );
+    sent
+      .catch(() => {}) // it doesn't come back, then
+      .finally(() => {
+        isSending = false;
+      });
   };
   const lose = (lost: pg.Client): void => {
     if (client !== lost) return;
     client = undefined;
     ping = undefined;
-    knownAt = Number.NEGATIVE_INFINITY;
+    unansweredSince = undefined;
+    knownAt = undefined;
     clearInterval(timer);
     lost.end().catch(() => {});
     if (isClosed || !hasBegun) return;
@@ -118,12 +163,12 @@ export async function watchRevision(options: ConnectionOptions, now: () => numbe
       } else if (ping !== undefined && payload === ping.text) {
         knownAt = ping.sentAt;
         ping = undefined;
+        unansweredSince = undefined;
       }
     });
     try {
       await fresh.connect();
-      // A ping changes nothing, so it need not reach the disk.
-      await fresh.query('set synchronous_commit = off');
+      await limitSession(fresh, silentMs);
       await fresh.query(`listen ${channel}; listen "${pings}"`);
       if (client !== fresh) throw new Error('Connection terminated');
     } catch (error) {
@@ -137,10 +182,16 @@ export async function watchRevision(options: ConnectionOptions, now: () => numbe
     sendPing(fresh);
   };
   connection = connect();
-  await connection;
-  const isTrusted = (): boolean => now() - knownAt <= trustedMs;
+  try {
+    await connection;
+  } catch (error) {
+    await pinging.end();
+    throw error;
+  }
+  const isTrusted = (): boolean => knownAt !== undefined && elapsedMs(clocks, knownAt) <= trustedMs;
   return {
     isTrusted,
+    fault: () => fault,
     onCommitted(listener) {
       listeners.push(listener);
     },
@@ -173,7 +224,7 @@ export async function watchRevision(options: ConnectionOptions, now: () => numbe
       await connection;
       const last = client;
       client = undefined;
-      await last?.end();
+      await Promise.all([last?.end(), pinging.end()]);
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Subject } from '../../domain/memories/subject.ts';
 import { watchTouched } from '../../domain/memories/touched.ts';
 import type { Clock, Store, Transaction } from '../../domain/ports.ts';
 import { RefusedError, UnavailableError } from '../../domain/ports.ts';
+import { createFairSemaphore, type FairSemaphore } from '../fair-semaphore.ts';
 import { checkRows } from '../kysely/check.ts';
 import { frozenError, isFrozenSql } from '../kysely/freeze.ts';
 import { type LockedTransaction, migrate } from '../kysely/migrate.ts';
@@ -12,7 +13,6 @@ import { migrations } from '../kysely/migrations/all.ts';
 import { queries, transaction } from '../kysely/queries.ts';
 import type { Database } from '../kysely/schema.ts';
 import { sizesOf } from '../kysely/sizes.ts';
-import { createTurns, type Turns } from '../turns.ts';
 import { columnTypes } from './column-types.ts';
 import { poolDialect } from './dialect.ts';
 import { isOvertaken, translateError } from './errors.ts';
@@ -20,6 +20,7 @@ import { estimateRows, factsOf } from './facts.ts';
 import { writeNotes } from './notes.ts';
 import { type ConnectionOptions, createSockets, openPool, silentMs } from './pool.ts';
 import { channel, type RevisionWatch, watchRevision } from './revision.ts';
+import { demandSessions } from './sessions.ts';
 
 export interface PostgresStoreOptions {
   /** `postgresql://user:password@host:port/database`, as https://www.postgresql.org/docs/current/libpq-connect.html has it. */
@@ -49,11 +50,20 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await Promise.all([readers.end(), writers.end()]);
   };
   try {
+    await demandSessions({ ...connection, connectMs: Math.min(waitMs, silentMs) });
     await migrateDatabase(connection, clock);
-    const watch = await watchRevision(connection, () => performance.now());
+    const watch = await watchRevision(connection);
     const readDb = new Kysely<Database>({ dialect: poolDialect(readers) });
     const writeDb = new Kysely<Database>({ dialect: poolDialect(writers) });
-    return createStore({ readDb, writeDb, watch, waitMs, overtaken: createTurns(), endPools });
+    return createStore({
+      readDb,
+      writeDb,
+      watch,
+      waitMs,
+      writing: createFairSemaphore(connections),
+      overtaken: createFairSemaphore(),
+      endPools,
+    });
   } catch (error) {
     await endPools();
     throw translateError(error);
@@ -92,8 +102,10 @@ interface Parts {
   readonly writeDb: Kysely<Database>;
   readonly watch: RevisionWatch;
   readonly waitMs: number;
-  /** Whose turn it is, of the works that were overtaken. */
-  readonly overtaken: Turns;
+  /** As many places as there are connections to write: what waits for one takes turns, which the pool's own queue does not. */
+  readonly writing: FairSemaphore;
+  /** Serialises the retries of works that were overtaken. */
+  readonly overtaken: FairSemaphore;
   endPools(): Promise<void>;
 }
 
@@ -102,11 +114,13 @@ function createStore({ readDb, endPools, ...parts }: Parts): Store {
   const current = new AsyncLocalStorage<{ open: boolean }>();
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
-  const write = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+  const run = async <T>(isolation: Isolation, work: (tx: Transaction) => Promise<T>): Promise<T> => {
     const scope = { open: true };
     const own = watch.begin();
     try {
-      const { result, touched } = await current.run(scope, () => runTransaction({ ...parts, by: own.name }, work));
+      const { result, touched } = await current.run(scope, () =>
+        runTransaction({ ...parts, by: own.name, isolation }, work),
+      );
       own.committed(touched);
       return result;
     } catch (error) {
@@ -118,20 +132,22 @@ function createStore({ readDb, endPools, ...parts }: Parts): Store {
       scope.open = false;
     }
   };
+  const write = async <T>(isolation: Isolation, work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    if (current.getStore()?.open)
+      throw new Error('Cannot begin a transaction inside another one: it would wait for it');
+    if (closing !== undefined) throw new Error('The store is closed');
+    const done = run(isolation, work);
+    running.add(done);
+    try {
+      return await done;
+    } finally {
+      running.delete(done);
+    }
+  };
   return {
     read: queries(readDb),
-    async write(work) {
-      if (current.getStore()?.open)
-        throw new Error('Cannot begin a transaction inside another one: it would wait for it');
-      if (closing !== undefined) throw new Error('The store is closed');
-      const done = write(work);
-      running.add(done);
-      try {
-        return await done;
-      } finally {
-        running.delete(done);
-      }
-    },
+    write: (work) => write('serializable', work),
+    writeLocking: (work) => write('read committed', work),
     revision: () => watch.current(),
     onCommitted: (listener) => watch.onCommitted(listener),
     isRevisionTrusted: () => watch.isTrusted(),
@@ -139,7 +155,14 @@ function createStore({ readDb, endPools, ...parts }: Parts): Store {
     facts: () => factsOf(readDb),
     sizes: () => sizesOf(readDb, estimateRows(readDb)),
     async ping() {
+      const fault = watch.fault();
+      if (fault !== undefined) throw fault;
       await sql`select 1`.execute(readDb);
+    },
+    async pingWrite() {
+      const setting = sql<{ value: string }>`select current_setting('transaction_read_only') as value`;
+      const { rows } = await setting.execute(parts.writeDb);
+      if (rows[0]?.value === 'on') throw new UnavailableError('PostgreSQL takes no changes: it is read-only');
     },
     close() {
       closing ??= (async () => {
@@ -149,6 +172,15 @@ function createStore({ readDb, endPools, ...parts }: Parts): Store {
       return closing;
     },
   };
+}
+
+type Isolation = 'serializable' | 'read committed';
+
+/** How a transaction is run. */
+interface Run extends Omit<Parts, 'readDb' | 'watch' | 'endPools'> {
+  /** Names the transaction in what other nodes hear of it. */
+  readonly by: string;
+  readonly isolation: Isolation;
 }
 
 interface Done<T> {
@@ -161,14 +193,21 @@ interface Done<T> {
  * more of them ran at once, the more often they would overtake one another.
  */
 async function runTransaction<T>(
-  { writeDb, by, waitMs, overtaken }: Omit<Parts, 'readDb' | 'watch' | 'endPools'> & { readonly by: string },
+  { waitMs, writing, overtaken, ...how }: Run,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<Done<T>> {
   const endsAt = performance.now() + waitMs;
-  const run = () => runOnce(writeDb, by, work);
+  const run = async () => {
+    await writing.acquire(Math.max(0, endsAt - performance.now()));
+    try {
+      return await runOnce(how, work);
+    } finally {
+      writing.release();
+    }
+  };
   const first = await unlessOvertaken(run);
   if (first !== undefined) return first;
-  await overtaken.take(Math.max(0, endsAt - performance.now()));
+  await overtaken.acquire(Math.max(0, endsAt - performance.now()));
   try {
     for (let pauseMs = 1; performance.now() < endsAt; pauseMs = Math.min(pauseMs * 2, 50)) {
       const done = await unlessOvertaken(run);
@@ -177,7 +216,7 @@ async function runTransaction<T>(
     }
     return await run();
   } finally {
-    overtaken.end();
+    overtaken.release();
   }
 }
 
@@ -192,13 +231,12 @@ async function unlessOvertaken<T>(run: () => Promise<Done<T>>): Promise<Done<T> 
 }
 
 async function runOnce<T>(
-  writeDb: Kysely<Database>,
-  by: string,
+  { writeDb, by, isolation }: Pick<Run, 'writeDb' | 'by' | 'isolation'>,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<Done<T>> {
   return writeDb
     .transaction()
-    .setIsolationLevel('serializable')
+    .setIsolationLevel(isolation)
     .execute(async (db) => {
       const watched = watchTouched(transaction(db));
       const result = await work(watched.tx);

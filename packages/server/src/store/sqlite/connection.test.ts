@@ -40,4 +40,29 @@ describe('createConnection()', () => {
     ]);
     assert.deepEqual((await run('delete from t where id = ? returning n', 'a')).rows, [{ n: 2 }]);
   });
+
+  it('gives other work its turn between statements that take long', async () => {
+    const slow = new DatabaseSync(':memory:');
+    const order: string[] = [];
+    slow.function('work', (ms) => {
+      for (const endsAt = performance.now() + Number(ms); performance.now() < endsAt; );
+      order.push('statement');
+      return 0;
+    });
+    const turns = createConnection(slow, 0);
+    let isDone = false;
+    const others = (): void => {
+      order.push('others');
+      if (!isDone) setImmediate(others);
+    };
+    setImmediate(others);
+    for (let at = 0; at < 6; at++) await turns.executeQuery(CompiledQuery.raw('select work(15)'));
+    isDone = true;
+    assert.deepEqual(
+      order.filter((what, at) => what === 'statement' && order[at + 1] === 'statement'),
+      [],
+      order.join(),
+    );
+    assert.equal(order.filter((what) => what === 'statement').length, 6);
+  });
 });

@@ -24,7 +24,7 @@ export class DatabaseCopyError extends Error {
 
 /**
  * Writes a copy of a database as it is at one moment, whoever writes to it meanwhile, and looks through it. What concerns the
- * running server alone is left out: leases, processes, and bytes that no version names.
+ * running server alone is left out: leases, processes, bytes that no version names, and generations.
  *
  * @param file the database, which may be in use
  * @param copy a file that isn't there yet
@@ -42,8 +42,9 @@ export function copyDatabase(file: string, copy: string): DatabaseCopy {
     database.exec(`
       delete from leases;
       delete from processes;
+      delete from blob_deletions;
       delete from blobs where not exists (select 1 from versions where content_address = address);
-      update blobs set state = 'present', epoch = 'restored', lease_until_ms = 0, unused_since_ms = null;
+      update blobs set state = 'present', generation = '', lease_until_ms = 0, unused_since_ms = null;
     `);
     return describe(database);
   } finally {

@@ -7,7 +7,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { createTurns } from '../turns.ts';
+import { createFairSemaphore } from '../fair-semaphore.ts';
 import { createConnection } from './connection.ts';
 import { whenFree } from './patience.ts';
 
@@ -25,10 +25,10 @@ export interface NodeSqliteDialectOptions {
  * (https://www.sqlite.org/lang_transaction.html).
  */
 export function writingDialect(options: NodeSqliteDialectOptions): Dialect {
-  const turns = createTurns();
+  const semaphore = createFairSemaphore();
   return dialect(options, {
-    take: () => turns.take(options.waitMs),
-    end: () => turns.end(),
+    acquire: () => semaphore.acquire(options.waitMs),
+    release: () => semaphore.release(),
   });
 }
 
@@ -45,8 +45,8 @@ class NodeSqliteAdapter extends SqliteAdapter {
 }
 
 interface Exclusive {
-  take(): Promise<void>;
-  end(): void;
+  acquire(): Promise<void>;
+  release(): void;
 }
 
 function dialect(options: NodeSqliteDialectOptions, exclusive: Exclusive | undefined): Dialect {
@@ -63,11 +63,11 @@ function createDriver({ database, waitMs }: NodeSqliteDialectOptions, exclusive:
   return {
     async init() {},
     async acquireConnection() {
-      await exclusive?.take();
+      await exclusive?.acquire();
       return connection;
     },
     async releaseConnection() {
-      exclusive?.end();
+      exclusive?.release();
     },
     async beginTransaction() {
       if (exclusive === undefined) throw new Error('Cannot begin a transaction on the connection that only reads');

@@ -68,6 +68,7 @@ async function createStore({ writeDb, writer, reader, file, waitMs }: Parts): Pr
   const commits = await whenFree(() => readCommits(reader, file), waitMs);
   const current = new AsyncLocalStorage<{ open: boolean }>();
   let closing: Promise<void> | undefined;
+  let writing: Promise<void> | undefined;
   // Asked once in a turn of the event loop. What arrives in a turn was sent before it began, so nobody who knows of another
   // process's commit is answered from before it; this store's own commits are forgotten about at once.
   let knownRevision: number | undefined;
@@ -75,19 +76,22 @@ async function createStore({ writeDb, writer, reader, file, waitMs }: Parts): Pr
     knownRevision = undefined;
   };
 
+  const write: Store['write'] = async (work) => {
+    if (current.getStore()?.open)
+      throw new Error('Cannot begin a transaction inside another one: it would wait for it');
+    const scope = { open: true };
+    try {
+      return await current.run(scope, () => runTransaction(writeDb, work));
+    } finally {
+      scope.open = false;
+      forgetRevision();
+    }
+  };
+
   return {
     read,
-    async write(work) {
-      if (current.getStore()?.open)
-        throw new Error('Cannot begin a transaction inside another one: it would wait for it');
-      const scope = { open: true };
-      try {
-        return await current.run(scope, () => runTransaction(writeDb, work));
-      } finally {
-        scope.open = false;
-        forgetRevision();
-      }
-    },
+    write,
+    writeLocking: write, // a transaction has the whole file locked
     revision() {
       if (knownRevision !== undefined) return knownRevision;
       try {
@@ -108,6 +112,14 @@ async function createStore({ writeDb, writer, reader, file, waitMs }: Parts): Pr
     async ping() {
       await whenFree(commits.version, waitMs);
     },
+    pingWrite() {
+      // One at a time, however many callers have given up on it: a long transaction may hold it up.
+      writing ??= probe(writeDb).finally(() => {
+        writing = undefined;
+        forgetRevision();
+      });
+      return writing;
+    },
     close() {
       closing ??= close({ writeDb, writer, reader }, commits);
       return closing;
@@ -127,6 +139,11 @@ async function runTransaction<T>(writeDb: Kysely<Database>, work: (tx: Transacti
     }
     return result;
   });
+}
+
+/** Commits a change that touches nothing. */
+async function probe(writeDb: Kysely<Database>): Promise<void> {
+  await writeDb.transaction().execute((db) => noteCommit(db, []));
 }
 
 /** How many rows this connection has changed so far: https://www.sqlite.org/lang_corefunc.html#total_changes */

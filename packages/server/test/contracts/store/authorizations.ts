@@ -62,8 +62,9 @@ export function authorizationsContract(backend: Backend): void {
       const [user, rival] = [await records().user(), await records().user()];
       const [approved, denied] = [await records().deviceGrant(), await records().deviceGrant()];
       const other = await records().deviceGrant();
-      const approve = { status: 'approved', userId: user.id, scopes: ['read'] } as const;
-      const approveToo = { status: 'approved', userId: rival.id, scopes: ['manage'] } as const;
+      const sessionId = newId('session');
+      const approve = { status: 'approved', userId: user.id, sessionId, scopes: ['read'] } as const;
+      const approveToo = { status: 'approved', userId: rival.id, sessionId, scopes: ['manage'] } as const;
       await store.it.write((tx) => tx.settleDeviceGrant(approved.id, approve));
       await store.it.write((tx) => tx.settleDeviceGrant(denied.id, { status: 'denied' }));
       for (const { id } of [approved, denied]) {
@@ -90,7 +91,8 @@ export function authorizationsContract(backend: Backend): void {
 
     it('refuses the approval of a user who is not there', async () => {
       const { id } = await records().deviceGrant();
-      const approve = { status: 'approved', userId: newId('user'), scopes: ['read'] } as const;
+      const ids = { userId: newId('user'), sessionId: newId('session') };
+      const approve = { status: 'approved', ...ids, scopes: ['read'] } as const;
       await assert.rejects(store.it.write((tx) => tx.settleDeviceGrant(id, approve)));
     });
   });

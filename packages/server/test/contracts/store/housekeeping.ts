@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { blobKey } from '../../../src/domain/housekeeping/blob-key.ts';
 import type { BlobRecord } from '../../../src/domain/housekeeping/ports.ts';
-import { addressOf, createRecords, someTimeMs } from '../../helpers/records.ts';
+import { addressOf, createRecords, someTimeMs, versionRecord } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 
 /** Rows for bytes, and leases. */
@@ -12,12 +13,13 @@ export function housekeepingContract(backend: Backend): void {
     let made = 0;
     const someAddress = () => addressOf(`bytes ${made++}`);
     const hold = (fields: Partial<BlobRecord> & Pick<BlobRecord, 'address'>) =>
-      store.it.write((tx) => tx.holdBlob({ size: 8, epoch: 'first', leaseUntilMs: someTimeMs + 10, ...fields }));
-    const keep = (address: BlobRecord['address'], epoch: string) => store.it.write((tx) => tx.keepBlob(address, epoch));
+      store.it.write((tx) => tx.holdBlob({ size: 8, generation: 'first', leaseUntilMs: someTimeMs + 10, ...fields }));
+    const keep = (address: BlobRecord['address'], generation: string) =>
+      store.it.write((tx) => tx.keepBlob(address, generation));
     const note = (addresses: BlobRecord['address'][], nowMs: number) =>
-      store.it.write((tx) => tx.noteUnused(addresses, nowMs));
-    const condemn = (unusedSinceMs: number, nowMs = someTimeMs + 100, limit = 100) =>
-      store.it.write((tx) => tx.condemnBlobs({ unusedSinceMs, nowMs, limit }));
+      store.it.writeLocking((tx) => tx.noteUnused(addresses, nowMs));
+    const mark = (unusedSinceMs: number, nowMs = someTimeMs + 100, limit = 100) =>
+      store.it.writeLocking((tx) => tx.markForDeletion({ unusedSinceMs, nowMs, limit }));
     const row = (address: BlobRecord['address']) => store.it.read.blob(address);
 
     it('are pending when they are held first, and present when they are kept', async () => {
@@ -28,7 +30,7 @@ export function housekeepingContract(backend: Backend): void {
         address,
         size: 67_108_864,
         state: 'pending',
-        epoch: 'first',
+        generation: 'first',
         leaseUntilMs: someTimeMs + 10,
         unusedSinceMs: null,
       };
@@ -41,11 +43,11 @@ export function housekeepingContract(backend: Backend): void {
       assert.equal(await keep(someAddress(), 'first'), false);
     });
 
-    it('stay in their epoch, and are held for as long as anybody holds them', async () => {
+    it('stay in their generation, and are held for as long as anybody holds them', async () => {
       const address = someAddress();
       await hold({ address });
-      assert.equal(await hold({ address, epoch: 'second', leaseUntilMs: someTimeMs + 20 }), 'first');
-      assert.equal(await hold({ address, epoch: 'third', leaseUntilMs: someTimeMs }), 'first');
+      assert.equal(await hold({ address, generation: 'second', leaseUntilMs: someTimeMs + 20 }), 'first');
+      assert.equal(await hold({ address, generation: 'third', leaseUntilMs: someTimeMs }), 'first');
       assert.equal((await row(address))?.leaseUntilMs, someTimeMs + 20);
     });
 
@@ -67,97 +69,92 @@ export function housekeepingContract(backend: Backend): void {
       const isNamed = (await store.it.read.blobs({ limit: 1000 })).filter((blob) => all.includes(blob.address));
       assert.deepEqual(new Map(isNamed.map((blob) => [blob.address, blob.isNamed])).get(named), true);
       assert.equal(isNamed.filter((blob) => blob.isNamed).length, 1);
-      await condemn(someTimeMs + 10);
+      await mark(someTimeMs + 10);
     });
 
-    it('are condemned after their time alone, dropped once, and come back in another epoch', async () => {
+    it('are marked for deletion after their time alone, once, and come back in another generation', async () => {
       const address = someAddress();
       await hold({ address, leaseUntilMs: 0 });
       await note([address], someTimeMs);
-      assert.deepEqual(await condemn(someTimeMs - 1), []);
-      assert.equal(await store.it.write((tx) => tx.dropBlob(address)), false, 'not before');
-      const [condemned] = await condemn(someTimeMs);
-      assert.deepEqual([condemned?.address, condemned?.state], [address, 'deleting']);
-      assert.deepEqual(await condemn(someTimeMs), []);
-      const isAmong = (rows: BlobRecord[]) => rows.some((blob) => blob.address === address);
-      assert.ok(isAmong(await store.it.read.blobsBeingDeleted({ limit: 1000 })));
+      assert.deepEqual(await mark(someTimeMs - 1), []);
+      const due = { unusedSinceMs: someTimeMs, nowMs: someTimeMs + 100 };
+      const before = await store.it.read.countDueBlobs(due);
+      const deletion = { address, generation: 'first', size: 8 };
+      assert.deepEqual(await mark(someTimeMs), [deletion]);
+      assert.deepEqual(await mark(someTimeMs), []);
+      assert.equal(await store.it.read.countDueBlobs(due), before - 1);
+      assert.ok((await store.it.read.blobDeletions(1000)).some((found) => found.address === address));
       assert.equal(await keep(address, 'first'), false, 'too late');
-      assert.equal(await store.it.write((tx) => tx.dropBlob(address)), true);
-      assert.equal(await store.it.write((tx) => tx.dropBlob(address)), false);
       assert.equal(await row(address), undefined);
-      assert.equal(await hold({ address, epoch: 'second' }), 'second');
-    });
 
-    it('are taken back from being deleted, into another epoch', async () => {
-      const address = someAddress();
-      await hold({ address, leaseUntilMs: 0 });
-      await note([address], someTimeMs);
-      await condemn(someTimeMs);
-      assert.equal(await hold({ address, epoch: 'second', size: 9, leaseUntilMs: someTimeMs + 5 }), 'second');
-      assert.deepEqual(await row(address), {
-        address,
-        size: 9,
-        state: 'pending',
-        epoch: 'second',
-        leaseUntilMs: someTimeMs + 5,
-        unusedSinceMs: null,
-      });
-      assert.equal(await store.it.write((tx) => tx.dropBlob(address)), false);
+      assert.equal(await hold({ address, generation: 'second', size: 9 }), 'second', 'before the object is deleted');
       assert.equal(await keep(address, 'first'), false);
       assert.equal(await keep(address, 'second'), true);
+      const ids = [deletion, { address, generation: 'second' }, { address, generation: 'third' }];
+      assert.deepEqual(await store.it.read.knownBlobs(ids), ids.slice(0, 2).map(blobKey));
+      await store.it.writeLocking((tx) => tx.deleteBlobDeletions([deletion]));
+      assert.deepEqual(await store.it.read.knownBlobs(ids), ids.slice(1, 2).map(blobKey));
+      assert.deepEqual(await store.it.read.knownBlobs([]), []);
+      assert.equal((await row(address))?.generation, 'second');
     });
 
-    it('are not condemned while they are held again, though they were unused before', async () => {
+    it('may be marked for deletion once more after they arrived late', async () => {
+      const address = someAddress();
+      for (const size of [5, 6])
+        await store.it.write((tx) => tx.putBlobDeletion({ address, generation: 'late', size }));
+      const found = (await store.it.read.blobDeletions(1000)).filter((deletion) => deletion.address === address);
+      assert.deepEqual(found, [{ address, generation: 'late', size: 5 }]);
+      await store.it.writeLocking((tx) => tx.deleteBlobDeletions(found));
+    });
+
+    it('are not marked for deletion while they are held again, though they were unused before', async () => {
       const address = someAddress();
       await hold({ address, leaseUntilMs: 0 });
       await note([address], someTimeMs);
       await hold({ address, leaseUntilMs: someTimeMs + 50 });
-      assert.deepEqual(await condemn(someTimeMs, someTimeMs + 49), []);
-      assert.equal((await condemn(someTimeMs, someTimeMs + 50)).length, 1);
+      assert.deepEqual(await mark(someTimeMs, someTimeMs + 49), []);
+      assert.equal((await mark(someTimeMs, someTimeMs + 50)).length, 1);
     });
 
-    it('are neither condemned nor dropped while a version names them, whatever their rows say', async () => {
+    it('are not marked for deletion while a version names them, whatever their rows say', async () => {
       const { key } = await records().stage();
-      const [noted, doomed] = [someAddress(), someAddress()];
-      for (const address of [noted, doomed]) await hold({ address, leaseUntilMs: 0 });
-      await note([doomed], someTimeMs);
-      await condemn(someTimeMs);
+      const noted = someAddress();
+      await hold({ address: noted, leaseUntilMs: 0 });
       await note([noted], someTimeMs);
       await records().version(key('noted'), { contentAddress: noted });
-      await records().version(key('doomed'), { contentAddress: doomed });
-      assert.deepEqual(await condemn(someTimeMs), []);
-      assert.equal(await store.it.write((tx) => tx.dropBlob(doomed)), false);
-      assert.equal((await row(doomed))?.state, 'present', 'and are taken back');
-      assert.equal(await store.it.read.isContentNamed(doomed), true);
+      assert.deepEqual(await mark(someTimeMs), []);
+      assert.equal((await row(noted))?.generation, 'first');
+      assert.equal(await store.it.read.isContentNamed(noted), true);
       assert.equal(await store.it.read.isContentNamed(someAddress()), false);
     });
 
-    it('are condemned a few at a time', async () => {
+    it('are marked for deletion a few at a time', async () => {
       const addresses = [someAddress(), someAddress(), someAddress()];
       for (const address of addresses) await hold({ address, leaseUntilMs: 0 });
       await note(addresses, someTimeMs);
-      assert.equal((await condemn(someTimeMs, someTimeMs, 2)).length, 2);
-      assert.equal((await condemn(someTimeMs, someTimeMs, 2)).length, 1);
+      assert.equal((await mark(someTimeMs, someTimeMs, 2)).length, 2);
+      assert.equal((await mark(someTimeMs, someTimeMs, 2)).length, 1);
     });
 
-    it('are adopted where they are not known, and stay as they are where they are', async () => {
-      const [known, unknown] = [someAddress(), someAddress()];
-      await hold({ address: known });
-      const found = [known, unknown].map((address) => ({ address, size: 5, epoch: 'adopted' }));
-      await store.it.write((tx) => tx.adoptBlobs(found));
-      await store.it.write((tx) => tx.adoptBlobs([]));
-      assert.equal((await row(known))?.epoch, 'first');
-      assert.deepEqual(await row(unknown), {
-        address: unknown,
-        size: 5,
-        state: 'present',
-        epoch: 'adopted',
-        leaseUntilMs: 0,
-        unusedSinceMs: null,
+    it('are waited for by who marks them, while a publish is about to name them', async () => {
+      const { key } = await records().stage();
+      const address = someAddress();
+      await hold({ address, leaseUntilMs: 0 });
+      await note([address], someTimeMs);
+      const { promise: isKept, resolve: kept } = Promise.withResolvers<void>();
+      const { promise: goOn, resolve } = Promise.withResolvers<void>();
+      const publishing = store.it.write(async (tx) => {
+        assert.equal(await tx.keepBlob(address, 'first'), true);
+        kept();
+        await goOn;
+        await tx.insertVersion(versionRecord(key('named'), { contentAddress: address }));
       });
-      const asked = [known, someAddress(), unknown];
-      assert.deepEqual((await store.it.read.knownBlobs(asked)).sort(), [known, unknown].sort());
-      assert.deepEqual(await store.it.read.knownBlobs([]), []);
+      await isKept;
+      const marking = mark(someTimeMs);
+      setTimeout(resolve, 50);
+      assert.deepEqual(await marking, []);
+      await publishing;
+      assert.equal((await row(address))?.state, 'present');
     });
 
     it('are listed by address in code-unit order, in pages, and so is what versions name', async () => {
@@ -181,7 +178,7 @@ export function housekeepingContract(backend: Backend): void {
         named.map(({ address }) => address).sort(),
       );
       const shared = named.find(({ address }) => address === addressOf('shared'));
-      assert.deepEqual(shared, { address: addressOf('shared'), versions: 2, minSize: 3, maxSize: 4 });
+      assert.deepEqual(shared, { address: addressOf('shared'), generation: null, versions: 2, minSize: 3, maxSize: 4 });
       const [next] = await store.it.read.namedContents({ after: named[0]?.address, limit: 1 });
       assert.equal(next?.address, named[1]?.address);
     });
@@ -206,11 +203,19 @@ export function housekeepingContract(backend: Backend): void {
       assert.deepEqual(await holders(someTimeMs + 1), ['b']);
       assert.deepEqual(await store.it.read.leaseHolders('collect', 0), []);
       await store.it.write((tx) => tx.deleteEndedLeases('backup', someTimeMs + 1));
-      assert.deepEqual(await holders(0), ['b']);
+      assert.deepEqual(await holders(someTimeMs), ['b']);
       await store.it.write((tx) => tx.deleteLease({ kind: 'collect', holder: 'b' }));
-      assert.deepEqual(await holders(0), ['b']);
+      assert.deepEqual(await holders(someTimeMs), ['b']);
       await store.it.write((tx) => tx.deleteLease({ kind: 'backup', holder: 'b' }));
-      assert.deepEqual(await holders(0), []);
+      assert.deepEqual(await holders(someTimeMs), []);
+    });
+
+    it('hold nothing when a clock that was ahead has put their end a year away', async () => {
+      await put('ahead', someTimeMs + 365 * 24 * 60 * 60 * 1000);
+      assert.deepEqual(await holders(someTimeMs), []);
+      await put('ahead', someTimeMs + 60 * 60 * 1000);
+      assert.deepEqual(await holders(someTimeMs), ['ahead']);
+      await store.it.write((tx) => tx.deleteLease({ kind: 'backup', holder: 'ahead' }));
     });
   });
 }

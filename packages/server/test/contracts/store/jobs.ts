@@ -30,7 +30,7 @@ export const jobs = {
     const outcomes = await together(times, () =>
       store.write(async (tx) => {
         const invitation = await tx.invitation(invitationId);
-        if (invitation?.status !== 'pending') return false;
+        if (invitation?.status !== 'pending' || invitation.guestId === null) return false;
         const user = { id: newId('user'), name: 'Invited', email: null, createdAtMs: someTimeMs, deletedAtMs: null };
         await tx.insertUser(user);
         await tx.settleInvitation(invitationId, 'accepted', someTimeMs);

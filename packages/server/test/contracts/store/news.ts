@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AppId, newId } from '@tenon/protocol';
 import { beforeAllNews } from '../../../src/domain/news/ports.ts';
-import { createRecords, someTimeMs } from '../../helpers/records.ts';
+import { createRecords, putBinding, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 
 const fields = { mark: 'aa', atMs: someTimeMs, keep: 100 };
@@ -125,7 +125,7 @@ export function newsContract(backend: Backend): void {
       // A claim that binds nothing is in no list.
       const idle = { extensionPointId: otherPoint.id, userId: ada.id, name: 'idle' };
       await records.version(idle);
-      await store.it.write((tx) => tx.putBinding({ ...idle, guestId: one.id, versionId: null, updatedAtMs: 1 }));
+      await store.it.write((tx) => putBinding(tx, { ...idle, guestId: one.id, versionId: null, updatedAtMs: 1 }));
 
       const listed = async (of: Parameters<typeof store.it.read.boundLists>[0]) =>
         (await store.it.read.boundLists(of))

@@ -7,6 +7,7 @@ import {
   newId,
   type SessionId,
   type TokenId,
+  type UserId,
 } from '@tenon/protocol';
 import { createRecords, someHash, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
@@ -101,6 +102,8 @@ export function recordsContract(backend: Backend): void {
       const member = { appId: app.id, userId: other.id, role: 'owner', createdAtMs: someTimeMs };
       assert.deepEqual(await store.it.read.member(app.id, other.id), member);
       assert.equal(await store.it.read.countOwners(app.id), 2);
+      const inTeams = [owner, other, stranger].map(({ id }) => store.it.read.isMemberOfAny(id));
+      assert.deepEqual(await Promise.all(inTeams), [true, true, false]);
       assert.equal(await store.it.read.member(app.id, stranger.id), undefined);
       const members = await store.it.read.members(app.id, {});
       assert.deepEqual(
@@ -252,6 +255,59 @@ export function recordsContract(backend: Backend): void {
       );
     });
 
+    it('lists the invitations to the team of an application, and those of guests apart', async () => {
+      const { app, guest, owner } = await records().stage();
+      const elsewhere = await records().stage();
+      const toTeam = { guestId: null, role: 'admin' } as const;
+      await records().invitation(elsewhere.guest, elsewhere.owner, toTeam);
+      const ofGuest = await records().invitation(guest, owner);
+      const first = await records().invitation(guest, owner, toTeam);
+      const second = await records().invitation(guest, owner, { ...toTeam, status: 'revoked', settledAtMs: 7 });
+      assert.deepEqual(await store.it.read.invitation(first.id), first);
+      const inviterName = 'Owner';
+      assert.deepEqual(await store.it.read.teamInvitations(app.id, {}), [
+        { ...first, inviterName },
+        { ...second, inviterName },
+      ]);
+      assert.deepEqual(
+        (await store.it.read.invitations(app.id, {})).map(({ id }) => id),
+        [ofGuest.id],
+      );
+      await demandPages(
+        (page) => store.it.read.teamInvitations(app.id, page),
+        ({ id }) => id,
+      );
+      for (const target of [{ role: null, guestId: null }, { role: 'viewer' } as const]) {
+        await assert.rejects(records().invitation(guest, owner, target), 'a guest or a role, and not both');
+      }
+    });
+
+    it('knows what a user invited to an application that is pending, and revokes many at once', async () => {
+      const { app, guest, owner, publisher } = await records().stage();
+      const elsewhere = await records().stage();
+      const pending = [
+        await records().invitation(guest, owner),
+        await records().invitation(guest, owner, { guestId: null, role: 'viewer' }),
+      ];
+      await records().invitation(guest, publisher);
+      await records().invitation(elsewhere.guest, owner);
+      const declined = await records().invitation(guest, owner, { status: 'declined', settledAtMs: 5 });
+      const found = () => store.it.read.pendingInvitationsBy(owner.id, app.id);
+      assert.deepEqual(await found(), [
+        { ...pending[0], guestKey: guest.guestKey },
+        { ...pending[1], guestKey: null },
+      ]);
+      const others = Array.from({ length: 500 }, () => newId('invitation'));
+      const ids = [...others, declined.id, ...pending.map(({ id }) => id)];
+      await store.it.write((tx) => tx.revokeInvitations(ids, 9));
+      assert.deepEqual(await found(), []);
+      for (const invitation of pending) {
+        const revoked = { ...invitation, status: 'revoked', settledAtMs: 9 };
+        assert.deepEqual(await store.it.read.invitation(invitation.id), revoked);
+      }
+      assert.deepEqual(await store.it.read.invitation(declined.id), declined);
+    });
+
     it('finds tokens by hash and by id, lists a user’s, and forgets deleted ones', async () => {
       const { app, owner } = await records().stage();
       await records().token(await records().user());
@@ -297,29 +353,51 @@ export function recordsContract(backend: Backend): void {
       const doomedKey = await records().apiKey(owner);
       const kept = [ofPages, await records().token(other)];
       const keptKey = await records().apiKey(other);
-      const [doomedCode, keptCode] = [
-        await records().authorizationCode(owner),
-        await records().authorizationCode(other),
-      ];
-      const approvals = [];
-      for (const { id: userId } of [owner, other]) {
-        const grant = await records().deviceGrant();
-        const approval = { status: 'approved', userId, scopes: ['read'] } as const;
-        await store.it.write((tx) => tx.settleDeviceGrant(grant.id, approval));
-        approvals.push(grant.deviceCodeHash);
-      }
       await store.it.write((tx) => tx.deleteTokensAndKeysOf(owner.id));
-      assert.equal(await store.it.read.authorizationCodeByHash(doomedCode.codeHash), undefined);
-      assert.deepEqual(await store.it.read.authorizationCodeByHash(keptCode.codeHash), keptCode);
-      const left = await Promise.all(approvals.map((hash) => store.it.read.deviceGrantByDeviceCode(hash)));
-      assert.deepEqual(
-        left.map((grant) => grant?.userId),
-        [undefined, other.id],
-      );
       for (const { id } of doomed) assert.equal(await store.it.read.token(id), undefined);
       for (const token of kept) assert.deepEqual(await store.it.read.token(token.id), token);
       assert.equal(await store.it.read.apiKey(doomedKey.id), undefined);
       assert.deepEqual(await store.it.read.apiKey(keptKey.id), keptKey);
+    });
+
+    it('deletes the logins that a user approved and whose tokens were not fetched, and nothing else', async () => {
+      const [owner, other] = [await records().user(), await records().user()];
+      const session = await records().session(owner);
+      const codes = [
+        await records().authorizationCode(owner, { sessionId: session.id }),
+        await records().authorizationCode(owner, { usedAtMs: someTimeMs }),
+        await records().authorizationCode(other),
+      ];
+      const approve = async (userId: UserId, sessionId: SessionId) => {
+        const grant = await records().deviceGrant();
+        const approval = { status: 'approved', userId, sessionId, scopes: ['read'] } as const;
+        await store.it.write((tx) => tx.settleDeviceGrant(grant.id, approval));
+        return { ...grant, ...approval };
+      };
+      const ownGrant = await approve(owner.id, session.id);
+      const grants = [ownGrant, await approve(other.id, newId('session')), await records().deviceGrant()];
+      assert.deepEqual(await store.it.read.deviceGrantByDeviceCode(ownGrant.deviceCodeHash), ownGrant);
+      assert.deepEqual(await store.it.read.authorizationCodeByHash(codes[0]?.codeHash ?? ''), codes[0]);
+      await store.it.write((tx) => tx.deletePendingLoginsOf(owner.id));
+      const codesLeft = codes.map(({ codeHash }) => store.it.read.authorizationCodeByHash(codeHash));
+      assert.deepEqual(await Promise.all(codesLeft), [undefined, ...codes.slice(1)]);
+      const grantsLeft = grants.map(({ deviceCodeHash }) => store.it.read.deviceGrantByDeviceCode(deviceCodeHash));
+      assert.deepEqual(await Promise.all(grantsLeft), [undefined, ...grants.slice(1)]);
+    });
+
+    it("makes a user's unused links expire, but not later than they would", async () => {
+      const [owner, other] = [await records().user(), await records().user()];
+      const usable = await records().oneTimeLink({ userId: owner.id, expiresAtMs: 100 });
+      const kept = [
+        await records().oneTimeLink({ userId: owner.id, expiresAtMs: 40 }),
+        await records().oneTimeLink({ userId: owner.id, expiresAtMs: 100, usedAtMs: 1 }),
+        await records().oneTimeLink({ userId: other.id, expiresAtMs: 100 }),
+        await records().oneTimeLink({ userId: null, expiresAtMs: 100 }),
+      ];
+      await store.it.write((tx) => tx.expireLinksOf(owner.id, 50));
+      const read = ({ codeHash }: { readonly codeHash: string }) => store.it.read.oneTimeLinkByHash(codeHash);
+      assert.deepEqual(await read(usable), { ...usable, expiresAtMs: 50 });
+      for (const link of kept) assert.deepEqual(await read(link), link);
     });
 
     it('notes uses of tokens, keys and sessions, never back in time, and passes over those that are gone', async () => {

@@ -54,7 +54,8 @@ export function statusContract(backend: Backend): void {
     const put = (one: ProcessRecord) => store.it.write((tx) => tx.putProcess(one));
 
     it('are told with when they were last heard of, by the clock of the database', async () => {
-      const [first, second] = [process(), process({ node: 'b' })];
+      const pair: [ProcessRecord, ProcessRecord] = [process(), process({ node: 'b' })];
+      const [first, second] = pair.sort((one, other) => (one.id < other.id ? -1 : 1)); // as they are listed
       const beforeMs = Date.now();
       await put(first);
       await put(second);
@@ -118,7 +119,7 @@ export function statusContract(backend: Backend): void {
       const gone = await records().user({ name: 'Gone' });
       const before = (await store.it.sizes()).accounts.value;
       await store.it.write((tx) => tx.eraseUser(gone.id, { name: 'Deleted', deletedAtMs: someTimeMs }));
-      const hold = { size: 67_108_864, epoch: 'a', leaseUntilMs: 0 };
+      const hold = { size: 67_108_864, generation: 'a', leaseUntilMs: 0 };
       await store.it.write((tx) => tx.holdBlob({ address: addressOf('a'), ...hold }));
       await store.it.write((tx) => tx.holdBlob({ address: addressOf('b'), ...hold }));
       const { accounts, apps, extensionPoints, guests, plugins, versions, bindings, contents, contentBytes } =

@@ -117,6 +117,7 @@ export function transactionsContract(backend: Backend): void {
       const { location, remove } = await backend.makeLocation();
       const store = await backend.openStore(location);
       await store.ping();
+      await Promise.all([store.pingWrite(), store.pingWrite()]);
       const user = { id: newId('user'), name: 'Last', email: null, createdAtMs: 1, deletedAtMs: null };
       const last = store.write(async (tx) => {
         await nextTurn();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId, type VersionState } from '@tenon/protocol';
 import type { VersionDecision, VersionRecord } from '../../../src/domain/records.ts';
-import { addressOf, createRecords, someTimeMs, unheld } from '../../helpers/records.ts';
+import { addressOf, createRecords, putBinding, someTimeMs, unheld } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { demandPages } from './pages.ts';
 
@@ -95,8 +95,8 @@ export function versionsContract(backend: Backend): void {
       const version = await records().version(key('under'));
       const other = await records().version(key('other'));
       await store.it.write(async (tx) => {
-        for (const id of [second.id, guest.id, guest.id]) await tx.putVersionGuest(version.id, id);
-        await tx.putVersionGuest(other.id, second.id);
+        for (const id of [second.id, guest.id, guest.id]) await tx.putVersionGuests(version.id, [id]);
+        await tx.putVersionGuests(other.id, [second.id]);
       });
       const unknown = Array.from({ length: 1000 }, () => newId('version'));
       const found = await store.it.read.guestsOfVersions([...unknown, version.id, other.id]);
@@ -147,7 +147,7 @@ export function versionsContract(backend: Backend): void {
       const kept = await records().binding(await records().version(key('same', owner)), second.id);
       await store.it.write(async (tx) => {
         await tx.pinVersion({ ...key('same'), guestId: guest.id }, doomed.id);
-        await tx.selectVersion({ ...key('same'), guestId: guest.id }, doomed.id);
+        await tx.selectVersion(key('same'), [guest.id], doomed.id);
         await tx.deletePlugin(key('same'));
       });
       assert.equal(await store.it.read.plugin(key('same')), undefined);
@@ -168,7 +168,7 @@ export function versionsContract(backend: Backend): void {
       const { key, guest, owner, extensionPoint } = await records().stage();
       const version = await records().version(key('claimed'));
       const claim = { ...key('claimed'), guestId: guest.id };
-      await store.it.write((tx) => tx.putBinding({ ...claim, versionId: null, updatedAtMs: 0 }));
+      await store.it.write((tx) => putBinding(tx, { ...claim, versionId: null, updatedAtMs: 0 }));
       const unbound = { versionId: null, versionNumber: null, contentAddress: null };
       const { binding, bindings, bindingsOfPlugins, countBindings } = store.it.read;
       const present = () => binding(extensionPoint.id, guest.id, 'claimed');
@@ -180,7 +180,7 @@ export function versionsContract(backend: Backend): void {
 
       const bound = await records().binding(version, guest.id, someTimeMs + 3);
       assert.deepEqual(await bindings(extensionPoint.id, guest.guestKey), [bound]);
-      await store.it.write((tx) => tx.putBinding({ ...claim, versionId: null, updatedAtMs: someTimeMs + 4 }));
+      await store.it.write((tx) => putBinding(tx, { ...claim, versionId: null, updatedAtMs: someTimeMs + 4 }));
       assert.deepEqual(await present(), { ...claim, ...unbound, ...unheld, updatedAtMs: someTimeMs + 4 });
     });
 
@@ -195,17 +195,17 @@ export function versionsContract(backend: Backend): void {
       const claim = { ...key('held'), guestId: guest.id };
       await store.it.write(async (tx) => {
         await tx.pinVersion(claim, first.id);
-        await tx.selectVersion(claim, second.id);
+        await tx.selectVersion(claim, [claim.guestId], second.id);
       });
       const held = { pinnedVersionId: first.id, pinnedNumber: 1, selectedVersionId: second.id, selectedNumber: 2 };
       const present = () => store.it.read.binding(extensionPoint.id, guest.id, 'held');
       assert.deepEqual(await present(), { ...bound, ...held });
       const moved = await records().binding(first, guest.id, someTimeMs + 1);
       assert.deepEqual(await present(), { ...moved, ...held });
-      for (const change of ['pinVersion', 'selectVersion'] as const) {
-        await assert.rejects(store.it.write((tx) => tx[change](claim, foreign.id)));
-        await store.it.write((tx) => tx[change](claim, null));
-      }
+      await assert.rejects(store.it.write((tx) => tx.pinVersion(claim, foreign.id)));
+      await assert.rejects(store.it.write((tx) => tx.selectVersion(claim, [guest.id], foreign.id)));
+      await store.it.write((tx) => tx.pinVersion(claim, null));
+      await store.it.write((tx) => tx.selectVersion(claim, [guest.id], null));
       assert.deepEqual(await present(), moved);
       assert.deepEqual(await store.it.read.binding(extensionPoint.id, other.id, 'held'), beside);
     });
@@ -245,16 +245,18 @@ export function versionsContract(backend: Backend): void {
       assert.ok(one && two && yanked && six);
       const facts = async () => {
         const found = await store.it.read.bindingFacts(key('facts'));
-        return new Map(found.map(({ guestId, ...rest }) => [guestId, rest]));
+        return new Map(
+          found.map(({ guestId, guestKey, selectedVersionId, selectedNumber, ...rest }) => [guestId, rest]),
+        );
       };
       assert.equal((await facts()).size, 0);
       const claims = [guest, second].map(({ id }) => ({ ...key('facts'), guestId: id }));
       const [first, other] = claims;
       assert.ok(first && other);
       await store.it.write(async (tx) => {
-        for (const claim of claims) await tx.putBinding({ ...claim, versionId: two, updatedAtMs: 7 });
-        for (const { id } of versions.slice(0, 5)) await tx.putVersionGuest(id, guest.id);
-        await tx.putVersionGuest(six, second.id);
+        for (const claim of claims) await putBinding(tx, { ...claim, versionId: two, updatedAtMs: 7 });
+        for (const { id } of versions.slice(0, 5)) await tx.putVersionGuests(id, [guest.id]);
+        await tx.putVersionGuests(six, [second.id]);
       });
       const free = { isBlocked: false, pinned: null, selected: null, versionId: two, updatedAtMs: 7 };
       assert.deepEqual((await facts()).get(guest.id), { ...free, newest: two }, 'the newest that is published there');
@@ -262,9 +264,9 @@ export function versionsContract(backend: Backend): void {
 
       await store.it.write(async (tx) => {
         await tx.pinVersion(first, yanked);
-        await tx.selectVersion(first, one);
+        await tx.selectVersion(first, [first.guestId], one);
         await tx.pinVersion(other, one);
-        await tx.selectVersion(other, yanked);
+        await tx.selectVersion(other, [other.guestId], yanked);
         await tx.blockPlugin(key('facts'), { atMs: 1, reason: '' });
       });
       assert.deepEqual((await facts()).get(guest.id), {

@@ -1,0 +1,24 @@
+import type { ComponentType } from 'preact';
+import { LoadFailed } from '../components/load-failed.tsx';
+import { findBuild } from './find-build.ts';
+
+/**
+ * Loads a page's code. Where it can't be fetched and the server has another build of the console by now, the document is loaded
+ * again, which knows the new build. Else a page says so: a document that can't be loaded would be the browser's own error page.
+ */
+export function loadPage(load: () => Promise<ComponentType>): Promise<ComponentType> {
+  return load().catch(async (error: unknown) => {
+    console.warn('The code of a page could not be loaded', error);
+    if ((await findBuild()) !== 'other' || wasJustReloaded()) return LoadFailed;
+    location.reload();
+    return new Promise<ComponentType>(() => undefined); // until the browser is there
+  });
+}
+
+/** Whether the document was loaded again for this reason within a minute: then that does not help. */
+function wasJustReloaded(): boolean {
+  const key = 'tenon.loaded-anew';
+  if (Date.now() - Number(sessionStorage.getItem(key)) < 60_000) return true;
+  sessionStorage.setItem(key, String(Date.now()));
+  return false;
+}

@@ -1,0 +1,1 @@
+import './translate-to-fuzz.test.ts';

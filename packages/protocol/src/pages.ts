@@ -1,0 +1,42 @@
+import { type Static, type TSchema, Type } from 'typebox';
+
+/** A list: `objects` in the order of their ids, and a cursor for the next page when there is one. */
+export function listOf<T extends TSchema>(item: T) {
+  return Type.Object({
+    objects: Type.Array(item),
+    nextCursor: Type.Optional(
+      Type.String({ description: 'send it as `cursor` for the next page; absent on the last' }),
+    ),
+  });
+}
+
+/** The most entries in a page when `limit` is left out. */
+export const defaultPageLimit = 100;
+
+/** The largest `limit`. */
+export const maxPageLimit = 1000;
+
+/**
+ * The query parameters of a page.
+ *
+ * @param withoutLimit what the server returns when `limit` is left out, for the description
+ */
+export function pageParameters(withoutLimit: string) {
+  return {
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: maxPageLimit,
+        description: `the most entries in the response; ${withoutLimit}. A page of large entries may have fewer`,
+      }),
+    ),
+    cursor: Type.Optional(Type.String({ maxLength: 200, description: '`nextCursor` of the page before' })),
+  };
+}
+
+/** How a list is divided into pages. */
+export const pageQuery = Type.Object(pageParameters(`${defaultPageLimit} when it is left out`));
+export type PageQuery = Static<typeof pageQuery>;
+
+/** As {@link pageQuery}, for the one list that is whole without `limit`. */
+export const wholeListQuery = Type.Object(pageParameters('all when it is left out'));

@@ -1,0 +1,171 @@
+import { type AppId, isId, type MemberRole } from '@tenon/protocol';
+import { type Actor, type AppAccess, renewAccess } from './access.ts';
+import { type AuditBy, record, recordAll } from './audit/record.ts';
+import { demandConfirmation } from './confirmation.ts';
+import type { Context } from './context.ts';
+import { DomainError, notFound } from './errors.ts';
+import { insertInvitation, revokeInvitationsOf } from './invitations.ts';
+import { type PageOf, paged } from './paging.ts';
+import type { Page, TeamInvitation, Transaction } from './ports.ts';
+import type { GuestRecord, MemberRecord } from './records.ts';
+
+/** The most guests that are listed with a member. */
+const maxListedGuests = 20;
+
+/** A member with the user's name, and the first guests that the user holds in the same application. */
+export type NamedMember = MemberRecord & { readonly userName: string; readonly guests: readonly GuestRecord[] };
+
+export async function listMembers(context: Context, access: AppAccess, page: Page): Promise<PageOf<NamedMember>> {
+  const { read } = context.store;
+  const found = await paged(
+    page,
+    (member: Omit<NamedMember, 'guests'>) => member.userId,
+    (range) => read.members(access.app.id, range),
+  );
+  const items = found.items.map(async (member) => ({
+    ...member,
+    guests: await read.guestsHeldIn(member.userId, [access.app.id], maxListedGuests),
+  }));
+  return { items: await Promise.all(items), next: found.next };
+}
+
+/** What an invitation to the team says. `email` and `name` are notes for the team itself. */
+export interface TeamInvitationFields {
+  readonly role: MemberRole;
+  readonly email?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/**
+ * Invites somebody to an application's team. The user becomes a member by accepting.
+ *
+ * @returns the invitation's code, which is stored as a hash only
+ * @throws DomainError `password_required` for an owner, in a session in which the password was not entered a short while ago
+ */
+export async function inviteMember(
+  context: Context,
+  actor: Actor,
+  access: AppAccess,
+  { role, email, name }: TeamInvitationFields,
+): Promise<string> {
+  const { app } = access;
+  return context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeMembers');
+    if (role === 'owner') await demandConfirmation(context, actor.sessionId, tx);
+    const fields = { appId: app.id, guestId: null, role, email, name };
+    const { id, code } = await insertInvitation(context, tx, actor, fields);
+    const target = { id, name: null };
+    await record(context, tx, actor, { action: 'member.invite', appId: app.id, target, details: { role } });
+    return code;
+  });
+}
+
+export function listTeamInvitations(context: Context, access: AppAccess, page: Page): Promise<PageOf<TeamInvitation>> {
+  return paged(
+    page,
+    (invitation: TeamInvitation) => invitation.id,
+    (range) => context.store.read.teamInvitations(access.app.id, range),
+  );
+}
+
+/**
+ * Changes a member's role. The pending invitations that the new role may not make are revoked.
+ *
+ * @throws DomainError `not_found` for a user who is no member, `conflict` when the last owner would lose the role,
+ *   `password_required` for a new owner
+ */
+export async function changeMemberRole(
+  context: Context,
+  access: AppAccess,
+  userId: string,
+  role: MemberRole,
+): Promise<NamedMember> {
+  const appId = access.app.id;
+  return context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeMembers');
+    const present = await requireMember(tx, appId, userId);
+    const user = await tx.user(present.userId);
+    if (user === undefined) throw notFound('member');
+    if (role === 'owner' && present.role !== 'owner') {
+      await demandConfirmation(context, access.actor.sessionId, tx);
+    }
+    if (present.role === 'owner' && role !== 'owner') await demandAnotherOwner(tx, appId);
+    await tx.putMember({ ...present, role });
+    const details = { role: { before: present.role, after: role } };
+    await record(context, tx, access.actor, { action: 'member.put', appId, target: user, details });
+    await revokeInvitationsOf(context, tx, access.actor, { appId, userId: user.id, role });
+    return { ...present, role, userName: user.name, guests: await tx.guestsHeldIn(user.id, [appId], maxListedGuests) };
+  });
+}
+
+/**
+ * Removes a member from an application's team. The pending invitations that the member made are revoked.
+ *
+ * @param withGuests whether the guests that the user holds in the application are taken from the user too
+ * @throws DomainError `not_found` for a user who is no member, `conflict` for the last owner
+ */
+export async function removeMember(
+  context: Context,
+  access: AppAccess,
+  userId: string,
+  withGuests: boolean,
+): Promise<void> {
+  await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeMembers');
+    const member = await requireMember(tx, access.app.id, userId);
+    await removeFromTeam(context, tx, access.actor, member, 'member.remove');
+    if (withGuests) await removeGuestsOf(context, tx, access.actor, member);
+  });
+}
+
+/**
+ * Ends the actor's own membership.
+ *
+ * @throws DomainError `conflict` for the last owner
+ */
+export async function leaveTeam(context: Context, access: AppAccess): Promise<void> {
+  await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'leaveTeam');
+    const member = await requireMember(tx, access.app.id, access.actor.userId);
+    await removeFromTeam(context, tx, access.actor, member, 'member.leave');
+  });
+}
+
+async function removeFromTeam(
+  context: Context,
+  tx: Transaction,
+  by: AuditBy,
+  { appId, userId, role }: MemberRecord,
+  action: 'member.remove' | 'member.leave',
+): Promise<void> {
+  if (role === 'owner') await demandAnotherOwner(tx, appId);
+  await tx.deleteMember(appId, userId);
+  const target = { id: userId, name: (await tx.user(userId))?.name ?? null };
+  await record(context, tx, by, { action, appId, target, details: { role } });
+  await revokeInvitationsOf(context, tx, by, { appId, userId, role: undefined });
+}
+
+async function removeGuestsOf(
+  context: Context,
+  tx: Transaction,
+  by: AuditBy,
+  { appId, userId }: MemberRecord,
+): Promise<void> {
+  const guests = await tx.guestsHeldBy(userId, appId);
+  for (const guest of guests) await tx.deleteGuestUser(guest.id, userId);
+  const target = { id: userId, name: (await tx.user(userId))?.name ?? null };
+  const entries = guests.map((guest) => ({ action: 'guest.remove_user', appId, target, guests: [guest] }) as const);
+  await recordAll(context, tx, by, entries);
+}
+
+/** @throws DomainError `not_found`, for an unknown user as for a user who is no member */
+async function requireMember(tx: Transaction, appId: AppId, userId: string): Promise<MemberRecord> {
+  const member = isId('user', userId) ? await tx.member(appId, userId) : undefined;
+  if (member === undefined) throw notFound('member');
+  return member;
+}
+
+async function demandAnotherOwner(tx: Transaction, appId: AppId): Promise<void> {
+  if ((await tx.countOwners(appId)) > 1) return;
+  throw new DomainError('conflict', 'An application keeps at least one owner. Make another member an owner first.');
+}

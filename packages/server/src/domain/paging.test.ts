@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { maxRowsOfPage, type RowsOfPage, withRows } from './paging.ts';
+
+interface Item {
+  readonly key: string;
+  readonly rows: number;
+}
+
+interface Row {
+  readonly of: string;
+}
+
+/** What a store does: all rows in the order of their keys, cut off at a limit. */
+function rowsOf(isDescending?: true): RowsOfPage<Item, Row> {
+  return {
+    cursorOf: ({ key }) => `after ${key}`,
+    keyOf: ({ key }) => key,
+    keyOfRow: (row) => row.of,
+    load: async (items, limit) => {
+      const sorted = items.toSorted((a, b) => (a.key < b.key === (isDescending === undefined) ? -1 : 1));
+      return sorted.flatMap(({ key, rows }) => Array.from({ length: rows }, () => ({ of: key }))).slice(0, limit);
+    },
+    ...(isDescending && { isDescending }),
+  };
+}
+
+const half = maxRowsOfPage / 2;
+
+describe('withRows()', () => {
+  const page = (items: readonly Item[]) => ({ items, next: 'after all' });
+  const summary = async (items: readonly Item[], isDescending?: true) => {
+    const found = await withRows(page(items), rowsOf(isDescending));
+    for (const { key, rows } of found.items) assert.equal(found.rows.get(key)?.length ?? 0, rows, `${key} is whole`);
+    return [found.items.map(({ key }) => key).join(''), found.next];
+  };
+
+  it('keeps a page whose entries have as many rows as there may be', async () => {
+    const items = [
+      { key: 'a', rows: half },
+      { key: 'b', rows: 0 },
+      { key: 'c', rows: half },
+    ];
+    assert.deepEqual(await summary(items), ['abc', 'after all']);
+    assert.deepEqual(await summary([]), ['', 'after all']);
+  });
+
+  it('ends a page before the entry whose rows are too many, and never without one', async () => {
+    const items = [
+      { key: 'a', rows: half },
+      { key: 'b', rows: 0 },
+      { key: 'c', rows: half + 1 },
+      { key: 'd', rows: 1 },
+    ];
+    assert.deepEqual(await summary(items), ['ab', 'after b']);
+    assert.deepEqual(await summary(items.slice(2)), ['cd', 'after all']);
+    assert.deepEqual(
+      await summary([
+        { key: 'a', rows: maxRowsOfPage + 5 },
+        { key: 'b', rows: 1 },
+      ]),
+      ['a', 'after a'],
+    );
+  });
+
+  it('does the same for a list that descends', async () => {
+    const items = [
+      { key: 'd', rows: 1 },
+      { key: 'c', rows: half },
+      { key: 'b', rows: half },
+      { key: 'a', rows: 0 },
+    ];
+    assert.deepEqual(await summary(items, true), ['dc', 'after c']);
+  });
+
+  it('leaves out an entry that stands elsewhere than its key says, rather than show it without its rows', async () => {
+    const items = [
+      { key: 'c', rows: 1 },
+      { key: 'a', rows: half },
+      { key: 'b', rows: half + 1 },
+    ];
+    assert.deepEqual(await summary(items), ['c', 'after c']);
+  });
+});

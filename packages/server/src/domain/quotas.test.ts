@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { newId } from '@tenon/protocol';
+import { TooManyAttemptsError } from './attempts.ts';
+import { defaultQuotas, demandPublishQuota } from './quotas.ts';
+
+describe('the rate of publishing', () => {
+  it('makes nobody wait longer than for one version when the clock was ahead and is set right', async () => {
+    const key = { extensionPointId: newId('extensionPoint'), userId: newId('user'), name: 'a' };
+    let paidAtMs = 0;
+    const read = {
+      publishedBy: async () => 0,
+      publishedIn: async () => ({ plugins: 0, bytes: 0 }),
+      publishPaid: async () => ({ pluginAtMs: paidAtMs, accountAtMs: 0 }),
+    };
+    const publishAt = async (nowMs: number) => {
+      paidAtMs = await demandPublishQuota(read, defaultQuotas, key, newId('app'), undefined, 8, nowMs);
+    };
+    const nowMs = Date.UTC(2026, 0, 1);
+    for (let count = 0; count < 10; count++) await publishAt(nowMs + 8 * 3_600_000);
+    const isAMinute = (error: unknown) => error instanceof TooManyAttemptsError && error.retryAfterSeconds === 60;
+    await assert.rejects(publishAt(nowMs), isAMinute);
+    paidAtMs = nowMs + 8 * 3_600_000;
+    await assert.rejects(publishAt(nowMs), isAMinute);
+  });
+});

@@ -1,0 +1,17 @@
+import { describeFault, parseExtensionPointSchema, SchemaError } from '@tenon/protocol/extension-point-schema';
+import { DomainError } from './errors.ts';
+
+/**
+ * A schema as it is kept.
+ *
+ * @throws DomainError `invalid_field` with every fault that was found, each with its place
+ */
+export function readSchema(schema: unknown): string {
+  try {
+    return parseExtensionPointSchema(schema);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    const errors = error.faults.map((fault) => ({ pointer: `/schema${fault.pointer}`, detail: describeFault(fault) }));
+    throw new DomainError('invalid_field', `/schema${error.pointer}: ${error.message}`, { errors });
+  }
+}

@@ -1,0 +1,80 @@
+import type { SessionId } from '@tenon/protocol';
+import type { FastifyRequest } from 'fastify';
+import { attempt, type Judge } from '../domain/attempts.ts';
+import { DomainError } from '../domain/errors.ts';
+import { OauthError } from '../domain/oauth/errors.ts';
+import { networkOf } from './client-address.ts';
+import type { Parts } from './parts.ts';
+
+/*
+ * Unknown codes are counted, so that trying them out leads nowhere. Codes that exist are not, so that people behind one address
+ * don't stand in each other's way.
+ */
+
+/**
+ * Looks up the code of an invitation or a link. Unknown codes are counted by the client's network.
+ *
+ * @throws TooManyAttemptsError before anything is looked up
+ */
+export function withCodeTries<T>(parts: Parts, request: FastifyRequest, lookUp: () => Promise<T>): Promise<T> {
+  return tried(parts, [networkOfRequest(parts, request)], lookUp, { ofError: ifNotFound });
+}
+
+/**
+ * Looks up a user code, which is short. Unknown codes are counted by the client's network and by the session: a client that has
+ * many of one has few of the other.
+ *
+ * @throws TooManyAttemptsError before anything is looked up
+ */
+export function withUserCodeTries<T>(
+  parts: Parts,
+  request: FastifyRequest,
+  sessionId: SessionId,
+  lookUp: () => Promise<T>,
+): Promise<T> {
+  const keys = [`user code ${networkOfRequest(parts, request)}`, `user code ${sessionId}`];
+  return tried(parts, keys, lookUp, { ofError: ifNotFound });
+}
+
+/**
+ * Redeems an authorization code or a device code. Unknown codes are counted by the client's network.
+ *
+ * @throws TooManyAttemptsError before anything is looked up
+ */
+export function withGrantTries<T>(parts: Parts, request: FastifyRequest, redeem: () => Promise<T>): Promise<T> {
+  return tried(parts, [`grant ${networkOfRequest(parts, request)}`], redeem, {
+    ofError: (error) => (error instanceof OauthError && error.code === 'invalid_grant' ? 'wrong' : 'undecided'),
+  });
+}
+
+/**
+ * Revokes a token. Unknown tokens are counted by the client's network.
+ *
+ * @param revoke returns whether the token was known
+ * @throws TooManyAttemptsError before anything is looked up
+ */
+export function withRevocationTries(
+  parts: Parts,
+  request: FastifyRequest,
+  revoke: () => Promise<boolean>,
+): Promise<boolean> {
+  const keys = [`revocation ${networkOfRequest(parts, request)}`];
+  return tried(parts, keys, revoke, { ofResult: (wasKnown) => (wasKnown ? 'right' : 'wrong') });
+}
+
+function tried<T>({ codeTries }: Parts, keys: readonly string[], work: () => Promise<T>, judge: Judge<T>): Promise<T> {
+  const message = 'Too many unknown codes were tried.';
+  return attempt(
+    keys.map((key) => ({ limiter: codeTries, key, message })),
+    work,
+    judge,
+  );
+}
+
+function networkOfRequest({ clients }: Parts, { raw }: FastifyRequest): string {
+  return networkOf(clients.of(raw));
+}
+
+function ifNotFound(error: unknown): 'wrong' | 'undecided' {
+  return error instanceof DomainError && error.code === 'not_found' ? 'wrong' : 'undecided';
+}

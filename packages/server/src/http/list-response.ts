@@ -1,0 +1,86 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { lineOf } from './answer-error.ts';
+import { ClientGone } from './bodies/read-bytes.ts';
+import { callerOf, demandRoom, leaseFor } from './count-response.ts';
+import type { Parts } from './parts.ts';
+import type { Admission } from './route.ts';
+import { sendChunks } from './send-chunks.ts';
+
+/** How much of a list is serialized before other requests get their turn, in characters. */
+const pieceLength = 64 * 1024;
+
+/** A list as a handler returns it. It is serialized in pieces, as `{"objects": […], "nextCursor": "…"}`. */
+export class ListResponse {
+  readonly #batches: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>;
+  readonly #toWire: (item: never) => unknown;
+  readonly #nextCursor: string | undefined;
+
+  /** @param batches the entries in order; a batch is read once the one before has been serialized */
+  constructor(
+    batches: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>,
+    toWire: (item: never) => unknown,
+    nextCursor?: string,
+  ) {
+    this.#batches = batches;
+    this.#toWire = toWire;
+    this.#nextCursor = nextCursor;
+  }
+
+  /** The JSON text, in pieces of about {@link pieceLength}. */
+  async *pieces(): AsyncGenerator<string> {
+    let text = '{"objects":[';
+    let separator = '';
+    for await (const batch of this.#batches) {
+      for (const item of batch) {
+        text += separator + JSON.stringify(this.#toWire(item as never));
+        separator = ',';
+        if (text.length < pieceLength) continue;
+        yield text;
+        text = '';
+      }
+    }
+    const end = this.#nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(this.#nextCursor)}`;
+    yield `${text}]${end}}`;
+  }
+}
+
+/**
+ * Serializes a list, then sends it. Nothing is sent before all of it is there, so that what fails is still an error. Other requests get
+ * their turn between two pieces, and what is held in memory counts against the memory for bodies until the client has taken it.
+ *
+ * @throws HttpError `unavailable` when that memory is full
+ * @throws ClientGone
+ */
+export async function sendList(
+  parts: Parts,
+  admission: Admission,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  list: ListResponse,
+): Promise<unknown> {
+  const lease = leaseFor(parts.bodyBudget, callerOf(parts, admission, request), reply.raw);
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const text of list.pieces()) {
+    if (reply.raw.destroyed) throw new ClientGone('The client closed the connection before its list was there');
+    const piece = Buffer.from(text);
+    demandRoom(lease, piece.length);
+    pieces.push(piece);
+    length += piece.length;
+    await nextTurn();
+  }
+  reply.header('content-type', 'application/json; charset=utf-8');
+  const [only] = pieces;
+  if (pieces.length === 1) return reply.send(only);
+  reply.header('content-length', String(length));
+  if (request.method === 'HEAD') return reply.send();
+  return sendChunks(reply, taken(pieces), (error) =>
+    parts.log.error({ ...lineOf(parts, request), err: error }, 'list response failed'),
+  );
+}
+
+/** Hands out pieces, and forgets each once the next one is asked for. */
+async function* taken(pieces: Buffer[]): AsyncGenerator<Buffer> {
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece;
+}

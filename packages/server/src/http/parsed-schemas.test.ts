@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { describe, it, mock } from 'node:test';
+import { createParsedSchemas } from './parsed-schemas.ts';
+import { toExtensionPoint } from './wire.ts';
+
+const textOf = (name: string, chars: number): string =>
+  JSON.stringify({ exports: [], description: name.padEnd(chars) });
+
+describe('stored schemas', () => {
+  it('are parsed once for many answers', (context) => {
+    const parse = context.mock.method(JSON, 'parse');
+    const times = { createdAtMs: 0, updatedAtMs: 0 };
+    const schemaJson = textOf('once for many answers', 100);
+    const answers = Array.from({ length: 50 }, () => toExtensionPoint({ schemaJson, limits: {}, ...times } as never));
+    assert.equal(parse.mock.callCount(), 1);
+    assert.equal(JSON.stringify(answers[49]?.schema), schemaJson);
+  });
+
+  it('that were not used for longest give way to others', () => {
+    const parse = mock.fn(JSON.parse);
+    const parsed = createParsedSchemas(parse);
+    const texts = Array.from({ length: 12 }, (_, at) => textOf(`schema ${at}`, 250_000)); // 8 fit
+    for (const text of texts) {
+      parsed(text);
+      parsed(texts[0] as string);
+    }
+    assert.equal(parse.mock.callCount(), 12, 'the first was in use all the time');
+    parsed(texts[11] as string);
+    assert.equal(parse.mock.callCount(), 12);
+    parsed(texts[1] as string);
+    assert.equal(parse.mock.callCount(), 13);
+  });
+
+  it('that are larger than the cache are parsed each time', () => {
+    const parse = mock.fn(JSON.parse);
+    const parsed = createParsedSchemas(parse);
+    const large = textOf('large', 3 * 1024 * 1024);
+    for (let at = 0; at < 2; at++) assert.equal(JSON.stringify(parsed(large)), large);
+    assert.equal(parse.mock.callCount(), 2);
+  });
+});

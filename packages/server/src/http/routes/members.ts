@@ -1,0 +1,167 @@
+import {
+  invitationLink,
+  listOf,
+  member,
+  memberInput,
+  memberInvitation,
+  memberInvitationInput,
+  memberRemovalQuery,
+  pageQuery,
+} from '@tenon/protocol';
+import {
+  changeMemberRole,
+  inviteMember,
+  leaveTeam,
+  listMembers,
+  listTeamInvitations,
+  removeMember,
+} from '../../domain/members.ts';
+import { jsonBody } from '../bodies/json-body.ts';
+import { toList, toPage } from '../query.ts';
+import { type Route, route } from '../route.ts';
+import { toMember, toMemberInvitation } from '../wire.ts';
+import { example } from './examples.ts';
+
+const tag = 'Applications';
+
+const memberExample = {
+  userId: example.userId,
+  name: 'Ada',
+  role: 'admin' as const,
+  guestIds: [],
+  createdAt: example.time,
+};
+
+const invitationExample = {
+  id: example.invitationId,
+  role: 'admin' as const,
+  status: 'pending' as const,
+  invitedBy: { userId: example.userId, name: 'Grace' },
+  email: null,
+  name: 'Ada',
+  createdAt: example.time,
+  expiresAt: '2026-03-08T12:00:00.000Z',
+  settledAt: null,
+};
+
+export const memberRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/apps/:appId/members',
+    access: { kind: 'app', purpose: 'readMembers' },
+    query: pageQuery,
+    doc: {
+      id: 'listMembers',
+      tag,
+      summary: "List an application's team",
+      answers: { 200: { description: 'the members', schema: listOf(member), example: { objects: [memberExample] } } },
+    },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listMembers(context, admission.access, toPage(query)), toMember),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/apps/:appId/members',
+    access: { kind: 'app', purpose: 'changeMembers' },
+    body: jsonBody(memberInvitationInput, { role: 'admin', name: 'Ada' }),
+    doc: {
+      id: 'inviteMember',
+      tag,
+      summary: 'Invite somebody to the team',
+      description:
+        "The user who accepts the invitation becomes a member with this role. To invite an owner in a browser's session takes the password, entered in the last 15 minutes.",
+      answers: {
+        200: {
+          description: 'the link, which is shown this once',
+          schema: invitationLink,
+          example: {
+            status: 'ok',
+            link: 'http://localhost:8366/accept-invite?code=rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M',
+          },
+        },
+      },
+      errors: ['password_required', 'quota_exceeded'],
+    },
+    handle: async ({ context, addresses }, { admission, body }) => {
+      const code = await inviteMember(context, admission.actor, admission.access, body);
+      return { status: 'ok', link: `${addresses.base()}/accept-invite?code=${code}` };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/apps/:appId/members/invitations',
+    access: { kind: 'app', purpose: 'readMembers' },
+    query: pageQuery,
+    doc: {
+      id: 'listMemberInvitations',
+      tag,
+      summary: "List an application's invitations to the team, settled ones included",
+      description: 'Revoke one with `DELETE /api/v1/apps/{appId}/invitations/{invitationId}`.',
+      answers: {
+        200: {
+          description: 'the invitations',
+          schema: listOf(memberInvitation),
+          example: { objects: [invitationExample] },
+        },
+      },
+    },
+    handle: async ({ context }, { admission, query }) => {
+      const nowMs = context.clock();
+      const found = await listTeamInvitations(context, admission.access, toPage(query));
+      return toList(found, (one) => toMemberInvitation(one, nowMs));
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/v1/apps/:appId/members/:userId',
+    access: { kind: 'app', purpose: 'changeMembers' },
+    body: jsonBody(memberInput, { role: 'admin' }),
+    doc: {
+      id: 'putMember',
+      tag,
+      summary: "Change a member's role",
+      description:
+        '404 for a user who is no member: invite the user. Pending invitations that the new role may not make are revoked.',
+      answers: { 200: { description: 'the member', schema: member, example: memberExample } },
+      errors: ['conflict', 'password_required'],
+    },
+    handle: async ({ context }, { admission, params, body }) =>
+      toMember(await changeMemberRole(context, admission.access, params.userId, body.role)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/apps/:appId/members/:userId',
+    access: { kind: 'app', purpose: 'changeMembers' },
+    query: memberRemovalQuery,
+    doc: {
+      id: 'removeMember',
+      tag,
+      summary: 'Remove a member from the team',
+      description:
+        'Pending invitations that the member made are revoked. Guests that the member holds stay, unless `guests=remove` is sent.',
+      answers: { 204: { description: 'the user is not on the team' } },
+      errors: ['conflict'],
+    },
+    handle: async ({ context }, { admission, params, query }, reply) => {
+      await removeMember(context, admission.access, params.userId, query.guests === 'remove');
+      return reply.code(204).send();
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/apps/:appId/membership',
+    access: { kind: 'app', purpose: 'leaveTeam' },
+    doc: {
+      id: 'leaveTeam',
+      tag,
+      summary: "Leave an application's team",
+      description: 'Guests that you hold stay. The last owner cannot leave.',
+      answers: { 204: { description: 'you are not on the team' } },
+      errors: ['conflict'],
+    },
+    handle: async ({ context }, { admission }, reply) => {
+      await leaveTeam(context, admission.access);
+      return reply.code(204).send();
+    },
+  }),
+];

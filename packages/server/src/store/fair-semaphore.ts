@@ -1,0 +1,51 @@
+import { currentCaller } from '../domain/caller.ts';
+import { UnavailableError } from '../domain/ports.ts';
+import { createFairQueue } from '../fair-queue.ts';
+
+/** A semaphore with a queue in which callers take turns: an account or network waits for one other work of each other one. */
+export interface FairSemaphore {
+  /**
+   * Waits for a place, in the turn of the {@link currentCaller}.
+   *
+   * @throws UnavailableError when none is free in time
+   */
+  acquire(waitMs: number): Promise<void>;
+  /**
+   * Gives the place back. The next work begins in a later turn of the event loop, even if none waits yet: SQLite's calls are
+   * synchronous, so works that follow one another directly would let neither requests nor other processes in between.
+   */
+  release(): void;
+}
+
+/** @param places how many works may run at once */
+export function createFairSemaphore(places = 1): FairSemaphore {
+  const waiting = createFairQueue<() => void>(Number.POSITIVE_INFINITY); // each is a request, and those are bounded
+  let free = places;
+  return {
+    acquire(waitMs) {
+      if (free > 0) {
+        free--;
+        return Promise.resolve();
+      }
+      const caller = currentCaller();
+      return new Promise((resolve, reject) => {
+        const begin = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        const timer = setTimeout(() => {
+          waiting.delete(caller, begin);
+          reject(new UnavailableError(`Cannot write: others were writing for ${waitMs} ms`));
+        }, waitMs);
+        waiting.add(caller, begin);
+      });
+    },
+    release() {
+      setImmediate(() => {
+        const next = waiting.next(() => true);
+        if (next === undefined) free++;
+        else next();
+      });
+    },
+  };
+}

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { newId, type VersionId } from '@tenon/protocol';
+import type { Actor } from '../../src/domain/access.ts';
+import { deleteApp } from '../../src/domain/apps.ts';
+import type { Context } from '../../src/domain/context.ts';
+import { settlePending } from '../../src/domain/deletions/settle.ts';
+import { deleteExtensionPoint } from '../../src/domain/extension-points.ts';
+import { deletePlugin, rollBack } from '../../src/domain/host-control.ts';
+import { createMemories } from '../../src/domain/memories/memories.ts';
+import { tellNews } from '../../src/domain/news/tell.ts';
+import type { BlobStore, Mutations, Store } from '../../src/domain/ports.ts';
+import { publish } from '../../src/domain/publish.ts';
+import { createStoredContents } from '../../src/domain/stored-contents.ts';
+import { decideVersion } from '../../src/domain/versions.ts';
+import { accountParts } from '../helpers/account-parts.ts';
+import { anyModule } from '../helpers/any-module.ts';
+import { createRecords, someTimeMs } from '../helpers/records.ts';
+import type { Backend } from './backend.ts';
+
+/** More than two pieces. */
+const manyGuests = 2_500;
+
+/** What other writers wait for at the most: rows that one call changes, and calls of one transaction. */
+const mostRows = 1_000;
+
+/** What the calls of each transaction were, and how many guests each of those was about that moves bindings. */
+interface Watched {
+  readonly store: Store;
+  readonly transactions: { readonly calls: string[]; readonly moved: number[] }[];
+  /** Has the transaction of this number, counted from now, fail. */
+  failAt(number: number): void;
+}
+
+function watch(store: Store): Watched {
+  const transactions: Watched['transactions'] = [];
+  let failing = Number.POSITIVE_INFINITY;
+  return {
+    transactions,
+    failAt(number) {
+      failing = transactions.length + number;
+    },
+    store: {
+      ...store,
+      write: (work) =>
+        store.write(async (tx) => {
+          if (transactions.length >= failing) throw new Error('killed');
+          const seen = { calls: [] as string[], moved: [] as number[] };
+          transactions.push(seen);
+          const watched = Object.entries(tx).map(([name, method]) => {
+            const call = (...args: readonly unknown[]) => {
+              seen.calls.push(name);
+              if (name === 'moveBindings') seen.moved.push((args[1] as readonly unknown[]).length);
+              return (method as (...args: readonly unknown[]) => unknown)(...args);
+            };
+            return [name, call];
+          });
+          return work(Object.fromEntries(watched));
+        }),
+    },
+  };
+}
+
+/** Changes of what has very many rows go in bounded statements and transactions, and are finished by whoever comes next. */
+export function largeChangesContract(title: string, backend: Backend): void {
+  describe(`large changes on ${title}`, { timeout: 300_000 }, () => {
+    let location: Awaited<ReturnType<Backend['makeLocation']>>;
+    let store: Store;
+    let blobs: BlobStore;
+    before(async () => {
+      location = await backend.makeLocation();
+      store = await backend.openStore(location.location);
+      blobs = await backend.openBlobs(location.location);
+    });
+    after(async () => {
+      await blobs.close();
+      await store.close();
+      await location.remove();
+    });
+
+    async function stage(count: number) {
+      const records = createRecords(store);
+      const { app, extensionPoint, publisher, owner, key } = await records.stage();
+      const token = await records.token(publisher, { scopes: ['read', 'publish', 'manage'] });
+      const guests = Array.from({ length: count }, (_, at) => ({
+        id: newId('guest'),
+        appId: app.id,
+        guestKey: `key ${at}`,
+        createdAtMs: someTimeMs,
+      }));
+      await store.write(async (tx) => {
+        for (const guest of guests) {
+          await tx.insertGuest(guest);
+          await tx.putGuestUser({ guestId: guest.id, userId: publisher.id, acceptedAtMs: someTimeMs });
+        }
+        await tx.putMember({ appId: app.id, userId: publisher.id, role: 'owner', createdAtMs: someTimeMs });
+      });
+      const watched = watch(tellNews(store, { clock: () => someTimeMs, random: randomBytes, keep: 10_000 }));
+      const context: Context = {
+        store: watched.store,
+        blobs,
+        checker: anyModule,
+        contents: createStoredContents({ store, blobs }),
+        memories: createMemories(store),
+        clock: () => someTimeMs,
+        random: randomBytes,
+        ...accountParts(),
+      };
+      const actor: Actor = {
+        userId: publisher.id,
+        tokenId: token.id,
+        scopes: ['read', 'publish', 'manage'],
+        appId: null,
+        sessionId: null,
+        expiresAtMs: Number.POSITIVE_INFINITY,
+      };
+      const access = { actor, app, extensionPoint, role: 'owner', guests } as const;
+      const target = { userId: publisher.id, name: 'plugin' };
+      const release = () => ({ bytes: new Uint8Array(randomBytes(16)) });
+      return {
+        app,
+        extensionPoint,
+        owner,
+        guests,
+        watched,
+        context,
+        access,
+        target,
+        actor,
+        key: key('plugin'),
+        publish: () => publish(context, actor, access, target, release()),
+        yank: (number: number) => decideVersion(context, access, target, String(number), 'yank', 'why'),
+        /** How many claims bind each version. */
+        async bound(): Promise<Map<VersionId | null, number>> {
+          const facts = await store.read.bindingFacts(key('plugin'));
+          const groups = Map.groupBy(facts, ({ versionId }) => versionId);
+          return new Map([...groups].map(([id, of]) => [id, of.length]));
+        },
+        async versionId(number: number): Promise<VersionId> {
+          return (await store.read.version(key('plugin'), number))?.id as VersionId;
+        },
+        async head(): Promise<number> {
+          return (await store.read.newsHeads([app.id])).get(app.id)?.serial ?? -1;
+        },
+      };
+    }
+
+    /** Demands that no transaction moves, or calls, more than it may. */
+    function demandBounded({ transactions }: Watched): void {
+      for (const { calls, moved } of transactions) {
+        assert.ok(moved.reduce((sum, of) => sum + of, 0) <= mostRows, `${moved} bindings in one transaction`);
+        assert.ok(calls.length < 60, `${calls.length} calls in one transaction`);
+      }
+    }
+
+    it('publishes for thousands of guests with as many statements as for a hundred, and binds under all', async () => {
+      const [few, many] = [await stage(100), await stage(manyGuests)];
+      for (const one of [few, many]) {
+        for (const number of [1, 2]) {
+          const { bindings, plugin } = await one.publish();
+          assert.equal(bindings.length, one.guests.length);
+          assert.deepEqual([...(await one.bound())], [[plugin.newest.id, one.guests.length]]);
+          assert.equal(plugin.newest.number, number);
+        }
+        demandBounded(one.watched);
+      }
+      const callsOf = ({ watched }: typeof few) =>
+        Math.max(...watched.transactions.map(({ calls }) => calls.filter((name) => !isQuery(name)).length));
+      assert.ok(callsOf(many) <= callsOf(few) + 1);
+      // Hosts are told once, for all lists: each would be a row and an event.
+      assert.equal(await few.head(), 200);
+      assert.equal(await many.head(), 2);
+      assert.deepEqual(await store.read.news(many.app.id, 0, 10), []);
+    });
+
+    it('goes back to the older version everywhere when thousands bind the one that is yanked', async () => {
+      const one = await stage(manyGuests);
+      await one.publish();
+      await one.publish();
+      const { boundGuestIds } = await one.yank(2);
+      assert.deepEqual(boundGuestIds, []);
+      assert.deepEqual([...(await one.bound())], [[await one.versionId(1), manyGuests]]);
+      demandBounded(one.watched);
+      assert.equal(await one.head(), 3);
+    });
+
+    it('touches each list once where a piece moves it, and makes no row of news for it', async () => {
+      const one = await stage(manyGuests);
+      const touched: (readonly string[] | undefined)[] = [];
+      store.onCommitted((subjects) => void touched.push(subjects));
+      await one.publish();
+      store.revision();
+      const lists = touched.flatMap((subjects) => subjects ?? []).filter((of) => of.startsWith(one.extensionPoint.id));
+      if (touched.includes(undefined)) return; // somebody may have fallen behind, and takes all for touched
+      assert.deepEqual(new Set(lists).size, manyGuests);
+    });
+
+    for (const killedAt of [1, 2]) {
+      it(`is finished by the next who comes when it is killed before piece ${killedAt}`, async () => {
+        const one = await stage(manyGuests);
+        await one.publish();
+        await one.publish();
+        one.watched.failAt(killedAt);
+        await assert.rejects(one.yank(2), /killed/);
+        one.watched.failAt(Number.POSITIVE_INFINITY);
+        assert.equal((await store.read.version(one.key, 2))?.state, 'yanked');
+        assert.deepEqual(await store.check(), [], 'what is pending is no fault');
+        const settled = await settlePending(one.context);
+        assert.ok(settled.plugins >= 1);
+        assert.deepEqual([...(await one.bound())], [[await one.versionId(1), manyGuests]]);
+        assert.equal(await store.read.pendingRebind(one.key), undefined);
+      });
+    }
+
+    it('finishes what is pending before the next change of the same plugin', async () => {
+      const one = await stage(manyGuests);
+      await one.publish();
+      await one.publish();
+      await one.publish();
+      one.watched.failAt(2);
+      await assert.rejects(rollBack(one.context, one.access, one.target, 1), /killed/);
+      one.watched.failAt(Number.POSITIVE_INFINITY);
+      const { plugin } = await one.publish();
+      assert.equal(plugin.newest.number, 4);
+      assert.deepEqual(
+        [...(await one.bound())],
+        [[plugin.newest.id, manyGuests]],
+        'the later publish ends the roll back',
+      );
+      await rollBack(one.context, one.access, one.target, 2);
+      assert.deepEqual([...(await one.bound())], [[await one.versionId(2), manyGuests]]);
+      await one.yank(2);
+      assert.deepEqual([...(await one.bound())], [[plugin.newest.id, manyGuests]], 'a yank ends roll backs to it');
+      demandBounded(one.watched);
+    });
+
+    it('deletes a plugin that is bound under thousands of guests, and reserves its name', async () => {
+      const one = await stage(manyGuests);
+      await one.publish();
+      one.watched.failAt(2);
+      await assert.rejects(deletePlugin(one.context, one.access, one.target), /killed/);
+      one.watched.failAt(Number.POSITIVE_INFINITY);
+      assert.equal(await store.read.plugin(one.key), undefined, 'it is gone at once');
+      await settlePending(one.context);
+      assert.deepEqual([...(await one.bound())], []);
+      assert.deepEqual(await store.read.versions(one.key, {}), []);
+      const guestIds = one.guests.map(({ id }) => id);
+      const others = { ...one.key, userId: one.owner.id };
+      assert.equal((await store.read.nameReservations(others, guestIds, someTimeMs)).length, manyGuests);
+      demandBounded(one.watched);
+      assert.equal((await one.publish()).plugin.newest.number, 1, 'its publisher can use the name again');
+    });
+
+    for (const what of ['extension point', 'application'] as const) {
+      it(`marks an ${what} with thousands of bindings as deleted, and purges it later in pieces`, async () => {
+        const one = await stage(manyGuests);
+        const { plugin } = await one.publish();
+        const { contentAddress } = plugin.newest;
+        if (what === 'application') await deleteApp(one.context, one.access);
+        else await deleteExtensionPoint(one.context, one.access);
+        assert.equal((await store.read.app(one.app.id)) === undefined, what === 'application');
+        assert.equal(await store.read.mayReadContent(one.actor.userId, contentAddress, undefined), false);
+        const appIds = (await store.read.appsOf(one.actor.userId, undefined, {})).map(({ id }) => id);
+        assert.equal(appIds.includes(one.app.id), what !== 'application');
+        assert.deepEqual(await store.check(), []);
+        await settlePending(one.context);
+        assert.deepEqual(await store.read.pendingDeletions(10), []);
+        assert.deepEqual([...(await one.bound())], []);
+        assert.deepEqual(await store.read.versions(one.key, {}), []);
+        assert.equal((await store.read.guests(one.app.id, {})).length, what === 'application' ? 0 : manyGuests + 1);
+        demandBounded(one.watched);
+      });
+    }
+  });
+}
+
+function isQuery(name: string): boolean {
+  const mutations: readonly (keyof Mutations)[] = [
+    'putVersionGuests',
+    'claimName',
+    'selectVersion',
+    'moveBindings',
+    'putPendingRebind',
+    'endPendingRebind',
+    'insertVersion',
+    'insertAuditEvent',
+  ];
+  return !(mutations as readonly string[]).includes(name);
+}

@@ -1,0 +1,1 @@
+import './memories-model.test.ts';

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerStatus, TokenInfo } from '@tenon/protocol';
+import pg from 'pg';
+import type { Config } from '../src/config.ts';
+import { grantOperator, revokeOperator } from '../src/domain/status/operators.ts';
+import { startBeats } from '../src/status/beats.ts';
+import { openEvents } from './helpers/event-stream.ts';
+import { openWorkshop, type Workshop } from './helpers/plugins.ts';
+import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgres.ts';
+import { type ObjectStore, startObjectStore } from './helpers/s3.ts';
+import { openService, type TestService } from './helpers/service.ts';
+import { type List, ok, tinyModule } from './helpers/world.ts';
+
+describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres }, () => {
+  let postgres: PostgresServer;
+  let objects: ObjectStore;
+  let here: TestService;
+  let there: TestService;
+  let workshop: Workshop;
+  let databaseUrl: string;
+
+  before(async () => {
+    [postgres, objects] = await Promise.all([startPostgres(), startObjectStore(['plugins'])]);
+    databaseUrl = (await postgres.createDatabase()).url;
+    const { bucket, endpoint, credentials } = objects.options('plugins');
+    const config: Partial<Config> = {
+      databaseUrl,
+      databaseConnections: 4,
+      s3Bucket: bucket,
+      s3Endpoint: endpoint,
+      s3AccessKeyId: credentials?.accessKeyId,
+      s3SecretAccessKey: credentials?.secretAccessKey,
+    };
+    [here, there] = await Promise.all([openService({ config }), openService({ config })]);
+    workshop = await openWorkshop(here);
+  });
+  after(async () => {
+    await Promise.allSettled([here.close(), there.close()]);
+    postgres.stop();
+    await objects.stop();
+  });
+
+  const listPath = () => `/api/v1/extension-points/${workshop.extensionPointId}/bindings/first`;
+
+  /** Asks the other node until its answer is the one that is waited for. */
+  async function until(what: () => Promise<boolean>): Promise<void> {
+    for (let tries = 0; !(await what()); tries++) {
+      assert.ok(tries < 500, 'the other node never came to know');
+      await sleep(20);
+    }
+  }
+
+  const statusThere = async (token: string) => (await there.call('GET', listPath(), { token })).statusCode;
+
+  it('show what was bound on one on the other, bytes and all, also where it was in memory', async () => {
+    const { token } = workshop.viewer;
+    const first = await there.call('GET', listPath(), { token });
+    assert.equal(first.payload, '{}');
+    await workshop.publish(1);
+    await until(async () => (await there.call('GET', listPath(), { token })).payload !== '{}');
+    const [a, b] = [await here.call('GET', listPath(), { token }), await there.call('GET', listPath(), { token })];
+    assert.equal(a.payload, b.payload);
+    assert.equal(a.headers.etag, b.headers.etag);
+    const { contentAddress } = a.json().median;
+    const content = await there.call('GET', `/api/v1/c/${contentAddress}`, { token });
+    assert.deepEqual(content.rawPayload, tinyModule(1));
+    const etag = String(a.headers.etag);
+    assert.equal((await there.call('GET', listPath(), { token, headers: { 'if-none-match': etag } })).statusCode, 304);
+  });
+
+  it('tell of it in the news of both', async () => {
+    const base = await there.listen();
+    const news = await openEvents(`${base}/api/v1/apps/${workshop.appId}/news`, { token: workshop.viewer.token });
+    try {
+      assert.equal((await news.next())?.event, 'ready');
+      await workshop.publish(2);
+      const { data } = (await news.next()) ?? {};
+      assert.equal((data as { guestKey: string } | undefined)?.guestKey, 'first');
+    } finally {
+      await news.close();
+    }
+  });
+
+  it('let nobody in on one whose token was revoked on the other', async () => {
+    const token = await here.token(workshop.viewer.id);
+    assert.equal(await statusThere(token), 200);
+    const { objects: tokens } = await ok<List<TokenInfo>>(here, 'GET', '/api/v1/tokens', { token });
+    const { id } = tokens.at(-1) as TokenInfo;
+    assert.equal((await here.call('DELETE', `/api/v1/tokens/${id}`, { token })).statusCode, 204);
+    await until(async () => (await statusThere(token)) === 401);
+  });
+
+  it('hide an application on one from who was removed from it on the other', async () => {
+    const { viewer, owner, appId } = workshop;
+    assert.equal(await statusThere(viewer.token), 200);
+    await ok(here, 'DELETE', `/api/v1/apps/${appId}/members/${viewer.id}`, { token: owner.token });
+    await until(async () => (await statusThere(viewer.token)) === 404);
+  });
+
+  it('tell operators of each other, and refuse on one who was made an operator no more on the other', async () => {
+    const { id, token } = await here.user('Olga');
+    await grantOperator(here.parts.context, id);
+    const status = async (node: TestService) => node.call('GET', '/api/v1/status', { token });
+    await until(async () => (await status(there)).statusCode === 200);
+    const beats = [here, there].map(({ parts }) => startBeats(parts.context, parts.ownProcess, parts.log));
+    await Promise.all(beats.map((each) => each.beat()));
+    for (const [node, other] of [
+      [here, there],
+      [there, here],
+    ] as const) {
+      const { metadata, blobs, processes } = (await status(node)).json<ServerStatus>();
+      assert.deepEqual([metadata.kind, metadata.isReachable, metadata.knowsCommits], ['postgresql', true, true]);
+      assert.deepEqual([blobs.kind, blobs.isReachable], ['s3', true]);
+      const told = Object.fromEntries(processes.map((each) => [each.id, [each.isAnswering, each.state]]));
+      assert.deepEqual(told, {
+        [node.parts.ownProcess.id]: [true, 'ready'],
+        [other.parts.ownProcess.id]: [false, 'ready'],
+      });
+    }
+    await Promise.all(beats.map((each) => each.stop()));
+    await revokeOperator(here.parts.context, id);
+    await until(async () => (await status(there)).statusCode === 403);
+  });
+
+  it('estimate how much there is of what is too much to count', async () => {
+    const client = new pg.Client(databaseUrl);
+    await client.connect();
+    try {
+      await client.query(`
+        insert into blobs (address, size, state, generation, lease_until_ms)
+        select 'estimated-' || n, 100, 'present', 'e', 0 from generate_series(1, 20000) as n`);
+      await client.query('analyze blobs');
+      const { contents, contentBytes } = await here.store.sizes();
+      assert.ok(contents.isEstimate && contentBytes.isEstimate);
+      assert.ok(Math.abs(contents.value - 20_000) < 1_000, String(contents.value));
+      assert.ok(Math.abs(contentBytes.value - 2_000_000) < 100_000, String(contentBytes.value));
+    } finally {
+      await client.query("delete from blobs where generation = 'e'");
+      await client.end();
+    }
+  });
+
+  it('say that they are not ready, and why only in the log, while PostgreSQL is away, and are when it is back', async () => {
+    const ready = async (node: TestService) => (await node.call('GET', '/readyz')).statusCode;
+    assert.deepEqual([await ready(here), await ready(there)], [200, 200]);
+    await postgres.kill();
+    assert.equal(await ready(here), 503);
+    const answer = await there.call('GET', listPath(), { token: workshop.owner.token });
+    assert.equal(answer.statusCode, 503);
+    assert.ok(answer.headers['retry-after']);
+    await postgres.start();
+    await until(async () => (await ready(here)) === 200);
+    await until(async () => (await statusThere(workshop.owner.token)) === 200);
+  });
+});

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ApiKeyCreated, App, ExtensionPoint, TokenCreated } from '@tenon/protocol';
+import { goodPassword, type Person, signUpPerson } from './helpers/jar.ts';
+import { assertProblem, openService, type TestService } from './helpers/service.ts';
+import { formOf, type List, makeMember, ok, tinyModule } from './helpers/world.ts';
+
+const api = '/api/v1';
+const dayMs = 24 * 60 * 60 * 1000;
+
+let service: TestService;
+before(async () => {
+  service = await openService();
+});
+after(() => service.close());
+
+describe('a session in which the password was entered long ago', () => {
+  let victim: Person;
+  let thief: Person;
+  let appId: string;
+  let extensionPointId: string;
+
+  const call = async (method: string, path: string, json?: unknown) =>
+    service.call(method, api + path, { token: await victim.jar.token(), json });
+
+  before(async () => {
+    [victim, thief] = [await signUpPerson(service), await signUpPerson(service, { name: 'Thief' })];
+    appId = (await call('POST', '/apps', { name: 'Production' })).json<App>().id;
+    const point = { name: 'e', requiresApproval: true };
+    extensionPointId = (await call('POST', `/apps/${appId}/extension-points`, point)).json<ExtensionPoint>().id;
+    const [owner, member] = [await victim.jar.token(), await thief.jar.token()];
+    await makeMember(service, { token: owner }, appId, 'viewer', { token: member });
+    service.advance(15 * 60_000);
+  });
+
+  const farReaching: Readonly<Record<string, () => [method: string, path: string, json?: unknown]>> = {
+    'a token that reads': () => ['POST', '/tokens', { name: 'x', scopes: ['read'] }],
+    'a token that publishes': () => ['POST', '/tokens', { name: 'x', scopes: ['read', 'publish'] }],
+    'a token of all scopes': () => ['POST', '/tokens', { name: 'x' }],
+    'an API key': () => ['POST', '/api-keys', { name: 'x' }],
+    'turning approval off': () => ['PUT', `/extension-points/${extensionPointId}`, { requiresApproval: false }],
+    'an invitation of an owner': () => ['POST', `/apps/${appId}/members`, { role: 'owner' }],
+    'another owner': () => ['PUT', `/apps/${appId}/members/${thief.id}`, { role: 'owner' }],
+    'deleting an extension point': () => ['DELETE', `/extension-points/${extensionPointId}`],
+    'deleting an application': () => ['DELETE', `/apps/${appId}`],
+  };
+
+  for (const [what, request] of Object.entries(farReaching)) {
+    it(`needs it again for ${what}`, async () => {
+      assertProblem(await call(...request()), 403, 'password_required');
+    });
+  }
+
+  it('needs none for what reaches less far', async () => {
+    const point = `/extension-points/${extensionPointId}`;
+    assert.equal((await call('PUT', point, { name: 'f' })).statusCode, 200);
+    assert.equal((await call('PUT', point, { requiresApproval: true })).statusCode, 200);
+    assert.equal((await call('PUT', `/apps/${appId}`, { name: 'Renamed' })).statusCode, 200);
+  });
+
+  it('lets a program’s token do the same: it was granted with the password', async () => {
+    const token = await service.token(victim.id);
+    const app = await ok<App>(service, 'POST', `${api}/apps`, { token, json: { name: 'By a program' } });
+    assert.equal((await service.call('DELETE', `${api}/apps/${app.id}`, { token })).statusCode, 204);
+  });
+
+  it('may do all of it once the password is entered', async () => {
+    assert.equal((await victim.jar.call('POST', '/session/confirm', { password: goodPassword })).statusCode, 204);
+    for (const request of Object.values(farReaching)) {
+      const { statusCode, payload } = await call(...request());
+      assert.ok(statusCode < 300, payload);
+    }
+  });
+});
+
+describe('the lifetime of a token', () => {
+  const daysOf = ({ expiresAt }: { expiresAt: string }) =>
+    Math.round((Date.parse(expiresAt) - service.parts.context.clock()) / dayMs);
+
+  it('is 90 days for reading and 7 for more by default, and at most 90 for more', async () => {
+    const { id } = await service.user();
+    const token = await service.token(id, { lifetimeMs: 4000 * dayMs });
+    const make = (json: object) => service.call('POST', `${api}/tokens`, { token, json: { name: 'x', ...json } });
+    const days = async (json: object) => daysOf((await make(json)).json<TokenCreated>());
+    assert.equal(await days({ scopes: ['read'] }), 90);
+    assert.equal(await days({ scopes: ['read'], expiresInDays: 3650 }), 3650);
+    for (const scopes of [['publish'], ['read', 'publish'], ['manage'], undefined]) {
+      assert.equal(await days({ scopes }), 7);
+      assert.equal(await days({ scopes, expiresInDays: 90 }), 90);
+      const { detail, errors } = assertProblem(await make({ scopes, expiresInDays: 91 }), 422, 'invalid_field');
+      assert.match(detail, /at most 90 \(got 91\)/);
+      assert.equal(errors?.[0]?.pointer, '/expiresInDays');
+    }
+  });
+
+  it('is no longer than that of the program’s token that makes it', async () => {
+    const { id } = await service.user();
+    const token = await service.token(id, { lifetimeMs: 2 * dayMs });
+    const json = { name: 'x', expiresInDays: 3 };
+    assertProblem(await service.call('POST', `${api}/tokens`, { token, json }), 403, 'forbidden');
+    assertProblem(await service.call('POST', `${api}/api-keys`, { token, json }), 403, 'forbidden');
+    const made = await ok<TokenCreated>(service, 'POST', `${api}/tokens`, { token, json: { name: 'x' } });
+    const key = await ok<ApiKeyCreated>(service, 'POST', `${api}/api-keys`, { token, json: { name: 'x' } });
+    assert.deepEqual([daysOf(made), daysOf(key)], [2, 2]);
+  });
+});
+
+describe('an API key', () => {
+  const instrument = (token: string) =>
+    service.call('POST', '/instrument', { token, ...formOf([{ name: 'wasm', content: tinyModule(1) }]) });
+  const make = (token: string, json: object = { name: 'x' }) =>
+    ok<ApiKeyCreated>(service, 'POST', `${api}/api-keys`, { token, json });
+
+  it('ends after 90 days, or as many as were asked for, and at most 365', async () => {
+    const { id } = await service.user();
+    const token = await service.token(id, { lifetimeMs: 400 * dayMs });
+    const [usual, short] = [await make(token), await make(token, { name: 'y', expiresInDays: 1 })];
+    const tooLong = await service.call('POST', `${api}/api-keys`, { token, json: { name: 'z', expiresInDays: 366 } });
+    assertProblem(tooLong, 422, 'invalid_field');
+    const { objects } = await ok<List<ApiKeyCreated>>(service, 'GET', `${api}/api-keys`, { token });
+    assert.deepEqual(
+      objects.map(({ expiresAt }) => expiresAt),
+      [usual.expiresAt, short.expiresAt],
+    );
+    assert.equal((await instrument(short.apiKey)).statusCode, 200);
+    service.advance(dayMs + 1);
+    assertProblem(await instrument(short.apiKey), 401, 'invalid_token');
+    assert.equal((await instrument(usual.apiKey)).statusCode, 200);
+    service.advance(89 * dayMs);
+    assertProblem(await instrument(usual.apiKey), 401, 'invalid_token');
+  });
+
+  it('ends with the program’s token that made it', async () => {
+    const { id } = await service.user();
+    const token = await service.token(id);
+    const maker = await ok<TokenCreated>(service, 'POST', `${api}/tokens`, { token, json: { name: 'maker' } });
+    const key = await make(maker.token);
+    assert.equal((await instrument(key.apiKey)).statusCode, 200);
+    await ok(service, 'DELETE', `${api}/tokens/${maker.id}`, { token });
+    assertProblem(await instrument(key.apiKey), 401, 'invalid_token');
+    assert.deepEqual(await ok(service, 'GET', `${api}/api-keys`, { token }), { objects: [] });
+  });
+
+  it('that is made in a browser does not end with the session', async () => {
+    const person = await signUpPerson(service);
+    const key = await make(await person.jar.token());
+    await person.jar.call('DELETE', '/session');
+    assert.equal((await instrument(key.apiKey)).statusCode, 200);
+  });
+});

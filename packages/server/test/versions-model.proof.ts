@@ -1,0 +1,1 @@
+import './versions-model.test.ts';

@@ -1,0 +1,1 @@
+import './hostile-events.test.ts';

@@ -1,0 +1,1 @@
+import './nesting.test.ts';

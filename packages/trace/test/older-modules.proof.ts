@@ -1,0 +1,1 @@
+import './older-modules.test.ts';

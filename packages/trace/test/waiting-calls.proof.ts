@@ -1,0 +1,1 @@
+import './waiting-calls.test.ts';

@@ -1,0 +1,48 @@
+// Which test files share a process. Starting a process and loading the modules takes longer than most files' tests, so the
+// files of a folder run one after the other in one process.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { needsOwnProcess } from './needs-own-process.mjs';
+import { root } from './workspace.mjs';
+
+/**
+ * Writes a file for each group that shares a process; in it, each test file is a suite, so that its hooks are its own.
+ *
+ * @param {string[]} files as `findFiles` returns them
+ * @param {string} folder for the written files, which this run alone uses
+ * @returns {string[]} what to hand to `node --test`: the written files, and those that take a process of their own
+ */
+export function writeSharedProcesses(files, folder) {
+  mkdirSync(folder, { recursive: true });
+  /** @type {Map<string, string[]>} */
+  const groups = new Map();
+  /** @type {string[]} */
+  const alone = [];
+  for (const file of files) {
+    if (needsOwnProcess(file)) {
+      alone.push(file);
+      continue;
+    }
+    const name = groupOf(file);
+    groups.set(name, [...(groups.get(name) ?? []), file]);
+  }
+  const written = [...groups].map(([name, members]) => {
+    const path = join(folder, `${name}.mjs`);
+    const suites = members.map((file) => `describeFile('${file}', '${pathToFileURL(join(root, file))}');\n`);
+    const helper = pathToFileURL(join(root, 'test', 'helpers', 'file-suites.ts'));
+    writeFileSync(path, `import { describeFile } from '${helper}';\n${suites.join('')}`);
+    return path;
+  });
+  return [...written, ...alone];
+}
+
+/**
+ * The package and the folder in it: `server-src`, `server-test`; `test` and `scripts` for what belongs to the whole.
+ *
+ * @param {string} file
+ */
+function groupOf(file) {
+  const [top = '', second = '', third = ''] = file.split('/');
+  return top === 'packages' || top === 'examples' ? `${second}-${third}` : top;
+}
