@@ -121,13 +121,7 @@ for (const { template, skip, source, callingHost } of languages) {
   describe(`the template for ${template}`, { skip }, () => {
     it('builds and publishes with one command, and greets in Extism', async () => {
       const extensionPoint = server.quickstart.TENON_EXTENSION_POINT_ID ?? '';
-      await command(['plugin', 'init', template, '--template', template]);
-      const toml = join(folder, template, 'tenon.toml');
-      const settings = (await readFile(toml, 'utf8')).replace(
-        'module =',
-        `extension-point = "${extensionPoint}"\nmodule =`,
-      );
-      await writeFile(toml, settings);
+      await command(['plugin', 'init', template, '--template', template, '-e', extensionPoint]);
       await command(['plugin', 'push', '--build'], join(folder, template));
       const plugin = await load(extensionPoint, template);
       try {

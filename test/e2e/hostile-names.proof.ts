@@ -24,7 +24,7 @@ const names: Names = {
   guest: hostile('guest'),
   otherOwner: hostile('other owner'),
   app: hostile('app'),
-  otherApps: ['javascript:hit()', '</script><svg/onload=hit()>', '__proto__', '\u202eevil\u2066'],
+  otherApps: ['javascript:hit()', '</script><svg/onload=hit()>', '__proto__'],
   foreignApp: hostile('foreign app'),
   extensionPoint: hostile('point'),
   otherExtensionPoints: ['<style>*{display:none}</style>', 'constructor'],
@@ -141,6 +141,12 @@ describe('names that would like to be more', { skip: noBrowser }, () => {
       await assertHarmless(page, button);
     }
     await visitor.close();
+  });
+
+  it('are refused where they would turn the text around them, or show nothing', async () => {
+    for (const name of ['\u202eevil\u2066', '\u200b', ' ']) {
+      await assert.rejects(acme.owner.call('POST', '/apps', { name }), /: 422 /);
+    }
   });
 
   it('are refused where a plugin is named', async () => {

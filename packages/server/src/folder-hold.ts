@@ -22,7 +22,7 @@ export function holdFolder(folder: string): FolderHold | undefined {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file, { timeout: 0 });
-    database.exec('begin exclusive');
+    database.exec('pragma journal_mode = memory; begin exclusive'); // nothing is written: no journal beside the file
   } catch (error) {
     database?.close();
     return isBusy(error) ? undefined : { release() {} };
