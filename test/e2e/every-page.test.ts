@@ -12,7 +12,7 @@ const looks = [
   { look: 'dark, on a phone', colorScheme: 'dark', viewport: { width: 360, height: 740 } },
 ] as const;
 
-describe('every page of the console', { skip: noBrowser }, () => {
+describe('every page of the console', { skip: noBrowser, concurrency: true }, () => {
   let gallery: Gallery;
   before(async () => {
     gallery = await openGallery();

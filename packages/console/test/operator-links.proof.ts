@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { tenon } from '../../../test/helpers/server.ts';
-import { accessibilityFaults, noBrowser, openStageApart, type StageApart } from './helpers/stage.ts';
+import { axeFaults, noBrowser, openStageApart, type StageApart } from './helpers/stage.ts';
 
 describe("links of the operator's", { skip: noBrowser }, () => {
   let stage: StageApart;
@@ -35,14 +35,14 @@ describe("links of the operator's", { skip: noBrowser }, () => {
     await page.goto(firstLink);
     await page.getByRole('heading', { name: 'Set up your account' }).waitFor();
     assert.equal(page.url(), `${stage.url}/set-up`, 'the code is off the address bar');
-    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(await axeFaults(page), []);
     await page.reload();
     await page.getByLabel('Your name').fill('Olive Owner');
     await page.getByLabel('E-mail address').fill('olive@example.org');
     await page.getByLabel('Password', { exact: true }).fill('meadow thistle violin');
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('heading', { name: 'No applications yet' }).waitFor();
-    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(await axeFaults(page), []);
     const code = firstLink.split('=')[1] ?? '';
     assert.ok(code.length > 20 && requested.every((url) => !url.includes(code)), 'no request carried the code');
     await page.goto(`${stage.url}/account`);
@@ -71,7 +71,7 @@ describe("links of the operator's", { skip: noBrowser }, () => {
     await forgetful.page.goto(resetLink);
     await forgetful.page.getByText('olive@example.org').waitFor();
     assert.equal(forgetful.page.url(), `${stage.url}/reset-password`);
-    assert.deepEqual(await accessibilityFaults(forgetful.page), []);
+    assert.deepEqual(await axeFaults(forgetful.page), []);
     await forgetful.page.getByLabel('New password', { exact: true }).fill('copper window ballad');
     await forgetful.page
       .getByLabel('Revoke all access tokens and API keys')
@@ -97,7 +97,7 @@ describe("links of the operator's", { skip: noBrowser }, () => {
     ] as const) {
       await visitor.open(path);
       await page.getByRole('heading', { name: heading }).waitFor();
-      assert.deepEqual(await accessibilityFaults(page), [], path);
+      assert.deepEqual(await axeFaults(page), [], path);
     }
     await visitor.close();
   });

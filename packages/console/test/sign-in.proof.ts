@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { accessibilityFaults, noBrowser, openStage, type Stage } from './helpers/stage.ts';
+import { axeFaults, noBrowser, openStage, type Stage } from './helpers/stage.ts';
 
 describe('signing in', { skip: noBrowser }, () => {
   let stage: Stage;
@@ -17,7 +17,7 @@ describe('signing in', { skip: noBrowser }, () => {
     const { page } = visitor;
     await visitor.open('/account?from=a-link');
     assert.equal(await page.title(), 'Sign in · Tenon');
-    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(await axeFaults(page), []);
     await visitor.signIn(email, password);
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
     assert.equal(page.url(), `${stage.url}/account?from=a-link`);
@@ -31,7 +31,7 @@ describe('signing in', { skip: noBrowser }, () => {
     await visitor.signIn(email, password);
     await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor();
     assert.equal(page.url(), `${stage.url}/`);
-    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(await axeFaults(page), []);
     await visitor.open('/sign-in');
     await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor(); // who is in needs no form
     await visitor.close();
@@ -50,7 +50,7 @@ describe('signing in', { skip: noBrowser }, () => {
       await answered;
       await page.getByRole('alert').waitFor();
       told.push(await page.getByRole('alert').textContent());
-      assert.deepEqual(await accessibilityFaults(page), []);
+      assert.deepEqual(await axeFaults(page), []);
     }
     assert.equal(told[0], told[1]);
     assert.match(told[0] ?? '', /do not match/);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { accessibilityFaults, noBrowser, openStage, type Stage } from './helpers/stage.ts';
+import { axeFaults, noBrowser, openStage, type Stage } from './helpers/stage.ts';
 
 describe('the frame around the pages, below a path', { skip: noBrowser }, () => {
   let stage: Stage;
@@ -66,7 +66,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'New application' });
     await dialog.waitFor();
-    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(await axeFaults(page), []);
     await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'name');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
@@ -103,7 +103,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await page.getByLabel('Dark').check({ force: true });
     const dark = await ground();
     assert.notEqual(dark, light);
-    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(await axeFaults(page), []);
     await visitor.open('/sign-up');
     assert.equal(await ground(), dark);
     await page.getByLabel('System').check({ force: true });
@@ -124,7 +124,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     });
     await visitor.open('/');
     await visitor.page.getByRole('heading', { name: 'This browser blocks cookies' }).waitFor();
-    assert.deepEqual(await accessibilityFaults(visitor.page), []);
+    assert.deepEqual(await axeFaults(visitor.page), []);
     await visitor.close();
   });
 
@@ -154,7 +154,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await page.getByRole('link', { name: /your account/ }).click();
     await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
     assert.equal(documents, 1);
-    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(await axeFaults(page), []);
     await page.unroute(/\/assets\/account-/);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
@@ -171,7 +171,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await page.getByRole('link', { name: /your account/ }).click();
     await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
     await page.getByText('The server does not answer.').waitFor();
-    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(await axeFaults(page), []);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('The server does not answer.').waitFor();
     assert.ok(page.url().startsWith(stage.url), page.url());
@@ -186,7 +186,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await page.route(/\/session$/, (route) => route.abort());
     await visitor.open('/');
     await page.getByRole('heading', { name: 'Tenon cannot be reached' }).waitFor();
-    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(await axeFaults(page), []);
     await page.unroute(/\/session$/);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -205,7 +205,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
         width: innerWidth,
       }));
       assert.ok(scrolled <= width, `${path} is ${scrolled} wide`);
-      assert.deepEqual(await accessibilityFaults(page), [], path);
+      assert.deepEqual(await axeFaults(page), [], path);
     }
     await visitor.close();
   });

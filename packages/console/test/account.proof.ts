@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { accessibilityFaults, noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
+import { axeFaults, noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
 
 const password = 'lantern otter sandwich';
 
@@ -42,7 +42,7 @@ describe('the account page', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Copy your user id' }).click();
     await toast(visitor, /Copied your user id/);
     assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^usr_[0-9a-z]{26}$/);
-    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(await axeFaults(page), []);
     await visitor.close();
   });
 
@@ -60,7 +60,7 @@ describe('the account page', { skip: noBrowser }, () => {
     await page.locator('.field-error').waitFor();
     assert.equal(await field.getAttribute('aria-invalid'), 'true');
     assert.equal(await field.evaluate((element) => element === document.activeElement), true, 'it has the focus');
-    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(await axeFaults(page), []);
 
     await field.fill('harbour violet trombone');
     await page.getByRole('button', { name: 'Change the password' }).click();
@@ -89,7 +89,7 @@ describe('the account page', { skip: noBrowser }, () => {
     assert.equal(await rows.count(), 3);
 
     await page.getByRole('button', { name: 'Sign out all others' }).click();
-    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(await axeFaults(page), []);
     await page.getByRole('dialog').getByRole('button', { name: 'Sign them out' }).click();
     await toast(visitor, /All other browsers are signed out/);
     assert.equal(await rows.count(), 1);
@@ -107,7 +107,7 @@ describe('the account page', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Delete my account' }).click();
     const dialog = page.getByRole('dialog');
     const go = dialog.getByRole('button', { name: 'Delete my account' });
-    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(await axeFaults(page), []);
     await dialog.getByLabel('Password', { exact: true }).fill('not the password');
     assert.equal(await go.isDisabled(), true);
     await dialog.getByLabel('Type').fill(email);
