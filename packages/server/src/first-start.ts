@@ -1,7 +1,7 @@
 import { makeDemo, prepareDemo, renewDemo } from './demo.ts';
 import type { Context } from './domain/context.ts';
 import { linkUrl, makeSetUpLink } from './domain/one-time-links.ts';
-import type { Transaction } from './domain/ports.ts';
+import { type Queries, ReadOnlyError, StorageFullError } from './domain/ports.ts';
 import type { TokenRecord } from './domain/records.ts';
 import { hashSecret } from './domain/secrets.ts';
 import { isLoopback } from './listen-address.ts';
@@ -32,7 +32,7 @@ export interface FirstStartOptions extends DemoWish {
   readonly dataDir: string;
   /** What clients reach the server under: `{base_url}`. */
   readonly url: string;
-  /** Called when the disk has no room for a URL that has changed, or is read-only. */
+  /** Called when the disk has no room for what has changed in `quickstart.env`, or is read-only. */
   readonly onNotWritten?: (error: unknown) => void;
   /** Whether this server holds the data folder; another one leaves the URL in `quickstart.env` alone. True by default. */
   readonly isHolder?: boolean;
@@ -72,7 +72,7 @@ export type FirstStart = QuickstartUse &
 export async function firstStart(context: Context, options: FirstStartOptions): Promise<FirstStart> {
   const reason = noDemoReason(options);
   const isMade = reason === undefined && (await makeDemoOnce(context, options.dataDir));
-  if (reason === undefined && !isMade) await renewDemoSecrets(context, options.dataDir);
+  if (reason === undefined && !isMade) await renewDemoSecrets(context, options);
   const use = await settleQuickstart(context, options);
   if (isMade) return { state: 'demo_made', ...use };
   const isInUse = await context.store.read.anyUser();
@@ -93,46 +93,51 @@ async function makeDemoOnce(context: Context, dataDir: string): Promise<boolean>
 }
 
 /** Renews what has expired, as the demo is made: the secrets lie in a file of their own before they are committed. */
-async function renewDemoSecrets(context: Context, dataDir: string): Promise<void> {
+async function renewDemoSecrets(context: Context, { dataDir, onNotWritten }: FirstStartOptions): Promise<void> {
   const secrets = readQuickstart(dataDir);
   if (!secrets.has('TENON_TOKEN')) return;
-  await context.store.write(async (tx) => {
-    const renewed = await renewDemo(context, tx, secrets);
-    if (renewed !== undefined) writePending(dataDir, renewed);
-  });
+  const renew = () =>
+    context.store.write(async (tx) => {
+      const renewed = await renewDemo(context, tx, secrets);
+      if (renewed !== undefined) writePending(dataDir, renewed);
+    });
+  await renew().catch(unlessWritable(onNotWritten));
 }
 
 async function settleQuickstart(context: Context, options: FirstStartOptions): Promise<QuickstartUse> {
   const { dataDir, url, isHolder = true, onNotWritten } = options;
-  return context.store.write(async (tx) => {
-    const pending = findPending(dataDir);
-    for (const { values } of pending) {
-      if (await findToken(tx, values)) writeQuickstart(dataDir, url, values);
-    }
-    if (isHolder || !readQuickstart(dataDir).has('TENON_URL')) writeUrl(dataDir, url, onNotWritten);
-    for (const { path } of pending) removePending(path);
-    const values = readQuickstart(dataDir);
-    const token = await findToken(tx, values);
-    const email = values.has('TENON_PASSWORD') ? values.get('TENON_EMAIL') : undefined;
-    const identity = email === undefined ? undefined : await tx.identity('password', email);
-    return {
-      hasSecrets: token !== undefined && token.expiresAtMs > context.clock(),
-      hasSignIn: identity !== undefined,
-    };
-  });
+  const settle = () =>
+    context.store.write(async (tx) => {
+      const pending = findPending(dataDir);
+      for (const { values } of pending) {
+        if (await findToken(tx, values)) writeQuickstart(dataDir, url, values);
+      }
+      if (isHolder || !readQuickstart(dataDir).has('TENON_URL')) writeQuickstart(dataDir, url);
+      for (const { path } of pending) removePending(path);
+    });
+  await settle().catch(unlessWritable(onNotWritten));
+  const { read } = context.store;
+  const values = readQuickstart(dataDir);
+  const token = await findToken(read, values);
+  const email = values.has('TENON_PASSWORD') ? values.get('TENON_EMAIL') : undefined;
+  const identity = email === undefined ? undefined : await read.identity('password', email);
+  return {
+    hasSecrets: token !== undefined && token.expiresAtMs > context.clock(),
+    hasSignIn: identity !== undefined,
+  };
 }
 
-/** On a disk that is full or read-only the file stays as it is. */
-function writeUrl(dataDir: string, url: string, onNotWritten: FirstStartOptions['onNotWritten'] = () => {}): void {
-  try {
-    writeQuickstart(dataDir, url);
-  } catch (error) {
-    if (!['EDQUOT', 'ENOSPC', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+/** Passes over what a disk that is full or read-only refuses: a server starts there with the file as it is. */
+function unlessWritable(onNotWritten: (error: unknown) => void = () => {}): (error: unknown) => void {
+  return (error) => {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const isRefused = error instanceof ReadOnlyError || error instanceof StorageFullError;
+    if (!isRefused && !['EDQUOT', 'ENOSPC', 'EROFS'].includes(code)) throw error;
     onNotWritten(error);
-  }
+  };
 }
 
-async function findToken(tx: Transaction, values: ReadonlyMap<string, string>): Promise<TokenRecord | undefined> {
+async function findToken(tx: Queries, values: ReadonlyMap<string, string>): Promise<TokenRecord | undefined> {
   const secret = values.get('TENON_TOKEN');
   return secret === undefined ? undefined : tx.tokenByHash(hashSecret(secret));
 }

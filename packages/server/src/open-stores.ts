@@ -5,6 +5,7 @@ import { keyOfName } from './blobs/object-name.ts';
 import type { Config } from './config.ts';
 import { UnknownBlobsError } from './domain/housekeeping/unknown-objects.ts';
 import type { BlobStore, Store } from './domain/ports.ts';
+import { reserveBytes } from './store/sqlite/reserve.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 
 /** What says where metadata and plugins are kept. */
@@ -61,7 +62,9 @@ export async function assertNotReplaced({ dataDir, databaseUrl, s3Bucket }: Stor
 }
 
 async function openMetadata({ dataDir, databaseUrl, databaseConnections }: StoreSettings): Promise<Store> {
-  if (databaseUrl === undefined) return openSqliteStore({ file: join(dataDir, 'tenon.db') });
+  if (databaseUrl === undefined) {
+    return openSqliteStore({ file: join(dataDir, 'tenon.db'), reserveBytes });
+  }
   const { openPostgresStore } = await import('./store/postgres/store.ts');
   return openPostgresStore({ url: databaseUrl, connections: databaseConnections });
 }

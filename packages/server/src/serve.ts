@@ -11,6 +11,7 @@ import { settlePending } from './domain/deletions/settle.ts';
 import { type ClockCheck, createClockCheck, trustClock } from './domain/housekeeping/clock-gap.ts';
 import { assertBlobsKnown, UnknownBlobsError } from './domain/housekeeping/unknown-objects.ts';
 import { trimNews } from './domain/news/trim.ts';
+import { ReadOnlyError } from './domain/ports.ts';
 import { makeDurableFolder } from './durable-folder.ts';
 import { type FirstStart, firstStart } from './first-start.ts';
 import { holdFolder } from './folder-hold.ts';
@@ -214,11 +215,15 @@ async function tellFailures({ readiness, log }: Parts): Promise<void> {
 }
 
 async function flushUses({ uses, log }: Parts): Promise<void> {
-  await uses.flush().catch((error: unknown) => log.error({ err: error }, 'uses of tokens could not be written'));
+  await uses.flush().catch((error: unknown) => {
+    if (!(error instanceof ReadOnlyError)) log.error({ err: error }, 'uses of tokens could not be written');
+  });
 }
 
 /** Deletes what has served its time: what has ended, what the audit trails are to forget, and old news. */
 async function clearAway(parts: Parts, checkClock: () => Promise<ClockCheck>): Promise<void> {
+  const refusals = await parts.readiness.writeFailures();
+  if (refusals.some(({ cause }) => cause instanceof ReadOnlyError)) return; // the start has logged it
   if (!(await isClockTrusted(parts, checkClock))) return;
   await clearEnded(parts);
   await clearAudit(parts);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { UnavailableError } from './domain/ports.ts';
+import { ReadOnlyError, UnavailableError } from './domain/ports.ts';
 
 /** For how long a start waits for stores that are away, in milliseconds: machines come up in any order. */
 const startWaitMs = 15_000;
@@ -20,7 +20,8 @@ export function startPatiently(log: Logger, waitMs: number = startWaitMs): Patie
       try {
         return await work();
       } catch (error) {
-        if (!(error instanceof UnavailableError) || performance.now() > endsAt) throw error;
+        const isAway = error instanceof UnavailableError && !(error instanceof ReadOnlyError);
+        if (!isAway || performance.now() > endsAt) throw error;
         if (!isTold) log.warn({ err: error, seconds: waitMs / 1000 }, 'waiting for the stores');
         isTold = true;
         await sleep(againMs);

@@ -52,6 +52,13 @@ export function translateServerError(error: unknown, config: Config): unknown {
       'Do TENON_DATABASE_URL and TENON_S3_… name it rightly? docs/how-to/several-nodes.md says what it has to be.';
     return usageError(`${error.message}.`, hint);
   }
+  if (error.name === 'StorageFullError') {
+    return new CliError('storage_full', `${error.message}.`, {
+      exitCode: exitCodeOfStatus(errorCodes.storage_full.status),
+      hint: `Free some room on the disk of ${dataDir}.`,
+      cause: error,
+    });
+  }
   if (error.name === 'UnavailableError') {
     const isElsewhere = databaseUrl !== undefined || s3Bucket !== undefined;
     return new CliError('unavailable', `${error.message}.`, {

@@ -22,14 +22,17 @@ export interface StartSetting {
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeOptions?: readonly string[];
   readonly cwd?: string;
+  /** What the command line begins with. */
+  readonly within?: readonly string[];
 }
 
 /** Starts the real program in a process of its own, with nothing in its environment but what is given. */
 export function start(
   args: readonly string[],
-  { environment = {}, nodeOptions = [], cwd }: StartSetting = {},
+  { environment = {}, nodeOptions = [], cwd, within = [] }: StartSetting = {},
 ): Running {
-  const child = spawn(process.execPath, [...nodeOptions, binary, ...args], {
+  const [program = '', ...rest] = [...within, process.execPath, ...nodeOptions, binary, ...args];
+  const child = spawn(program, rest, {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Context } from '../domain/context.ts';
 import { blobKey } from '../domain/housekeeping/blob-key.ts';
 import { type Lease, takeLease } from '../domain/housekeeping/leases.ts';
-import { StorageFullError } from '../domain/ports.ts';
+import { ReadOnlyError, StorageFullError } from '../domain/ports.ts';
 import { noteChore } from '../domain/status/chores.ts';
 import { copyDatabase, type DatabaseCopy, DatabaseCopyError } from '../store/sqlite/database-copy.ts';
 import { version } from '../version.ts';
@@ -73,14 +73,14 @@ export async function backUp(context: Parts, options: BackUpOptions): Promise<Ba
   }
 }
 
-/** On a full disk there is no room for a lease, nor can the garbage collector mark anything for deletion. */
+/** Where no lease can be written, the garbage collector can't mark anything for deletion either. */
 async function takeBackupLease(context: Parts): Promise<Lease> {
   try {
     const lease = await takeLease(context, 'backup', { lengthMs: leaseMs, isExclusive: false });
     if (lease === undefined) throw new Error('A lease that is not exclusive was refused');
     return lease;
   } catch (error) {
-    if (!(error instanceof StorageFullError)) throw error;
+    if (!(error instanceof StorageFullError || error instanceof ReadOnlyError)) throw error;
     return { async renew() {}, async release() {} };
   }
 }

@@ -39,8 +39,9 @@ export interface RestoreSummary {
 /** What a restore that was killed leaves in the folder. */
 const stagingPattern = /^restore-[0-9a-f]{16}\.tmp$/;
 
-/** What is no data of anybody's: remains, and what some file systems have at their root. */
-const isNothing = (name: string): boolean => stagingPattern.test(name) || name === 'lost+found';
+/** What is no data of anybody's: remains, kept room, and what some file systems have at their root. */
+const isNothing = (name: string): boolean =>
+  stagingPattern.test(name) || name === 'tenon.db-reserve' || name === 'lost+found';
 
 /**
  * Puts a backup in the place of a data folder. It is unpacked beside that place and looked through as a whole first: until all

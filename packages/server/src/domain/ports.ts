@@ -621,6 +621,9 @@ export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }
 
+/** Thrown by a store that can be read alone: its file system is read-only. */
+export class ReadOnlyError extends UnavailableError {}
+
 /** Thrown by a store that answers and can't be used: it lets nobody in so, or has not what it is to keep data in. Trying again doesn't help. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';

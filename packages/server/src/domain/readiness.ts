@@ -1,4 +1,4 @@
-import { type BlobStore, StorageFullError, type Store, UnavailableError } from './ports.ts';
+import { type BlobStore, ReadOnlyError, StorageFullError, type Store, UnavailableError } from './ports.ts';
 
 /** How long a store may take to say that it is there, in milliseconds: whoever asks wants to know now. */
 const pingTimeoutMs = 2000;
@@ -148,6 +148,7 @@ async function within(timeoutMs: number, ping: (signal: AbortSignal) => Promise<
 function reasonOf(cause: unknown, timeoutMs: number): string {
   if (cause instanceof SilentStoreError) return `has not answered for ${timeoutMs / 1000} seconds`;
   if (cause instanceof StorageFullError) return 'has no room left';
+  if (cause instanceof ReadOnlyError) return 'is on a read-only file system';
   if (cause instanceof UnavailableError) return "can't be reached, or is too busy";
   return "can't be used";
 }

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes, type Problem, problem } from '@tenon/protocol';
 import { TooManyAttemptsError } from '../domain/attempts.ts';
 import { DomainError } from '../domain/errors.ts';
-import { ConflictError, StorageFullError, UnavailableError } from '../domain/ports.ts';
+import { ConflictError, ReadOnlyError, StorageFullError, UnavailableError } from '../domain/ports.ts';
 import { DamagedContentError } from '../domain/stored-contents.ts';
 import { challenge } from './authenticate.ts';
 import type { ErrorForm } from './error-form.ts';
@@ -84,6 +84,11 @@ export function asDomainError(error: unknown): DomainError {
   }
   if (error instanceof ConflictError) {
     return new DomainError('conflict', 'Somebody else changed the same thing at the same time. Look, and try again.', {
+      cause: error,
+    });
+  }
+  if (error instanceof ReadOnlyError) {
+    return new DomainError('unavailable', "The server's data is on a read-only file system, and takes no changes.", {
       cause: error,
     });
   }

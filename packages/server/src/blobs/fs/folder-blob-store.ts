@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlobKey } from '../../domain/housekeeping/blob-key.ts';
-import type { BlobStat, BlobStore, Clock } from '../../domain/ports.ts';
+import { type BlobStat, type BlobStore, type Clock, ReadOnlyError } from '../../domain/ports.ts';
 import { makeDurableFolder, syncFolder } from '../../durable-folder.ts';
 import { keyOfName } from '../object-name.ts';
 import { isMissing, translateError } from './errors.ts';
@@ -37,10 +37,11 @@ export async function openFolderBlobStore({
   const temporaryFolder = join(folder, 'tmp');
   try {
     await makeFolders(folder);
-  } catch (error) {
-    throw translateError(error);
+    await removeAbandoned(files, temporaryFolder, clock() - abandonedAfterMs);
+  } catch (thrown) {
+    const error = translateError(thrown);
+    if (!(error instanceof ReadOnlyError)) throw error; // a store that can be read alone
   }
-  await removeAbandoned(files, temporaryFolder, clock() - abandonedAfterMs);
   const replacedFiles = createReplacedFiles(files);
 
   return {

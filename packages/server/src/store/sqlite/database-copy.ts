@@ -8,6 +8,7 @@ import { columnTypes } from './column-types.ts';
 import { createCommitTable } from './commits.ts';
 import { writingDialect } from './dialect.ts';
 import { isBusy } from './errors.ts';
+import { openToRead } from './files.ts';
 
 /** What is in a copy of a database. */
 export interface DatabaseCopy {
@@ -31,7 +32,7 @@ export class DatabaseCopyError extends Error {
  * @throws DatabaseCopyError when it is not whole
  */
 export function copyDatabase(file: string, copy: string): DatabaseCopy {
-  const source = new DatabaseSync(file, { readOnly: true, timeout: 10_000 });
+  const source = openToRead(file, 10_000);
   try {
     source.prepare('vacuum into ?').run(copy); // one read transaction: https://www.sqlite.org/lang_vacuum.html#vacuuminto
   } finally {

@@ -1,9 +1,11 @@
-import { ConflictError, StorageFullError, UnavailableError } from '../../domain/ports.ts';
+import { ConflictError, ReadOnlyError, StorageFullError, UnavailableError } from '../../domain/ports.ts';
 
 /** Result codes, from https://www.sqlite.org/rescode.html. The low byte of an extended code is its primary code. */
 const resultCode = {
   busy: 5,
+  ioError: 10,
   full: 13,
+  canNotOpen: 14,
   constraintPrimaryKey: 1555,
   constraintUnique: 2067,
   /** The file of the shared memory could not be made larger. */
@@ -20,6 +22,22 @@ function resultCodeOf(error: unknown): number | undefined {
 export function isBusy(error: unknown): boolean {
   const code = resultCodeOf(error);
   return code !== undefined && (code & 0xff) === resultCode.busy;
+}
+
+/** Whether the files beside a database are not there and could not be made. */
+export function isWithoutLogFiles(error: unknown): boolean {
+  const code = resultCodeOf(error);
+  return code === resultCode.canNotOpen || code === resultCode.ioErrorShmSize;
+}
+
+/** Whether the operating system refused to read or write: https://www.sqlite.org/rescode.html#ioerr */
+export function isIoError(error: unknown): boolean {
+  return ((resultCodeOf(error) ?? 0) & 0xff) === resultCode.ioError;
+}
+
+/** The port's error for a database whose file system takes no changes. */
+export function readOnlyError(cause: unknown): ReadOnlyError {
+  return new ReadOnlyError('Cannot write to the database: its file system is read-only', { cause });
 }
 
 /** The port's error for what `node:sqlite` threw, where it has one; else the error itself. */

@@ -1,23 +1,25 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { Kysely, sql } from 'kysely';
-import { watchTouched } from '../../domain/memories/touched.ts';
-import type { Clock, Store, Transaction } from '../../domain/ports.ts';
+import { Kysely } from 'kysely';
+import { type Clock, StorageFullError, type Store, UnavailableError } from '../../domain/ports.ts';
 import { checkRows } from '../kysely/check.ts';
-import { demandThawed } from '../kysely/freeze.ts';
-import { migrate } from '../kysely/migrate.ts';
+import { migrate, NewerSchemaError } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
-import { queries, transaction } from '../kysely/queries.ts';
+import { queries } from '../kysely/queries.ts';
 import type { Database } from '../kysely/schema.ts';
 import { sizesOf } from '../kysely/sizes.ts';
 import { checkFile } from './check-file.ts';
 import { columnTypes } from './column-types.ts';
-import { type CommitReader, createCommitTable, noteCommit, readCommits } from './commits.ts';
+import { createCommitTable, readCommits } from './commits.ts';
 import { readingDialect, writingDialect } from './dialect.ts';
-import { translateError } from './errors.ts';
+import { readOnlyError, translateError } from './errors.ts';
 import { estimateRows, factsOf } from './facts.ts';
-import { createDatabaseFile, openReader, openWriter } from './files.ts';
+import { createDatabaseFile, hasLog, openReader, openWriter } from './files.ts';
 import { whenFree } from './patience.ts';
+import { createReserve, type Reserve } from './reserve.ts';
+import { createWriting, type Writing } from './writing.ts';
+
+const defaultWaitMs = 10_000;
 
 export interface SqliteStoreOptions {
   /** The database's file. It is made when it isn't there, with the folders above it, for its owner alone. */
@@ -26,65 +28,142 @@ export interface SqliteStoreOptions {
   readonly clock?: Clock;
   /** How long to wait while others write, in milliseconds, before `UnavailableError`. Default: 10,000. */
   readonly waitMs?: number;
+  /** How many bytes a file beside the database keeps for deletions on a full disk. Default: none. */
+  readonly reserveBytes?: number;
 }
 
 /**
- * Opens the metadata store in one SQLite file, and migrates it. Any number of processes of one machine may have it open.
+ * Opens the metadata store in one SQLite file, and migrates it. Any number of processes of one machine may have it open. On a
+ * read-only file system the store can be read alone; so it is on a full one without room for SQLite's files beside the database.
  *
- * @throws NewerSchemaError for a file that a newer release has written to, StorageFullError, UnavailableError
+ * @throws NewerSchemaError for a file that a newer release has written to, ReadOnlyError and StorageFullError for one that would have
+ * to be migrated, UnavailableError
  */
-export async function openSqliteStore({ file, clock = Date.now, waitMs = 10_000 }: SqliteStoreOptions): Promise<Store> {
-  await createDatabaseFile(file);
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { file, reserveBytes = 0 } = options;
+  const reserve = createReserve(file, reserveBytes);
+  try {
+    await createDatabaseFile(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EROFS' || !existsSync(file)) throw error;
+    return openToReadAlone(options, readOnlyError(error));
+  }
+  try {
+    return await openToWrite(options, reserve).catch((error: unknown) => {
+      if (!(error instanceof StorageFullError)) throw error;
+      reserve.release();
+      return openToWrite(options, reserve);
+    });
+  } catch (error) {
+    if (!(error instanceof StorageFullError)) throw error;
+    return openToReadAlone(options, error);
+  }
+}
+
+async function openToWrite(
+  { file, clock = Date.now, waitMs = defaultWaitMs }: SqliteStoreOptions,
+  reserve: Reserve,
+): Promise<Store> {
   const writer = await openWriter(file, waitMs);
   try {
     const dialect = writingDialect({ database: writer, waitMs });
     const migrationDb = new Kysely<unknown>({ dialect });
     await migrate((work) => migrationDb.transaction().execute(work), migrations, columnTypes, clock);
     await whenFree(() => createCommitTable(writer), waitMs);
-    return await createStore({
-      writeDb: new Kysely<Database>({ dialect }),
-      writer,
-      reader: openReader(file),
-      file,
-      waitMs,
-    });
+    const writing = createWriting({ db: new Kysely<Database>({ dialect }), writer, file, reserve });
+    const store = await createStore({ file, waitMs, reader: openReader(file), writing });
+    fillIfThereIsRoom(reserve);
+    return {
+      ...store,
+      async close() {
+        await store.close();
+        fillIfThereIsRoom(reserve); // what the log has taken
+      },
+    };
   } catch (error) {
     writer.close();
     throw error;
   }
 }
 
-interface Parts {
-  readonly writeDb: Kysely<Database>;
-  readonly writer: DatabaseSync;
-  readonly reader: DatabaseSync;
-  readonly file: string;
-  readonly waitMs: number;
+function fillIfThereIsRoom(reserve: Reserve): void {
+  try {
+    reserve.fill();
+  } catch (error) {
+    if (!(error instanceof StorageFullError)) throw error;
+  }
 }
 
-async function createStore({ writeDb, writer, reader, file, waitMs }: Parts): Promise<Store> {
+/** @param refusal what every change is refused with */
+async function openToReadAlone({ file, waitMs = defaultWaitMs }: SqliteStoreOptions, refusal: Error): Promise<Store> {
+  const wasClosed = !hasLog(file);
+  const reader = openReader(file);
+  try {
+    demandSchema(reader, refusal);
+    const refuse = () => Promise.reject(refusal);
+    const writing: Writing = { write: refuse, pingWrite: refuse, settle: async () => {}, close() {} };
+    const store = await createStore({ file, waitMs, reader, writing });
+    const demandUnchanged = (): void => {
+      if (wasClosed && hasLog(file)) {
+        throw new UnavailableError(
+          'The database was opened to be read alone, and another process writes to it: start this one again',
+        );
+      }
+    };
+    return {
+      ...store,
+      revision() {
+        demandUnchanged();
+        return store.revision();
+      },
+      async ping() {
+        demandUnchanged();
+        await store.ping();
+      },
+    };
+  } catch (error) {
+    reader.close();
+    throw error;
+  }
+}
+
+/** @throws NewerSchemaError, and the refusal of changes when the database has to be migrated */
+function demandSchema(reader: DatabaseSync, refusal: Error): void {
+  const isThere = reader.prepare("select 1 from sqlite_schema where name = 'schema_versions'").get() !== undefined;
+  if (!isThere) throw refusal;
+  const version = Number(reader.prepare('select max(version) as version from schema_versions').get()?.version);
+  if (version > migrations.length) throw new NewerSchemaError(version, migrations.length);
+  if (version < migrations.length) throw refusal;
+}
+
+interface Parts {
+  readonly file: string;
+  readonly waitMs: number;
+  readonly reader: DatabaseSync;
+  readonly writing: Writing;
+}
+
+async function createStore({ file, waitMs, reader, writing }: Parts): Promise<Store> {
   const readDb = new Kysely<Database>({ dialect: readingDialect({ database: reader, waitMs }) });
   const read = queries(readDb);
   const commits = await whenFree(() => readCommits(reader, file), waitMs);
-  const current = new AsyncLocalStorage<{ open: boolean }>();
   let closing: Promise<void> | undefined;
-  let writing: Promise<void> | undefined;
   // Asked once in a turn of the event loop. What arrives in a turn was sent before it began, so nobody who knows of another
   // process's commit is answered from before it; this store's own commits are forgotten about at once.
   let knownRevision: number | undefined;
   const forgetRevision = (): void => {
     knownRevision = undefined;
   };
+  const write: Store['write'] = (work) => writing.write(work).finally(forgetRevision);
 
-  const write: Store['write'] = async (work) => {
-    if (current.getStore()?.open)
-      throw new Error('Cannot begin a transaction inside another one: it would wait for it');
-    const scope = { open: true };
+  /** The writer goes last: it folds the log into the file. */
+  const close = async (): Promise<void> => {
     try {
-      return await current.run(scope, () => runTransaction(writeDb, work));
+      await writing.settle();
     } finally {
-      scope.open = false;
-      forgetRevision();
+      reader.close();
+      commits.close();
+      writing.close();
     }
   };
 
@@ -112,56 +191,10 @@ async function createStore({ writeDb, writer, reader, file, waitMs }: Parts): Pr
     async ping() {
       await whenFree(commits.version, waitMs);
     },
-    pingWrite() {
-      // One at a time, however many callers have given up on it: a long transaction may hold it up.
-      writing ??= probe(writeDb).finally(() => {
-        writing = undefined;
-        forgetRevision();
-      });
-      return writing;
-    },
+    pingWrite: () => writing.pingWrite().finally(forgetRevision),
     close() {
-      closing ??= close({ writeDb, writer, reader }, commits);
+      closing ??= close();
       return closing;
     },
   };
-}
-
-/** Runs the work, notes what it has touched, and refuses what it has changed when the store takes no changes. */
-async function runTransaction<T>(writeDb: Kysely<Database>, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  return writeDb.transaction().execute(async (db) => {
-    const before = await countChanges(db);
-    const { tx, touched } = watchTouched(transaction(db));
-    const result = await work(tx);
-    if ((await countChanges(db)) !== before) {
-      await demandThawed(db);
-      await noteCommit(db, touched());
-    }
-    return result;
-  });
-}
-
-/** Commits a change that touches nothing. */
-async function probe(writeDb: Kysely<Database>): Promise<void> {
-  await writeDb.transaction().execute((db) => noteCommit(db, []));
-}
-
-/** How many rows this connection has changed so far: https://www.sqlite.org/lang_corefunc.html#total_changes */
-async function countChanges(db: Kysely<Database>): Promise<number | undefined> {
-  const { rows } = await sql<{ changes: number }>`select total_changes() as changes`.execute(db);
-  return rows[0]?.changes;
-}
-
-/** Lets the transaction at work, and those that wait, finish. The writer goes last: it folds the log into the file. */
-async function close(
-  { writeDb, writer, reader }: Pick<Parts, 'writeDb' | 'writer' | 'reader'>,
-  commits: CommitReader,
-): Promise<void> {
-  try {
-    await writeDb.connection().execute(async () => {});
-  } finally {
-    reader.close();
-    commits.close();
-    writer.close();
-  }
 }

@@ -1,0 +1,136 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { rmSync, writeFileSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { type Kysely, sql } from 'kysely';
+import { watchTouched } from '../../domain/memories/touched.ts';
+import { StorageFullError, type Store, type Transaction } from '../../domain/ports.ts';
+import { demandThawed } from '../kysely/freeze.ts';
+import { transaction } from '../kysely/queries.ts';
+import type { Database } from '../kysely/schema.ts';
+import { noteCommit } from './commits.ts';
+import { isIoError, readOnlyError } from './errors.ts';
+import { watchFreeing } from './freeing.ts';
+import type { Reserve } from './reserve.ts';
+
+/** What changes the data of a store. */
+export interface Writing extends Pick<Store, 'write' | 'pingWrite'> {
+  /** Lets the transaction at work, and those that wait, finish. */
+  settle(): Promise<void>;
+  close(): void;
+}
+
+export interface WritingOptions {
+  readonly db: Kysely<Database>;
+  /** The connection of `db`. */
+  readonly writer: DatabaseSync;
+  readonly file: string;
+  readonly reserve: Reserve;
+}
+
+export function createWriting({ db, writer, file, reserve }: WritingOptions): Writing {
+  const current = new AsyncLocalStorage<{ open: boolean }>();
+  let probing: Promise<void> | undefined;
+
+  /** @throws ReadOnlyError when the file system has become read-only, as Linux makes those of failing disks */
+  const explaining = async <T>(run: () => Promise<T>): Promise<T> => {
+    try {
+      return await run();
+    } catch (error) {
+      throw isIoError(error) && isOnReadOnly(file) ? readOnlyError(error) : error;
+    }
+  };
+
+  return {
+    async write(work) {
+      if (current.getStore()?.open)
+        throw new Error('Cannot begin a transaction inside another one: it would wait for it');
+      const scope = { open: true };
+      try {
+        return await current.run(scope, () => explaining(() => runTransaction({ db, writer, reserve }, work)));
+      } finally {
+        scope.open = false;
+      }
+    },
+    pingWrite() {
+      // One at a time, however many callers have given up on it: a long transaction may hold it up.
+      probing ??= explaining(() => probe(db, reserve)).finally(() => {
+        probing = undefined;
+      });
+      return probing;
+    },
+    settle: () => db.connection().execute(async () => {}),
+    close: () => writer.close(),
+  };
+}
+
+/**
+ * Runs the work, notes what it has touched, and refuses what it has changed when the store takes no changes. On a full disk, work that
+ * frees room is run again with the reserve, and everything else is refused until there is a reserve again.
+ */
+async function runTransaction<T>(
+  { db, writer, reserve }: Omit<WritingOptions, 'file'>,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  let isFreeing = false;
+  const run = () =>
+    db.transaction().execute(async (trx) => {
+      const before = await countChanges(trx);
+      const { tx, touched } = watchTouched(
+        watchFreeing(transaction(trx), () => {
+          isFreeing = true;
+        }),
+      );
+      const result = await work(tx);
+      if ((await countChanges(trx)) !== before) {
+        await demandThawed(trx);
+        if (!isFreeing) reserve.fill();
+        await noteCommit(trx, touched());
+      }
+      return result;
+    });
+  try {
+    return await run();
+  } catch (error) {
+    if (!isFreeing || !(error instanceof StorageFullError)) throw error;
+  }
+  await db.connection().execute(async () => {
+    reserve.release();
+    restartLog(writer);
+  });
+  return run();
+}
+
+/** Moves the log into the database, so that the next commits are written over it: https://www.sqlite.org/pragma.html#pragma_wal_checkpoint */
+function restartLog(writer: DatabaseSync): void {
+  try {
+    writer.exec('pragma wal_checkpoint(restart)');
+  } catch {
+    // The next commit says what is wrong.
+  }
+}
+
+/** Commits a change that touches nothing. */
+async function probe(db: Kysely<Database>, reserve: Reserve): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    reserve.fill();
+    await noteCommit(trx, []);
+  });
+}
+
+/** How many rows this connection has changed so far: https://www.sqlite.org/lang_corefunc.html#total_changes */
+async function countChanges(db: Kysely<Database>): Promise<number | undefined> {
+  const { rows } = await sql<{ changes: number }>`select total_changes() as changes`.execute(db);
+  return rows[0]?.changes;
+}
+
+/** Asks by making a file: after an error, ext4 refuses changes and still says that files may be written to. */
+function isOnReadOnly(file: string): boolean {
+  const probe = `${file}-probe`;
+  try {
+    writeFileSync(probe, '');
+    rmSync(probe, { force: true });
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EROFS';
+  }
+}
