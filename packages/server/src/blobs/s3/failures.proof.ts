@@ -3,11 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { blobStoreContract } from '../../../test/contracts/blob-store-contract.ts';
 import { type BrokenFront, type Fault, openBrokenFront } from '../../../test/helpers/broken-front.ts';
 import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
 import { type ObjectStore, startObjectStore } from '../../../test/helpers/s3.ts';
-import { objectsAlone } from '../../../test/helpers/s3-stores.ts';
 import { verify } from '../../domain/housekeeping/verify.ts';
 import {
   type BlobStore,
@@ -18,8 +16,6 @@ import {
 } from '../../domain/ports.ts';
 import { openSqliteStore } from '../../store/sqlite/store.ts';
 import { openS3BlobStore } from './s3-blob-store.ts';
-
-blobStoreContract('openS3BlobStore()', objectsAlone);
 
 const answer =
   (status: number, code: string): Fault =>
