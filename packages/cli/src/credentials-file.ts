@@ -77,7 +77,8 @@ export async function updateCredentials(
   await withLock(`${path}.lock`, async () => {
     const present = readCredentials(place);
     const next = change(present);
-    if (next !== present) await writeFileWhole(path, (file) => file.writeFile(formatCredentials(next)), fileMode);
+    if (next !== present)
+      await writeFileWhole(path, (file) => file.writeFile(formatCredentials(next)), { mode: fileMode });
   });
   return path;
 }

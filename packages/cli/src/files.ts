@@ -58,16 +58,22 @@ export async function writeOutput(
   );
 }
 
+export interface WriteOptions {
+  /** The file's permissions. Default: those that it has, else what the process makes files with. */
+  readonly mode?: number;
+  /** What the name of the temporary file begins with. Default: a dot and the file's name. */
+  readonly temporaryPrefix?: string;
+}
+
 /**
  * Writes a file whole or not at all: what is written goes to a temporary file beside it, which takes its place at the end and
  * is removed when the writing fails. What is not a regular file (`/dev/null`, a pipe) is written to as it is.
  *
- * @param mode the file's permissions; by default those that it has, else what the process makes files with
  */
 export async function writeFileWhole(
   path: string,
   write: (file: FileHandle) => Promise<void>,
-  mode?: number,
+  { mode, temporaryPrefix }: WriteOptions = {},
 ): Promise<void> {
   try {
     const present = await statIfThere(path);
@@ -78,15 +84,21 @@ export async function writeFileWhole(
     }
     // A link stays one: the file that it leads to is replaced.
     const target = present === undefined ? path : await realpath(path);
-    await replaceFile(target, mode ?? (present?.mode ?? 0o666) & 0o777, write);
+    const prefix = temporaryPrefix ?? `.${basename(target)}.`;
+    const temporary = join(dirname(target), `${prefix}${randomBytes(6).toString('hex')}.tmp`);
+    await replaceFile(target, temporary, mode ?? (present?.mode ?? 0o666) & 0o777, write);
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
     throw fileError(`Cannot write ${path}`, cause);
   }
 }
 
-async function replaceFile(target: string, mode: number, write: (file: FileHandle) => Promise<void>): Promise<void> {
-  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+async function replaceFile(
+  target: string,
+  temporary: string,
+  mode: number,
+  write: (file: FileHandle) => Promise<void>,
+): Promise<void> {
   try {
     await writeAndClose(await open(temporary, 'wx', mode), async (file) => {
       await write(file);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { loadConfig, serve } from '@tenon/server';
 import { start } from './helpers/binary.ts';
@@ -170,6 +171,32 @@ describe('tenon admin', () => {
       (await readdir(folder.path)).filter((name) => name.startsWith('.')),
       [],
     );
+  });
+
+  it('backup removes what those that were killed have left where it writes, and nothing else', async () => {
+    const target = await mkdtemp(inFolder('killed-'));
+    let left: readonly string[] = [];
+    for (let at = 0; left.length < 2; at++) {
+      const backup = start(['admin', 'backup', join(target, `${at}.tar`), '--data-dir', server.dataDir]);
+      const isOver = backup.ended.then(() => true);
+      do left = (await readdir(target)).filter((name) => name.startsWith('.'));
+      while (left.length < 2 && !(await Promise.race([isOver, setTimeout(1, false)])));
+      backup.child.kill('SIGKILL');
+      await backup.ended;
+      left = (await readdir(target)).filter((name) => name.startsWith('.'));
+    }
+    assert.deepEqual(
+      left.filter((name) => !/^\.tenon-backup-/.test(name)),
+      [],
+    );
+    const others = ['.nightly.tar.0123456789ab.tmp', '.tenon-backup-of-mine', 'tenon-backup-0123456789ab.tmp'];
+    for (const name of others) await writeFile(join(target, name), 'of somebody else');
+    const dayAgo = Date.now() / 1000 - 25 * 60 * 60;
+    for (const name of [...left, ...others]) await utimes(join(target, name), dayAgo, dayAgo);
+    await writeFile(join(target, '.tenon-backup-0123456789ab.tmp'), 'of a backup under way');
+    await demand('backup', join(target, 'whole.tar'));
+    const names = (await readdir(target)).filter((name) => !/^\d+\.tar$/.test(name));
+    assert.deepEqual(names.sort(), [...others, '.tenon-backup-0123456789ab.tmp', 'whole.tar'].sort());
   });
 
   it('restore says what is wrong with a folder or a backup, and changes nothing', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,6 +56,15 @@ describe('tenon serve --workers', () => {
         new RegExp(`^error: Something listens on 127.0.0.1 port ${port} already.\\n.*TENON_METRICS_PORT`),
       );
     }
+  });
+
+  it('says in one line that a file is not a database', async () => {
+    await mkdir(join(folder, 'text'));
+    const file = join(folder, 'text', 'tenon.db');
+    await writeFile(file, 'This is a text of more than a hundred bytes, which SQLite takes for its header. '.repeat(9));
+    const { exitCode, stdout, stderr } = await serve('text', '2', '--port', '0').ended;
+    const line = `error: ${file} is not a database. Keep a copy of it, and restore a backup: tenon admin restore <file> --force.\n`;
+    assert.deepEqual([exitCode, stdout, stderr], [2, '', line]);
   });
 
   it('says that the data is of a newer release', async () => {

@@ -1,5 +1,5 @@
 /** Tenon's server, to be run or administered by a program: `tenon`, or a test. */
-export { type BackUpOptions, type BackupSummary, backUp, type Progress } from './backup/back-up.ts';
+export { type BackUpOptions, type BackupSummary, backUp, type Progress, unfinishedBackup } from './backup/back-up.ts';
 export { BackupError, type BackupErrorCode } from './backup/errors.ts';
 export { type RestoreOptions, type RestoreSummary, restore } from './backup/restore.ts';
 export { type Config, ConfigError, type ConfigFlags, loadConfig } from './config.ts';

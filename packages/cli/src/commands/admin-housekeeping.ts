@@ -12,6 +12,7 @@ import {
   type RestoreOptions,
   type RestoreSummary,
   restore,
+  unfinishedBackup,
   type Verified,
   verify,
 } from '@tenon/server';
@@ -192,7 +193,10 @@ async function runBackup(io: Io, context: Context, out: Reporter, file: string, 
       const write = async (sink: (bytes: Uint8Array) => Promise<void>) => {
         written = await backUpTo(sink);
       };
-      await writeFileWhole(target, (handle) => write((bytes) => handle.writeFile(bytes)), 0o600);
+      await writeFileWhole(target, (handle) => write((bytes) => handle.writeFile(bytes)), {
+        mode: 0o600,
+        temporaryPrefix: unfinishedBackup,
+      });
       return written as BackupSummary;
     }),
   );

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { errorCodes } from '@tenon/protocol';
 import {
   BackupError,
@@ -41,9 +42,20 @@ export function translateServerError(error: unknown, config: Config): unknown {
       cause: error,
     });
   }
-  if (isDamagedDatabase(error)) {
+  if (resultCodeOf(error) === notADatabase) {
+    const file = join(dataDir, 'tenon.db');
+    return new CliError(
+      'damaged_data',
+      `${file} is not a database. Keep a copy of it, and restore a backup: ${restore}.`,
+      {
+        exitCode: exitCodes.usage,
+        cause: error,
+      },
+    );
+  }
+  if (resultCodeOf(error) === damaged) {
     return new CliError('damaged_data', `The database in ${dataDir} is damaged: ${error.message}.`, {
-      hint: 'Keep a copy of the folder, and restore a backup: tenon admin restore <file> --force.',
+      hint: `Keep a copy of the folder, and restore a backup: ${restore}.`,
       cause: error,
     });
   }
@@ -80,9 +92,14 @@ export function translateServerError(error: unknown, config: Config): unknown {
 }
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB: https://www.sqlite.org/rescode.html */
-function isDamagedDatabase(error: Error): boolean {
+const [damaged, notADatabase] = [11, 26];
+
+const restore = 'tenon admin restore <file> --force';
+
+/** SQLite's primary result code. */
+function resultCodeOf(error: Error): number | undefined {
   const { errcode } = error as { readonly errcode?: number };
-  return errcode !== undefined && [11, 26].includes(errcode & 0xff);
+  return errcode === undefined ? undefined : errcode & 0xff;
 }
 
 const backupErrors: Readonly<Record<BackupErrorCode, Pick<CliErrorOptions, 'exitCode' | 'hint'>>> = {

@@ -19,6 +19,12 @@ const leaseMs = 60 * 60 * 1000;
 /** After how long what a backup has begun to write is certain to be abandoned. */
 const abandonedAfterMs = 24 * 60 * 60 * 1000;
 
+/** What the names of files and folders begin with that a backup writes to, and removes at its end. Archives are written under such a name. */
+export const unfinishedBackup = '.tenon-backup-';
+
+/** The folders that `mkdtemp` makes, and the files of the command. */
+const unfinishedPattern = /^\.tenon-backup-([0-9A-Za-z]{6}|[0-9a-f]{12}\.tmp)$/;
+
 /** Told how far something is. */
 export interface Progress {
   /** How many bytes there are, when that is known. */
@@ -60,7 +66,7 @@ export async function backUp(context: Parts, options: BackUpOptions): Promise<Ba
   const lease = await takeBackupLease(context);
   await removeAbandoned(options.workFolder, context.clock());
   try {
-    const folder = await mkdtemp(join(options.workFolder, '.tenon-backup-'));
+    const folder = await mkdtemp(join(options.workFolder, unfinishedBackup));
     try {
       const summary = await writeBackup(context, options, lease, join(folder, 'tenon.db'));
       await noteChore(context, 'backup', { bytes: summary.archiveBytes });
@@ -88,7 +94,7 @@ async function takeBackupLease(context: Parts): Promise<Lease> {
 /** Removes what backups that were killed have left where this one writes: copies of the database, and unfinished archives. */
 async function removeAbandoned(folder: string, nowMs: number): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (!/^\.tenon-backup-.+/.test(name)) continue;
+    if (!unfinishedPattern.test(name)) continue;
     const path = join(folder, name);
     const found = await stat(path).catch(() => undefined);
     if (found !== undefined && nowMs - found.mtimeMs > abandonedAfterMs)

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it } from 'node:test';
+import { makeFolder } from './helpers/server.ts';
+import { tenon } from './helpers/streams.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+describe('tenon admin', () => {
+  let folder: Awaited<ReturnType<typeof makeFolder>>;
+  before(async () => {
+    folder = await makeFolder();
+  });
+  after(() => folder.remove());
+
+  const user = 'usr_01j29hyr4000000000000000';
+  const commands: readonly (readonly string[])[] = [
+    ['verify'],
+    ['collect'],
+    ['collect', '--dry-run'],
+    ['backup', '-'],
+    ['trust-clock'],
+    ['audit'],
+    ['operators'],
+    ['grant-operator', user],
+    ['revoke-operator', user],
+    ['create-user', 'Ada'],
+    ['create-token', user],
+    ['create-api-key', 'Build'],
+    ['create-link'],
+    ['create-password-link', user],
+    ['migrate-store', '--thaw'],
+  ];
+
+  it('says in one line that a file is not a database, and to restore a backup', async () => {
+    const dataDir = join(folder.path, 'text');
+    await mkdir(dataDir);
+    const file = join(dataDir, 'tenon.db');
+    const text = 'This is a text of more than a hundred bytes, which SQLite takes for its header. '.repeat(9);
+    await writeFile(file, text);
+    const line = `error: ${file} is not a database. Keep a copy of it, and restore a backup: tenon admin restore <file> --force.\n`;
+    const serve = ['serve', '--port', '0', '--log-level', 'silent'];
+    for (const command of [serve, ...commands.map((words) => ['admin', ...words])]) {
+      const { exitCode, stdout, stderr } = await tenon([...command, '--data-dir', dataDir]);
+      assert.deepEqual([exitCode, stdout, stderr], [2, '', line], command.join(' '));
+    }
+    assert.equal(await readFile(file, 'utf8'), text, 'it is as it was');
+  });
+
+  it('trust-clock vouches for the clock of a machine that was off for long', async () => {
+    const dataDir = join(folder.path, 'clock');
+    assert.equal((await tenon(['admin', 'create-user', 'Ada', '--data-dir', dataDir])).exitCode, 0);
+    const database = new DatabaseSync(join(dataDir, 'tenon.db'));
+    const lastMs = Date.now() - 100 * dayMs;
+    database
+      .prepare("insert into chores (kind, ended_at_ms, outcome_json) values ('maintenance', ?, '{}')")
+      .run(lastMs);
+    const beganAt = Date.now();
+    const { exitCode, stdout, stderr } = await tenon(['admin', 'trust-clock', '--data-dir', dataDir]);
+    assert.equal(exitCode, 0, stderr);
+    const toldMs = Date.parse(stdout.trim());
+    assert.ok(toldMs >= beganAt && toldMs <= Date.now(), stdout);
+    assert.match(stderr, /This time is trusted/);
+    const marks = database.prepare('select kind, ended_at_ms as endedAtMs from chores order by kind').all();
+    assert.deepEqual(
+      marks.map(({ kind, endedAtMs }) => [kind, Number(endedAtMs) >= toldMs]),
+      [
+        ['clock', true],
+        ['maintenance', true],
+      ],
+    );
+    database.close();
+    const json = (await tenon(['admin', 'trust-clock', '--json', '--data-dir', dataDir])).json();
+    assert.ok(Date.parse(json.now) >= toldMs);
+    const none = await tenon(['admin', 'trust-clock', '--data-dir', join(folder.path, 'none')]);
+    assert.equal(none.exitCode, 4, 'there is no data');
+  });
+});
