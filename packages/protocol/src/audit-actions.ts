@@ -42,7 +42,7 @@ export const auditActions = {
   'app.update': { words: 'changed the application', trail: 'app', target: 'app', details: ['name'] },
   'app.delete': { words: 'deleted the application', trail: 'app', target: 'app', details: [] },
   'member.invite': {
-    words: 'invited somebody to the team',
+    words: 'invited a member to the team',
     trail: 'app',
     target: 'invitation',
     details: ['role'],
@@ -69,7 +69,7 @@ export const auditActions = {
     details: [],
   },
   'guest.invite': {
-    words: 'invited somebody as the guest',
+    words: 'invited a user as the guest',
     trail: 'app',
     target: 'guest',
     details: ['guestIds', 'invitationId'],
@@ -171,7 +171,7 @@ export const auditActions = {
     details: ['revokedTokens'],
   },
   'account.password_reset': {
-    words: 'set the password anew of',
+    words: 'reset the password of',
     trail: 'account',
     target: 'user',
     details: ['linkId', 'revokedTokens'],

@@ -29,7 +29,7 @@ export function sentenceOf(entry: AuditEntry, appId?: string): Sentence {
     case 'member.put':
       return memberSentence(entry, thing);
     case 'member.invite':
-      return { verb: 'invited somebody to the team', rest: roleOf(entry) };
+      return { verb: 'invited a member to the team', rest: roleOf(entry) };
     case 'member.leave':
       return { verb: wordsOf(action) };
     case 'member.remove':
