@@ -130,6 +130,11 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${formatNumber(number)} ${number === 1 ? one : many}`;
 }
 
+/** How many guests a list has that the server may have cut off. */
+export function countGuests(guestIds: readonly string[], hasMore: boolean): string {
+  return `${count(guestIds.length, 'guest')}${hasMore ? ' or more' : ''}`;
+}
+
 /** A text as one word of a POSIX shell. */
 export function shellWord(text: string): string {
   return /^[A-Za-z0-9_./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

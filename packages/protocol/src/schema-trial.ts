@@ -13,7 +13,8 @@ const triedPlugin = {
   userName: Type.String({ description: 'who publishes it' }),
   name: Type.String(),
   version: Type.Integer({ description: 'the number of the version that is bound' }),
-  guestIds: Type.Array(id('guest', 'a guest'), { description: 'the guests under which it is bound' }),
+  guestIds: Type.Array(id('guest', 'a guest'), { description: 'the guests under which it is bound; 100 at most' }),
+  hasMoreGuests: Type.Boolean({ description: 'whether it is bound under more guests than these' }),
 };
 
 /** One way in which a module would not fit. */

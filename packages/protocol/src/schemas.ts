@@ -15,7 +15,10 @@ export const app = Type.Object({
   id: id('app', 'the application'),
   name: Type.String(),
   role: Type.Union([memberRole, Type.Literal('guest')], { description: 'what the asking user is in it' }),
-  guestIds: Type.Array(id('guest', 'a guest'), { description: 'the guests that the asking user holds in it' }),
+  guestIds: Type.Array(id('guest', 'a guest'), {
+    description: 'the guests that the asking user holds in it; 5,000 at most',
+  }),
+  hasMoreGuests: Type.Boolean({ description: 'whether the asking user holds more guests than these' }),
   createdAt: timestamp('when it was made'),
   updatedAt: timestamp('when it last changed'),
 });
@@ -223,7 +226,12 @@ const pluginFields = {
   size: Type.Integer({ description: "the newest version's size in bytes" }),
   version: versionSummary,
   status: pluginStatus,
-  guestIds: Type.Array(id('guest', 'a guest'), { description: 'the guests under which it is bound' }),
+  guestIds: Type.Array(id('guest', 'a guest'), {
+    description: 'the guests under which it is bound; of its first 5,000 guests those',
+  }),
+  hasMoreGuests: Type.Boolean({
+    description: 'whether it has its name under more than 5,000 guests: `guestIds` and `status` cover the first 5,000',
+  }),
   createdAt: timestamp('when it was first published'),
   updatedAt: timestamp('when its newest version was published'),
 };

@@ -44,8 +44,13 @@ export const version = Type.Object({
   size: Type.Integer({ description: 'in bytes' }),
   stateChangedAt: timestamp('since when it has its state'),
   decidedBy,
-  guestIds: Type.Array(id('guest', 'a guest'), { description: 'the guests under which it was published' }),
-  boundGuestIds: Type.Array(id('guest', 'a guest'), { description: 'the guests under which it is bound now' }),
+  guestIds: Type.Array(id('guest', 'a guest'), {
+    description: 'the guests under which it was published; 5,000 at most',
+  }),
+  boundGuestIds: Type.Array(id('guest', 'a guest'), {
+    description: 'the guests under which it is bound now; 5,000 at most',
+  }),
+  hasMoreGuests: Type.Boolean({ description: 'whether there are more guests than one of the two lists has' }),
 });
 export type Version = Static<typeof version>;
 

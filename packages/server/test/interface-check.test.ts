@@ -249,6 +249,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
         name: 'one',
         version: 1,
         guestIds: [world.guestId],
+        hasMoreGuests: false,
         mismatches: [
           {
             code: 'missing_export',

@@ -8,7 +8,7 @@ import type { Io } from '../io.ts';
 import { resolveExtensionPoint } from '../resolve.ts';
 import { readSchemaText, schemaHelp } from '../schema-file.ts';
 import { calling } from '../session.ts';
-import { count, printable } from '../text.ts';
+import { count, countGuests, printable } from '../text.ts';
 
 interface Options {
   readonly schema: string;
@@ -57,8 +57,16 @@ Nothing is changed. When it would break plugins the command ends with 5, else wi
 }
 
 /** A line for each reason; what they are about on the first. */
-function rowsOf({ name, version, userName, guestIds, mismatches, isBrokenAlready }: BreakingPlugin): string[][] {
-  const about = [printable(name), String(version), printable(userName), count(guestIds.length, 'guest')];
+function rowsOf({
+  name,
+  version,
+  userName,
+  guestIds,
+  hasMoreGuests,
+  mismatches,
+  isBrokenAlready,
+}: BreakingPlugin): string[][] {
+  const about = [printable(name), String(version), printable(userName), countGuests(guestIds, hasMoreGuests)];
   return mismatches.map(({ detail }, at) => {
     const why = printable(detail) + (at === 0 && isBrokenAlready ? ' (It does not fit now either.)' : '');
     return [...(at === 0 ? about : about.map(() => '')), why];

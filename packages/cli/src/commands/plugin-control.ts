@@ -17,7 +17,7 @@ import { findPlugin, type PluginChoice, type PluginPlace } from '../project/plug
 import { callingForPlugin, type PluginSession } from '../project/plugin-session.ts';
 import { resolveApp, resolveGuest } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
-import { count, formatSize, formatTime, printable } from '../text.ts';
+import { count, countGuests, formatSize, formatTime, printable } from '../text.ts';
 import { aboutPlugin, withVersion } from './plugin-versions.ts';
 
 /** What the application's team decides about the plugins of others. */
@@ -98,7 +98,7 @@ async function approve(session: PluginSession, options: PluginChoice, number: nu
   const version = await api.send('POST', `${place.path}/versions/${number}/approve`, undefined, versionSchema);
   out.result(version, () =>
     out.note(
-      `Approved version ${number} of ${place.name}. It is bound under ${count(version.boundGuestIds.length, 'guest')} now.`,
+      `Approved version ${number} of ${place.name}. It is bound under ${countGuests(version.boundGuestIds, version.hasMoreGuests)} now.`,
     ),
   );
 }

@@ -16,7 +16,7 @@ import type { Io } from '../io.ts';
 import { createProgress } from '../progress.ts';
 import { callingForPlugin, type PluginSession, pluginExtensionPoint, withProject } from '../project/plugin-session.ts';
 import { findModule, type Project } from '../project/project.ts';
-import { count, formatSize, printable } from '../text.ts';
+import { countGuests, formatSize, printable } from '../text.ts';
 
 interface Options {
   readonly extensionPoint?: string;
@@ -143,19 +143,19 @@ function queryOf(options: Options, project: Project | undefined): string {
 }
 
 /** Says what came of it, and what hosts load from now on. */
-function outcome({ name, version, size, status, guestIds, isNewVersion }: PublishedPlugin): string {
+function outcome({ name, version, size, status, guestIds, hasMoreGuests, isNewVersion }: PublishedPlugin): string {
   const what = `version ${version.number} (${formatSize(size)})`;
   if (!isNewVersion) {
     const standing =
       version.state === 'published'
-        ? `It is bound under ${count(guestIds.length, 'guest')}.`
+        ? `It is bound under ${countGuests(guestIds, hasMoreGuests)}.`
         : printable(status.detail);
     return `These bytes are ${name}'s ${what} already: no version was made. ${standing}`;
   }
   if (version.state === 'awaiting_approval') return `Received ${name}, ${what}. ${printable(status.detail)}`;
   const pinned = status.bindings.filter(({ isPinned }) => isPinned);
   const held = pinned.length === 0 ? '' : ` ${printable(status.detail)}`;
-  return `Published ${name}, ${what}, under ${count(guestIds.length, 'guest')}.${held}`;
+  return `Published ${name}, ${what}, under ${countGuests(guestIds, hasMoreGuests)}.${held}`;
 }
 
 /** A module that doesn't fit is refused with a list: here each entry has its line. */

@@ -7,7 +7,7 @@ import { type ListOptions, readList, withLimit } from '../listing.ts';
 import { findPlugin, type PluginChoice } from '../project/plugin-reference.ts';
 import { callingForPlugin, type PluginSession, withProject } from '../project/plugin-session.ts';
 import { stateInWords } from '../project/plugin-words.ts';
-import { count, formatSize, formatTime, printable } from '../text.ts';
+import { countGuests, formatSize, formatTime, printable } from '../text.ts';
 
 const pluginHelp = "its name, or its id ext_…/plugin/usr_…/<name> (default: tenon.toml's)";
 
@@ -119,7 +119,7 @@ async function listVersions(
         String(version.number),
         printable(version.semver ?? '-'),
         stateInWords(version.state),
-        version.boundGuestIds.length === 0 ? '-' : count(version.boundGuestIds.length, 'guest'),
+        version.boundGuestIds.length === 0 ? '-' : countGuests(version.boundGuestIds, version.hasMoreGuests),
         formatSize(version.size),
         formatTime(version.createdAt),
         version.contentAddress,
@@ -180,8 +180,8 @@ async function deletePlugin(
 ): Promise<void> {
   const { api, io, out } = session;
   const place = await findPlugin(session, options, named, 'publisher');
-  const { id, guestIds } = await api.get(place.path, pluginSchema);
-  const bound = guestIds.length === 0 ? '' : ` It is bound under ${count(guestIds.length, 'guest')}.`;
+  const { id, guestIds, hasMoreGuests } = await api.get(place.path, pluginSchema);
+  const bound = guestIds.length === 0 ? '' : ` It is bound under ${countGuests(guestIds, hasMoreGuests)}.`;
   await confirm(io, `The plugin ${printable(id)} will be deleted with all of its versions.${bound}`, options);
   await api.remove(place.path);
   out.result({ deleted: id }, () => out.note(`Deleted ${printable(id)}.`));

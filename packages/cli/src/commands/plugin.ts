@@ -48,7 +48,7 @@ async function listPlugins(session: PluginSession, options: ListOptions & { exte
         String(plugin.version.number),
         stateInWords(plugin.status.state),
         formatSize(plugin.size),
-        String(plugin.guestIds.length),
+        `${plugin.guestIds.length}${plugin.hasMoreGuests ? '+' : ''}`,
         plugin.userId,
         plugin.contentAddress,
         formatTime(plugin.updatedAt),

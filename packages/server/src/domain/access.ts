@@ -12,6 +12,7 @@ import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import type { MemoryKind } from './memories/memories.ts';
 import { type Subject, standingSubject } from './memories/subject.ts';
+import { readCut } from './paging.ts';
 import type { Queries } from './ports.ts';
 import type { AppRecord, ExtensionPointRecord, GuestRecord, Side, TokenRecord } from './records.ts';
 
@@ -69,8 +70,10 @@ export interface AppAccess {
   readonly app: AppRecord;
   /** The member's role; `guest` for one who is a guest only. */
   readonly role: Role;
-  /** The guests that the user holds in it. */
+  /** The guests that the user holds in it; {@link maxRowsOfPage} at most. */
   readonly guests: readonly GuestRecord[];
+  /** Whether the user holds more guests than these. */
+  readonly hasMoreGuests: boolean;
 }
 
 export interface ExtensionPointAccess extends AppAccess {
@@ -243,13 +246,13 @@ function findAppAccess(context: Context, actor: Actor, appId: AppId): Promise<St
 }
 
 async function readStanding(read: Queries, { userId }: Actor, appId: AppId): Promise<Standing | undefined> {
-  const [app, member, guests] = await Promise.all([
+  const [app, member, { rows: guests, hasMore: hasMoreGuests }] = await Promise.all([
     read.app(appId),
     read.member(appId, userId),
-    read.guestsHeldBy(userId, appId),
+    readCut((limit) => read.guestsHeldBy(userId, appId, { limit })),
   ]);
   const role = member?.role ?? (guests.length > 0 ? 'guest' : undefined);
-  return app === undefined || role === undefined ? undefined : { app, role, guests };
+  return app === undefined || role === undefined ? undefined : { app, role, guests, hasMoreGuests };
 }
 
 function findExtensionPoint(context: Context, id: ExtensionPointId): Promise<ExtensionPointRecord | undefined> {

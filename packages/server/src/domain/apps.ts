@@ -27,7 +27,7 @@ export async function createApp(context: Context, actor: Actor, name: string): P
     await tx.putMember({ appId: app.id, userId: actor.userId, role: 'owner', createdAtMs });
     await record(context, tx, actor, { action: 'app.create', appId: app.id, target: app, details: { name } });
   });
-  return { actor, app, role: 'owner', guests: [] };
+  return { actor, app, role: 'owner', guests: [], hasMoreGuests: false };
 }
 
 async function requireMayCreateApps({ createApps }: Context, tx: Transaction, { userId }: Actor): Promise<void> {
@@ -58,7 +58,13 @@ export async function listApps(context: Context, actor: Actor, page: Page): Prom
   const items = await Promise.all(
     found.items.map(async (app): Promise<AppAccess> => {
       const member = await read.member(app.id, actor.userId);
-      return { actor, app, role: member?.role ?? 'guest', guests: found.rows.get(app.id) ?? [] };
+      return {
+        actor,
+        app,
+        role: member?.role ?? 'guest',
+        guests: found.rows.get(app.id) ?? [],
+        hasMoreGuests: found.hasMoreRows,
+      };
     }),
   );
   return { items, next: found.next };

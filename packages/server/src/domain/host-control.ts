@@ -133,8 +133,7 @@ async function demandUndecided(tx: Transaction, plugin: PluginRecord): Promise<v
       `The application's team has blocked the plugin, and can alone delete it. Their reason: ${plugin.block.reason}`,
     );
   }
-  const bindings = await tx.bindingsOfPlugins([plugin]);
-  if (bindings.some(({ pinnedVersionId }) => pinnedVersionId !== null)) {
+  if (await tx.isPinned(plugin)) {
     throw new DomainError(
       'conflict',
       "The application's team holds the plugin at one of its versions, and can alone delete it.",

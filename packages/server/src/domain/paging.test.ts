@@ -31,7 +31,10 @@ describe('withRows()', () => {
   const page = (items: readonly Item[]) => ({ items, next: 'after all' });
   const summary = async (items: readonly Item[], isDescending?: true) => {
     const found = await withRows(page(items), rowsOf(isDescending));
-    for (const { key, rows } of found.items) assert.equal(found.rows.get(key)?.length ?? 0, rows, `${key} is whole`);
+    for (const { key, rows } of found.items) {
+      assert.equal(found.rows.get(key)?.length ?? 0, Math.min(rows, maxRowsOfPage), `${key} is whole`);
+      assert.equal(found.hasMoreRows, rows > maxRowsOfPage);
+    }
     return [found.items.map(({ key }) => key).join(''), found.next];
   };
 
@@ -61,6 +64,11 @@ describe('withRows()', () => {
       ]),
       ['a', 'after a'],
     );
+  });
+
+  it('cuts off the rows of an entry that has too many by itself, wherever the list ends', async () => {
+    assert.deepEqual(await summary([{ key: 'a', rows: maxRowsOfPage + 1 }]), ['a', 'after all']);
+    assert.deepEqual(await summary([{ key: 'a', rows: maxRowsOfPage }]), ['a', 'after all']);
   });
 
   it('does the same for a list that descends', async () => {

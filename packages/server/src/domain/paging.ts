@@ -22,8 +22,20 @@ function endPage<T>(items: readonly T[], cursorOf: (item: T) => string): PageOf<
   return { items, next: last === undefined ? undefined : cursorOf(last) };
 }
 
-/** The most rows that belong to the entries of one page, such as the bindings of its plugins. */
-export const maxRowsOfPage = 10_000;
+/** The most rows that belong to the entries of one page, such as the bindings of its plugins; of one entry, no more are listed. */
+export const maxRowsOfPage = 5000;
+
+/** Rows that belong to one entry, and whether there are more of them. */
+export interface CutRows<R> {
+  readonly rows: readonly R[];
+  readonly hasMore: boolean;
+}
+
+/** Reads at most {@link maxRowsOfPage} rows that belong to one entry: a statement that reads more holds others up. */
+export async function readCut<R>(load: (limit: number) => Promise<readonly R[]>): Promise<CutRows<R>> {
+  const rows = await load(maxRowsOfPage + 1);
+  return { rows: rows.slice(0, maxRowsOfPage), hasMore: rows.length > maxRowsOfPage };
+}
 
 /** Rows that belong to a page's entries, and how the two are matched. */
 export interface RowsOfPage<T, R> {
@@ -31,7 +43,7 @@ export interface RowsOfPage<T, R> {
   readonly keyOf: (item: T) => string;
   readonly keyOfRow: (row: R) => string;
   /** At most `limit` rows of the items, in the order of the keys. */
-  readonly load: (items: readonly T[], limit?: number) => Promise<readonly R[]>;
+  readonly load: (items: readonly T[], limit: number) => Promise<readonly R[]>;
   /** Whether the list, and what `load` returns, descends by key. */
   readonly isDescending?: true;
 }
@@ -39,23 +51,27 @@ export interface RowsOfPage<T, R> {
 /** A page with the rows that belong to its entries, by the entries' keys. */
 export interface PageWithRows<T, R> extends PageOf<T> {
   readonly rows: ReadonlyMap<string, readonly R[]>;
+  /** Whether rows of the page's only entry are left out. */
+  readonly hasMoreRows: boolean;
 }
 
 /**
- * Reads what belongs to a page's entries, and ends the page early where that is more than {@link maxRowsOfPage} rows. The first
- * entry always comes whole.
+ * Reads what belongs to a page's entries, and ends the page early where that is more than {@link maxRowsOfPage} rows. An
+ * entry that has more by itself comes alone, with so many of them.
  */
 export async function withRows<T, R>(page: PageOf<T>, of: RowsOfPage<T, R>): Promise<PageWithRows<T, R>> {
   const { cursorOf, keyOf, keyOfRow, load, isDescending } = of;
-  if (page.items.length === 0) return { ...page, rows: new Map() };
+  if (page.items.length === 0) return { ...page, rows: new Map(), hasMoreRows: false };
   const rows = await load(page.items, maxRowsOfPage + 1);
   const last = rows.at(maxRowsOfPage);
-  if (last === undefined) return { ...page, rows: Map.groupBy(rows, keyOfRow) };
+  if (last === undefined) return { ...page, rows: Map.groupBy(rows, keyOfRow), hasMoreRows: false };
   // The rows of the last key may be cut off; those of the keys before it are complete.
   const lastKey = keyOfRow(last);
   const isComplete = (key: string): boolean => (isDescending ? key > lastKey : key < lastKey);
   const complete = page.items.findIndex((item) => !isComplete(keyOf(item)));
   const items = page.items.slice(0, Math.max(1, complete));
-  const theirs = complete > 0 ? rows : await load(items);
-  return { ...endPage(items, cursorOf), rows: Map.groupBy(theirs, keyOfRow) };
+  const { rows: theirs, hasMore } =
+    complete > 0 ? { rows, hasMore: false } : await readCut((limit) => load(items, limit));
+  const { next } = items.length < page.items.length ? endPage(items, cursorOf) : page;
+  return { items, next, rows: Map.groupBy(theirs, keyOfRow), hasMoreRows: hasMore };
 }

@@ -11,11 +11,13 @@ function standing(
   newest: Partial<VersionRecord>,
   claims: readonly (Partial<BindingRecord> & { readonly guestId: GuestId })[],
   block: BlockRecord | null = null,
+  hasMoreBindings = false,
 ) {
   const unbound = { ...key, versionId: null, versionNumber: null, contentAddress: null, ...unheld, updatedAtMs: 0 };
   return standingOf({
     plugin: { ...key, createdAtMs: someTimeMs, newest: versionRecord(key, { number: 3, ...newest }), block },
     bindings: claims.map((claim) => ({ ...unbound, ...claim })),
+    hasMoreBindings,
   });
 }
 
@@ -27,6 +29,10 @@ describe('standingOf()', () => {
     ] as const;
     const words = (...args: Parameters<typeof standing>) => standing(...args).detail;
     assert.equal(words({}, both), 'Version 3 is published. Version 3 is bound under all 2 guests.');
+    assert.equal(
+      words({}, both, null, true),
+      'Version 3 is published. Of its first 2 guests: Version 3 is bound under all 2 guests.',
+    );
     assert.equal(
       words({ state: 'awaiting_approval' }, [{ guestId: 'gst_a', versionNumber: 2 }]),
       "Version 3 awaits approval by the application's team. Version 2 is bound under 1 guest.",

@@ -17,7 +17,8 @@ export interface Standing {
   }[];
 }
 
-export function standingOf({ plugin: { newest, block }, bindings }: PluginWithBindings): Standing {
+export function standingOf({ plugin, bindings, hasMoreBindings }: PluginWithBindings): Standing {
+  const { newest, block } = plugin;
   const claims = bindings.toSorted((a, b) => (a.guestId < b.guestId ? -1 : 1));
   return {
     state: block === null ? newest.state : 'blocked',
@@ -26,6 +27,7 @@ export function standingOf({ plugin: { newest, block }, bindings }: PluginWithBi
       ...(block === null
         ? [newestInWords(newest)]
         : [`The application's team has blocked the plugin: “${block.reason}”.`]),
+      ...(hasMoreBindings ? [`Of its first ${claims.length} guests:`] : []),
       ...boundInWords(claims),
       ...pinsInWords(claims),
     ].join(' '),

@@ -2,7 +2,7 @@ import { isId, isPluginName, type UserId } from '@tenon/protocol';
 import { type Actor, type ExtensionPointAccess, isMember } from './access.ts';
 import type { Context } from './context.ts';
 import { notFound } from './errors.ts';
-import { type PageOf, paged, withRows } from './paging.ts';
+import { type PageOf, paged, readCut, withRows } from './paging.ts';
 import type { Page, Queries } from './ports.ts';
 import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
 
@@ -10,6 +10,8 @@ import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from './re
 export interface PluginWithBindings {
   readonly plugin: PluginRecord;
   readonly bindings: readonly BindingRecord[];
+  /** Whether there are more claims than these. */
+  readonly hasMoreBindings: boolean;
 }
 
 /** An extension point's plugins: all of them for a member, the actor's own for a guest. */
@@ -21,7 +23,7 @@ export async function listPlugins(
 ): Promise<PageOf<PluginWithBindings>> {
   const { read } = context.store;
   const publisher = isMember(access) ? undefined : actor.userId;
-  const { items, next, rows } = await withRows(
+  const { items, next, rows, hasMoreRows } = await withRows(
     await paged(page, idWithin<PluginRecord>, (stretch) => read.plugins(access.extensionPoint.id, publisher, stretch)),
     {
       cursorOf: idWithin,
@@ -30,7 +32,10 @@ export async function listPlugins(
       load: (plugins, limit) => read.bindingsOfPlugins(plugins, limit),
     },
   );
-  return { items: items.map((plugin) => ({ plugin, bindings: rows.get(idWithin(plugin)) ?? [] })), next };
+  const withTheirs = (plugin: PluginRecord): PluginWithBindings => {
+    return { plugin, bindings: rows.get(idWithin(plugin)) ?? [], hasMoreBindings: hasMoreRows };
+  };
+  return { items: items.map(withTheirs), next };
 }
 
 /** @throws DomainError `not_found`, also for another user's plugin when a guest asks */
@@ -42,7 +47,7 @@ export async function readPlugin(
 ): Promise<PluginWithBindings> {
   const { read } = context.store;
   const plugin = await findPlugin(read, actor, access, target);
-  return { plugin, bindings: await read.bindingsOfPlugins([plugin]) };
+  return readBindings(read, plugin);
 }
 
 /** A plugin as a path names it. */
@@ -91,7 +96,15 @@ export async function withBindings(
 ): Promise<PluginWithBindings> {
   const plugin = await read.plugin(key);
   if (plugin === undefined) throw notFound('plugin');
-  return { plugin, bindings: await read.bindingsOfPlugins([key]) };
+  return readBindings(read, plugin);
+}
+
+async function readBindings(
+  read: Pick<Queries, 'bindingsOfPlugins'>,
+  plugin: PluginRecord,
+): Promise<PluginWithBindings> {
+  const { rows, hasMore } = await readCut((limit) => read.bindingsOfPlugins([plugin], limit));
+  return { plugin, bindings: rows, hasMoreBindings: hasMore };
 }
 
 function idWithin<T extends { readonly userId: UserId; readonly name: string }>(plugin: T): string {

@@ -107,6 +107,18 @@ export interface SelectionChange {
   readonly version: Pick<VersionRecord, 'id' | 'number'>;
 }
 
+/** A guest under which a version was published, or is bound. */
+export interface VersionGuest {
+  readonly versionId: VersionId;
+  readonly guestId: GuestId;
+}
+
+/** How many guests of versions are read, and in which order of the versions' ids. */
+export interface VersionGuestsCut {
+  readonly limit: number;
+  readonly isDescending?: boolean;
+}
+
 /** A recomputation of a plugin's bindings that goes on in further transactions. */
 export interface PendingRebind {
   /** The id of the last guest that is done; empty at the beginning. */
@@ -173,8 +185,12 @@ export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries,
   guest(id: GuestId): Promise<GuestRecord | undefined>;
   guestByKey(appId: AppId, guestKey: string): Promise<GuestRecord | undefined>;
   guests(appId: AppId, page: Page): Promise<GuestRecord[]>;
-  /** The guests that a user holds in an application, by id. */
-  guestsHeldBy(userId: UserId, appId: AppId): Promise<GuestRecord[]>;
+  /** The guests that a user holds in an application, by id: all of them, at most `limit`, or the one that is named. */
+  guestsHeldBy(
+    userId: UserId,
+    appId: AppId,
+    part?: { readonly limit?: number; readonly guestId?: string | undefined },
+  ): Promise<GuestRecord[]>;
   /** The guests that a user holds in these applications, by application and id; at most `limit` when it is given. */
   guestsHeldIn(userId: UserId, appIds: readonly AppId[], limit?: number): Promise<GuestRecord[]>;
   /**
@@ -250,11 +266,10 @@ export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries,
     key: PluginKey,
     semver: string,
   ): Promise<{ readonly number: number | null; readonly untilMs: number | null } | undefined>;
-  /** Under which guests these versions were published, in the order of the guests' ids; cut off after so many when that is said. */
-  guestsOfVersions(
-    versionIds: readonly VersionId[],
-    cut?: { readonly limit: number; readonly isDescending: boolean },
-  ): Promise<{ readonly versionId: VersionId; readonly guestId: GuestId }[]>;
+  /** Under which guests these versions were published, in the order of the versions' and the guests' ids; at most `limit` when it is given. */
+  guestsOfVersions(versionIds: readonly VersionId[], cut?: VersionGuestsCut): Promise<VersionGuest[]>;
+  /** Under which guests these versions are bound, in the order of the versions' ids; at most `limit` when it is given. */
+  guestsBoundTo(versionIds: readonly VersionId[], cut?: VersionGuestsCut): Promise<VersionGuest[]>;
   /** Of these guests: those under which a version was published. */
   guestsOfVersion(versionId: VersionId, guestIds: readonly GuestId[]): Promise<GuestId[]>;
   /** The guests under which a version was published and its plugin claims its name, by id. */
@@ -277,6 +292,8 @@ export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries,
   guestsWithNameTaken(key: PluginKey, guestIds: readonly GuestId[]): Promise<GuestId[]>;
   /** Of these guests: those that have at least so many names claimed, and not this one, by id. */
   guestsWithoutRoom(key: PluginKey, guestIds: readonly GuestId[], maxNames: number): Promise<GuestId[]>;
+  /** Whether the plugin is held at a version under some guest. */
+  isPinned(key: PluginKey): Promise<boolean>;
   /** Whether the plugin was rolled back under one of these guests. */
   isRolledBack(key: PluginKey, guestIds: readonly GuestId[]): Promise<boolean>;
   /** What decides what a plugin's claims bind, in the order of the guests' ids: of all of them, or of a part. */

@@ -1,9 +1,8 @@
 import type { GuestId, VersionState } from '@tenon/protocol';
-import type { Actor, ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import type { Transaction } from './ports.ts';
-import type { GuestRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
+import type { PluginKey, PluginRecord, VersionRecord } from './records.ts';
 
 /* What a publish asks of the guests under which it binds a plugin. Each question is about all of them at once, however many. */
 
@@ -15,17 +14,15 @@ import type { GuestRecord, PluginKey, PluginRecord, VersionRecord } from './reco
 export async function demandGuests(
   context: Context,
   tx: Transaction,
-  actor: Actor,
-  access: ExtensionPointAccess,
   key: PluginKey,
-  guests: readonly GuestRecord[],
+  guestIds: readonly GuestId[],
 ): Promise<void> {
-  const held = await tx.guestsHeldBy(actor.userId, access.app.id);
-  const heldIds = new Set(held.map(({ id }) => id));
-  if (!guests.every(({ id }) => heldIds.has(id))) {
-    throw new DomainError('not_a_guest', 'The guest was taken from you while you were publishing.');
+  if (guestIds.length === 0) {
+    throw new DomainError(
+      'not_a_guest',
+      'You do not hold the guest, or it was taken from you while you were publishing.',
+    );
   }
-  const guestIds = guests.map(({ id }) => id);
   const [taken] = await tx.guestsWithNameTaken(key, guestIds);
   if (taken !== undefined) {
     throw new DomainError(

@@ -15,13 +15,13 @@ import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { writeWithBlob } from './housekeeping/with-blob.ts';
 import { demandFit, isSameDemand } from './module-demands.ts';
-import { auditOfPlugin } from './plugin-changes.ts';
+import { auditOfPlugin, maxAuditedGuests } from './plugin-changes.ts';
 import { type PluginWithBindings, withBindings } from './plugins.ts';
 import type { ModuleDemands, Transaction } from './ports.ts';
 import { changesNothing, claimGuests, demandGuests } from './publish-claims.ts';
 import { demandPublishQuota, payForBytes } from './quotas.ts';
 import { demandSettled, finishRebind, rebind, whenSettled } from './rebind.ts';
-import type { GuestRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
+import type { PluginKey, PluginRecord, VersionRecord } from './records.ts';
 import { withdrawalRule } from './withdrawals.ts';
 
 /** A publish as it was asked for: `PUT …/artifacts/<extension point>/plugin/<userId>/<name>`, with `guest=` when it is sent. */
@@ -51,25 +51,20 @@ export function contentAddressOf(bytes: Uint8Array): ContentAddress {
 /**
  * What can be said against a publish before its body is read: who publishes, under what name, under which guests.
  *
- * @returns the guests under which the plugin will be bound
  * @throws DomainError `forbidden` for another user's plugin, `not_a_guest` for a guest that the actor doesn't hold,
  *   `invalid_request` for a name that can't be one
  */
-export function authorizePublish(
-  actor: Actor,
-  access: ExtensionPointAccess,
-  target: PublishTarget,
-): readonly GuestRecord[] {
+export function authorizePublish(actor: Actor, access: ExtensionPointAccess, target: PublishTarget): void {
   if (target.userId !== actor.userId) {
     throw new DomainError('forbidden', `One publishes under one's own user id, which is ${actor.userId}.`);
   }
-  const guests =
-    target.guestId === undefined ? access.guests : access.guests.filter((guest) => guest.id === target.guestId);
-  if (guests.length === 0) throw new DomainError('not_a_guest', 'You do not hold the guest named by "guest".');
+  const { guests, hasMoreGuests } = access;
+  if (target.guestId !== undefined && !hasMoreGuests && !guests.some(({ id }) => id === target.guestId)) {
+    throw new DomainError('not_a_guest', 'You do not hold the guest named by "guest".');
+  }
   if (!isPluginName(target.name)) {
     throw new DomainError('invalid_request', `The plugin name does not match ${pluginNamePattern}.`);
   }
-  return guests;
 }
 
 /**
@@ -93,7 +88,7 @@ export async function publish(
   release: Release,
   signal?: AbortSignal,
 ): Promise<Published> {
-  const guests = authorizePublish(actor, access, target);
+  authorizePublish(actor, access, target);
   demandFields(release);
   const key: PluginKey = { extensionPointId: access.extensionPoint.id, userId: actor.userId, name: target.name };
   const present = await context.store.read.plugin(key);
@@ -111,7 +106,9 @@ export async function publish(
     const { interfaceJson, mismatches } = await context.checker.check(release.bytes, demands, asker);
     demandFit(mismatches);
     const checked: Checked = { ...release, contentAddress, interfaceJson, demands };
-    const outcome = await whenSettled(context, () => storeVersion(context, actor, access, key, guests, checked));
+    const outcome = await whenSettled(context, () =>
+      storeVersion(context, actor, access, key, target.guestId, checked),
+    );
     if ('made' in outcome) {
       const { made, answer } = outcome;
       if (answer !== undefined) return { ...answer, made };
@@ -151,7 +148,7 @@ function storeVersion(
   actor: Actor,
   access: ExtensionPointAccess,
   key: PluginKey,
-  guests: readonly GuestRecord[],
+  guestId: string | undefined,
   checked: Checked,
 ): Promise<Stored | ModuleDemands> {
   const { contentAddress } = checked;
@@ -167,10 +164,11 @@ function storeVersion(
     if (extensionPoint === undefined) throw notFound('extension point');
     if (!isSameDemand(extensionPoint, checked.demands)) return extensionPoint;
     await demandSettled(tx, key);
-    await demandGuests(context, tx, actor, access, key, guests);
+    const guests = await tx.guestsHeldBy(actor.userId, access.app.id, { guestId });
+    const guestIds = guests.map(({ id }) => id);
+    await demandGuests(context, tx, key, guestIds);
     const present = await tx.plugin(key);
     demandNotBlocked(present);
-    const guestIds = guests.map(({ id }) => id);
     const withdrawal = await withdrawalRule(tx, key, contentAddress);
     const awaits = extensionPoint.requiresApproval || withdrawal.awaitsApproval;
     const state = awaits ? 'awaiting_approval' : 'published';
@@ -192,8 +190,8 @@ function storeVersion(
     if (added.length > 0) await claimGuests(tx, key, added, version);
     const isPending = await rebind(tx, key, nowMs, { guestIds });
     if (added.length > 0) {
-      const details = toldOf(version, !isCurrent);
-      await record(context, tx, actor, auditOfPlugin(access.app.id, key, 'plugin.publish', { details, guests }));
+      const about = { details: toldOf(version, !isCurrent), guests: guests.slice(0, maxAuditedGuests) };
+      await record(context, tx, actor, auditOfPlugin(access.app.id, key, 'plugin.publish', about));
     }
     const made = isCurrent ? 'nothing' : present === undefined ? 'plugin' : 'version';
     return { made, answer: isPending ? undefined : await withBindings(tx, key) };

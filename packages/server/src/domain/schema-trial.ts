@@ -17,6 +17,8 @@ export interface TrialFields {
 export interface TriedVersion {
   readonly version: VersionRecord & { readonly userName: string };
   readonly guestIds: readonly GuestId[];
+  /** Whether it is bound under more guests than these. */
+  readonly hasMoreGuests: boolean;
 }
 
 export interface BreakingVersion extends TriedVersion {
@@ -36,6 +38,9 @@ export interface Trial extends ModuleDemands {
 
 /** How many versions that would break are told: of more, how many there are is what counts. */
 const maxBreaking = 1000;
+
+/** How many guests are told of each of them. */
+const maxGuests = 100;
 
 /** How many versions are read from the store, and compared by a thread, at a time. */
 const pageSize = 100;
@@ -63,18 +68,17 @@ export async function trySchema(
   let checked = 0;
   let breakingCount = 0;
   for await (const page of pagesOf(context, extensionPoint)) {
-    const guests = await guestsOf(context, page);
     const findings = await lookAt(page);
     for (const [at, { interfaceJson: _, ...version }] of page.entries()) {
-      const tried = { version, guestIds: guests.get(version.id) ?? [] };
       const finding = findings[at];
       if (finding === undefined || 'detail' in finding) {
-        unreadable.push({ ...tried, detail: finding?.detail ?? 'Nobody looked at it.' });
+        const detail = finding?.detail ?? 'Nobody looked at it.';
+        unreadable.push({ ...(await withGuests(context, version)), detail });
         continue;
       }
       checked++;
       if (finding.mismatches.length === 0) continue;
-      if (++breakingCount <= maxBreaking) breaking.push({ ...tried, ...finding });
+      if (++breakingCount <= maxBreaking) breaking.push({ ...(await withGuests(context, version)), ...finding });
     }
   }
   return { ...demands, checked, breakingCount, breaking, unreadable };
@@ -89,12 +93,10 @@ async function* pagesOf(context: Context, { id }: ExtensionPointRecord): AsyncGe
   } while (after !== undefined);
 }
 
-async function guestsOf(context: Context, versions: readonly VersionRecord[]): Promise<Map<string, GuestId[]>> {
-  const guests = new Map<string, GuestId[]>();
-  for (const { versionId, guestId } of await context.store.read.bindingsOfPlugins(versions)) {
-    if (versionId !== null) guests.set(versionId, [...(guests.get(versionId) ?? []), guestId]);
-  }
-  return guests;
+async function withGuests({ store }: Context, version: TriedVersion['version']): Promise<TriedVersion> {
+  const guests = await store.read.guestsBoundTo([version.id], { limit: maxGuests + 1 });
+  const guestIds = guests.slice(0, maxGuests).map(({ guestId }) => guestId);
+  return { version, guestIds: guestIds.sort(), hasMoreGuests: guests.length > maxGuests };
 }
 
 type Finding = Pick<BreakingVersion, 'mismatches' | 'isBrokenAlready'> | { readonly detail: string };

@@ -181,7 +181,7 @@ async function restriction(context: Context, actor: Actor, wanted: string | unde
   if (mayUse && isId('app', wanted)) {
     const [member, guests] = await Promise.all([
       read.member(wanted, actor.userId),
-      read.guestsHeldBy(actor.userId, wanted),
+      read.guestsHeldBy(actor.userId, wanted, { limit: 1 }),
     ]);
     if (member !== undefined || guests.length > 0) return wanted;
   }

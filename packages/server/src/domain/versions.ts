@@ -1,11 +1,11 @@
-import { type GuestId, pluginId } from '@tenon/protocol';
+import type { GuestId } from '@tenon/protocol';
 import type { Actor, AppAccess, ExtensionPointAccess } from './access.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
-import { type PageOf, paged, withRows } from './paging.ts';
+import { type PageOf, paged, type RowsOfPage, withRows } from './paging.ts';
 import { auditOfPlugin, changePlugin } from './plugin-changes.ts';
 import { findPlugin, findVersion, type PluginTarget } from './plugins.ts';
-import type { AwaitingVersion, Page, Queries, Transaction } from './ports.ts';
+import type { AwaitingVersion, Page, Queries, Transaction, VersionGuest } from './ports.ts';
 import { demandSettled, rebind } from './rebind.ts';
 import type { PluginKey, VersionRecord } from './records.ts';
 import { demandTransition, type VersionAction } from './version-states.ts';
@@ -16,6 +16,8 @@ export interface VersionWithGuests<V extends VersionRecord = VersionRecord> {
   readonly version: V;
   readonly guestIds: readonly GuestId[];
   readonly boundGuestIds: readonly GuestId[];
+  /** Whether there are more of them than these. */
+  readonly hasMoreGuests: boolean;
 }
 
 /** A plugin's versions, the newest first. */
@@ -135,12 +137,13 @@ export async function yankCopies(
   return pending;
 }
 
-type GuestQueries = Pick<Queries, 'guestsOfVersions' | 'bindingsOfPlugins'>;
+type GuestQueries = Pick<Queries, 'guestsOfVersions' | 'guestsBoundTo'>;
 
 async function withGuestsOf(read: GuestQueries, version: VersionRecord): Promise<VersionWithGuests> {
-  const published = Map.groupBy(await read.guestsOfVersions([version.id]), ({ versionId }) => versionId);
-  const [only] = await withBound(read, [version], published);
-  return only ?? { version, guestIds: [], boundGuestIds: [] };
+  const page = await guestsOfPage(read, { items: [version], next: undefined }, ({ id }) => id);
+  const [only] = page.items;
+  if (only === undefined) throw new Error('A page never ends before its first entry.');
+  return only;
 }
 
 /** @param isDescending whether the page goes from the newest version to the oldest */
@@ -150,38 +153,26 @@ async function guestsOfPage<V extends VersionRecord>(
   cursorOf: (version: V) => string,
   isDescending?: true,
 ): Promise<PageOf<VersionWithGuests<V>>> {
-  const { items, next, rows } = await withRows(page, {
+  const rowsBy = (load: GuestQueries[keyof GuestQueries]): RowsOfPage<V, VersionGuest> => ({
     cursorOf,
-    keyOf: (version): string => version.id,
-    keyOfRow: ({ versionId }: GuestOfVersion) => versionId,
-    load: (versions, limit) =>
-      read.guestsOfVersions(
-        versions.map(({ id }) => id),
-        limit === undefined ? undefined : { limit, isDescending: isDescending === true },
-      ),
+    keyOf: ({ id }) => id,
+    keyOfRow: ({ versionId }) => versionId,
+    load: (versions, limit) => {
+      const ids = versions.map(({ id }) => id);
+      // Of one version's guests the first ones are listed, whichever way the list goes.
+      return load(ids, { limit, isDescending: isDescending === true && ids.length > 1 });
+    },
     ...(isDescending && { isDescending }),
   });
-  return { items: await withBound(read, items, rows), next };
-}
-
-type GuestOfVersion = Awaited<ReturnType<Queries['guestsOfVersions']>>[number];
-
-async function withBound<V extends VersionRecord>(
-  read: GuestQueries,
-  versions: readonly V[],
-  published: ReadonlyMap<string, readonly GuestOfVersion[]>,
-): Promise<VersionWithGuests<V>[]> {
-  // What awaits approval is bound nowhere.
-  const bindable = versions.filter(({ state }) => state === 'published');
-  const plugins = new Map<string, PluginKey>(
-    bindable.map((version) => [pluginId(version.extensionPointId, version.userId, version.name), version]),
-  );
-  const bound = Map.groupBy(await read.bindingsOfPlugins([...plugins.values()]), ({ versionId }) => versionId);
-  const idsOf = (entries: readonly { readonly guestId: GuestId }[] | undefined) =>
-    (entries ?? []).map(({ guestId }) => guestId).sort();
-  return versions.map((version) => ({
+  const published = await withRows(page, rowsBy(read.guestsOfVersions));
+  const { items, next, rows, hasMoreRows } = await withRows(published, rowsBy(read.guestsBoundTo));
+  const idsOf = (of: ReadonlyMap<string, readonly VersionGuest[]>, { id }: V) =>
+    (of.get(id) ?? []).map(({ guestId }) => guestId).sort();
+  const withTheirs = (version: V): VersionWithGuests<V> => ({
     version,
-    guestIds: idsOf(published.get(version.id)),
-    boundGuestIds: idsOf(bound.get(version.id)),
-  }));
+    guestIds: idsOf(published.rows, version),
+    boundGuestIds: idsOf(rows, version),
+    hasMoreGuests: published.hasMoreRows || hasMoreRows,
+  });
+  return { items: items.map(withTheirs), next };
 }

@@ -52,12 +52,13 @@ function timeOrNull(ms: number | null): string | null {
   return ms === null ? null : time(ms);
 }
 
-export function toApp({ app, role, guests }: AppAccess): App {
+export function toApp({ app, role, guests, hasMoreGuests }: AppAccess): App {
   return {
     id: app.id,
     name: app.name,
     role,
     guestIds: guests.map((guest) => guest.id),
+    hasMoreGuests,
     createdAt: time(app.createdAtMs),
     updatedAt: time(app.updatedAtMs),
   };
@@ -104,10 +105,10 @@ export function toSchemaTrial({
   };
 }
 
-function toTried({ version, guestIds }: TriedVersion) {
+function toTried({ version, guestIds, hasMoreGuests }: TriedVersion) {
   const { userName, name, number } = version;
   const id = pluginId(version.extensionPointId, version.userId, name);
-  return { pluginId: id, userName, name, version: number, guestIds: [...guestIds] };
+  return { pluginId: id, userName, name, version: number, guestIds: [...guestIds], hasMoreGuests };
 }
 
 export function toGuest({ guest, users }: GuestWithUsers): Guest {
@@ -167,6 +168,7 @@ export function toPlugin(found: PluginWithBindings): Plugin {
     version: toVersionSummary(newest),
     status: { state, reason, detail, bindings: [...bindings] },
     guestIds: bindings.filter(({ version }) => version !== null).map(({ guestId }) => guestId),
+    hasMoreGuests: found.hasMoreBindings,
     createdAt: time(createdAtMs),
     updatedAt: time(newest.createdAtMs),
   };
@@ -177,7 +179,7 @@ function toVersionSummary(version: VersionRecord): VersionSummary {
   return { id, number, semver, note, state, stateReason, createdAt: time(createdAtMs) };
 }
 
-export function toVersion({ version, guestIds, boundGuestIds }: VersionWithGuests): Version {
+export function toVersion({ version, guestIds, boundGuestIds, hasMoreGuests }: VersionWithGuests): Version {
   return {
     ...toVersionSummary(version),
     contentAddress: version.contentAddress,
@@ -186,6 +188,7 @@ export function toVersion({ version, guestIds, boundGuestIds }: VersionWithGuest
     decidedBy: version.stateSide,
     guestIds: [...guestIds],
     boundGuestIds: [...boundGuestIds],
+    hasMoreGuests,
   };
 }
 

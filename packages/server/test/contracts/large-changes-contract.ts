@@ -10,10 +10,12 @@ import { deleteExtensionPoint } from '../../src/domain/extension-points.ts';
 import { deletePlugin, rollBack } from '../../src/domain/host-control.ts';
 import { createMemories } from '../../src/domain/memories/memories.ts';
 import { tellNews } from '../../src/domain/news/tell.ts';
+import { maxRowsOfPage } from '../../src/domain/paging.ts';
+import { listPlugins } from '../../src/domain/plugins.ts';
 import type { BlobStore, Mutations, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
 import { createStoredContents } from '../../src/domain/stored-contents.ts';
-import { decideVersion } from '../../src/domain/versions.ts';
+import { decideVersion, listVersions, readVersion } from '../../src/domain/versions.ts';
 import { accountParts } from '../helpers/account-parts.ts';
 import { anyModule } from '../helpers/any-module.ts';
 import { createRecords, someTimeMs } from '../helpers/records.ts';
@@ -28,6 +30,8 @@ const mostRows = 1_000;
 /** What the calls of each transaction were, and how many guests each of those was about that moves bindings. */
 interface Watched {
   readonly store: Store;
+  /** How many rows a question to the store returned at most. */
+  readonly read: { most: number };
   readonly transactions: { readonly calls: string[]; readonly moved: number[] }[];
   /** Has the transaction of this number, counted from now, fail. */
   failAt(number: number): void;
@@ -36,19 +40,33 @@ interface Watched {
 function watch(store: Store): Watched {
   const transactions: Watched['transactions'] = [];
   let failing = Number.POSITIVE_INFINITY;
+  const read = { most: 0 };
+  const watchRead = <M extends object>(methods: M): M => {
+    const watched = Object.entries(methods).map(([name, method]) => {
+      const call = async (...args: readonly unknown[]) => {
+        const answer = await (method as (...args: readonly unknown[]) => unknown)(...args);
+        if (Array.isArray(answer)) read.most = Math.max(read.most, answer.length);
+        return answer;
+      };
+      return [name, call];
+    });
+    return Object.fromEntries(watched);
+  };
   return {
     transactions,
+    read,
     failAt(number) {
       failing = transactions.length + number;
     },
     store: {
       ...store,
+      read: watchRead(store.read),
       write: (work) =>
         store.write(async (tx) => {
           if (transactions.length >= failing) throw new Error('killed');
           const seen = { calls: [] as string[], moved: [] as number[] };
           transactions.push(seen);
-          const watched = Object.entries(tx).map(([name, method]) => {
+          const watched = Object.entries(watchRead(tx)).map(([name, method]) => {
             const call = (...args: readonly unknown[]) => {
               seen.calls.push(name);
               if (name === 'moveBindings') seen.moved.push((args[1] as readonly unknown[]).length);
@@ -81,21 +99,22 @@ export function largeChangesContract(title: string, backend: Backend): void {
 
     async function stage(count: number) {
       const records = createRecords(store);
-      const { app, extensionPoint, publisher, owner, key } = await records.stage();
+      const { app, extensionPoint, publisher, owner, guest, key } = await records.stage();
       const token = await records.token(publisher, { scopes: ['read', 'publish', 'manage'] });
-      const guests = Array.from({ length: count }, (_, at) => ({
+      const added = Array.from({ length: count - 1 }, (_, at) => ({
         id: newId('guest'),
         appId: app.id,
         guestKey: `key ${at}`,
         createdAtMs: someTimeMs,
       }));
       await store.write(async (tx) => {
-        for (const guest of guests) {
-          await tx.insertGuest(guest);
-          await tx.putGuestUser({ guestId: guest.id, userId: publisher.id, acceptedAtMs: someTimeMs });
+        for (const one of added) {
+          await tx.insertGuest(one);
+          await tx.putGuestUser({ guestId: one.id, userId: publisher.id, acceptedAtMs: someTimeMs });
         }
         await tx.putMember({ appId: app.id, userId: publisher.id, role: 'owner', createdAtMs: someTimeMs });
       });
+      const guests = [guest, ...added];
       const watched = watch(tellNews(store, { clock: () => someTimeMs, random: randomBytes, keep: 10_000 }));
       const context: Context = {
         store: watched.store,
@@ -115,7 +134,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
         sessionId: null,
         expiresAtMs: Number.POSITIVE_INFINITY,
       };
-      const access = { actor, app, extensionPoint, role: 'owner', guests } as const;
+      const access = { actor, app, extensionPoint, role: 'owner', guests, hasMoreGuests: false } as const;
       const target = { userId: publisher.id, name: 'plugin' };
       const release = () => ({ bytes: new Uint8Array(randomBytes(16)) });
       return {
@@ -183,6 +202,26 @@ export function largeChangesContract(title: string, backend: Backend): void {
       assert.deepEqual([...(await one.bound())], [[await one.versionId(1), manyGuests]]);
       demandBounded(one.watched);
       assert.equal(await one.head(), 3);
+    });
+
+    it('reads and lists no more than 5,000 guests of a version, or of a plugin', async () => {
+      const one = await stage(maxRowsOfPage + 500);
+      const published = await one.publish();
+      assert.equal(published.bindings.length, maxRowsOfPage);
+      assert.equal(published.hasMoreBindings, true);
+      await one.publish();
+      one.watched.read.most = 0;
+      const yanked = await one.yank(2);
+      assert.equal(yanked.guestIds.length, maxRowsOfPage);
+      assert.deepEqual([yanked.boundGuestIds.length, yanked.hasMoreGuests], [0, true]);
+      const first = await readVersion(one.context, one.actor, one.access, one.target, '1');
+      assert.deepEqual([first.boundGuestIds.length, first.hasMoreGuests], [maxRowsOfPage, true]);
+      const pages = [
+        await listVersions(one.context, one.actor, one.access, one.target, {}),
+        await listPlugins(one.context, one.actor, one.access, {}),
+      ];
+      for (const { items } of pages) assert.equal(items.length, 1);
+      assert.ok(one.watched.read.most <= maxRowsOfPage + 1, `${one.watched.read.most} rows`);
     });
 
     it('touches each list once where a piece moves it, and makes no row of news for it', async () => {
@@ -268,7 +307,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
         assert.deepEqual(await store.read.pendingDeletions(10), []);
         assert.deepEqual([...(await one.bound())], []);
         assert.deepEqual(await store.read.versions(one.key, {}), []);
-        assert.equal((await store.read.guests(one.app.id, {})).length, what === 'application' ? 0 : manyGuests + 1);
+        assert.equal((await store.read.guests(one.app.id, {})).length, what === 'application' ? 0 : manyGuests);
         demandBounded(one.watched);
       });
     }

@@ -105,7 +105,7 @@ export async function openPublisher(
     sessionId: null,
     expiresAtMs: Infinity,
   };
-  const access = { actor, app, extensionPoint, role: 'guest', guests: [guest] } as const;
+  const access = { actor, app, extensionPoint, role: 'guest', guests: [guest], hasMoreGuests: false } as const;
   const publishBytes: Publisher['publishBytes'] = async (name, bytes) => {
     const { plugin } = await publish(context, actor, access, { userId, name }, { bytes });
     onStep?.('answer');

@@ -48,6 +48,7 @@ export const schemaTrialExample = {
       name: 'median',
       version: 3,
       guestIds: [example.guestId],
+      hasMoreGuests: false,
       mismatches: [
         {
           code: 'missing_export',
@@ -79,6 +80,7 @@ export const versionExample = {
   decidedBy: null,
   guestIds: [example.guestId],
   boundGuestIds: [],
+  hasMoreGuests: false,
 };
 
 export const approvalExample = {
@@ -126,6 +128,7 @@ export const pluginExample = {
     bindings: [{ guestId: example.guestId, version: 2, isPinned: false, pinnedTo: null, rolledBackTo: null }],
   },
   guestIds: [example.guestId],
+  hasMoreGuests: false,
   createdAt: example.time,
   updatedAt: example.time,
 };

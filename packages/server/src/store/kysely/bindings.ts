@@ -17,6 +17,7 @@ export function bindingQueries(
   | 'countBindings'
   | 'guestsWithNameTaken'
   | 'guestsWithoutRoom'
+  | 'isPinned'
   | 'isRolledBack'
 > {
   return {
@@ -74,6 +75,18 @@ export function bindingQueries(
         .execute();
       return rows.map(({ guest_id }) => guest_id);
     },
+    async isPinned({ extensionPointId, userId, name }) {
+      const found = await db
+        .selectFrom('versions')
+        .innerJoin('bindings', 'bindings.pinned_version_id', 'versions.id')
+        .select('versions.id')
+        .where('versions.extension_point_id', '=', extensionPointId)
+        .where('versions.user_id', '=', userId)
+        .where('versions.name', '=', name)
+        .limit(1)
+        .executeTakeFirst();
+      return found !== undefined;
+    },
     async isRolledBack({ extensionPointId, userId, name }, guestIds) {
       const found = await db
         .selectFrom('bindings')
@@ -121,6 +134,7 @@ function bindingsOf(db: Db, keys: readonly PluginKey[], limit: number | undefine
     .orderBy('bindings.extension_point_id')
     .orderBy('bindings.user_id')
     .orderBy('bindings.name')
+    .orderBy('bindings.guest_id')
     .limit(limit)
     .execute();
 }

@@ -1,5 +1,6 @@
+import type { VersionId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import type { Mutations, Page, Queries } from '../../domain/ports.ts';
+import type { Mutations, Page, Queries, VersionGuest, VersionGuestsCut } from '../../domain/ports.ts';
 import type { PluginKey, VersionRecord } from '../../domain/records.ts';
 import { atMost, inChunks, paged, setOf } from './paging.ts';
 import type { Db } from './schema.ts';
@@ -30,6 +31,7 @@ export function versionQueries(
   | 'version'
   | 'versionOfContent'
   | 'guestsOfVersions'
+  | 'guestsBoundTo'
   | 'versionsAwaitingApproval'
   | 'boundVersions'
   | 'claimantsOfVersion'
@@ -48,20 +50,8 @@ export function versionQueries(
         .orderBy('versions.number', 'desc')
         .limit(1)
         .executeTakeFirst(),
-    guestsOfVersions: (versionIds, cut) =>
-      inChunks(
-        versionIds,
-        (chunk, left) => {
-          const guests = db
-            .selectFrom('version_guests')
-            .select(['version_id as versionId', 'guest_id as guestId'])
-            .where('version_id', 'in', chunk)
-            .orderBy('version_id', cut?.isDescending ? 'desc' : 'asc')
-            .orderBy('guest_id', cut?.isDescending ? 'desc' : 'asc');
-          return atMost(guests, left).execute();
-        },
-        cut?.limit,
-      ),
+    guestsOfVersions: (versionIds, cut) => guestsOf(db, 'version_guests', versionIds, cut),
+    guestsBoundTo: (versionIds, cut) => guestsOf(db, 'bindings', versionIds, cut),
     async guestsOfVersion(versionId, guestIds) {
       const rows = await db
         .selectFrom('version_guests')
@@ -124,6 +114,26 @@ function versionsOf(db: Db, { extensionPointId, userId, name }: PluginKey) {
     .where('versions.user_id', '=', userId)
     .where('versions.name', '=', name)
     .$castTo<VersionRecord>();
+}
+
+function guestsOf(
+  db: Db,
+  table: 'version_guests' | 'bindings',
+  versionIds: readonly VersionId[],
+  cut: VersionGuestsCut | undefined,
+): Promise<VersionGuest[]> {
+  const ask = (chunk: readonly VersionId[], left: number | undefined) => {
+    const direction = cut?.isDescending ? 'desc' : 'asc';
+    const guests = db
+      .selectFrom(table)
+      .select(['version_id as versionId', 'guest_id as guestId'])
+      .where('version_id', 'in', chunk)
+      .orderBy('version_id', direction);
+    // The index by which bound versions are found has no guests, and to sort what is cut off would read all of it.
+    const ordered = table === 'bindings' ? guests : guests.orderBy('guest_id', direction);
+    return atMost(ordered, left).$castTo<VersionGuest>().execute();
+  };
+  return inChunks(versionIds, ask, cut?.limit);
 }
 
 /** The number that a cursor holds; one that is none leads behind the list's end. */

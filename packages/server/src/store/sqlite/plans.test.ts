@@ -96,6 +96,11 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
     ask.guestsOfVersions([version.id, version.id]),
     ask.guestsOfVersions([version.id, version.id], { limit: 10, isDescending: true }),
   ],
+  guestsBoundTo: (ask) => [
+    ask.guestsBoundTo([version.id, version.id]),
+    ask.guestsBoundTo([version.id, version.id], { limit: 10, isDescending: true }),
+  ],
+  isPinned: (ask) => [ask.isPinned(key)],
   boundVersions: (ask) => [ask.boundVersions(point, {}), ask.boundVersions(point, page)],
   versionsAwaitingApproval: (ask) => [ask.versionsAwaitingApproval(app, {}), ask.versionsAwaitingApproval(app, page)],
   bindingsOfGuest: (ask) => [ask.bindingsOfGuest(point, guest, {}), ask.bindingsOfGuest(point, guest, page)],

@@ -105,6 +105,32 @@ export function versionsContract(backend: Backend): void {
         [`${version.id} ${guest.id}`, `${version.id} ${second.id}`, `${other.id} ${second.id}`].sort(),
       );
       assert.deepEqual(await store.it.read.guestsOfVersions([]), []);
+      const cut = { limit: 1, isDescending: true };
+      const [last] = [version.id, other.id].sort().reverse();
+      assert.deepEqual(
+        (await store.it.read.guestsOfVersions([version.id, other.id], cut)).map(({ versionId }) => versionId),
+        [last],
+      );
+    });
+
+    it('finds under which guests versions are bound, and whether a plugin is pinned', async () => {
+      const { key, guest, app } = await records().stage();
+      const second = await records().guest(app);
+      const version = await records().version(key('bound'));
+      const other = await records().version(key('other'));
+      for (const { id } of [guest, second]) await records().binding(version, id);
+      await records().binding(other, second.id);
+      const found = await store.it.read.guestsBoundTo([newId('version'), version.id, other.id]);
+      assert.deepEqual(
+        found.map(({ versionId, guestId }) => `${versionId} ${guestId}`).sort(),
+        [`${version.id} ${guest.id}`, `${version.id} ${second.id}`, `${other.id} ${second.id}`].sort(),
+      );
+      assert.equal((await store.it.read.guestsBoundTo([version.id, other.id], { limit: 2 })).length, 2);
+      assert.deepEqual(await store.it.read.guestsBoundTo([]), []);
+      assert.equal(await store.it.read.isPinned(key('bound')), false);
+      await store.it.write((tx) => tx.pinVersion({ ...key('bound'), guestId: guest.id }, version.id));
+      assert.equal(await store.it.read.isPinned(key('bound')), true);
+      assert.equal(await store.it.read.isPinned(key('other')), false);
     });
 
     it('lists what awaits approval in an application, with names', async () => {
