@@ -21,6 +21,7 @@ export const appExample = {
   name: 'Acme Spreadsheet',
   role: 'owner' as const,
   guestIds: [],
+  hasMoreGuests: false,
   createdAt: example.time,
   updatedAt: example.time,
 };
