@@ -49,6 +49,21 @@ describe('tenon instrument', () => {
     assert.ok((await stat(inFolder('plain.instrumented.wasm'))).isFile());
   });
 
+  it('writes nothing under --strict when a name matches no function, or nothing is traced', async () => {
+    const output = inFolder('strict.wasm');
+    const refused = async (...args: string[]) => {
+      const { exitCode, stderr } = await tenon(['instrument', sample, '-o', output, '--strict', ...args]);
+      assert.equal(exitCode, 7, stderr);
+      await assert.rejects(stat(output), { code: 'ENOENT' });
+      return stderr;
+    };
+    assert.match(await refused('--allowed', 'greet,gret'), /^error: No function is called "gret".*"greet"/);
+    assert.match(await refused('--patterns', '--banned', 'none*'), /No function is called "none\*"/);
+    assert.match(await refused('--patterns', '--banned', '*'), /^error: No function is traced\.\n.*--list/);
+    await demand([sample, '-o', output, '--strict', '--allowed', 'greet']);
+    assert.ok((await stat(output)).isFile());
+  });
+
   it('reads stdin and writes stdout for "-"', async () => {
     const { bytes } = await demand(['-'], { stdin: await readFile(sample) });
     assert.deepEqual(new Uint8Array(bytes), instrument(await readFile(sample)).bytes);

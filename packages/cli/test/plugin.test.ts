@@ -171,6 +171,13 @@ describe('tenon plugin status, versions, rollback, yank, restore and delete', ()
     assert.equal((await tenon(['plugin', 'status'], guest.setting)).exitCode, 4);
   });
 
+  it('name guests by their keys to the team, and by their ids to guests', async () => {
+    const guest = await makeGuest();
+    await guest.push(1);
+    assert.match(await line(['plugin', 'status', guest.id]), new RegExp(`^bound +${guest.guestName}  version 1$`, 'm'));
+    assert.match((await guest.plugin('status')).stdout, /^bound +gst_\w+ {2}version 1$/m);
+  });
+
   it('find a plugin by its name, its id, or tenon.toml', async () => {
     const guest = await makeGuest();
     await guest.push(1);

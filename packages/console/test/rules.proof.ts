@@ -36,9 +36,9 @@ describe('what modules are held to', { skip: noBrowser }, () => {
     assert.ok(await save.isDisabled());
     assert.deepEqual(await faultsInBothColours(page), []);
     await size.fill('2000000');
-    await page.getByText('2.00 MB').waitFor();
+    await page.getByText('1.91 MiB').waitFor();
     await page.getByLabel('Largest memory at the start').fill('32');
-    await page.getByText('2.10 MB').waitFor();
+    await page.getByText('2.00 MiB').waitFor();
     await page.getByLabel('only those that are ticked').check();
     await page.getByLabel('simd', { exact: true }).check();
     await page.getByLabel('threads').check();

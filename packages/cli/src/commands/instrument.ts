@@ -2,7 +2,8 @@ import { basename, dirname, join } from 'node:path';
 import { type InstrumentReport, listFunctions } from '@tenon/instrument';
 import { type Command, Option } from 'commander';
 import { examples, withJson } from '../command.ts';
-import { usageError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { demandBinaryOutput, readInput, standardStream, writeOutput } from '../files.ts';
 import { formatFunctions, formatReport, shownNotes } from '../instrument-report.ts';
 import type { Io } from '../io.ts';
@@ -17,11 +18,14 @@ import {
   withTracing,
 } from '../tracing-options.ts';
 
+const maxMissingShown = 10;
+
 interface Options extends TracingFlags {
   readonly output?: string;
   readonly list?: boolean;
   readonly dryRun?: boolean;
   readonly check: boolean;
+  readonly strict?: boolean;
   readonly json?: boolean;
 }
 
@@ -43,6 +47,7 @@ export function addInstrumentCommand(program: Command, io: Io): void {
         )
         .addOption(new Option('--dry-run', 'do everything but write the module').conflicts(['output']))
         .option('--no-check', 'do not have the engine of this Node.js validate the result')
+        .option('--strict', 'fail, and write no module, when a name matches no function, or no function is traced')
         .description('instrument a module for tracing, here and without a server'),
     ),
   )
@@ -54,7 +59,7 @@ export function addInstrumentCommand(program: Command, io: Io): void {
         "tenon instrument app.wasm --patterns --allowed 'parse*,env.*' --list",
         'tenon instrument app.wasm --list | sort -nk2 | tail',
         'tenon instrument app.wasm --allowed-file names.txt --dry-run',
-        'tenon instrument app.wasm --config tracing.json --json',
+        'tenon instrument app.wasm --config tracing.json --strict --json',
         'curl -s https://example.org/app.wasm | tenon instrument - > traced.wasm',
       )}
 A name matches a function's name in the module's name section, the name that it is exported under, or, for an imported
@@ -80,10 +85,23 @@ async function run(io: Io, input: string, options: Options): Promise<void> {
   const tracing = await readTracingOptions(io, options);
   const bytes = await readInput(io, input, 'the module');
   const { result, durationMs } = rewrite(io, !out.isJson, bytes, tracing);
+  if (options.strict) demandAllFound(result.report);
   if (options.check) checkRewritten(io, !out.isJson, bytes, result.bytes);
   if (output !== undefined) await io.interruptible((signal) => writeOutput(io, output, result.bytes, signal));
   if (out.isJson) out.result({ input, output: output ?? null, ...result.report, durationMs }, () => {});
   else showReport(out, input, output, result.report, durationMs);
+}
+
+/** @throws CliError `nothing_traced` when a name or pattern matches no function, or no function is traced */
+function demandAllFound({ notes, tracedFunctions }: InstrumentReport): void {
+  const missing = notes.filter(({ code }) => code === 'name_not_found').map(({ message }) => `${printable(message)}.`);
+  if (missing.length === 0 && tracedFunctions > 0) return;
+  const shown = missing.slice(0, maxMissingShown);
+  const more = missing.length > shown.length ? [`${missing.length - shown.length} more match no function.`] : [];
+  throw new CliError('nothing_traced', [...shown, ...more].join('\n') || 'No function is traced.', {
+    exitCode: exitCodes.refused,
+    hint: 'To see the functions there are: tenon instrument <module> --list',
+  });
 }
 
 function besideInput(input: string): string {

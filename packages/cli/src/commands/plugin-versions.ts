@@ -1,7 +1,17 @@
-import { type Plugin, plugin as pluginSchema, type Version, version as versionSchema } from '@tenon/protocol';
+import {
+  extensionPoint as extensionPointSchema,
+  guest as guestSchema,
+  type Plugin,
+  plugin as pluginSchema,
+  type Version,
+  version as versionSchema,
+} from '@tenon/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
+import { path } from '../api.ts';
 import { examples, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, readList, withLimit } from '../listing.ts';
 import { findPlugin, type PluginChoice } from '../project/plugin-reference.ts';
@@ -75,10 +85,32 @@ async function showStatus(session: PluginSession, options: PluginChoice, named?:
   const { api, out } = session;
   const place = await findPlugin(session, options, named, 'publisher');
   const plugin = await api.get(place.path, pluginSchema);
-  out.result(plugin, () => showPlugin(session, plugin));
+  const guestKeys = out.isJson ? new Map<string, string>() : await readGuestKeys(session, plugin);
+  out.result(plugin, () => showPlugin(session, plugin, guestKeys));
 }
 
-function showPlugin({ out }: PluginSession, plugin: Plugin): void {
+const maxNamedGuests = 20;
+
+/** The guest keys of a plugin's guests by id, as far as the user may see them: the application's team does, its guests don't. */
+async function readGuestKeys(
+  { api }: PluginSession,
+  { extensionPointId, status }: Plugin,
+): Promise<ReadonlyMap<string, string>> {
+  try {
+    const { appId } = await api.get(path`/api/v1/extension-points/${extensionPointId}`, extensionPointSchema);
+    const guests = status.bindings
+      .slice(0, maxNamedGuests)
+      .map(({ guestId }) => api.get(path`/api/v1/apps/${appId}/guests/${guestId}`, guestSchema));
+    return new Map((await Promise.all(guests)).map(({ id, guestKey }) => [id, guestKey]));
+  } catch (error) {
+    if (error instanceof CliError && (error.exitCode === exitCodes.notFound || error.exitCode === exitCodes.denied)) {
+      return new Map();
+    }
+    throw error;
+  }
+}
+
+function showPlugin({ out }: PluginSession, plugin: Plugin, guestKeys: ReadonlyMap<string, string>): void {
   const { version, status } = plugin;
   out.fields([
     ['plugin', printable(plugin.name)],
@@ -89,7 +121,7 @@ function showPlugin({ out }: PluginSession, plugin: Plugin): void {
     ['newest', newestInWords(plugin)],
     ...(version.note === null ? [] : [['note', printable(version.note)] as const]),
     ['content address', plugin.contentAddress],
-    ['bound', status.bindings.map(bindingInWords).join('\n') || 'nowhere'],
+    ['bound', status.bindings.map((binding) => bindingInWords(binding, guestKeys)).join('\n') || 'nowhere'],
   ]);
 }
 
@@ -98,10 +130,15 @@ function newestInWords({ version, size }: Plugin): string {
   return `version ${version.number}${semver}, ${stateInWords(version.state)}, ${formatSize(size)}, ${formatTime(version.createdAt)}`;
 }
 
-function bindingInWords({ guestId, version, pinnedTo, rolledBackTo }: Plugin['status']['bindings'][number]): string {
+function bindingInWords(
+  { guestId, version, pinnedTo, rolledBackTo }: Plugin['status']['bindings'][number],
+  guestKeys: ReadonlyMap<string, string>,
+): string {
+  const guestKey = guestKeys.get(guestId);
+  const guest = guestKey === undefined ? guestId : printable(guestKey);
   const bound = version === null ? 'nothing' : `version ${version}`;
-  if (pinnedTo === null) return `${guestId}  ${bound}${rolledBackTo === null ? '' : ', rolled back'}`;
-  return `${guestId}  ${bound}, pinned ${pinnedTo === version ? '' : `to version ${pinnedTo} `}by the team`;
+  if (pinnedTo === null) return `${guest}  ${bound}${rolledBackTo === null ? '' : ', rolled back'}`;
+  return `${guest}  ${bound}, pinned ${pinnedTo === version ? '' : `to version ${pinnedTo} `}by the team`;
 }
 
 async function listVersions(
@@ -166,8 +203,8 @@ async function decide(
 ): Promise<void> {
   const { api, out } = session;
   const place = await findPlugin(session, options, named, 'publisher');
-  const path = `${place.path}/versions/${number}/${decision}`;
-  const version = await api.send('POST', path, reason === undefined ? undefined : { reason }, versionSchema);
+  const address = `${place.path}/versions/${number}/${decision}`;
+  const version = await api.send('POST', address, reason === undefined ? undefined : { reason }, versionSchema);
   const { status } = await api.get(place.path, pluginSchema);
   const what = decision === 'yank' ? 'Yanked' : 'Restored';
   out.result(version, () => out.note(`${what} version ${number} of ${place.name}. ${printable(status.detail)}`));

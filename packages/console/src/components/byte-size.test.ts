@@ -7,13 +7,15 @@ describe('byteSize()', () => {
     const sizes: readonly (readonly [number, string])[] = [
       [0, '0 bytes'],
       [1, '1 byte'],
-      [999, '999 bytes'],
-      [1000, '1.00 kB'],
-      [18_231, '18.2 kB'],
-      [999_499, '999 kB'],
-      [999_500, '1.00 MB'],
-      [104_857_600, '105 MB'],
-      [5_000_000_000, '5.00 GB'],
+      [1023, '1023 bytes'],
+      [1024, '1.00 KiB'],
+      [18_231, '17.8 KiB'],
+      [102_348, '99.9 KiB'],
+      [102_400, '100 KiB'],
+      [1_048_063, '1023 KiB'],
+      [1_048_064, '1.00 MiB'],
+      [104_857_600, '100 MiB'],
+      [5_000_000_000, '4.66 GiB'],
     ];
     for (const [bytes, words] of sizes) assert.equal(byteSize(bytes), words);
   });

@@ -1,14 +1,14 @@
-const units = ['bytes', 'kB', 'MB', 'GB'] as const;
+const units = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
 
-/** A size as people read it, in decimal units as file managers have them: `940 bytes`, `18.2 kB`, `1.05 MB`. */
+/** A size as people read it, in the units of the CLI and of memory pages: `940 bytes`, `17.8 KiB`, `1.05 MiB`. */
 export function byteSize(bytes: number): string {
   let value = bytes;
   let unit = 0;
-  // What would be rounded up to a thousand belongs to the next unit.
-  while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000;
+  // What would be rounded up to 1024 belongs to the next unit.
+  while (value >= 1023.5 && unit < units.length - 1) {
+    value /= 1024;
     unit += 1;
   }
   if (unit === 0) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
-  return `${value.toPrecision(3)} ${units[unit]}`;
+  return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${units[unit]}`;
 }

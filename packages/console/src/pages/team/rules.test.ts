@@ -32,7 +32,7 @@ describe('numberFault()', () => {
 
 describe('sizeHint()', () => {
   it('tells how much it is', () => {
-    assert.equal(sizeHint('32', 65_536), '2.10 MB');
+    assert.equal(sizeHint('32', 65_536), '2.00 MiB');
     assert.equal(sizeHint('', 1), undefined);
     assert.equal(sizeHint('many', 1), undefined);
   });
@@ -42,8 +42,8 @@ describe('rulesInWords()', () => {
   it('says each limit, and what there is no limit of', () => {
     assert.deepEqual(rulesInWords(point(true, some)), [
       'The team approves each new version before programs get it.',
-      'Modules may have 2.00 MB (2,000,000 bytes) at the most.',
-      'Their memory may begin with 2.10 MB at the most (32 pages).',
+      'Modules may have 1.91 MiB (2,000,000 bytes) at the most.',
+      'Their memory may begin with 2.00 MiB at the most (32 pages).',
       'They may not import WASI.',
       'Of WebAssembly proposals they may use simd.',
     ]);

@@ -89,7 +89,7 @@ export function numberFault(text: string, minimum: number): string | undefined {
   return value < minimum ? `${minimum} at the least, or nothing.` : undefined;
 }
 
-/** The size that a number of units comes to: "1.05 MB"; nothing of what is no number. */
+/** The size that a number of units comes to: "1.05 MiB"; nothing of what is no number. */
 export function sizeHint(text: string, unitBytes: number): string | undefined {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   return Number.isSafeInteger(value) && value >= 0 ? byteSize(value * unitBytes) : undefined;
