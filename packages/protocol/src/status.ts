@@ -54,7 +54,9 @@ const ofEachKind = (): { [Kind in RequestKind]: typeof requestLoad } =>
 export const processReport = Type.Object({
   nodeVersion: Type.String({ description: 'the version of Node.js' }),
   isReady: Type.Boolean({ description: 'what `/readyz` answers there' }),
-  reasons: Type.Array(Type.String(), { description: 'why it is not ready' }),
+  reasons: Type.Array(Type.String(), {
+    description: 'why it is not ready, or takes no changes, and what is wrong with its clock',
+  }),
   isStopping: Type.Boolean({ description: 'whether it serves on for a last while only' }),
   memory: Type.Object({
     residentBytes: whole('memory that the process has'),

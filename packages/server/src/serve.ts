@@ -233,12 +233,17 @@ async function clearAway(parts: Parts, checkClock: () => Promise<ClockCheck>): P
 }
 
 /** Whether what has ended by the clock may be deleted. Never rejects. */
-async function isClockTrusted({ log }: Parts, checkClock: () => Promise<ClockCheck>): Promise<boolean> {
+async function isClockTrusted({ log, ownProcess }: Parts, checkClock: () => Promise<ClockCheck>): Promise<boolean> {
   try {
     const { isTrusted, gapMs, remainingMs } = await checkClock();
+    const days = Math.floor(gapMs / dayMs);
+    ownProcess.noteClock(
+      'maintenance',
+      isTrusted ? undefined : `its clock is ${days} days ahead of the last maintenance, so nothing is deleted`,
+    );
     if (isTrusted) return true;
     log.warn(
-      { days: Math.floor(gapMs / dayMs), trustedInHours: Math.ceil(remainingMs / hourMs) },
+      { days, trustedInHours: Math.ceil(remainingMs / hourMs) },
       'maintenance: deleted nothing, because the clock is too far ahead of the last run; is it right? tenon admin trust-clock',
     );
   } catch (error) {

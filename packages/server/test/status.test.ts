@@ -210,6 +210,11 @@ describe('the processes of a status', () => {
       aheadMs = next;
       await beats.beat();
       assert.equal(told().length, lines);
+      const { reasons } = await another.report();
+      const side = next > 0 ? 'ahead of' : 'behind';
+      assert.equal(reasons.length, next === 0 ? 0 : 1);
+      if (next !== 0)
+        assert.match(reasons[0] ?? '', new RegExp(`^its clock is 3[56]\\d\\d seconds ${side} the database's$`));
     }
     assert.match(told()[0] ?? '', /"aheadMs":3[56]\d{5}\b/);
     assert.match(told()[1] ?? '', /"aheadMs":-3[56]\d{5}\b/);

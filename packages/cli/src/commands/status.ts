@@ -74,7 +74,7 @@ function show(out: Reporter, status: ServerStatus): void {
   for (const { node, pid, report } of processes) {
     if (report !== null && report.reasons.length > 0) {
       out.write(
-        `${out.style.warning('not ready')}  ${printable(node)} (${pid}): ${report.reasons.map(printable).join('; ')}\n`,
+        `${out.style.warning(report.isReady ? 'look at' : 'not ready')}  ${printable(node)} (${pid}): ${report.reasons.map(printable).join('; ')}\n`,
       );
     }
   }

@@ -36,6 +36,8 @@ export function startBeats(
       log.warn({ aheadMs }, "this machine's clock and the database's differ: tokens and invitations end by the former");
     }
     clocksDiffer = differ;
+    const [seconds, side] = [Math.round(Math.abs(aheadMs) / 1000), aheadMs > 0 ? 'ahead of' : 'behind'];
+    own.noteClock('database', differ ? `its clock is ${seconds} seconds ${side} the database's` : undefined);
   };
   const write = async (): Promise<void> => {
     try {

@@ -28,6 +28,8 @@ export interface Observed {
 export interface OwnProcessWatch extends OwnProcess {
   /** To be called every few seconds, so that it knows what was of late. */
   tick(): void;
+  /** Tells of a clock that is wrong, until it is called with nothing. */
+  noteClock(kind: 'database' | 'maintenance', warning: string | undefined): void;
   close(): void;
 }
 
@@ -40,6 +42,7 @@ export function watchOwnProcess(observed: Observed): OwnProcessWatch {
   const activity = createActivity(totals, boundsMs, now);
   const loop = createWindow(performance.eventLoopUtilization(), now);
   const delay = watchDelay();
+  const clockWarnings = new Map<string, string>();
   return {
     id: newId('process'),
     node: hostname(),
@@ -55,7 +58,7 @@ export function watchOwnProcess(observed: Observed): OwnProcessWatch {
       return {
         nodeVersion: process.versions.node,
         isReady: failures.length === 0 && !draining.isOn(),
-        reasons: reasonsOf(failures.length > 0 ? failures : writeFailures),
+        reasons: [...reasonsOf(failures.length > 0 ? failures : writeFailures), ...clockWarnings.values()],
         isStopping: draining.isOn(),
         memory: { residentBytes: rss, heapBytes: heapUsed, contentCacheBytes: contents.usage.bytes },
         eventLoop: { busy: Math.min(1, Math.max(0, round(busy))), ...delay.read() },
@@ -70,6 +73,10 @@ export function watchOwnProcess(observed: Observed): OwnProcessWatch {
       activity.tick();
       loop.note(performance.eventLoopUtilization());
       delay.tick();
+    },
+    noteClock(kind, warning) {
+      if (warning === undefined) clockWarnings.delete(kind);
+      else clockWarnings.set(kind, warning);
     },
     close: () => delay.close(),
   };

@@ -111,14 +111,16 @@ describe('concernsOf()', () => {
           process({ state: 'lost', pid: 7, version: '0.0.9' }),
           process({ state: 'not_ready', report: { ...report(), reasons: ['the blob store is full'] } }),
           process({ version: '0.2.0' }),
+          process({ report: { ...report(), reasons: ["its clock is 9 seconds behind the database's"] } }),
         ],
       }),
     );
     assert.deepEqual(
       found.map(({ kind }) => kind),
-      ['bad', 'bad', 'bad', 'bad', 'bad', 'waiting', 'waiting', 'waiting'],
+      ['bad', 'bad', 'bad', 'bad', 'waiting', 'bad', 'waiting', 'waiting', 'waiting'],
     );
     assert.ok(found.some(({ text }) => text === 'Process 1 on a is not ready: the blob store is full.'));
+    assert.ok(found.some(({ text }) => text === "Process 1 on a: its clock is 9 seconds behind the database's."));
   });
 });
 

@@ -95,7 +95,9 @@ export function concernsOf({ metadata, blobs, processes, chores }: ServerStatus)
   if (!blobs.isReachable) bad('The store of plugins does not answer.');
   for (const { state, node, pid, report } of processes) {
     if (state === 'lost') bad(`Process ${pid} on ${node} has not been heard of for a minute or more.`);
-    if (state === 'not_ready') bad(`Process ${pid} on ${node} is not ready: ${report?.reasons.join('; ') ?? ''}.`);
+    const reasons = report?.reasons.join('; ') ?? '';
+    if (state === 'not_ready') bad(`Process ${pid} on ${node} is not ready: ${reasons}.`);
+    if (state === 'ready' && reasons !== '') look(`Process ${pid} on ${node}: ${reasons}.`);
   }
   if ((chores.verify?.faults ?? 0) > 0) bad('When data was last verified, not all of it was as it must be.');
   if (!metadata.knowsCommits) look('It is not known what other processes commit, so nothing is answered from memory.');
