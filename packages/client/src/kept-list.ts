@@ -10,6 +10,8 @@ export interface KeptList extends ListKey {
   readonly etag: string | undefined;
   /** When the request began that was answered with it, or with that it still holds: by the monotonic clock. */
   readonly checkedMs: number;
+  /** The same by the wall clock, which goes on while the machine is suspended. */
+  readonly checkedAtMs: number;
   /** The turn at which that request began: see {@link News}. */
   readonly turn: number;
   /** When its place in the store was last written: by the monotonic clock. */

@@ -87,13 +87,15 @@ export function createLists({ settings, events, requester, health, kept }: ListP
   let turn = 0;
 
   const ageOf = ({ checkedMs }: KeptList) => clock.monotonicMs() - checkedMs;
+  /** By the clock that says more: the monotonic one may stand still while the machine is suspended. */
+  const longestAgeOf = (held: KeptList) => Math.max(ageOf(held), clock.wallMs() - held.checkedAtMs);
   const isServable = (held: KeptList) => ageOf(held) <= maxStaleMs;
   const isTold = (held: KeptList) => held.turn > (changedAt.get(nameOf(held)) ?? 0);
 
   function isFresh(held: KeptList, maxAgeMs: number): boolean {
     if (!held.isConfirmed || maxAgeMs === 0) return false;
     if (!isTold(held)) return false;
-    if (ageOf(held) < maxAgeMs) return true;
+    if (longestAgeOf(held) < maxAgeMs) return true;
     const told = news?.toldSince(held.extensionPointId);
     return told !== undefined && held.turn >= told;
   }
@@ -132,12 +134,13 @@ export function createLists({ settings, events, requester, health, kept }: ListP
     const ageMs = clock.wallMs() - checkedAtMs;
     // A time to come means that some clock was set: then nothing is known about the age.
     const checkedMs = ageMs >= 0 ? nowMs - ageMs : Number.NEGATIVE_INFINITY;
-    return { ...keyOf(key), ...readText(text), etag, checkedMs, turn: 0, storedMs: nowMs, isConfirmed: false };
+    const known = { ...keyOf(key), ...readText(text), etag, checkedMs, checkedAtMs };
+    return { ...known, turn: 0, storedMs: nowMs, isConfirmed: false };
   }
 
   function ask(key: ListKey, held: KeptList | undefined, attempts: number): Flight<ListAnswer> {
     return flights.join(nameOf(key), async (signal) => {
-      const [askedTurn, askedMs] = [++turn, clock.monotonicMs()];
+      const asked = { turn: ++turn, checkedMs: clock.monotonicMs(), checkedAtMs: clock.wallMs() };
       const headers = { accept: 'application/json', ...(held?.etag ? { 'if-none-match': held.etag } : {}) };
       const path = `/api/v1/extension-points/${key.extensionPointId}/bindings/${encodeURIComponent(key.guestKey)}`;
       const request = {
@@ -150,7 +153,7 @@ export function createLists({ settings, events, requester, health, kept }: ListP
       try {
         return await requester.ask(request, attempts, signal, async (got) => {
           if (got.status === 200) await demandDigest(got.headers, got.bytes);
-          return take(key, held, got, askedTurn, askedMs);
+          return take(key, held, got, asked);
         });
       } catch (error) {
         if (isGone(error)) forget(key);
@@ -163,8 +166,7 @@ export function createLists({ settings, events, requester, health, kept }: ListP
     key: ListKey,
     before: KeptList | undefined,
     { status, headers, bytes }: Answer,
-    askedTurn: number,
-    askedMs: number,
+    asked: Pick<KeptList, 'turn' | 'checkedMs' | 'checkedAtMs'>,
   ): ListAnswer {
     const name = nameOf(key);
     const etag = entityTag(headers);
@@ -177,21 +179,13 @@ export function createLists({ settings, events, requester, health, kept }: ListP
         ? { list: before.list, newest: before.newest, text: before.text, etag: before.etag }
         : { ...readText(decode(bytes)), etag };
     const isSame = before !== undefined && before.text === content.text && before.etag === content.etag;
-    const isStoredLately = isSame && askedMs - before.storedMs < storeAgainMs;
-    const storedMs = isStoredLately ? before.storedMs : askedMs;
-    const held: KeptList = {
-      ...keyOf(key),
-      ...content,
-      checkedMs: askedMs,
-      turn: askedTurn,
-      storedMs,
-      isConfirmed: true,
-    };
+    const isStoredLately = isSame && asked.checkedMs - before.storedMs < storeAgainMs;
+    const storedMs = isStoredLately ? before.storedMs : asked.checkedMs;
+    const held: KeptList = { ...keyOf(key), ...content, ...asked, storedMs, isConfirmed: true };
     memory.set(name, held, 1);
     if (isTold(held)) changedAt.delete(name);
     if (!isStoredLately) {
-      const checkedAtMs = clock.wallMs() - (clock.monotonicMs() - askedMs);
-      kept?.writeList({ ...keyOf(key), text: held.text, etag: held.etag, checkedAtMs });
+      kept?.writeList({ ...keyOf(key), text: held.text, etag: held.etag, checkedAtMs: held.checkedAtMs });
     }
     if (staleNames.delete(name)) events.emit('recovered', keyOf(key));
     if (before !== undefined && before.text !== held.text) {

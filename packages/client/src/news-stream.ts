@@ -38,6 +38,8 @@ interface Course {
   since: number | undefined;
   /** Whether all that happened so far has been told: the connection stands. */
   isLive: boolean;
+  /** When something last came. The monotonic clock may stand still while the machine is suspended, and timers with it. */
+  heard: { readonly monotonicMs: number; readonly wallMs: number };
   lastId: string;
   retryMs: number;
 }
@@ -47,9 +49,19 @@ interface Course {
  * place for it.
  */
 export function followExtensionPoint(parts: StreamParts, extensionPointId: string, signal: AbortSignal): NewsStream {
-  const course: Course = { since: undefined, isLive: false, lastId: '', retryMs: defaultRetryMs };
+  const { clock, newsSilenceMs } = parts.settings;
+  const heard = momentOf(clock);
+  const course: Course = { since: undefined, isLive: false, heard, lastId: '', retryMs: defaultRetryMs };
   run(parts, extensionPointId, course, signal).catch(() => {}); // it ends with the signal alone
-  return { toldSince: () => (course.isLive ? course.since : undefined) };
+  const isSilent = () => {
+    const { monotonicMs, wallMs } = momentOf(clock);
+    return Math.max(monotonicMs - course.heard.monotonicMs, wallMs - course.heard.wallMs) > newsSilenceMs;
+  };
+  return { toldSince: () => (course.isLive && !isSilent() ? course.since : undefined) };
+}
+
+function momentOf(clock: Clock): Course['heard'] {
+  return { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() };
 }
 
 async function run(parts: StreamParts, extensionPointId: string, course: Course, signal: AbortSignal): Promise<void> {
@@ -106,6 +118,7 @@ async function connect(
       throw new ClientError('unexpected_answer', 'This is no stream of events');
     const parser = createEventParser(course.lastId);
     for await (const events of eventsOf(stream.response, parser, clock, newsSilenceMs)) {
+      course.heard = momentOf(clock);
       for (const event of events) {
         if (!take(event, extensionPointId, course, receiver)) return undefined;
         course.lastId = event.id;

@@ -138,6 +138,22 @@ describe('a client that is told of news', () => {
     await client.close();
   });
 
+  it('asks after its machine was suspended, while which the monotonic clock and timers stand still', async () => {
+    const { look, requests, clock, streams, client } = await openTold();
+    const before = requests('bindings');
+    clock.setWall(clock.wallMs() + 15_000);
+    await look();
+    assert.equal(requests('bindings'), before, 'a sign of life may be on its way');
+    clock.setWall(clock.wallMs() + 6_000);
+    await look();
+    assert.equal(requests('bindings'), before + 1, 'nothing came for more than 20 seconds');
+    await streams[0]?.send(':\n\n');
+    clock.setWall(clock.wallMs() - 3_600_000);
+    for (let time = 0; time < 3; time++) await look();
+    assert.equal(requests('bindings'), before + 1, 'a clock that is set back costs nothing');
+    await client.close();
+  });
+
   it('asks where the caller wants it, whatever was told', async () => {
     const { look, requests, client } = await openTold();
     const before = requests('bindings');
