@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { BindingList, ExtensionPoint, Guest, Plugin } from '@tenon/protocol';
+import type { CDPSession, Page } from 'playwright-core';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
 import { accept, faultsInBothColours, openWorkshop, signUpThrough, type Workshop } from './helpers/workshop.ts';
 
@@ -56,6 +57,19 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     );
     const zone = page.locator('.drop-zone');
     for (const event of ['dragenter', 'dragover', 'drop']) await zone.dispatchEvent(event, { dataTransfer });
+  }
+
+  /** Makes uploads take some seconds, until the session is detached. */
+  async function slowDown(page: Page): Promise<CDPSession> {
+    const slow = await page.context().newCDPSession(page);
+    await slow.send('Network.enable');
+    await slow.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: 40_000,
+    });
+    return slow;
   }
 
   const publish = ({ page }: Visitor) => page.getByRole('button', { name: 'Publish', exact: true }).click();
@@ -159,15 +173,8 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     await page.getByRole('alert').getByText('The module is not valid').waitFor();
     await page.getByText('Build it again.').waitFor();
 
-    await page.getByRole('button', { name: 'Another file' }).click();
-    await drop(visitor, 'large.wasm', padded(greet, maxModuleBytes));
-    await publish(visitor);
-    await page.getByRole('alert').getByText('The body is too large').waitFor();
-    await page.getByText('Leave debug information out').waitFor();
-    assert.deepEqual(await faultsInBothColours(page), []);
-
     const colleague = await guest('customers/umbrella', 'Albert Wesker');
-    await page.getByRole('button', { name: 'Another file' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await drop(visitor, 'shared.wasm', greet);
     await publish(visitor);
     await page.getByText('shared is published: version 1').waitFor();
@@ -179,20 +186,120 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     await visitor.close();
   });
 
+  it('refuses a file over the limit before it is uploaded, and keeps what was there', async () => {
+    const visitor = await guest('customers/tyrell', 'Eldon Tyrell');
+    const { page } = visitor;
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'PUT') sent.push(request.url());
+    });
+    await page.getByText('A core module of up to 400 kB.').waitFor();
+    await drop(visitor, 'large.wasm', padded(greet, maxModuleBytes));
+    const refusal = page
+      .getByRole('alert')
+      .getByText(/^large\.wasm has 4\d\d kB\. The server accepts modules of up to 400 kB\./);
+    await refusal.waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Publish', exact: true }).count(), 0);
+    assert.deepEqual(await faultsInBothColours(page), []);
+
+    await drop(visitor, 'first.wasm', greet);
+    await refusal.waitFor({ state: 'detached' });
+    await page.getByLabel('Note').fill('Greets people by name.');
+    await drop(visitor, 'large.wasm', padded(greet, maxModuleBytes));
+    await refusal.waitFor();
+    await page.locator('.drop-zone').getByText('first.wasm').waitFor();
+    assert.equal(await page.getByLabel('Note').inputValue(), 'Greets people by name.');
+
+    // By keyboard, another file takes its place; a name that nobody typed goes with the file.
+    await page.locator('input[type=file]').focus();
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
+    await chooser.setFiles({ name: 'second.wasm', mimeType: 'application/wasm', buffer: padded(greet, 20) });
+    await page.locator('.drop-zone').getByText('second.wasm').waitFor();
+    assert.equal(await page.getByLabel('Name of the plugin').inputValue(), 'second');
+    assert.equal(await page.getByLabel('Note').inputValue(), 'Greets people by name.');
+    assert.equal(await page.evaluate(() => document.activeElement?.matches('input[type=file]')), true);
+    await page.getByLabel('Name of the plugin').fill('replicant');
+    await drop(visitor, 'third.wasm', greet);
+    await page.locator('.drop-zone').getByText('third.wasm').waitFor();
+    assert.equal(await page.getByLabel('Name of the plugin').inputValue(), 'replicant');
+    assert.deepEqual(sent, []);
+    await publish(visitor);
+    await page.getByText('replicant is published: version 1').waitFor();
+    await visitor.close();
+  });
+
+  it('asks before what was typed is lost, or an upload ends: by links, back, signing out, and reloading', async () => {
+    const visitor = await guest('customers/wayland', 'Peter Weyland');
+    const { page } = visitor;
+    const here = page.url();
+    const question = page.getByRole('dialog');
+    const stay = async (heading: string): Promise<void> => {
+      await question.getByRole('heading', { name: heading }).waitFor();
+      await question.getByRole('button', { name: 'Stay' }).click();
+      await question.waitFor({ state: 'detached' });
+      assert.equal(page.url(), here);
+    };
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type());
+      void dialog.dismiss();
+    });
+    const reload = () => page.reload({ timeout: 3_000 }).catch(() => undefined); // which does not come to pass
+
+    // A file that was chosen can be chosen again.
+    await drop(visitor, 'android.wasm', greet);
+    await page.getByLabel('Note').waitFor();
+    await page.getByRole('link', { name: 'Acme Spreadsheet' }).click();
+    await page.getByRole('link', { name: 'Greetings' }).click();
+
+    await drop(visitor, 'android.wasm', greet);
+    await page.getByLabel('Note').fill('Version for the Nostromo');
+    await page.getByRole('link', { name: 'Acme Spreadsheet' }).click();
+    await stay('Leave without publishing?');
+    await page.goBack();
+    await stay('Leave without publishing?');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await stay('Leave without publishing?');
+    await reload();
+    assert.deepEqual(asked, ['beforeunload']);
+    assert.equal(await page.getByLabel('Note').inputValue(), 'Version for the Nostromo');
+    await page.getByLabel('Note').fill('');
+
+    const slow = await slowDown(page);
+    await drop(visitor, 'slow.wasm', padded(greet, 300_000));
+    await publish(visitor);
+    await page.getByRole('progressbar', { name: 'Uploaded' }).waitFor();
+    await page.getByRole('link', { name: 'Acme Spreadsheet' }).click();
+    await question.getByText('slow.wasm is still being uploaded. It is not published if you leave.').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await stay('Stop the upload and leave?');
+    await reload();
+    assert.deepEqual(asked, ['beforeunload', 'beforeunload']);
+    await page.getByRole('progressbar', { name: 'Uploaded' }).waitFor();
+    await page.getByRole('link', { name: 'Acme Spreadsheet' }).click();
+    await question.getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('link', { name: 'Greetings' }).waitFor();
+    assert.deepEqual(await bound('customers/wayland'), {});
+    await slow.detach();
+
+    // Nothing is asked once it is published.
+    await page.getByRole('link', { name: 'Greetings' }).click();
+    await drop(visitor, 'android.wasm', greet);
+    await page.getByLabel('Note').fill('Version for the Nostromo');
+    await publish(visitor);
+    await page.getByText('android is published: version 1').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await visitor.close();
+  });
+
   it('shows how much is sent, and stops when one says so', async () => {
     const visitor = await guest('customers/hooli', 'Nelson Bighetti');
     const { page } = visitor;
-    const slow = await page.context().newCDPSession(page);
-    await slow.send('Network.enable');
-    await slow.send('Network.emulateNetworkConditions', {
-      offline: false,
-      latency: 0,
-      downloadThroughput: -1,
-      uploadThroughput: 40_000,
-    });
+    const slow = await slowDown(page);
     await drop(visitor, 'slow.wasm', padded(greet, 300_000));
     await publish(visitor);
-    const progress = page.getByRole('progressbar', { name: 'Sent' });
+    const progress = page.getByRole('progressbar', { name: 'Uploaded' });
     await progress.waitFor();
     await page.waitForFunction(() => {
       const bar = document.querySelector('progress');

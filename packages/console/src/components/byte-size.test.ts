@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { byteSize } from './byte-size.ts';
+import { byteSize, byteSizes } from './byte-size.ts';
 
 describe('byteSize()', () => {
   it('gives three digits in the unit that fits', () => {
@@ -18,5 +18,12 @@ describe('byteSize()', () => {
       [5_000_000_000, '4.66 GiB'],
     ];
     for (const [bytes, words] of sizes) assert.equal(byteSize(bytes), words);
+  });
+});
+
+describe('byteSizes()', () => {
+  it('is exact where two sizes would look the same', () => {
+    assert.deepEqual(byteSizes(70_000_000, 67_108_864), ['70.0 MB', '67.1 MB']);
+    assert.deepEqual(byteSizes(67_108_865, 67_108_864), ['67,108,865 bytes', '67,108,864 bytes']);
   });
 });

@@ -12,3 +12,10 @@ export function byteSize(bytes: number): string {
   if (unit === 0) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
   return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${units[unit]}`;
 }
+
+/** Two sizes that differ, so that one sees it: to the byte where `byteSize()` would write the same for both. */
+export function byteSizes(one: number, other: number): readonly [string, string] {
+  const exact = (bytes: number): string => `${bytes.toLocaleString('en')} bytes`;
+  const rounded = [byteSize(one), byteSize(other)] as const;
+  return rounded[0] === rounded[1] ? [exact(one), exact(other)] : rounded;
+}

@@ -1,8 +1,10 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
+import { byteSize } from './byte-size.ts';
 
 /**
  * A place to drop a file on, which is a file field as well: by keyboard, by click or by dropping it comes to the same. A file that
- * misses it is not opened in the place of the page.
+ * misses it is not opened in the place of the page. Once there is a file, it shows which, and takes another one in its place.
  */
 export function DropZone(props: {
   /** What to bring: "Drop a .wasm file here". */
@@ -11,10 +13,14 @@ export function DropZone(props: {
   /** What will be done with it. */
   readonly hint: string;
   readonly isDisabled?: boolean;
+  /** The file that was brought. */
+  readonly file?: { readonly name: string; readonly bytes: number };
+  /** How far it is with the file. */
+  readonly children?: ComponentChildren;
   /** Gets what was dropped or chosen; several files if somebody dropped several. */
   readonly onFiles: (files: readonly File[]) => void;
 }) {
-  const { label, accept, hint, isDisabled = false, onFiles } = props;
+  const { label, accept, hint, isDisabled = false, file, children, onFiles } = props;
   const [isOver, setOver] = useState(false);
   const hintId = useId();
   useFilesKeptOut();
@@ -23,10 +29,12 @@ export function DropZone(props: {
     const files = [...(list ?? [])];
     if (files.length > 0 && !isDisabled) onFiles(files);
   };
+  const isTaking = isOver && !isDisabled;
+  const classes = ['drop-zone', isTaking ? 'drop-zone-over' : '', file === undefined ? '' : 'drop-zone-full'];
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the field inside does the same by keyboard
     <div
-      class={isOver && !isDisabled ? 'drop-zone drop-zone-over' : 'drop-zone'}
+      class={classes.filter((name) => name !== '').join(' ')}
       onDragOver={(event) => {
         event.preventDefault();
         if (event.dataTransfer !== null) event.dataTransfer.dropEffect = isDisabled ? 'none' : 'copy';
@@ -47,9 +55,19 @@ export function DropZone(props: {
         <path class="drop-tenon" d="M14 1h36v16H40v13H24V17H14z" />
         <path class="drop-mortise" d="M3 26h20v13h18V26h20v29H3z" />
       </svg>
-      <p class="drop-label">{isOver && !isDisabled ? 'Let go to take it' : label}</p>
+      <p class="drop-label">
+        {isTaking ? (
+          'Drop to add'
+        ) : file === undefined ? (
+          label
+        ) : (
+          <>
+            <strong>{file.name}</strong> <span class="soft">{byteSize(file.bytes)}</span>
+          </>
+        )}
+      </p>
       <label class="button button-quiet button-small">
-        Choose a file
+        {file === undefined ? 'Choose a file' : 'Choose another file'}
         <input
           class="visually-hidden"
           type="file"
@@ -65,6 +83,7 @@ export function DropZone(props: {
       <p class="soft small" id={hintId}>
         {hint}
       </p>
+      {children}
     </div>
   );
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { basePath, href } from '../base-path.ts';
-import { useSession, useToast } from '../state/services.ts';
+import { useServices, useSession, useToast } from '../state/services.ts';
 import { keepTheme, readTheme, type Theme } from '../state/theme.ts';
 import { tracePath } from '../state/trace-path.ts';
 import { Logo } from './logo.tsx';
@@ -72,7 +72,7 @@ function Brand() {
 }
 
 function Navigation({ account }: { readonly account: Account }) {
-  const { session } = useSession();
+  const { session, exits } = useServices();
   const toast = useToast();
   const { path } = useLocation();
   const isHome = path === basePath.replace(/(?<=.)\/$/, '') || path.startsWith(href('/apps'));
@@ -100,7 +100,7 @@ function Navigation({ account }: { readonly account: Account }) {
         <span class="top-name">{account.name}</span>
         <span class="visually-hidden"> – your account</span>
       </a>
-      <button type="button" class="link-button" onClick={() => void signOut()}>
+      <button type="button" class="link-button" onClick={() => exits.attempt(() => void signOut())}>
         Sign out
       </button>
     </nav>

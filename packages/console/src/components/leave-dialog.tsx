@@ -2,13 +2,21 @@ import type { LeaveQuestion } from '../state/use-leave-question.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 
-/** Asks who is about to lose unsaved changes. */
-export function LeaveDialog({ question: { isAsking, leave, stay } }: { readonly question: LeaveQuestion }) {
+/** Asks who is about to lose unsaved changes, or something that is under way. */
+export function LeaveDialog({
+  question: { isAsking, leave, stay },
+  title = 'Leave without saving?',
+  text = 'What you have changed here is not saved.',
+}: {
+  readonly question: LeaveQuestion;
+  readonly title?: string;
+  readonly text?: string;
+}) {
   if (!isAsking) return null;
   return (
-    <Dialog title="Leave without saving?" onClose={stay}>
+    <Dialog title={title} onClose={stay}>
       <div class="stack">
-        <p>What you have changed here is not saved.</p>
+        <p>{text}</p>
         <div class="actions actions-end">
           <Button kind="quiet" onClick={stay}>
             Stay

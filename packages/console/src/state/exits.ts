@@ -6,9 +6,14 @@ export interface Exits {
    * @param ask called with where somebody was going: a path with its query, or back or forth in the history
    */
   hold(ask: (to: Exit) => void): () => void;
+  /** Does what ends the page, such as signing out, unless it is held up. */
+  attempt(act: () => void): void;
 }
 
-export type Exit = { readonly kind: 'link'; readonly path: string } | { readonly kind: 'history' };
+export type Exit =
+  | { readonly kind: 'link'; readonly path: string }
+  | { readonly kind: 'history' }
+  | { readonly kind: 'action'; readonly act: () => void };
 
 /** To be called before the router is there: at a window, listeners are called in the order in which they came. */
 export function createExits(): Exits {
@@ -38,6 +43,10 @@ export function createExits(): Exits {
       return () => {
         if (held === mine) held = undefined;
       };
+    },
+    attempt(act) {
+      if (held === undefined) act();
+      else held.ask({ kind: 'action', act });
     },
   };
 }

@@ -10,7 +10,7 @@ export interface LeaveQuestion {
   stay(): void;
 }
 
-/** Holds up what would lose unsaved changes. */
+/** Holds up what would lose unsaved changes, or end what is under way. */
 export function useLeaveQuestion(isUnsaved: boolean): LeaveQuestion {
   const { exits } = useServices();
   const { route } = useLocation();
@@ -27,6 +27,7 @@ export function useLeaveQuestion(isUnsaved: boolean): LeaveQuestion {
       release.current();
       setExit(undefined);
       if (exit?.kind === 'link') route(exit.path);
+      else if (exit?.kind === 'action') exit.act();
       else history.back();
     },
     stay: () => setExit(undefined),

@@ -3,7 +3,14 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { describeModule, listProposals } from '@tenon/instrument';
 import { isPluginName } from '@tenon/protocol';
-import { checkModule, type ModuleReaders, pluginNameOf, preambleFault } from './check-module.ts';
+import {
+  checkModule,
+  largestModule,
+  type ModuleReaders,
+  moduleSizeFault,
+  pluginNameOf,
+  preambleFault,
+} from './check-module.ts';
 
 const readers: ModuleReaders = { describeModule, listProposals, validate: (bytes) => WebAssembly.validate(bytes) };
 const greet = new Uint8Array(readFileSync(new URL('../../../../server/sample/greet.wasm', import.meta.url)));
@@ -22,6 +29,22 @@ describe('preambleFault()', () => {
     assert.match(said(preamble.slice(0, 6)), /cut on its way/);
     assert.match(said([0, 0x61, 0x73, 0x6d, 0x0d, 0, 1, 0]), /a component/);
     assert.match(said([0, 0x61, 0x73, 0x6d, 2, 0, 0, 0]), /version/);
+  });
+});
+
+describe('moduleSizeFault()', () => {
+  const none = { maxModuleBytes: null, maxInitialMemoryPages: null, proposals: null, allowWasi: true };
+  const fault = (size: number, maxModuleBytes: number | null): string | undefined =>
+    moduleSizeFault({ name: 'a.wasm', size }, largestModule(1_000, { limits: { ...none, maxModuleBytes } }));
+
+  it('names both sizes, and whose limit it is', () => {
+    assert.equal(fault(1_000, null), undefined);
+    assert.equal(fault(1_000, 2_000), undefined);
+    assert.match(fault(1_200, 2_000) ?? '', /^a\.wasm has 1\.20 kB\. The server accepts modules of up to 1\.00 kB\./);
+    assert.match(
+      fault(900, 500) ?? '',
+      /^a\.wasm has 900 bytes\. The extension point accepts modules of up to 500 bytes\./,
+    );
   });
 });
 

@@ -1,4 +1,7 @@
+import type { ExtensionPoint } from '@tenon/protocol';
 import { type DescribedModule, type ModuleInterface, moduleInterface } from '@tenon/protocol/interface-check';
+import { byteSizes } from '../../components/byte-size.ts';
+import { advice } from './publish-advice.ts';
 
 /*
  * What this page says of a file before it is sent. The first bytes decide whether it can be a core module at all; everything else
@@ -27,6 +30,29 @@ export interface ModuleReaders {
   describeModule(bytes: Uint8Array): DescribedModule;
   listProposals(bytes: Uint8Array): readonly string[];
   validate(bytes: Uint8Array<ArrayBuffer>): boolean;
+}
+
+/** The largest module that is accepted, and whose limit that is. */
+export interface LargestModule {
+  readonly bytes: number;
+  readonly of: 'server' | 'extension point';
+}
+
+export function largestModule(serverBytes: number, { limits }: Pick<ExtensionPoint, 'limits'>): LargestModule {
+  const own = limits.maxModuleBytes;
+  return own !== null && own < serverBytes
+    ? { bytes: own, of: 'extension point' }
+    : { bytes: serverBytes, of: 'server' };
+}
+
+/** Compares a file's size with what is accepted, before the file is read or uploaded. */
+export function moduleSizeFault(
+  { name, size }: { readonly name: string; readonly size: number },
+  largest: LargestModule,
+): string | undefined {
+  if (size <= largest.bytes) return undefined;
+  const [has, most] = byteSizes(size, largest.bytes);
+  return `${name} has ${has}. The ${largest.of} accepts modules of up to ${most}. ${advice.payload_too_large}`;
 }
 
 /** Looks at the preamble alone: https://webassembly.github.io/spec/core/binary/modules.html#binary-module */

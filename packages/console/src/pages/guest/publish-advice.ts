@@ -5,7 +5,8 @@ export function publishAdvice(error: unknown): string | undefined {
   return hasCode(error, ...codes) ? advice[error.code as (typeof codes)[number]] : undefined;
 }
 
-const advice = {
+/** By the code of the refusal. */
+export const advice = {
   payload_too_large:
     'Leave debug information out (build for release, or wasm-strip), or make it smaller with wasm-opt.',
   invalid_module:

@@ -5,13 +5,14 @@ import { hasCode } from '../../api/api-error.ts';
 import { upload } from '../../api/upload.ts';
 import { href } from '../../base-path.ts';
 import { Button } from '../../components/button.tsx';
-import { byteSize } from '../../components/byte-size.ts';
 import { ErrorView } from '../../components/error-view.tsx';
 import { SelectField, TextAreaField, TextField } from '../../components/field.tsx';
+import { LeaveDialog } from '../../components/leave-dialog.tsx';
 import { useAccount, useApi } from '../../state/services.ts';
+import { useLeaveQuestion } from '../../state/use-leave-question.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { pluginApiPath } from '../plugin/plugin-path.ts';
-import type { ModuleCheck } from './check-module.ts';
+import { type ModuleCheck, pluginNameOf } from './check-module.ts';
 import { ModuleFindings } from './module-findings.tsx';
 import { publishAdvice } from './publish-advice.ts';
 
@@ -41,16 +42,31 @@ export function PublishForm(props: {
   readonly own: readonly Plugin[];
   /** One's guests, by id. */
   readonly guests: ReadonlyMap<string, string>;
+  /** Whether another file is being looked at, to take this one's place. */
+  readonly isLooking: boolean;
+  /** Called with how many bytes are sent, and with `undefined` once nothing is under way. */
+  readonly onProgress: (sentBytes: number | undefined) => void;
   readonly onPublished: (plugin: PublishedPlugin) => void;
   /** Called when the upload was stopped: the server may have had all of it already. */
   readonly onStopped: () => void;
   readonly onCancel: () => void;
 }) {
-  const { draft, target, onTarget, extensionPoint, own, guests, onPublished, onStopped, onCancel } = props;
+  const {
+    draft,
+    target,
+    onTarget,
+    extensionPoint,
+    own,
+    guests,
+    isLooking,
+    onProgress,
+    onPublished,
+    onStopped,
+    onCancel,
+  } = props;
   const { name, guestId, semver, note } = target;
   const api = useApi();
   const { id: userId } = useAccount();
-  const [sentBytes, setSentBytes] = useState<number>();
   const [hasTried, setTried] = useState(false);
   const sending = useRef<AbortController>(undefined);
   useEffect(() => () => sending.current?.abort(), []);
@@ -62,7 +78,7 @@ export function PublishForm(props: {
     if (!isNameFine || !isSemverFine) return;
     const controller = new AbortController();
     sending.current = controller;
-    setSentBytes(0);
+    onProgress(0);
     const about = Object.entries({ guest: guestId, semver: semver.trim(), note: note.trim() });
     const query = new URLSearchParams(about.filter(([, value]) => value !== '')).toString();
     const path = `${pluginApiPath(extensionPoint.id, userId, name)}${query === '' ? '' : `?${query}`}`;
@@ -71,15 +87,18 @@ export function PublishForm(props: {
         url: href(path),
         body: new Blob([draft.bytes]),
         contentType: 'application/wasm',
-        onProgress: setSentBytes,
+        onProgress,
         signal: controller.signal,
       });
       onPublished(published);
     } finally {
-      setSentBytes(undefined);
+      onProgress(undefined);
       if (controller.signal.aborted) onStopped();
     }
   });
+
+  const isTyped = name !== pluginNameOf(draft.fileName) || semver !== '' || note !== '';
+  const leaving = useLeaveQuestion(isBusy || isTyped);
 
   const isTaken = hasCode(error, 'plugin_name_taken');
   const nameFault =
@@ -92,9 +111,6 @@ export function PublishForm(props: {
   const advice = publishAdvice(error);
   return (
     <form class="publish-form stack" onSubmit={submit} noValidate>
-      <p class="publish-file">
-        <strong>{draft.fileName}</strong> <span class="soft">{byteSize(draft.bytes.length)}</span>
-      </p>
       <ModuleFindings
         check={draft.check}
         extensionPoint={extensionPoint}
@@ -162,9 +178,8 @@ export function PublishForm(props: {
           {advice === undefined ? null : <p>{advice}</p>}
         </>
       )}
-      {isBusy && sentBytes !== undefined ? <Progress sent={sentBytes} total={draft.bytes.length} /> : null}
       <div class="actions">
-        <Button type="submit" isBusy={isBusy}>
+        <Button type="submit" isBusy={isBusy} isDisabled={isLooking}>
           Publish
         </Button>
         {isBusy ? (
@@ -173,24 +188,21 @@ export function PublishForm(props: {
           </Button>
         ) : (
           <Button kind="quiet" onClick={onCancel}>
-            Another file
+            Cancel
           </Button>
         )}
       </div>
+      <LeaveDialog
+        question={leaving}
+        {...(isBusy
+          ? {
+              title: 'Stop the upload and leave?',
+              text: `${draft.fileName} is still being uploaded. It is not published if you leave.`,
+            }
+          : { title: 'Leave without publishing?', text: 'The plugin is not published, and what you typed is lost.' })}
+      />
     </form>
   );
 }
 
 const semverFault = 'Three numbers, as in 1.4.0 or 2.0.0-beta.1: see semver.org.';
-
-function Progress({ sent, total }: { readonly sent: number; readonly total: number }) {
-  const isSent = sent >= total;
-  return (
-    <div class="upload">
-      <progress value={Math.min(sent, total)} max={total} aria-label="Sent" />
-      <p class="soft small">
-        {isSent ? 'All of it is sent; the server checks it …' : `${byteSize(sent)} of ${byteSize(total)} sent`}
-      </p>
-    </div>
-  );
-}

@@ -1,18 +1,30 @@
 import type { App, ExtensionPoint, Plugin, PublishedPlugin } from '@tenon/protocol';
 import { useRef, useState } from 'preact/hooks';
+import { byteSize } from '../../components/byte-size.ts';
 import { DropZone } from '../../components/drop-zone.tsx';
 import { Link } from '../../components/link.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Spinner } from '../../components/spinner.tsx';
-import { checkModule, type ModuleCheck, pluginNameOf, preambleFault } from './check-module.ts';
+import { useSession } from '../../state/services.ts';
+import {
+  checkModule,
+  largestModule,
+  type ModuleCheck,
+  moduleSizeFault,
+  pluginNameOf,
+  preambleFault,
+} from './check-module.ts';
 import { CommandLine } from './command-line.tsx';
 import { guestNames } from './guest-names.ts';
 import { type Draft, PublishForm, type Target } from './publish-form.tsx';
 
-type State =
-  | { readonly name: 'empty'; readonly fault?: string; readonly published?: PublishedPlugin }
-  | { readonly name: 'looking' }
-  | { readonly name: 'draft'; readonly draft: Draft };
+interface State {
+  readonly draft?: Draft | undefined;
+  readonly isLooking?: true;
+  /** What speaks against the file that was brought last. */
+  readonly fault?: string;
+  readonly published?: PublishedPlugin;
+}
 
 /** Publishes a plugin from a file, with the way to do it from the command line beside it. */
 export function PublishPanel(props: {
@@ -25,77 +37,103 @@ export function PublishPanel(props: {
 }) {
   const { app, extensionPoint, own, onPublished, onUnsure } = props;
   const guests = guestNames(app);
-  const [state, setState] = useState<State>({ name: 'empty' });
-  const [target, setTarget] = useState<Target>({ name: '', guestId: '', semver: '', note: '' });
+  const { view } = useSession();
+  const largest = largestModule(view.status === 'ready' ? view.maxModuleBytes : Infinity, extensionPoint);
+  const [state, setState] = useState<State>({});
+  const [target, setTarget] = useState<Target>(noTarget);
+  const [sentBytes, setSentBytes] = useState<number>();
+  const isSending = sentBytes !== undefined;
   const latest = useRef(0);
 
   const take = async (files: readonly File[]): Promise<void> => {
     const mine = ++latest.current;
-    const show = (next: State): void => {
-      if (latest.current === mine) setState(next);
-    };
+    const { draft } = state;
+    const refuse = (fault: string): void => setState({ draft, fault });
     const [file] = files;
     if (file === undefined) return;
-    if (files.length > 1)
-      return show({ name: 'empty', fault: 'One file at a time, please: each is a plugin of its own.' });
-    show({ name: 'looking' });
+    if (files.length > 1) return refuse('One file at a time, please: each is a plugin of its own.');
+    const sizeFault = moduleSizeFault(file, largest);
+    if (sizeFault !== undefined) return refuse(sizeFault);
+    setState({ draft, isLooking: true });
     const found = await look(file);
-    if (typeof found === 'string') return show({ name: 'empty', fault: found });
-    setTarget((now) => ({ ...now, name: pluginNameOf(file.name), semver: '', note: '' }));
-    show({ name: 'draft', draft: found });
+    if (latest.current !== mine) return;
+    if (typeof found === 'string') return refuse(found);
+    // A name that was typed stays.
+    setTarget((now) =>
+      draft === undefined || now.name === pluginNameOf(draft.fileName)
+        ? { ...now, name: pluginNameOf(file.name) }
+        : now,
+    );
+    setState({ draft: found });
+  };
+  const end = (published?: PublishedPlugin): void => {
+    latest.current++; // a file that is still being checked comes too late
+    setTarget(({ guestId }) => ({ ...noTarget, guestId }));
+    setState(published === undefined ? {} : { published });
   };
 
+  const { draft, isLooking = false, fault, published } = state;
   return (
     <div class="publish">
       <div class="publish-main">
         {extensionPoint.requiresApproval ? (
           <p class="soft">The team of {app.name} looks at each new version before the application gets it.</p>
         ) : null}
-        {state.name === 'draft' ? (
+        {fault === undefined ? null : (
+          <Notice kind="failed" title="This file can’t be published">
+            <p>{fault}</p>
+          </Notice>
+        )}
+        {published === undefined ? null : <Done plugin={published} app={app} guests={guests} />}
+        <DropZone
+          label="Drop a .wasm file here"
+          accept=".wasm,application/wasm"
+          hint={
+            draft === undefined
+              ? `A core module of up to ${byteSize(largest.bytes)}. It is checked in your browser first, and uploaded when you publish.`
+              : isSending
+                ? 'Stay on this page until the upload is complete.'
+                : 'Nothing is uploaded until you publish. Drop another file to replace this one.'
+          }
+          isDisabled={isSending}
+          {...(draft === undefined ? {} : { file: { name: draft.fileName, bytes: draft.bytes.length } })}
+          onFiles={(files) => void take(files)}
+        >
+          {isLooking ? <Spinner label="Checking the file …" /> : null}
+          {draft !== undefined && sentBytes !== undefined ? (
+            <Progress sent={sentBytes} total={draft.bytes.length} />
+          ) : null}
+        </DropZone>
+        {draft === undefined ? null : (
           <PublishForm
-            key={latest.current}
-            draft={state.draft}
+            key={draft}
+            draft={draft}
             target={target}
             onTarget={setTarget}
             extensionPoint={extensionPoint}
             own={own}
             guests={guests}
-            onPublished={(published) => {
-              setState({ name: 'empty', published });
-              onPublished(published);
+            isLooking={isLooking}
+            onProgress={setSentBytes}
+            onPublished={(plugin) => {
+              end(plugin);
+              onPublished(plugin);
             }}
             onStopped={onUnsure}
-            onCancel={() => setState({ name: 'empty' })}
+            onCancel={() => end()}
           />
-        ) : (
-          <>
-            {state.name === 'empty' && state.fault !== undefined ? (
-              <Notice kind="failed" title="This file can’t be published">
-                <p>{state.fault}</p>
-              </Notice>
-            ) : null}
-            {state.name === 'empty' && state.published !== undefined ? (
-              <Done plugin={state.published} app={app} guests={guests} />
-            ) : null}
-            <DropZone
-              label="Drop a .wasm file here"
-              accept=".wasm,application/wasm"
-              hint="A core module. It is looked at here first, and sent when you say so."
-              isDisabled={state.name === 'looking'}
-              onFiles={(files) => void take(files)}
-            />
-            {state.name === 'looking' ? <Spinner label="Looking at the file …" /> : null}
-          </>
         )}
       </div>
       <CommandLine
         extensionPointId={extensionPoint.id}
-        fileName={state.name === 'draft' ? state.draft.fileName : undefined}
-        target={state.name === 'draft' ? target : undefined}
+        fileName={draft?.fileName}
+        target={draft === undefined ? undefined : target}
       />
     </div>
   );
 }
+
+const noTarget: Target = { name: '', guestId: '', semver: '', note: '' };
 
 /** Reads a file and looks at it; what speaks against it, where it can't be published. */
 async function look(file: File): Promise<Draft | string> {
@@ -116,6 +154,19 @@ async function look(file: File): Promise<Draft | string> {
       ? 'The browser can’t read it. It may be a folder, or gone by now.'
       : 'It could not be looked at. Reload the page and try again.';
   }
+}
+
+function Progress({ sent, total }: { readonly sent: number; readonly total: number }) {
+  return (
+    <div class="upload">
+      <progress value={Math.min(sent, total)} max={total} aria-label="Uploaded" />
+      <p class="soft small">
+        {sent >= total
+          ? 'Uploaded. The server checks the module …'
+          : `${byteSize(sent)} of ${byteSize(total)} uploaded`}
+      </p>
+    </div>
+  );
 }
 
 function Done({
