@@ -2,6 +2,7 @@ import type { UserId } from '@tenon/protocol';
 import { type Actor, demandStanding } from './access.ts';
 import { changedFields, record } from './audit/record.ts';
 import type { Context } from './context.ts';
+import { rowsAtOnce } from './deletions/settle.ts';
 import { demandEmail } from './emails.ts';
 import { DomainError, notFound } from './errors.ts';
 import { revokeInvitationsOf } from './invitations.ts';
@@ -9,6 +10,7 @@ import { findUsableLink, insertPasswordLink, type MadeLink } from './one-time-li
 import { hashNewPassword } from './password-policy.ts';
 import { demandPassword, demandSamePassword, passwordIdentity } from './passwords.ts';
 import type { Queries, Transaction } from './ports.ts';
+import { finishRebind } from './rebind.ts';
 import type { UserRecord } from './records.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
 import { demandFree, passwordIdentityRecord } from './sign-up.ts';
@@ -189,8 +191,8 @@ async function findLinkOwner({ clock }: Context, queries: Queries, code: string)
 const nameOfDeleted = 'Deleted user';
 
 /**
- * Deletes the actor's account: sign-in, sessions, tokens, keys, memberships, guests, and plugins with their bindings, at once. The
- * pending invitations that the actor made are revoked.
+ * Deletes the actor's account: sign-in, sessions, tokens, keys, memberships, guests, and plugins with their bindings, at once; very
+ * many bindings and versions go in further transactions, before the answer. The pending invitations that the actor made are revoked.
  *
  * @throws DomainError `conflict` for the only owner of an application; `password_required`, `invalid_credentials` and
  *   `rate_limited` for an account with a password
@@ -203,19 +205,24 @@ export async function deleteAccount(context: Context, actor: Actor, password: st
     if (password === undefined) throw new DomainError('password_required', 'To delete an account takes its password.');
     identity = await demandPassword(context, actor, password);
   }
-  await context.store.write(async (tx) => {
+  const pending = await context.store.write(async (tx) => {
     await demandStanding(tx, actor);
     if (identity !== undefined) await demandSamePassword(tx, identity);
     await demandDispensable(tx, userId);
+    const deletedAtMs = context.clock();
     const apps = await tx.appsOf(userId, undefined, {});
     const by = { userId, sessionId: null };
     for (const { id: appId } of apps) await revokeInvitationsOf(context, tx, by, { appId, userId, role: undefined });
-    await tx.eraseUser(userId, { name: nameOfDeleted, deletedAtMs: context.clock() });
+    const isLarge = await tx.hasMoreRows({ userId }, rowsAtOnce);
+    const plugins = isLarge ? await tx.markPluginsDeleted(userId, deletedAtMs) : [];
+    await tx.eraseUser(userId, { name: nameOfDeleted, deletedAtMs });
     const target = { id: userId, name: nameOfDeleted };
     const entry = { action: 'account.delete', target } as const;
     await record(context, tx, by, entry);
     for (const { id } of apps) await record(context, tx, by, { ...entry, appId: id });
+    return plugins;
   });
+  for (const plugin of pending) await finishRebind(context, plugin);
 }
 
 async function demandDispensable(queries: Queries, userId: UserId): Promise<void> {

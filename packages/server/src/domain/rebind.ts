@@ -67,7 +67,7 @@ async function rebindPiece(tx: Transaction, key: PluginKey, nowMs: number): Prom
   const facts = await tx.bindingFacts(key, { after, limit: claimsAtOnce });
   await rebindClaims(tx, key, facts, { selection, nowMs, tellsEach: false });
   const last = facts.at(-1);
-  if (isDeleted && facts.length > 0) {
+  if (isDeleted && facts.length > 0 && (await tx.user(key.userId))?.deletedAtMs === null) {
     const guestIds = facts.map(({ guestId }) => guestId);
     await tx.reserveName(key, guestIds, nowMs + nameReservationMs);
   }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { newId, type VersionId } from '@tenon/protocol';
 import type { Actor } from '../../src/domain/access.ts';
+import { deleteAccount } from '../../src/domain/accounts.ts';
 import { deleteApp } from '../../src/domain/apps.ts';
 import type { Context } from '../../src/domain/context.ts';
 import { settlePending } from '../../src/domain/deletions/settle.ts';
@@ -289,6 +290,25 @@ export function largeChangesContract(title: string, backend: Backend): void {
       assert.equal((await store.read.nameReservations(others, guestIds, someTimeMs)).length, manyGuests);
       demandBounded(one.watched);
       assert.equal((await one.publish()).plugin.newest.number, 1, 'its publisher can use the name again');
+    });
+
+    it('deletes an account whose plugins are bound under thousands of guests, and frees their names', async () => {
+      const one = await stage(manyGuests);
+      await one.publish();
+      const before = await one.head();
+      one.watched.failAt(2);
+      await assert.rejects(deleteAccount(one.context, one.actor, undefined), /killed/);
+      one.watched.failAt(Number.POSITIVE_INFINITY);
+      assert.equal((await store.read.user(one.actor.userId))?.deletedAtMs, someTimeMs, 'it is gone at once');
+      assert.equal(await store.read.plugin(one.key), undefined);
+      assert.deepEqual(await store.check(), []);
+      await settlePending(one.context);
+      assert.deepEqual([...(await one.bound())], []);
+      assert.deepEqual(await store.read.versions(one.key, {}), []);
+      const guestIds = one.guests.map(({ id }) => id);
+      assert.deepEqual(await store.read.nameReservations({ ...one.key, userId: one.owner.id }, guestIds, 1), []);
+      assert.ok((await one.head()) > before, 'hosts are told');
+      demandBounded(one.watched);
     });
 
     for (const what of ['extension point', 'application'] as const) {

@@ -76,6 +76,7 @@ const told: { readonly [M in keyof Mutations]: IsTold<M> } = {
   deleteWithdrawal: true,
   deletePlugin: true,
   markPluginDeleted: true,
+  markPluginsDeleted: true,
   // They go on with a deletion that has left its row.
   purgeRows: false,
   forgetDeleted: false,

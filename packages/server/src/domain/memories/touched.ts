@@ -88,6 +88,7 @@ const touched: { readonly [M in keyof Mutations]: Touched<M> } = {
   deleteWithdrawal: nothing,
   deletePlugin: () => [contents],
   markPluginDeleted: nothing,
+  markPluginsDeleted: nothing,
   purgeRows: nothing,
   forgetDeleted: () => [contents],
   pinVersion: nothing,

@@ -1,4 +1,4 @@
-import type { AppId, ExtensionPointId } from '@tenon/protocol';
+import type { AppId, ExtensionPointId, UserId } from '@tenon/protocol';
 import type { Clock, RandomBytes, Store, Transaction } from '../ports.ts';
 import type { BindingFilter, ChangedList } from './ports.ts';
 
@@ -27,7 +27,7 @@ export function tellNews(store: Store, { clock, random, keep, onTold }: TellOpti
     async write(work) {
       let told: readonly AppId[] = [];
       const result = await store.write(async (tx) => {
-        const changed: Changed = { lists: new Map(), resets: new Set() };
+        const changed: Changed = { lists: new Map(), resets: new Set(), erased: new Set() };
         const done = await work(noting(tx, changed));
         const byApp = Map.groupBy(changed.lists.values(), ({ appId }) => appId);
         told = [...new Set([...byApp.keys(), ...changed.resets])].sort(); // who tells of several does so in one order, so that no two wait for each other
@@ -47,13 +47,15 @@ export function tellNews(store: Store, { clock, random, keep, onTold }: TellOpti
 
 /** What a transaction changes. */
 interface Changed {
+  /** The users whose plugins are deleted in pieces, which tell of them. */
+  readonly erased: Set<UserId>;
   readonly lists: Map<string, ChangedList>;
   /** The applications whose hosts are to ask for all lists. */
   readonly resets: Set<AppId>;
 }
 
 /** The transaction, with a note of every list that it changes. Which these are is asked before what is deleted is gone. */
-function noting(tx: Transaction, { lists: changed, resets }: Changed): Transaction {
+function noting(tx: Transaction, { lists: changed, resets, erased }: Changed): Transaction {
   const note = (list: ChangedList): void => {
     changed.set(JSON.stringify([list.extensionPointId, list.guestKey]), list);
   };
@@ -93,8 +95,12 @@ function noting(tx: Transaction, { lists: changed, resets }: Changed): Transacti
       await noteBound({ guestId, userId });
       await tx.deleteGuestUser(guestId, userId);
     },
+    markPluginsDeleted(userId, atMs) {
+      erased.add(userId);
+      return tx.markPluginsDeleted(userId, atMs);
+    },
     async eraseUser(userId, change) {
-      await noteBound({ userId });
+      if (!erased.has(userId)) await noteBound({ userId });
       await tx.eraseUser(userId, change);
     },
     async deleteExtensionPoint(id) {

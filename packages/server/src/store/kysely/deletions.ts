@@ -1,4 +1,4 @@
-import type { AppId, ExtensionPointId } from '@tenon/protocol';
+import type { AppId, ExtensionPointId, UserId } from '@tenon/protocol';
 import { sql } from 'kysely';
 import type { DeletionMutations, DeletionQueries, DeletionScope } from '../../domain/deletions/ports.ts';
 import type { PluginKey } from '../../domain/records.ts';
@@ -42,14 +42,17 @@ export function deletionQueries(db: Db): DeletionQueries {
 export function deletionMutations(db: Db): DeletionMutations {
   return {
     async markPluginDeleted({ extensionPointId, userId, name }, atMs) {
-      await db
-        .updateTable('plugins')
-        .set({ deleted_at_ms: atMs, pending_rebind_json: JSON.stringify({ after: '', selection: null }) })
+      await markDeleted(db, atMs)
         .where('extension_point_id', '=', extensionPointId)
         .where('user_id', '=', userId)
         .where('name', '=', name)
         .execute();
     },
+    markPluginsDeleted: (userId, atMs) =>
+      markDeleted(db, atMs)
+        .where('user_id', '=', userId)
+        .returning(['extension_point_id as extensionPointId', 'user_id as userId', 'name'])
+        .execute(),
     async markExtensionPointDeleted(id, atMs) {
       await db.updateTable('extension_points').set({ deleted_at_ms: atMs }).where('id', '=', id).execute();
     },
@@ -76,6 +79,11 @@ export function deletionMutations(db: Db): DeletionMutations {
   };
 }
 
+function markDeleted(db: Db, atMs: number) {
+  const pending = JSON.stringify({ after: '', selection: null });
+  return db.updateTable('plugins').set({ deleted_at_ms: atMs, pending_rebind_json: pending });
+}
+
 /** An application's audit trail stays for the accounts that are in it, without the guest keys. @returns whether none is left */
 async function forgetGuestKeys(db: Db, appId: AppId, limit: number): Promise<boolean> {
   const withKeys = db
@@ -99,9 +107,15 @@ interface Dependents {
   readonly rows: ReturnType<typeof sql<boolean>>;
 }
 
-function dependents(scope: DeletionScope): readonly Dependents[] {
+function dependents(scope: DeletionScope | { readonly userId: UserId }): readonly Dependents[] {
   if ('appId' in scope) return ofApp(scope.appId);
-  return 'name' in scope ? dependentsOfPlugins(isOfPlugin(scope)) : ofExtensionPoint(scope.extensionPointId);
+  if ('name' in scope) return dependentsOfPlugins(isOfPlugin(scope));
+  return 'extensionPointId' in scope ? ofExtensionPoint(scope.extensionPointId) : ofUser(scope.userId);
+}
+
+function ofUser(id: UserId): readonly Dependents[] {
+  const plugins = sql`select extension_point_id, user_id, name from plugins where user_id = ${id}`;
+  return dependentsOfPlugins(sql<boolean>`(extension_point_id, user_id, name) in (${plugins})`);
 }
 
 function isOfPlugin({ extensionPointId, userId, name }: PluginKey) {

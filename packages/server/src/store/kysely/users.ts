@@ -14,7 +14,7 @@ export function userQueries(db: Db): Pick<Queries, 'user' | 'anyUser'> {
   };
 }
 
-/** Where a user's own things are. Versions and bindings go with the plugins; codes go before the tokens that they name. */
+/** Where a user's own things are. Codes go before the tokens that they name. */
 const tablesOfUsers = [
   'identities',
   'known_browsers',
@@ -24,7 +24,6 @@ const tablesOfUsers = [
   'tokens',
   'sessions',
   'api_keys',
-  'plugins',
   'withdrawals',
   'name_reservations',
   'retired_labels',
@@ -46,6 +45,8 @@ export function userMutations(db: Db): Pick<Mutations, 'insertUser' | 'renameUse
     },
     async eraseUser(id, { name, deletedAtMs }) {
       for (const table of tablesOfUsers) await db.deleteFrom(table).where('user_id', '=', id).execute();
+      // Versions and bindings go with the plugins. Plugins that are marked as deleted go in pieces.
+      await db.deleteFrom('plugins').where('user_id', '=', id).where('deleted_at_ms', 'is', null).execute();
       await forgetInAudit(db, id, name);
       await db
         .updateTable('users')

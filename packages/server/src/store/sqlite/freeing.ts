@@ -26,6 +26,7 @@ const freeing: ReadonlySet<keyof Mutations> = new Set([
   'blockPlugin',
   'deletePlugin',
   'markPluginDeleted',
+  'markPluginsDeleted',
   'purgeRows',
   'forgetDeleted',
   'endPendingRebind',

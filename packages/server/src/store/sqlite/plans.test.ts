@@ -23,6 +23,7 @@ const key = { extensionPointId: point, userId: user, name: 'plugin' };
 const version = versionRecord(key);
 const claim = { ...key, guestId: guest };
 const everyScope = [key, { extensionPointId: point }, { appId: app }];
+const everyOwner = [...everyScope, { userId: user }];
 const page = { after: `${user}/plugin`, limit: 10 };
 
 const everyAuditFilter: readonly AuditFilter[] = [
@@ -117,7 +118,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   pendingRebind: (ask) => [ask.pendingRebind(key)],
   pendingPlugins: (ask) => [ask.pendingPlugins(10)],
   pendingDeletions: (ask) => [ask.pendingDeletions(10)],
-  hasMoreRows: (ask) => everyScope.map((scope) => ask.hasMoreRows(scope, 10)),
+  hasMoreRows: (ask) => everyOwner.map((owner) => ask.hasMoreRows(owner, 10)),
   bindingsOfPlugins: (ask) => [
     ask.bindingsOfPlugins([key]),
     ask.bindingsOfPlugins([key, key, key]),
@@ -229,6 +230,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   reserveName: (tx) => tx.reserveName(key, [guest], 1),
   deletePlugin: (tx) => tx.deletePlugin(key),
   markPluginDeleted: (tx) => tx.markPluginDeleted(key, 1),
+  markPluginsDeleted: (tx) => tx.markPluginsDeleted(user, 1),
   markExtensionPointDeleted: (tx) => tx.markExtensionPointDeleted(point, 1),
   markAppDeleted: (tx) => tx.markAppDeleted(app, 1),
   resetNews: (tx) => tx.resetNews(app, [], { mark: 'm' }),
