@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { ConflictError, type Store, UnavailableError } from '../../src/domain/ports.ts';
+import { collect } from '../../src/domain/housekeeping/collect.ts';
+import { type BlobStore, ConflictError, type Store, UnavailableError } from '../../src/domain/ports.ts';
 import { NewerSchemaError } from '../../src/store/kysely/migrate.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { type Major, type PostgresServer, startPostgres, whyNoPostgres } from '../helpers/postgres.ts';
 import { backendOn } from '../helpers/postgres-stores.ts';
-import { createRecords, someTimeMs } from '../helpers/records.ts';
+import { addressOf, createRecords, someTimeMs } from '../helpers/records.ts';
 import { storeContract } from './store-contract.ts';
 
 /** What a PostgreSQL store keeps: the contract of all stores, and what is PostgreSQL's own. */
@@ -78,6 +80,39 @@ export function postgresStoreContract(major: Major): void {
       await Promise.all(Array.from({ length: 10 }, (_, at) => count(at % 2 === 0 ? here : there)));
       assert.equal((await here.read.app(app.id))?.name, '10');
       assert.ok(runs > 10, `${runs} runs`);
+    });
+
+    it('lets the garbage collector finish beside publishers that commit between any two of its statements', async () => {
+      const [unused, named] = [addressOf('unused bytes'), addressOf('named bytes')];
+      const { key } = await createRecords(here).stage();
+      /** Publishes the named bytes again, and touches the row of the unused ones. */
+      const publish = () =>
+        there.write(async (tx) => {
+          for (const address of [unused, named])
+            await tx.holdBlob({ address, size: 8, generation: 'one', leaseUntilMs: 0 });
+          await tx.keepBlob(named, 'one');
+        });
+      await publish();
+      await createRecords(here).version(key('named'), { contentAddress: named });
+      let most = 0;
+      const overtaken =
+        (write: Store['write']): Store['write'] =>
+        (work) => {
+          let runs = 0;
+          return write(async (tx) => {
+            most = Math.max(most, ++runs);
+            await tx.leaseHolders('backup', someTimeMs); // what it sees at the isolation level "serializable" is from now on fixed
+            if ((await there.read.blob(unused)) !== undefined) await publish();
+            return work(tx);
+          });
+        };
+      const writeLocking = overtaken(here.writeLocking as Store['write']) as Store['writeLocking'];
+      const store = { ...here, write: overtaken(here.write), writeLocking };
+      const blobs = { async *list() {}, delete: async () => true, deleteUnfinished: async () => 0 };
+      const context = { store, blobs: blobs as unknown as BlobStore, clock: () => someTimeMs, random: randomBytes };
+      const collected = await collect(context, { graceMs: 0, isForced: true });
+      assert.deepEqual([collected?.deleted, most], [1, 1]);
+      assert.equal((await here.read.blob(named))?.state, 'present');
     });
 
     it('refuses a database that a newer release has migrated', async () => {
