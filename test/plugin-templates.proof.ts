@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
@@ -81,15 +82,17 @@ function missing(programs: readonly string[]): string | false {
 }
 
 let server: RunningServer;
-let folder: string; // not the server's, whose extension point a plugin that is begun there would be for
+let folder: string; // not below the server's: plugins that are begun there would be for its extension point
 
 before(async () => {
   server = await startServer();
-  folder = join(server.folder, 'work');
-  await mkdir(folder);
+  folder = await mkdtemp(join(tmpdir(), 'tenon-templates-'));
 });
 
-after(() => server.stop());
+after(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
 
 /** Runs a command as the demo's owner, who holds its guest. */
 async function command(args: readonly string[], cwd = folder): Promise<string> {
@@ -121,7 +124,13 @@ for (const { template, skip, source, callingHost } of languages) {
   describe(`the template for ${template}`, { skip }, () => {
     it('builds and publishes with one command, and greets in Extism', async () => {
       const extensionPoint = server.quickstart.TENON_EXTENSION_POINT_ID ?? '';
-      await command(['plugin', 'init', template, '--template', template, '-e', extensionPoint]);
+      await command(['plugin', 'init', template, '--template', template]);
+      const toml = join(folder, template, 'tenon.toml');
+      const settings = (await readFile(toml, 'utf8')).replace(
+        'module =',
+        `extension-point = "${extensionPoint}"\nmodule =`,
+      );
+      await writeFile(toml, settings);
       await command(['plugin', 'push', '--build'], join(folder, template));
       const plugin = await load(extensionPoint, template);
       try {
