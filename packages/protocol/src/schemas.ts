@@ -149,17 +149,21 @@ export const invitationStatus = Type.Union([
 ]);
 export type InvitationStatus = Static<typeof invitationStatus>;
 
-/** An invitation as the application's members see it. The code is not in it: it is shown once, in A1's answer. */
-export const invitation = Type.Object({
-  id: id('invitation', 'the invitation'),
-  guestId: id('guest', 'the guest that it invites to'),
-  guestKey: Type.String(),
+const invitationFields = {
   status: invitationStatus,
   email: Type.Union([Type.String(), Type.Null()]),
   name: Type.Union([Type.String(), Type.Null()]),
   createdAt: timestamp('when it was made'),
   expiresAt: timestamp('when it stops working'),
   settledAt: Type.Union([timestamp('when it was accepted, declined or revoked'), Type.Null()]),
+};
+
+/** An invitation as the application's members see it. The code is not in it: it is shown once, in A1's answer. */
+export const invitation = Type.Object({
+  id: id('invitation', 'the invitation'),
+  guestId: id('guest', 'the guest that it invites to'),
+  guestKey: Type.String(),
+  ...invitationFields,
 });
 export type Invitation = Static<typeof invitation>;
 
@@ -167,13 +171,8 @@ export type Invitation = Static<typeof invitation>;
 export const memberInvitation = Type.Object({
   id: id('invitation', 'the invitation'),
   role: memberRole,
-  status: invitationStatus,
   invitedBy: Type.Object({ userId: id('user', 'the member who made it'), name: Type.String() }),
-  email: Type.Union([Type.String(), Type.Null()]),
-  name: Type.Union([Type.String(), Type.Null()]),
-  createdAt: timestamp('when it was made'),
-  expiresAt: timestamp('when it stops working'),
-  settledAt: Type.Union([timestamp('when it was accepted, declined or revoked'), Type.Null()]),
+  ...invitationFields,
 });
 export type MemberInvitation = Static<typeof memberInvitation>;
 

@@ -10,6 +10,7 @@ import { Argument, type Command } from 'commander';
 import { path } from '../api.ts';
 import { examples, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
+import { type InvitationNotes, notesOf, withNotes, writeLink } from '../invitations.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, readList, withLimit } from '../listing.ts';
 import { resolveApp, resolveMember } from '../resolve.ts';
@@ -33,13 +34,9 @@ export function addMemberCommands(parent: Command, io: Io): void {
     .action(calling(io, listMembers));
 
   withServer(
-    group
-      .command('invite')
-      .argument('<app>', appHelp)
-      .addArgument(roleArgument())
-      .option('--name <name>', 'a note for your team: who is invited')
-      .option('--email <email>', 'a note for your team: where the link goes')
-      .description('make an invitation to the team, and write its link'),
+    withNotes(group.command('invite').argument('<app>', appHelp).addArgument(roleArgument())).description(
+      'make an invitation to the team, and write its link',
+    ),
   )
     .addHelpText('after', examples('tenon app member invite app_01j29hxk3… admin --name Ada'))
     .action(calling(io, inviteMember));
@@ -101,15 +98,14 @@ async function listMembers(session: Session, options: ListOptions, named: string
 
 async function inviteMember(
   session: Session,
-  { name, email }: { name?: string; email?: string },
+  { name, email }: InvitationNotes,
   app: string,
   role: MemberRole,
 ): Promise<void> {
   const { api, out } = session;
   const id = await resolveApp(session, app);
   const invited = await api.send('POST', path`/api/v1/apps/${id}/members`, { role, name, email }, invitationLink);
-  out.note(`Send this link to the new ${role}. It works once, and it is shown this once:`);
-  out.result(invited, () => out.write(`${printable(invited.link)}\n`));
+  writeLink(out, invited, `new ${role}`);
 }
 
 async function listInvitations(session: Session, options: ListOptions, named: string | undefined): Promise<void> {
@@ -123,7 +119,7 @@ async function listInvitations(session: Session, options: ListOptions, named: st
         invitation.role,
         invitation.id,
         invitation.status,
-        printable([invitation.name, invitation.email].filter(Boolean).join(', ')) || '-',
+        notesOf(invitation),
         printable(invitation.invitedBy.name),
         formatTime(invitation.expiresAt),
       ]),

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { path } from '../api.ts';
 import { examples, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
+import { type InvitationNotes, withNotes, writeLink } from '../invitations.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, readList, withLimit } from '../listing.ts';
 import { resolveApp, resolveGuest } from '../resolve.ts';
@@ -16,12 +17,9 @@ export function addGuestCommands(program: Command, io: Io): void {
 
   withServer(
     withApp(
-      group
-        .command('invite')
-        .argument('<guest-key>', 'what the application calls the guest; guests never see it')
-        .option('--name <name>', 'a note for your team: who is invited')
-        .option('--email <email>', 'a note for your team: where the link goes')
-        .description('make an invitation, and write its link'),
+      withNotes(
+        group.command('invite').argument('<guest-key>', 'what the application calls the guest; guests never see it'),
+      ).description('make an invitation, and write its link'),
     ),
   )
     .addHelpText(
@@ -52,18 +50,12 @@ export function addGuestCommands(program: Command, io: Io): void {
     .action(calling(io, removeGuest));
 }
 
-async function invite(
-  session: Session,
-  options: { app?: string; name?: string; email?: string },
-  guestKey: string,
-): Promise<void> {
+async function invite(session: Session, options: InvitationNotes & { app?: string }, guestKey: string): Promise<void> {
   const { api, out } = session;
   const app = await resolveApp(session, options.app);
   const { name, email } = options;
   const body = { deliveryMethod: 'link', guestKey, name, email };
-  const invitation = await api.send('POST', path`/api/v1/apps/${app}/guests`, body, invitationLink);
-  out.note('Send this link to the guest. It works once, and it is shown this once:');
-  out.result(invitation, () => out.write(`${printable(invitation.link)}\n`));
+  writeLink(out, await api.send('POST', path`/api/v1/apps/${app}/guests`, body, invitationLink), 'guest');
 }
 
 async function listGuests(session: Session, options: ListOptions & { app?: string }): Promise<void> {

@@ -9,6 +9,7 @@ import { path } from '../api.ts';
 import { examples, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { usageError } from '../errors.ts';
+import { notesOf } from '../invitations.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, readList, withLimit } from '../listing.ts';
 import { resolveApp } from '../resolve.ts';
@@ -62,7 +63,7 @@ async function listInvitations(session: Session, options: ListOptions & { app?: 
         printable(invitation.guestKey),
         invitation.id,
         invitation.status,
-        printable([invitation.name, invitation.email].filter(Boolean).join(', ')) || '-',
+        notesOf(invitation),
         formatTime(invitation.expiresAt),
       ]),
       'There are no invitations. Make one with `tenon guest invite <guest-key>`.',

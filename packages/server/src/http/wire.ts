@@ -31,6 +31,7 @@ import type { AwaitingVersion, GuestBinding, GuestInvitation, TeamInvitation } f
 import type {
   ApiKeyRecord,
   ExtensionPointRecord,
+  InvitationRecord,
   SessionRecord,
   TokenRecord,
   VersionRecord,
@@ -125,27 +126,20 @@ export function toGuest({ guest, users }: GuestWithUsers): Guest {
 }
 
 export function toInvitation(invitation: GuestInvitation, nowMs: number): Invitation {
-  const { id, guestId, guestKey, email, name, createdAtMs, expiresAtMs, settledAtMs } = invitation;
-  return {
-    id,
-    guestId,
-    guestKey,
-    status: invitationStatus(invitation, nowMs),
-    email,
-    name,
-    createdAt: time(createdAtMs),
-    expiresAt: time(expiresAtMs),
-    settledAt: timeOrNull(settledAtMs),
-  };
+  const { id, guestId, guestKey } = invitation;
+  return { id, guestId, guestKey, ...toInvitationFields(invitation, nowMs) };
 }
 
 export function toMemberInvitation(invitation: TeamInvitation, nowMs: number): MemberInvitation {
-  const { id, role, createdBy, inviterName, email, name, createdAtMs, expiresAtMs, settledAtMs } = invitation;
+  const { id, role, createdBy, inviterName } = invitation;
+  const invitedBy = { userId: createdBy, name: inviterName };
+  return { id, role, invitedBy, ...toInvitationFields(invitation, nowMs) };
+}
+
+function toInvitationFields(invitation: InvitationRecord, nowMs: number) {
+  const { email, name, createdAtMs, expiresAtMs, settledAtMs } = invitation;
   return {
-    id,
-    role,
     status: invitationStatus(invitation, nowMs),
-    invitedBy: { userId: createdBy, name: inviterName },
     email,
     name,
     createdAt: time(createdAtMs),

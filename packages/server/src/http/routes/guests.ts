@@ -4,7 +4,6 @@ import {
   type InvitationLink,
   invitation,
   invitationInput,
-  invitationLink,
   listOf,
   pageQuery,
 } from '@tenon/protocol';
@@ -24,6 +23,7 @@ import { toList, toPage } from '../query.ts';
 import { type Route, route } from '../route.ts';
 import { toGuest, toInvitation } from '../wire.ts';
 import { example } from './examples.ts';
+import { invitationAnswers, pendingInvitationExample, toInvitationLink } from './invitation-links.ts';
 
 const tag = 'Guests';
 
@@ -35,37 +35,19 @@ const guestExample = {
 };
 
 const invitationExample = {
-  id: example.invitationId,
+  ...pendingInvitationExample,
   guestId: example.guestId,
   guestKey: 'customers/globex',
-  status: 'pending' as const,
-  email: null,
-  name: null,
-  createdAt: example.time,
-  expiresAt: '2026-03-08T12:00:00.000Z',
-  settledAt: null,
 };
 
 const inviteBody = jsonBody(invitationInput, { deliveryMethod: 'link', guestKey: 'customers/globex' });
 
-const inviteAnswers = {
-  200: {
-    description: 'the link, which is shown this once',
-    schema: invitationLink,
-    example: {
-      status: 'ok',
-      link: 'http://localhost:8366/accept-invite?code=rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M',
-    },
-  },
-};
-
 async function invite(
-  { context, addresses }: Parts,
+  parts: Parts,
   { actor, access }: { readonly actor: Actor; readonly access: AppAccess },
   body: InvitationInput,
 ): Promise<InvitationLink> {
-  const code = await inviteGuest(context, actor, access, body);
-  return { status: 'ok', link: `${addresses.base()}/accept-invite?code=${code}` };
+  return toInvitationLink(parts, await inviteGuest(parts.context, actor, access, body));
 }
 
 export const guestRoutes: readonly Route[] = [
@@ -79,7 +61,7 @@ export const guestRoutes: readonly Route[] = [
       tag,
       summary: 'Invite a guest (A1)',
       description: 'Inviting again for the same guest key makes a further invitation to the same guest.',
-      answers: inviteAnswers,
+      answers: invitationAnswers,
       errors: ['unsupported_delivery_method', 'quota_exceeded'],
     },
     handle: (parts, { admission, body }) => invite(parts, admission, body),
@@ -93,7 +75,7 @@ export const guestRoutes: readonly Route[] = [
       id: 'inviteGuestAtOlderPath',
       tag,
       summary: 'Invite a guest, at the path that older clients know',
-      answers: inviteAnswers,
+      answers: invitationAnswers,
       errors: ['unsupported_delivery_method', 'quota_exceeded'],
     },
     handle: (parts, { admission, body }) => invite(parts, admission, body),

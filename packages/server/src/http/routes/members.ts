@@ -1,5 +1,4 @@
 import {
-  invitationLink,
   listOf,
   member,
   memberInput,
@@ -21,6 +20,7 @@ import { toList, toPage } from '../query.ts';
 import { type Route, route } from '../route.ts';
 import { toMember, toMemberInvitation } from '../wire.ts';
 import { example } from './examples.ts';
+import { invitationAnswers, pendingInvitationExample, toInvitationLink } from './invitation-links.ts';
 
 const tag = 'Applications';
 
@@ -33,15 +33,9 @@ const memberExample = {
 };
 
 const invitationExample = {
-  id: example.invitationId,
+  ...pendingInvitationExample,
   role: 'admin' as const,
-  status: 'pending' as const,
   invitedBy: { userId: example.userId, name: 'Grace' },
-  email: null,
-  name: 'Ada',
-  createdAt: example.time,
-  expiresAt: '2026-03-08T12:00:00.000Z',
-  settledAt: null,
 };
 
 export const memberRoutes: readonly Route[] = [
@@ -70,22 +64,11 @@ export const memberRoutes: readonly Route[] = [
       summary: 'Invite somebody to the team',
       description:
         "The user who accepts the invitation becomes a member with this role. To invite an owner in a browser's session takes the password, entered in the last 15 minutes.",
-      answers: {
-        200: {
-          description: 'the link, which is shown this once',
-          schema: invitationLink,
-          example: {
-            status: 'ok',
-            link: 'http://localhost:8366/accept-invite?code=rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M',
-          },
-        },
-      },
+      answers: invitationAnswers,
       errors: ['password_required', 'quota_exceeded'],
     },
-    handle: async ({ context, addresses }, { admission, body }) => {
-      const code = await inviteMember(context, admission.actor, admission.access, body);
-      return { status: 'ok', link: `${addresses.base()}/accept-invite?code=${code}` };
-    },
+    handle: async (parts, { admission, body }) =>
+      toInvitationLink(parts, await inviteMember(parts.context, admission.actor, admission.access, body)),
   }),
   route({
     method: 'GET',
