@@ -454,7 +454,7 @@ export interface Mutations
   payPublish(key: PluginKey, paid: Partial<PublishPaid>): Promise<void>;
   /** Keeps the interface of versions that were published before interfaces were kept. */
   keepInterface(versionIds: readonly VersionId[], interfaceJson: string): Promise<void>;
-  decideVersion(id: VersionId, decision: VersionDecision): Promise<void>;
+  decideVersions(ids: readonly VersionId[], decision: VersionDecision): Promise<void>;
   /** Notes that a version was published under guests; nothing where it is known. */
   putVersionGuests(versionId: VersionId, guestIds: readonly GuestId[]): Promise<void>;
   /** Blocks a plugin; `null` takes that back. */

@@ -1,6 +1,6 @@
 import type { GuestId } from '@tenon/protocol';
 import type { Actor, AppAccess, ExtensionPointAccess } from './access.ts';
-import { record } from './audit/record.ts';
+import { recordAll } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { type PageOf, paged, type RowsOfPage, withRows } from './paging.ts';
 import { auditOfPlugin, changePlugin } from './plugin-changes.ts';
@@ -90,7 +90,7 @@ export function decideVersion(
       const version = await findVersion(tx, plugin, number);
       const { state, side } = demandTransition(version, action, sides);
       await demandReleasable(tx, version, action, sides.includes('host'));
-      await tx.decideVersion(version.id, {
+      await tx.decideVersions([version.id], {
         state,
         stateReason: reason ?? null,
         stateAtMs: nowMs,
@@ -110,6 +110,9 @@ export function decideVersion(
   );
 }
 
+/** Of how many plugins the bindings follow in one transaction. */
+const copiesAtOnce = 20;
+
 /**
  * Yanks versions for the team, since their bytes were yanked or blocked as another version's; what is bound follows.
  *
@@ -122,17 +125,19 @@ export async function yankCopies(
   copies: readonly VersionRecord[],
   { reason, atMs }: { readonly reason: string | null; readonly atMs: number },
 ): Promise<readonly PluginKey[]> {
-  const plugins = new Map<string, PluginKey>();
-  for (const version of copies) {
-    await tx.decideVersion(version.id, { state: 'yanked', stateReason: reason, stateAtMs: atMs, stateSide: 'host' });
+  const ids = copies.map(({ id }) => id);
+  await tx.decideVersions(ids, { state: 'yanked', stateReason: reason, stateAtMs: atMs, stateSide: 'host' });
+  const entries = copies.map((version) => {
     const details = { version: version.number, versionId: version.id, reason };
-    await record(context, tx, actor, auditOfPlugin(app.id, version, 'version.yank', { details }));
-    plugins.set(version.name, version);
-  }
+    return auditOfPlugin(app.id, version, 'version.yank', { details });
+  });
+  await recordAll(context, tx, actor, entries);
+  const plugins = new Map(copies.map((version): [string, PluginKey] => [version.name, version]));
   const pending: PluginKey[] = [];
   for (const plugin of plugins.values()) {
     await demandSettled(tx, plugin);
-    if (await rebind(tx, plugin, atMs)) pending.push(plugin);
+    if (plugins.size > copiesAtOnce) await tx.putPendingRebind(plugin, { after: '', selection: null });
+    if (plugins.size > copiesAtOnce || (await rebind(tx, plugin, atMs))) pending.push(plugin);
   }
   return pending;
 }

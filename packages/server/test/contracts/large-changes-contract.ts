@@ -225,6 +225,32 @@ export function largeChangesContract(title: string, backend: Backend): void {
       assert.ok(one.watched.read.most <= maxRowsOfPage + 1, `${one.watched.read.most} rows`);
     });
 
+    it('yanks what has the same bytes under very many names in few statements of one transaction', async () => {
+      const one = await stage(3);
+      const bytes = new Uint8Array(randomBytes(16));
+      const names = Array.from({ length: 100 }, (_, at) => `copy-${at}`);
+      for (const name of names) {
+        await publish(one.context, one.actor, one.access, { ...one.target, name }, { bytes });
+      }
+      one.watched.transactions.length = 0;
+      const owner = { ...one.access, actor: { ...one.actor, userId: one.owner.id } };
+      await decideVersion(one.context, owner, { ...one.target, name: 'copy-7' }, '1', 'yank', 'why');
+      const [yank, ...pieces] = one.watched.transactions;
+      const calls = yank?.calls.filter((name) => !['pendingRebind', 'putPendingRebind'].includes(name)) ?? [];
+      assert.ok(calls.length < 30, calls.join(' '));
+      assert.equal(pieces.length, names.length - 1, 'each other plugin in a transaction of its own');
+      for (const name of names) {
+        const key = { ...one.key, name };
+        assert.equal((await store.read.version(key, 1))?.state, 'yanked');
+        assert.equal(await store.read.pendingRebind(key), undefined);
+        const facts = await store.read.bindingFacts(key);
+        assert.deepEqual(
+          facts.map(({ versionId }) => versionId),
+          [null, null, null],
+        );
+      }
+    });
+
     it('touches each list once where a piece moves it, and makes no row of news for it', async () => {
       const one = await stage(manyGuests);
       const touched: (readonly string[] | undefined)[] = [];

@@ -67,7 +67,7 @@ const told: { readonly [M in keyof Mutations]: IsTold<M> } = {
   keepInterface: false,
   // What a publish counts; the version that it makes is told of.
   payPublish: false,
-  decideVersion: true,
+  decideVersions: true,
   putVersionGuests: true,
   blockPlugin: true,
   // The row of the deletion tells of it.

@@ -76,7 +76,7 @@ const touched: { readonly [M in keyof Mutations]: Touched<M> } = {
   revokeInvitations: nothing,
   insertVersion: nothing,
   keepInterface: nothing,
-  decideVersion: nothing,
+  decideVersions: nothing,
   putVersionGuests: nothing,
   putPendingRebind: nothing,
   endPendingRebind: nothing,

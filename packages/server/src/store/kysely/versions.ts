@@ -141,7 +141,7 @@ function numberOf({ after }: Page): number {
   return /^\d{1,15}$/.test(after ?? '') ? Number(after) : 0;
 }
 
-export function versionMutations(db: Db): Pick<Mutations, 'decideVersion' | 'putVersionGuests' | 'keepInterface'> {
+export function versionMutations(db: Db): Pick<Mutations, 'decideVersions' | 'putVersionGuests' | 'keepInterface'> {
   return {
     async keepInterface(versionIds, interfaceJson) {
       await inChunks(versionIds, async (chunk) => {
@@ -149,11 +149,11 @@ export function versionMutations(db: Db): Pick<Mutations, 'decideVersion' | 'put
         return [];
       });
     },
-    async decideVersion(id, { state, stateReason, stateAtMs, stateSide }) {
+    async decideVersions(ids, { state, stateReason, stateAtMs, stateSide }) {
       await db
         .updateTable('versions')
         .set({ state, state_reason: stateReason, state_at_ms: stateAtMs, state_side: stateSide })
-        .where('id', '=', id)
+        .where('id', 'in', setOf(ids))
         .execute();
     },
     async putVersionGuests(versionId, guestIds) {

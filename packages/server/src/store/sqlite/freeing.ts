@@ -22,7 +22,7 @@ const freeing: ReadonlySet<keyof Mutations> = new Set([
   'deleteGuestUser',
   'settleInvitation',
   'revokeInvitations',
-  'decideVersion',
+  'decideVersions',
   'blockPlugin',
   'deletePlugin',
   'markPluginDeleted',

@@ -217,7 +217,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   revokeInvitations: (tx) => tx.revokeInvitations([newId('invitation')], 1),
   insertVersion: (tx) => tx.insertVersion({ ...version, number: 2 }, '{}'),
   keepInterface: (tx) => tx.keepInterface([version.id], '{}'),
-  decideVersion: (tx) => tx.decideVersion(version.id, version),
+  decideVersions: (tx) => tx.decideVersions([version.id], version),
   putVersionGuests: (tx) => tx.putVersionGuests(version.id, [guest]),
   blockPlugin: (tx) => tx.blockPlugin(key, { atMs: 1, reason: 'a' }),
   retirePlugin: (tx) =>

@@ -12,7 +12,7 @@ export function versionsContract(backend: Backend): void {
     const store = opened(backend, backend.openStore);
     const records = () => createRecords(store.it);
     const decide = (version: VersionRecord, decision: Partial<VersionDecision>) =>
-      store.it.write((tx) => tx.decideVersion(version.id, { ...version, ...decision }));
+      store.it.write((tx) => tx.decideVersions([version.id], { ...version, ...decision }));
 
     it('gives back a version as it was put in', async () => {
       const { key } = await records().stage();
