@@ -6,7 +6,7 @@ const browsers = ['chrome123', 'edge123', 'firefox120', 'safari17.5'];
 // biome-ignore lint/style/noDefaultExport: Vite looks for one
 export default defineConfig({
   base: './', // the server says where `./` is, by <base href>: it may be below a path
-  publicDir: false,
+  publicDir: 'public', // files that browsers and crawlers ask for by name
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     target: browsers,

@@ -36,6 +36,29 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await visitor.close();
   });
 
+  it('says at a mistyped address that there is no page, with a way home, and leads on from a slash at the end', async () => {
+    const visitor = await stage.visitor();
+    const { page } = visitor;
+    for (const path of ['/login', '/docs/start?page=2', '/apps']) {
+      const response = await page.goto(stage.url + path);
+      assert.equal(response?.status(), 404, path);
+      await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+      assert.deepEqual(await axeFaults(page), []);
+    }
+    await page.getByRole('link', { name: 'To your applications' }).click();
+    await visitor.signIn(email, password);
+    assert.equal(page.url(), `${stage.url}/`);
+    await page.goto(`${stage.url}/login`);
+    await page.getByRole('link', { name: 'To your applications' }).click();
+    await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor();
+    await page.goto(`${stage.url}/account/`);
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
+    assert.equal(page.url(), `${stage.url}/account`);
+    await page.goto(`${stage.url}/apps/`);
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await visitor.close();
+  });
+
   it('moves the focus to the heading of a page that one goes to, and not on the first one', async () => {
     const visitor = await stage.visitor();
     const { page } = visitor;

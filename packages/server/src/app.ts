@@ -5,6 +5,7 @@ import { answerError } from './http/answer-error.ts';
 import { answerAskedBefore } from './http/asked-before.ts';
 import { answerClientError, bareAnswer } from './http/client-error.ts';
 import { limitConnections } from './http/connections.ts';
+import { answerLost } from './http/console-page.ts';
 import { readCookie } from './http/cookies.ts';
 import { corsHeaders, preflightHeaders } from './http/cors.ts';
 import { HttpError, unavailable } from './http/http-error.ts';
@@ -128,10 +129,13 @@ function routeHook(told: Pick<RequestCounts, 'routed'>) {
   };
 }
 
-/** What no route takes: preflights, other methods of a path that is there, and paths that aren't. */
+/** What no route takes: preflights, other methods of a path that is there, and paths that aren't, for browsers and for programs. */
 function answerUnrouted(parts: Parts, paths: PathTable, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const entry = paths.at(request.raw.url ?? '/');
-  if (entry === undefined) throw new HttpError('not_found', 'Nothing is at this path.');
+  if (entry === undefined) {
+    if (answerLost(parts, paths, request, reply)) return reply;
+    throw new HttpError('not_found', 'Nothing is at this path.');
+  }
   const allow = entry.methods.join(', ');
   if (request.method !== 'OPTIONS') {
     const error = new HttpError('method_not_allowed', `Allowed here: ${allow}.`, { allow });

@@ -509,7 +509,7 @@ const rows: Readonly<Record<string, Row>> = {
     cells: everybody(200),
     target: async (world) => ({ path: `/accept-invite?code=${await freshCode(world)}` }),
   },
-  // The console's one document, for everybody: what it shows comes from the routes above.
+  // The console's one document and its files, for everybody: what it shows comes from the routes above.
   ...pageRows(
     '/',
     '/sign-in',
@@ -523,6 +523,9 @@ const rows: Readonly<Record<string, Row>> = {
     '/oauth/authorize',
     '/device',
     '/trace',
+    '/favicon.ico',
+    '/apple-touch-icon.png',
+    '/robots.txt',
   ),
   'GET /apps/*': { cells: everybody(200), target: ({ appId }) => ({ path: `/apps/${appId}` }) },
   'GET /assets/*': { cells: everybody(404), target: () => ({ path: '/assets/none-of-that-name.js' }) },

@@ -22,6 +22,9 @@ describe('the console', () => {
     mkdirSync(assets, { recursive: true });
     writeFileSync(join(folder, 'current'), 'a-build\n');
     writeFileSync(join(folder, 'a-build', 'index.html'), page);
+    writeFileSync(join(folder, 'a-build', 'favicon.ico'), 'an icon');
+    writeFileSync(join(folder, 'a-build', 'apple-touch-icon.png'), 'a picture');
+    writeFileSync(join(folder, 'a-build', 'robots.txt'), 'User-agent: *\nDisallow: /\n');
     writeFileSync(join(folder, 'secret.js'), 'outside');
     writeFileSync(join(assets, 'main-abc.js'), script);
     writeFileSync(join(assets, 'main-abc.js.br'), brotliCompressSync(script));
@@ -53,6 +56,85 @@ describe('the console', () => {
       assert.equal((await get(path)).statusCode, 200, path);
     }
     for (const path of ['/apps', '/sign-in/', '/nothing']) assertProblem(await get(path), 404, 'not_found');
+  });
+
+  it('says at mistyped addresses that there is no page, to browsers, and answers programs as ever', async () => {
+    const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8' };
+    const { headers: ofPages } = await get('/');
+    for (const path of ['/nothing', '/apps', '/docs?page=2', '/sign-up/now', '/index.php/', '/oauth/nothing']) {
+      const { statusCode, payload, headers } = await get(path, browser);
+      assert.equal(statusCode, 404, path);
+      assert.equal(payload, page.replace('<head>', '<head><base href="/">'), path);
+      assert.equal(headers['cache-control'], 'no-store');
+      assert.equal(headers.vary, 'accept');
+      assert.ok(headers['x-request-id']);
+      for (const name of ['content-type', 'content-security-policy', 'x-frame-options', 'x-content-type-options']) {
+        assert.equal(headers[name], ofPages[name], `${path}: ${name}`);
+      }
+    }
+    const head = await service.call('HEAD', '/nothing', { headers: browser });
+    assert.equal(head.statusCode, 404);
+    assert.equal(head.payload, '');
+    for (const accept of [
+      '*/*',
+      'application/json',
+      'application/json, text/plain, */*',
+      'text/html;q=0',
+      'text/htmlx',
+    ]) {
+      assertProblem(await get('/nothing', { accept }), 404, 'not_found');
+    }
+    for (const path of ['/api/v1/nothing', '//evil.example/', '/assets/none.js']) {
+      assertProblem(await get(path, browser), 404, 'not_found');
+    }
+    assertProblem(await service.call('POST', '/nothing', { headers: browser }), 404, 'not_found');
+  });
+
+  it('leads browsers from an address with a slash at its end to the page', async () => {
+    const browser = { accept: 'text/html' };
+    const behind = await openWith({ config: { publicUrl: 'https://tenon.example/plugins' } });
+    try {
+      for (const [path, location] of [
+        ['/sign-in/', 'sign-in'],
+        ['/account//', 'account'],
+        ['/account/tokens/', 'account/tokens'],
+        ['/trace/?x=1', 'trace?x=1'],
+        ['/accept-invite/?code=a%2Fb?c', 'accept-invite?code=a%2Fb?c'],
+        ['/reference/errors/', 'reference/errors'],
+      ] as const) {
+        for (const [from, base, prefix] of [
+          [service, '/', ''],
+          [behind, '/plugins/', ''],
+          [behind, '/plugins/', '/plugins'],
+        ] as const) {
+          const { statusCode, headers } = await from.call('GET', prefix + path, { headers: browser });
+          assert.equal(statusCode, 308, path);
+          assert.equal(headers.location, base + location);
+          assert.equal(headers['cache-control'], 'no-store');
+        }
+      }
+    } finally {
+      await behind.close();
+    }
+    assertProblem(await get('/sign-in/'), 404, 'not_found');
+  });
+
+  it('has the files that browsers and crawlers ask for by name', async () => {
+    for (const [path, contentType, content] of [
+      ['/favicon.ico', 'image/vnd.microsoft.icon', 'an icon'],
+      ['/apple-touch-icon.png', 'image/png', 'a picture'],
+      ['/robots.txt', 'text/plain; charset=utf-8', 'User-agent: *\nDisallow: /\n'],
+    ] as const) {
+      const { statusCode, headers, payload } = await get(path, { accept: 'image/*' });
+      assert.equal(statusCode, 200, path);
+      assert.equal(payload, content);
+      assert.equal(headers['content-type'], contentType);
+      assert.equal(headers['cache-control'], 'public, max-age=86400');
+      assert.equal(headers['x-content-type-options'], 'nosniff');
+      assert.equal((await get(path, { 'if-none-match': String(headers.etag) })).statusCode, 304);
+    }
+    assertProblem(await get('/index.html'), 404, 'not_found');
+    assertProblem(await get('/manifest.json'), 404, 'not_found');
   });
 
   it('lets its pages do nothing that they need not', async () => {

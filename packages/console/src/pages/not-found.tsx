@@ -3,7 +3,10 @@ import { Page } from '../components/page.tsx';
 
 export function NotFoundPage() {
   return (
-    <Page title="Nothing is here" intro="The address may be mistyped, or what was here is gone or not yours to see.">
+    <Page
+      title="Page not found"
+      intro="The address may be mistyped, or the page was deleted, or you have no access to it."
+    >
       <div class="actions">
         <LinkButton to="/">To your applications</LinkButton>
       </div>

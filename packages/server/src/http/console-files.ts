@@ -6,7 +6,7 @@ import { extname, join } from 'node:path';
 const encodings = ['br', 'gzip', 'identity'] as const;
 export type AssetEncoding = (typeof encodings)[number];
 
-/** A file of the console whose name has a hash of its content in it, so that it never changes. */
+/** A file of the console. */
 export interface Asset {
   readonly contentType: string;
   /** What there is of it; `identity` always, the others where they are smaller. */
@@ -23,8 +23,10 @@ export interface ConsoleFiles {
    * @param basePath the path of `{base_url}`, with a slash at both ends
    */
   readonly shell: (basePath: string) => string;
-  /** An asset by its name below `/assets/`. */
+  /** An asset by its name below `/assets/`, which has a hash of its content in it: it never changes. */
   readonly asset: (name: string) => Asset | undefined;
+  /** A file that browsers and crawlers ask for by name. */
+  readonly wellKnown: (name: WellKnownName) => Asset | undefined;
 }
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -36,6 +38,14 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.wasm': 'application/wasm',
   '.json': 'application/json',
 };
+
+/** The files that browsers and crawlers look for at the root, whatever the page says, each with its type. */
+export const wellKnownFiles = {
+  'favicon.ico': 'image/vnd.microsoft.icon',
+  'apple-touch-icon.png': 'image/png',
+  'robots.txt': 'text/plain; charset=utf-8',
+} as const;
+export type WellKnownName = keyof typeof wellKnownFiles;
 
 /** Where the workspace builds the console: a folder with a folder for each build, and a file that names the one that counts. */
 export const defaultConsoleBuilds = join(import.meta.dirname, '..', '..', '..', 'console', 'dist');
@@ -52,18 +62,23 @@ export function readConsole(builds: string): ConsoleFiles | undefined {
   const folder = join(builds, readFileSync(current, 'utf8').trim());
   const page = readFileSync(join(folder, 'index.html'), 'utf8');
   const head = page.indexOf('<head>') + '<head>'.length;
-  const assets = readAssets(join(folder, 'assets'));
+  const assets = readFiles(join(folder, 'assets'), (name) => contentTypes[extname(name)]);
+  const wellKnown = readFiles(folder, (name) =>
+    Object.hasOwn(wellKnownFiles, name) ? wellKnownFiles[name as WellKnownName] : undefined,
+  );
   return {
     shell: (basePath) => `${page.slice(0, head)}<base href="${escapeAttribute(basePath)}">${page.slice(head)}`,
     asset: (name) => assets.get(name),
+    wellKnown: (name) => wellKnown.get(name),
   };
 }
 
-function readAssets(folder: string): ReadonlyMap<string, Asset> {
+/** The files of a folder for which there is a content type. */
+function readFiles(folder: string, typeOf: (name: string) => string | undefined): ReadonlyMap<string, Asset> {
   const names = new Set(readdirSync(folder));
   const assets = new Map<string, Asset>();
   for (const name of names) {
-    const contentType = contentTypes[extname(name)];
+    const contentType = typeOf(name);
     if (contentType === undefined) continue; // `.br` and `.gz` among them
     const identity = readFileSync(join(folder, name));
     const bytes = new Map<AssetEncoding, Buffer>([['identity', identity]]);

@@ -11,6 +11,8 @@ export interface PathEntry {
   readonly methods: readonly string[];
   /** Whether all of it is for scripts of any origin. */
   readonly isForAnyOrigin: boolean;
+  /** Whether a person may open it in a browser. */
+  readonly isPage: boolean;
   /** How errors are put there. */
   readonly errorForm: Route['errorForm'];
 }
@@ -26,6 +28,7 @@ export function createPathTable(
       pattern: toPattern(path),
       methods: [...methods].sort(),
       isForAnyOrigin: those.every(isForAnyOrigin),
+      isPage: those.some(({ page }) => page === true),
       errorForm: those[0]?.errorForm,
     };
   });

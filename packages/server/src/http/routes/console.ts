@@ -5,11 +5,10 @@ import { DomainError } from '../../domain/errors.ts';
 import { describeInvitation } from '../../domain/invitations.ts';
 import { withCodeTries } from '../code-attempts.ts';
 import { evaluateConditions } from '../conditions.ts';
-import { chooseEncoding } from '../console-files.ts';
-import { assetHeaders, type DocumentKind, documentHeaders } from '../console-headers.ts';
+import { type Asset, chooseEncoding, type WellKnownName, wellKnownFiles } from '../console-files.ts';
+import { assetHeaders } from '../console-headers.ts';
+import { sendShell } from '../console-page.ts';
 import { HttpError } from '../http-error.ts';
-import { html } from '../pages/html.ts';
-import { sendPage } from '../pages/layout.ts';
 import type { Parts } from '../parts.ts';
 import { type Route, type RouteDoc, route } from '../route.ts';
 
@@ -39,6 +38,13 @@ const invitationQuery = Type.Object({
   // Of any length: who opens a link that was garbled gets a page.
   code: Type.Optional(Type.String({ description: 'the invitation code' })),
 });
+
+/** The operations that read these files. */
+const wellKnownIds = {
+  'favicon.ico': 'readFavicon',
+  'apple-touch-icon.png': 'readTouchIcon',
+  'robots.txt': 'readRobots',
+} as const satisfies Record<WellKnownName, string>;
 
 export const consoleRoutes: readonly Route[] = [
   ...pages.map(([path, id, summary]) => pageRoute(path, id, summary)),
@@ -82,9 +88,33 @@ export const consoleRoutes: readonly Route[] = [
       errors: ['not_found', 'precondition_failed'],
       requestHeaders: { 'if-none-match': 'answers 304 when the file is the same' },
     },
-    handle: (parts, { request, params }, reply) => sendAsset(parts, request, reply, (params as { '*': string })['*']),
+    handle(parts, { request, params }, reply) {
+      const name = (params as { '*': string })['*'];
+      const headers = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' };
+      return sendFile(request, reply, name, parts.console?.asset(name), headers);
+    },
   }),
+  ...Object.entries(wellKnownFiles).map(([name, contentType]) => wellKnownRoute(name as WellKnownName, contentType)),
 ];
+
+function wellKnownRoute(name: WellKnownName, contentType: string): Route {
+  return route({
+    method: 'GET',
+    path: `/${name}`,
+    access: { kind: 'public' },
+    page: true,
+    doc: {
+      id: wellKnownIds[name],
+      tag,
+      summary: 'A file that browsers or crawlers ask for by name',
+      answers: { 200: { description: 'the file', contentType: contentType.split(';', 1)[0] ?? contentType } },
+      errors: ['not_found', 'precondition_failed'],
+      requestHeaders: { 'if-none-match': 'answers 304 when the file is the same' },
+    },
+    handle: (parts, { request }, reply) =>
+      sendFile(request, reply, name, parts.console?.wellKnown(name), { 'cache-control': 'public, max-age=86400' }),
+  });
+}
 
 function pageRoute(path: string, id: string, summary: string): Route {
   const wildcard = { name: 'page', description: 'an application, and what of it' };
@@ -121,41 +151,22 @@ async function judgeInvitation(parts: Parts, request: FastifyRequest, code: stri
   }
 }
 
-/** Answers the console's document, which no one keeps, frames, or learns the address of. */
-function sendShell(parts: Parts, reply: FastifyReply, status: number, kind: DocumentKind = 'page'): FastifyReply {
-  const { console: files, addresses } = parts;
-  if (files === undefined) return sendPage(reply, 503, notBuilt);
-  const basePath = `${new URL(addresses.base()).pathname.replace(/\/+$/, '')}/`;
-  return reply
-    .code(status)
-    .headers({ 'content-type': 'text/html; charset=utf-8', ...documentHeaders(addresses, kind) })
-    .send(files.shell(basePath));
-}
-
-const notBuilt = {
-  title: 'The console is not built',
-  body: html`<h1>The console is not built</h1>
-<p>The server runs, and its interface works, but the files of its pages are missing. In the folder of Tenon, run</p>
-<p><code>npm run setup</code></p>
-<p>and start the server again.</p>`,
-};
-
-function sendAsset(parts: Parts, request: FastifyRequest, reply: FastifyReply, name: string): FastifyReply {
-  const asset = parts.console?.asset(name);
-  if (asset === undefined) throw new HttpError('not_found', 'The console has no such file.');
-  const encoding = chooseEncoding(request.headers['accept-encoding'], asset.bytes.keys());
-  const etag = asset.etag(encoding);
+function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  name: string,
+  file: Asset | undefined,
+  headers: Readonly<Record<string, string>>,
+): FastifyReply {
+  if (file === undefined) throw new HttpError('not_found', 'The console has no such file.');
+  const encoding = chooseEncoding(request.headers['accept-encoding'], file.bytes.keys());
+  const etag = file.etag(encoding);
   const outcome = evaluateConditions(request.headers, etag);
   if (outcome === 'precondition_failed') {
     throw new HttpError('precondition_failed', '"if-match" names another entity tag.');
   }
-  reply.headers({
-    'cache-control': 'public, max-age=31536000, immutable',
-    vary: 'accept-encoding',
-    etag,
-    ...assetHeaders(name, asset.contentType),
-  });
+  reply.headers({ ...headers, etag, ...assetHeaders(name, file.contentType) });
   if (outcome === 'not_modified') return reply.code(304).send();
   if (encoding !== 'identity') reply.header('content-encoding', encoding);
-  return reply.header('content-type', asset.contentType).send(asset.bytes.get(encoding));
+  return reply.header('content-type', file.contentType).send(file.bytes.get(encoding));
 }
