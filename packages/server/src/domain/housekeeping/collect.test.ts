@@ -9,6 +9,7 @@ import { createRecords, versionRecord } from '../../../test/helpers/records.ts';
 import type { BlobKey } from './blob-key.ts';
 import { collect } from './collect.ts';
 import { takeLease } from './leases.ts';
+import { assertBlobsKnown } from './unknown-objects.ts';
 import { blobLeaseMs, storeBlob, writeWithBlob } from './with-blob.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -158,6 +159,24 @@ describe('collect()', () => {
     assert.deepEqual(await Array.fromAsync(house.blobs.list()), []);
     assert.deepEqual(await house.store.read.blobs({ limit: 9 }), []);
     assert.deepEqual(await house.store.read.blobDeletions(9), []);
+  });
+
+  it('does not take a database for another one when all that it knew was deleted while objects were listed', async () => {
+    for (const isFinished of [false, true]) {
+      const blobs = {
+        ...house.blobs,
+        async *list() {
+          await house.putUnused(bytesOf(1, 300)); // a publish, after it was seen that there is none
+          yield* house.blobs.list();
+          await house.collect(isFinished ? 0 : dayMs);
+          if (isFinished) return;
+          const nowMs = house.clock();
+          await house.store.writeLocking((tx) => tx.markForDeletion({ unusedSinceMs: nowMs, nowMs, limit: 9 }));
+        },
+      };
+      await assertBlobsKnown({ ...house, blobs });
+      await house.collect();
+    }
   });
 
   it('deletes more than it looks at in one go', async () => {

@@ -31,13 +31,24 @@ export class UnknownBlobsError extends Error {
  * @throws UnknownBlobsError
  */
 export async function assertBlobsKnown({ store: { read }, blobs }: Parts): Promise<void> {
+  if (await hasContents(read)) return;
+  const found: BlobKey[] = [];
+  for await (const key of blobs.list()) if (found.push(key) === mostCounted) break;
+  const known = new Set(await read.knownBlobs(found.map(parseBlobKey)));
+  const unknown = found.filter((key) => !known.has(key));
+  // Asked again: contents may have been published and deleted meanwhile, with their objects.
+  if ((await isAnyThere(blobs, unknown)) && !(await hasContents(read))) throw new UnknownBlobsError(unknown.length);
+}
+
+async function hasContents(read: Parts['store']['read']): Promise<boolean> {
   const page = { limit: 1 };
-  if ((await read.blobs(page)).length > 0 || (await read.namedContents(page)).length > 0) return;
-  if ((await read.blobDeletions(1)).length > 0) return;
-  let found = 0;
-  for await (const _ of blobs.list()) if (++found === mostCounted) break;
-  // Asked again: the first publish of all may have begun meanwhile.
-  if (found > 0 && (await read.blobs(page)).length === 0) throw new UnknownBlobsError(found);
+  if ((await read.blobs(page)).length > 0 || (await read.namedContents(page)).length > 0) return true;
+  return (await read.blobDeletions(1)).length > 0;
+}
+
+async function isAnyThere(blobs: Parts['blobs'], keys: readonly BlobKey[]): Promise<boolean> {
+  for (const key of keys) if ((await blobs.size(key)) !== undefined) return true;
+  return false;
 }
 
 /**
