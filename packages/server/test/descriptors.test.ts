@@ -43,7 +43,8 @@ describe('a process with few descriptors', { skip: process.platform === 'win32' 
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       log += text;
     });
-    const [url] = await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
+    const ended = once(child, 'exit').then(() => assert.fail(`The server ended: ${log}`));
+    const [url] = await Promise.race([once(child.stdout as NonNullable<typeof child.stdout>, 'data'), ended]);
     base = String(url).trim();
   });
   after(async () => {
@@ -99,6 +100,10 @@ describe('a process with few descriptors', { skip: process.platform === 'win32' 
 
   it('answers 503 when it has none left, and closes connections that are not in use', async () => {
     const [first, second] = [await connect(), await connect()];
+    for (const socket of [first, second]) {
+      socket.write(requestOf(['GET /healthz HTTP/1.1', 'host: x'])); // connections that were not accepted yet would be closed
+      assert.equal((await readAnswer(socket)).status, 200);
+    }
     child.kill('SIGUSR2');
     while (!log.includes('"taken":"EMFILE"')) await once(child.stderr as NonNullable<typeof child.stderr>, 'data');
     const refused = await publishOn(first, 'none-left');

@@ -34,7 +34,7 @@ export function requestOf(lines: readonly string[], body: string | Buffer = ''):
 /** Reads one answer off a socket. */
 export async function readAnswer(socket: Socket, isHead = false): Promise<WireAnswer> {
   let received = Buffer.alloc(0);
-  let ended = false;
+  let ended = socket.destroyed;
   socket.on('error', () => {});
   const done = new Promise<WireAnswer>((resolve, reject) => {
     const look = (): void => {
@@ -51,6 +51,7 @@ export async function readAnswer(socket: Socket, isHead = false): Promise<WireAn
       ended = true;
       look();
     });
+    look();
   });
   return done;
 }
