@@ -7,6 +7,7 @@ import { ErrorView } from './components/error-view.tsx';
 import { BareLayout, Layout } from './components/layout.tsx';
 import { PasswordDialog } from './components/password-dialog.tsx';
 import { Readiness } from './components/readiness.tsx';
+import { SignInAgainDialog } from './components/sign-in-again-dialog.tsx';
 import { Spinner } from './components/spinner.tsx';
 import { ToastList } from './components/toast-list.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
@@ -30,6 +31,7 @@ export function App({ services }: { readonly services: Services }) {
         </Router>
       </LocationProvider>
       <PasswordDialog />
+      <SignInAgainDialog />
       <ToastList />
     </ServicesContext.Provider>
   );

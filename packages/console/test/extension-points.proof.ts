@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ExtensionPoint } from '@tenon/protocol';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
-import { faultsInBothColours, openWorkshop, type Workshop } from './helpers/workshop.ts';
+import { endSessions, faultsInBothColours, openWorkshop, signInAgain, type Workshop } from './helpers/workshop.ts';
 
 describe('extension points', { skip: noBrowser }, () => {
   let stage: Stage;
@@ -147,17 +147,14 @@ describe('extension points', { skip: noBrowser }, () => {
 
   it('are not lost when the session ends while they are written', async () => {
     const { page } = owner;
-    const { TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart;
+    const { TENON_PASSWORD: password = '' } = stage.server.quickstart;
     await owner.open(`/apps/${workshop.app.id}/extension-points/new`);
     await page.getByLabel('Name').fill('Long thought about');
     await write('exports: [ponder]');
-    const { objects } = await workshop.call<{ objects: { id: string }[] }>('GET', '/api/v1/sessions');
-    for (const { id } of objects) await workshop.call('DELETE', `/api/v1/sessions/${id}`);
+    await endSessions(workshop);
     await page.getByRole('heading', { name: 'ponder' }).waitFor();
     await page.getByRole('button', { name: 'Create extension point' }).click();
-    await owner.signIn(email, password);
-    assert.equal(await page.getByLabel('Name').inputValue(), 'Long thought about');
-    await page.getByRole('button', { name: 'Create extension point' }).click();
+    await signInAgain(owner, password); // and what was pressed goes on
     await page.getByRole('heading', { name: 'Long thought about', level: 1 }).waitFor();
     await page.getByRole('heading', { name: 'ponder' }).waitFor();
     // What is written is let go once it is saved.

@@ -16,14 +16,14 @@ type Answer = { readonly status: number; readonly json?: unknown; readonly text?
 function setUp(
   answer: (line: string, times: number) => Answer,
   confirmPassword = async (): Promise<void> => undefined,
+  signInAgain = async (): Promise<void> => undefined,
 ) {
   const sent: Sent[] = [];
   let tokens = 0;
-  let signedOut = 0;
   const client = createApiClient({
     basePath: '/tenon/',
     clock: () => 0,
-    onSignedOut: () => signedOut++,
+    signInAgain,
     confirmPassword,
     fetch: async (input, init = {}) => {
       const line = `${init.method} ${String(input)}`;
@@ -42,7 +42,7 @@ function setUp(
     const accessToken = `token-${++tokens}`;
     return { status: 201, json: { accessToken, scopes: ['read'], expiresAt: new Date(3_600_000).toISOString() } };
   }
-  return { client, sent, signedOut: () => signedOut };
+  return { client, sent };
 }
 
 const problem = (status: number, code: string, more: object = {}): Answer => ({
@@ -90,10 +90,23 @@ describe('createApiClient()', () => {
     assert.equal(dead.sent.length, 4);
   });
 
-  it('says that nobody is signed in when there is no token to be had', async () => {
-    const { client, signedOut } = setUp(() => problem(401, 'not_signed_in'));
-    await assert.rejects(client.get('/api/v1/me'), (error) => hasCode(error, 'not_signed_in'));
-    assert.equal(signedOut(), 1);
+  it('has the person sign in again when there is no token to be had, once for all requests, and goes on', async () => {
+    let asked = 0;
+    const answer = (line: string, times: number): Answer =>
+      line.endsWith('/session/token') && times === 0 ? problem(401, 'not_signed_in') : fine({ name: 'x' });
+    const { client, sent } = setUp(answer, undefined, async () => void asked++);
+    const both = [client.put('/api/v1/me', { name: 'y' }), client.get('/api/v1/me')];
+    assert.deepEqual(await Promise.all(both), [{ name: 'x' }, { name: 'x' }]);
+    assert.equal(asked, 1);
+    assert.deepEqual(sent.map(({ line }) => line).slice(0, 2), [
+      'POST /tenon/session/token',
+      'POST /tenon/session/token',
+    ]);
+    const refusing = setUp(answer, undefined, async () => {
+      throw new DOMException('no', 'AbortError');
+    });
+    await assert.rejects(refusing.client.put('/api/v1/me', { name: 'y' }), isAbort);
+    assert.equal(refusing.sent.length, 1);
   });
 
   it('asks for the password where the server wants it, and repeats what was asked', async () => {

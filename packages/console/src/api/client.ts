@@ -25,8 +25,12 @@ export interface ClientParts {
   readonly fetch: typeof fetch;
   /** Milliseconds since the Unix epoch. */
   readonly clock: () => number;
-  /** Called when the browser turns out not to be signed in any more. */
-  readonly onSignedOut: () => void;
+  /**
+   * Asks the person to sign in again, when the browser turns out not to be signed in any more.
+   *
+   * @throws DOMException `AbortError` when the person would rather not, or somebody else signs in
+   */
+  readonly signInAgain: () => Promise<void>;
   /**
    * Asks the person for the password and confirms the session with it (`POST /session/confirm`).
    *
@@ -73,7 +77,15 @@ export function createApiClient(parts: ClientParts): ApiClient {
   const session = createSessionCalls(parts);
   /** The entity tags of resources that were returned. */
   const etags = new WeakMap<object, string>();
-  const keeper = createTokenKeeper(() => session.post<SessionToken>('/session/token', {}), clock);
+  const keeper = createTokenKeeper(async () => {
+    try {
+      return await session.post<SessionToken>('/session/token', {});
+    } catch (error) {
+      if (!hasCode(error, 'not_signed_in')) throw error;
+    }
+    await parts.signInAgain();
+    return session.post<SessionToken>('/session/token', {});
+  }, clock);
 
   async function attempt(method: string, path: string, options: RequestOptions & { body?: BodyInit | undefined }) {
     const { query = {}, headers, signal = null, body = null } = options;
@@ -152,8 +164,8 @@ export function createApiClient(parts: ClientParts): ApiClient {
   };
 }
 
-export function createSessionCalls(parts: Pick<ClientParts, 'basePath' | 'fetch' | 'onSignedOut'>): SessionCalls {
-  const { basePath, fetch, onSignedOut } = parts;
+export function createSessionCalls(parts: Pick<ClientParts, 'basePath' | 'fetch'>): SessionCalls {
+  const { basePath, fetch } = parts;
   async function send(method: string, path: string, body?: unknown): Promise<Response> {
     const response = await reach(fetch, urlOf(basePath, path), {
       method,
@@ -163,9 +175,7 @@ export function createSessionCalls(parts: Pick<ClientParts, 'basePath' | 'fetch'
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (response.ok) return response;
-    const error = await toApiError(response);
-    if (error.code === 'not_signed_in') onSignedOut();
-    throw error;
+    throw await toApiError(response);
   }
   return {
     get: async (path) => readJson(await send('GET', path)),

@@ -7,11 +7,14 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 export function Dialog({
   title,
   isWide = false,
+  isFirm = false,
   children,
   onClose,
 }: {
   readonly title: string;
   readonly isWide?: boolean;
+  /** Whether its own buttons alone end it, and neither Escape nor a button to close it. */
+  readonly isFirm?: boolean;
   readonly children: ComponentChildren;
   readonly onClose: () => void;
 }) {
@@ -42,22 +45,24 @@ export function Dialog({
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault(); // whoever draws it decides
-        onClose();
+        if (!isFirm) onClose();
       }}
     >
       <header class="dialog-head">
         <h2 id={titleId}>{title}</h2>
-        <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
-          <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-            <path
-              d="M3.5 3.5l9 9m0-9l-9 9"
-              fill="none"
-              stroke="currentColor"
-              stroke-width="1.75"
-              stroke-linecap="round"
-            />
-          </svg>
-        </button>
+        {isFirm ? null : (
+          <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
+            <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+              <path
+                d="M3.5 3.5l9 9m0-9l-9 9"
+                fill="none"
+                stroke="currentColor"
+                stroke-width="1.75"
+                stroke-linecap="round"
+              />
+            </svg>
+          </button>
+        )}
       </header>
       {children}
     </dialog>

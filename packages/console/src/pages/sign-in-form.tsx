@@ -29,8 +29,9 @@ export function SignInForm(props: {
     await session.signIn({ email, password });
   }, ['email', 'password']);
   const maySignUp = view.status === 'ready' && (view.signUp === 'open' || linkCode('accept-invite') !== undefined);
+  const isEnded = view.status === 'ready' && view.isEnded === true;
   return (
-    <Page title={props.title ?? 'Sign in'} intro={props.intro}>
+    <Page title={props.title ?? 'Sign in'} intro={props.intro ?? (isEnded ? ended : undefined)}>
       <form onSubmit={submit} class="stack">
         <TextField
           label="E-mail address"
@@ -75,3 +76,5 @@ export function SignInForm(props: {
     </Page>
   );
 }
+
+const ended = 'You were signed out: your session has ended, or you signed out in another tab.';

@@ -3,10 +3,12 @@ import { describe, it } from 'node:test';
 import { hasCode, isAbort } from '../api/api-error.ts';
 import { createSession, type Session, type TabChannel } from './session.ts';
 
+const grace = { id: 'usr_01h455vb4pex5vsknk084sn02r', name: 'Grace', email: 'grace@example.org' };
 const ada = { id: 'usr_01h455vb4pex5vsknk084sn02q', name: 'Ada', email: 'ada@example.org' };
 
 /** A server that knows Ada, and tabs of one browser before it. */
 function setUp() {
+  let person = ada;
   let isSignedIn = false;
   let isConfirmed = false;
   let isAway = false;
@@ -16,7 +18,7 @@ function setUp() {
     new Response(json === undefined ? null : JSON.stringify(json), { status });
   const refuse = (status: number, code: string): Response =>
     answer(status, { type: 'about:blank', title: code, status, detail: `${code}.`, code });
-  const state = () => ({ signUp: 'invitation', maxModuleBytes: 64, account: isSignedIn ? ada : null });
+  const state = () => ({ signUp: 'invitation', maxModuleBytes: 64, account: isSignedIn ? person : null });
 
   const serve = (line: string, body: { readonly password?: string }): Response => {
     switch (line) {
@@ -25,6 +27,7 @@ function setUp() {
       case 'POST /session':
         if (body.password !== 'right') return refuse(401, 'invalid_credentials');
         isSignedIn = true;
+        isConfirmed = true;
         return answer(200, state());
       case 'DELETE /session':
         if (!isSignedIn) return refuse(401, 'not_signed_in');
@@ -38,9 +41,12 @@ function setUp() {
           expiresAt: new Date(3_600_000).toISOString(),
         });
       case 'POST /session/confirm':
+        if (!isSignedIn) return refuse(401, 'not_signed_in');
         if (body.password !== 'right') return refuse(401, 'invalid_credentials');
         isConfirmed = true;
         return answer(204);
+      case 'GET /api/v1/me':
+        return answer(200, person);
       case 'POST /api/v1/api-keys':
         return isConfirmed ? answer(201, { apiKey: 'tnk_x' }) : refuse(403, 'password_required');
       default:
@@ -73,6 +79,13 @@ function setUp() {
     },
     end: () => {
       isSignedIn = false;
+    },
+    /** Lets so much time pass that the server wants the password again. */
+    wait: () => {
+      isConfirmed = false;
+    },
+    become: (other: typeof ada) => {
+      person = other;
     },
   };
 }
@@ -133,19 +146,84 @@ describe('createSession()', () => {
     assert.equal(accountOf(tab), null);
   });
 
-  it('notices a session that ended elsewhere at the next request', async () => {
+  it('has the same person sign in again at the first request after the session ended, and goes on', async () => {
     const { openTab, end } = setUp();
     const tab = openTab();
     await tab.signIn({ email: 'ada@example.org', password: 'right' });
     end();
-    await assert.rejects(tab.api.get('/api/v1/me'), (error) => hasCode(error, 'not_signed_in'));
+    const asked = tab.api.get('/api/v1/me');
+    await settled();
+    const request = tab.signInRequest.get();
+    assert.deepEqual(request?.account, ada);
+    assert.deepEqual(accountOf(tab), ada, 'the page stays');
+    await assert.rejects(request?.signIn('wrong') ?? Promise.resolve(), (error) =>
+      hasCode(error, 'invalid_credentials'),
+    );
+    assert.equal(tab.signInRequest.get(), request, 'the dialog stays');
+    await request?.signIn('right');
+    assert.deepEqual(await asked, ada);
+    assert.equal(tab.signInRequest.get(), undefined);
+  });
+
+  it('gives up what waits for a session when the person does, or signs out in another tab, and says so there', async () => {
+    const { openTab, end } = setUp();
+    const [tab, other] = [openTab(), openTab()];
+    await tab.signIn({ email: 'ada@example.org', password: 'right' });
+    await settled();
+    end();
+    const abandoned = tab.api.get('/api/v1/me');
+    await settled();
+    tab.signInRequest.get()?.giveUp();
+    await assert.rejects(abandoned, isAbort);
     assert.equal(accountOf(tab), null);
+
+    await tab.signIn({ email: 'ada@example.org', password: 'right' });
+    await settled();
+    end();
+    const waiting = other.api.get('/api/v1/me');
+    await settled();
+    assert.notEqual(other.signInRequest.get(), undefined);
+    await tab.signOut();
+    await assert.rejects(waiting, isAbort);
+    assert.equal(other.signInRequest.get(), undefined);
+    const view = other.view.get();
+    assert.ok(view.status === 'ready' && view.account === null && view.isEnded);
+  });
+
+  it('goes on with nothing of one person for another', async () => {
+    const { openTab, end, become } = setUp();
+    const [tab, other] = [openTab(), openTab()];
+    await tab.signIn({ email: 'ada@example.org', password: 'right' });
+    await settled();
+    end();
+    const waiting = tab.api.get('/api/v1/me');
+    await settled();
+    become(grace);
+    await other.signIn({ email: 'grace@example.org', password: 'right' });
+    await assert.rejects(waiting, isAbort);
+    assert.deepEqual(accountOf(tab), grace);
+  });
+
+  it('takes signing in again for the password that was asked for', async () => {
+    const { openTab, end, wait } = setUp();
+    const tab = openTab();
+    await tab.signIn({ email: 'ada@example.org', password: 'right' });
+    wait();
+    const making = tab.api.post('/api/v1/api-keys', {});
+    await settled();
+    end();
+    await tab.passwordRequest.get()?.confirm('right');
+    await settled();
+    assert.equal(tab.passwordRequest.get(), undefined);
+    await tab.signInRequest.get()?.signIn('right');
+    assert.deepEqual(await making, { apiKey: 'tnk_x' });
   });
 
   it('has somebody ask for the password, who may be wrong before being right, and goes on', async () => {
-    const { openTab } = setUp();
+    const { openTab, wait } = setUp();
     const tab = openTab();
     await tab.signIn({ email: 'ada@example.org', password: 'right' });
+    wait();
     const making = Promise.all([tab.api.post('/api/v1/api-keys', {}), tab.api.post('/api/v1/api-keys', {})]);
     await settled();
     const request = tab.passwordRequest.get();
@@ -158,9 +236,10 @@ describe('createSession()', () => {
   });
 
   it('gives up what waits for the password when the dialog is closed', async () => {
-    const { openTab } = setUp();
+    const { openTab, wait } = setUp();
     const tab = openTab();
     await tab.signIn({ email: 'ada@example.org', password: 'right' });
+    wait();
     const making = [tab.api.post('/api/v1/api-keys', {}), tab.api.post('/api/v1/api-keys', {})];
     await settled();
     tab.passwordRequest.get()?.cancel();

@@ -9,11 +9,11 @@ import {
 } from '../api/client.ts';
 import { createStore, type Store } from './store.ts';
 
-/** What the pages know of who is signed in. */
+/** What the pages know of who is signed in; `isEnded` where somebody was, and another tab signed out. */
 export type SessionView =
   | { readonly status: 'loading' }
   | { readonly status: 'failed'; readonly error: unknown }
-  | ({ readonly status: 'ready'; readonly account: Account | null } & ServerSettings);
+  | ({ readonly status: 'ready'; readonly account: Account | null; readonly isEnded?: true } & ServerSettings);
 
 /** What the server says of itself to everybody. */
 type ServerSettings = Pick<SessionState, 'signUp' | 'maxModuleBytes'>;
@@ -23,6 +23,8 @@ export interface Session {
   readonly view: Store<SessionView>;
   /** A request for the password that somebody has to answer; see `PasswordDialog`. */
   readonly passwordRequest: Store<PasswordRequest | undefined>;
+  /** A request to sign in again, since the session has ended; see `SignInAgainDialog`. */
+  readonly signInRequest: Store<SignInRequest | undefined>;
   readonly api: ApiClient;
   /** Routes that go by the cookie: `/session/…`. */
   readonly calls: SessionCalls;
@@ -42,6 +44,15 @@ export interface PasswordRequest {
   cancel(): void;
 }
 
+export interface SignInRequest {
+  /** Whose session has ended: what the pages hold is theirs. */
+  readonly account: Account;
+  /** @throws ApiError when the password is not the right one */
+  signIn(password: string): Promise<void>;
+  /** Leaves what the pages hold, so that anybody may sign in. */
+  giveUp(): void;
+}
+
 /** How tabs of the same console tell each other that somebody came or went. */
 export interface TabChannel {
   postMessage(message: string): void;
@@ -54,30 +65,70 @@ export function createSession(
   const { channel } = parts;
   const view = createStore<SessionView>({ status: 'loading' });
   const passwordRequest = createStore<PasswordRequest | undefined>(undefined);
-  const onSignedOut = (): void => show(null);
-  const calls = createSessionCalls({ ...parts, onSignedOut });
-  const api = createApiClient({
-    ...parts,
-    onSignedOut,
-    confirmPassword: () => askPassword(calls, passwordRequest),
-  });
+  const signInRequest = createStore<SignInRequest | undefined>(undefined);
+  const calls = createSessionCalls(parts);
+  const waiting = new Set<{ readonly resolve: () => void; readonly reject: (reason: unknown) => void }>();
+  const api = createApiClient({ ...parts, signInAgain, confirmPassword });
 
   function show(account: Account | null): void {
     passwordRequest.get()?.cancel();
     api.forget();
     view.set({ status: 'ready', ...known(view.get()), account });
+    settleSignIn();
+  }
+
+  /** Lets go on what waits for somebody to sign in again, if it was they who did. */
+  function settleSignIn(): void {
+    const request = signInRequest.get();
+    const now = view.get();
+    if (request === undefined || now.status !== 'ready') return;
+    signInRequest.set(undefined);
+    const isSame = now.account?.id === request.account.id;
+    for (const each of waiting) {
+      if (isSame) each.resolve();
+      else each.reject(new DOMException('Nobody signed in again', 'AbortError'));
+    }
+    waiting.clear();
+  }
+
+  function signInAgain(): Promise<void> {
+    const now = view.get();
+    const account = now.status === 'ready' ? now.account : null;
+    if (account === null) return Promise.reject(new DOMException('Nobody was signed in', 'AbortError'));
+    if (signInRequest.get() === undefined) {
+      signInRequest.set({
+        account,
+        signIn: async (password) => enter(await calls.post('/session', { email: account.email, password })),
+        giveUp: () => show(null),
+      });
+    }
+    return new Promise((resolve, reject) => waiting.add({ resolve, reject }));
+  }
+
+  async function confirmPassword(): Promise<void> {
+    try {
+      await askPassword(calls, passwordRequest);
+    } catch (error) {
+      if (!hasCode(error, 'not_signed_in')) throw error;
+      await signInAgain(); // with the password
+    }
   }
 
   function enter(state: SessionState): void {
     api.forget();
     view.set({ status: 'ready', ...state });
+    settleSignIn();
     channel.postMessage('changed');
   }
 
   async function load(): Promise<void> {
     api.forget(); // it may be somebody else by now
     try {
-      view.set({ status: 'ready', ...(await calls.get<SessionState>('/session')) });
+      const state = await calls.get<SessionState>('/session');
+      const before = view.get();
+      const isEnded = state.account === null && before.status === 'ready' && before.account !== null;
+      view.set({ status: 'ready', ...state, ...(isEnded ? { isEnded } : {}) });
+      settleSignIn();
     } catch (error) {
       if (view.get().status !== 'ready') view.set({ status: 'failed', error });
     }
@@ -88,6 +139,7 @@ export function createSession(
   return {
     view,
     passwordRequest,
+    signInRequest,
     api,
     calls,
     load,
@@ -127,8 +179,13 @@ function askPassword(calls: SessionCalls, request: Store<PasswordRequest | undef
     };
     request.set({
       async confirm(password) {
-        if (before === undefined) await calls.post('/session/confirm', { password });
-        else await before.confirm(password);
+        try {
+          if (before === undefined) await calls.post('/session/confirm', { password });
+          else await before.confirm(password);
+        } catch (error) {
+          if (!hasCode(error, 'not_signed_in')) throw error;
+          return settle(() => reject(error));
+        }
         settle(resolve);
       },
       cancel() {

@@ -92,6 +92,20 @@ export async function joinTeam(workshop: Workshop, { call }: Pick<Workshop, 'cal
   await call('POST', '/api/v1/invitations/accept', { code });
 }
 
+/** Ends all sessions of whoever calls. */
+export async function endSessions({ call }: Pick<Workshop, 'call'>): Promise<void> {
+  const { objects } = await call<{ objects: { id: string }[] }>('GET', '/api/v1/sessions');
+  for (const { id } of objects) await call('DELETE', `/api/v1/sessions/${id}`);
+}
+
+/** Answers the dialog that comes once the session has ended. */
+export async function signInAgain({ page }: Visitor, as: string): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+  await dialog.getByLabel('Password', { exact: true }).fill(as);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
 /** The rules of axe-core that look at colours; by the others a page is the same in light and in dark. */
 const colourRules = ['color-contrast', 'link-in-text-block'];
 
