@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { axeFaults, noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
+import { signInAgain } from './helpers/workshop.ts';
 
 const password = 'lantern otter sandwich';
 
@@ -66,8 +67,8 @@ describe('the account page', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Change the password' }).click();
     await toast(visitor, /Your password is changed/);
     await elsewhere.page.getByRole('link', { name: /your account/ }).click();
-    await elsewhere.page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await elsewhere.signIn(email, 'harbour violet trombone');
+    await signInAgain(elsewhere, 'harbour violet trombone');
+    await elsewhere.page.getByRole('heading', { name: 'Your account' }).waitFor();
     await Promise.all([visitor.close(), elsewhere.close()]);
   });
 
