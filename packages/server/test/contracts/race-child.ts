@@ -5,7 +5,8 @@ import { openPublisher, type Stage } from './publisher.ts';
 import { publishAndRemove } from './race.ts';
 
 /*
- * Publishes and removes, or collects, for some time, and prints what it came to; or kills itself at a step.
+ * Publishes and removes, or collects, for some time, and prints what it came to; or kills itself at a step, where a collector has stood
+ * still before.
  */
 
 export interface RaceJob {
@@ -16,10 +17,11 @@ export interface RaceJob {
   readonly number: number;
   /** For how long, in milliseconds. */
   readonly forMs: number;
-  /** Where to be killed, the second time that the step comes. */
+  /**
+   * Where to be killed: a publisher the second time that the step comes, a collector the third time. The second time it stands still,
+   * having printed `frozen`.
+   */
   readonly step?: string;
-  /** Whether to stand still there instead, having printed `frozen`. */
-  readonly isFrozen?: boolean;
 }
 
 /** For how long a racer stands still between two steps, in milliseconds. */
@@ -34,10 +36,11 @@ const stillness = new Int32Array(new SharedArrayBuffer(4));
 const onStep = (step: string): void => {
   // Standing still now and then, as a busy machine has it, lets others in where they would hardly ever come.
   if (job.step === undefined && Math.random() < 0.15) Atomics.wait(stillness, 0, 0, Math.random() * maxPauseMs);
+  if (step !== job.step || ++seen < 2) return;
+  const standsStill = job.role === 'collect' && seen === 2;
+  if (standsStill) writeSync(1, 'frozen\n');
   // The signal to oneself is delivered before the call returns: nothing runs after it.
-  if (step !== job.step || ++seen !== 2) return;
-  if (job.isFrozen === true) writeSync(1, 'frozen\n');
-  process.kill(process.pid, job.isFrozen === true ? 'SIGSTOP' : 'SIGKILL');
+  process.kill(process.pid, standsStill ? 'SIGSTOP' : 'SIGKILL');
 };
 const endMs = Date.now() + job.forMs;
 const isOver = () => Date.now() >= endMs;
