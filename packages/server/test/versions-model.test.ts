@@ -6,7 +6,7 @@ import { addTally, openRunners, type Runners } from './model/run.ts';
 import type { Tally } from './model/run-sequence.ts';
 
 /** Random sequences in each part, of which each is a test with a time of its own. */
-const [parts, count] = [volume(1, 10), volume(300, 1_000)];
+const [parts, count] = [volume(1, 5), volume(300, 1_000)];
 
 /** What has to come about in so many sequences for them to show anything: each kind of operation done, and each refused. */
 const expectedOutcomes = [
@@ -65,7 +65,7 @@ describe('versions and what is bound', () => {
     assert.deepEqual(missing, []);
   });
 
-  const few = volume(30, 300);
+  const few = volume(30, 150);
   it(`agree with the model in ${few} of them on PostgreSQL, whose nodes are two`, { skip: noPostgres }, async () => {
     const { url } = await (await sharedPostgres()).createDatabase();
     const nodes = openRunners({ threads: 2, databaseUrl: url });

@@ -6,7 +6,7 @@ import type { ContentAddress } from '@tenon/protocol';
 import { addressOfBytes, bytesOf } from '../../../test/helpers/bytes.ts';
 import { type House, openHouse } from '../../../test/helpers/housekeeping.ts';
 import { createRecords, versionRecord } from '../../../test/helpers/records.ts';
-import type { BlobKey } from './blob-key.ts';
+import { type BlobKey, blobKey, newGeneration } from './blob-key.ts';
 import { collect } from './collect.ts';
 import { takeLease } from './leases.ts';
 import { assertBlobsKnown } from './unknown-objects.ts';
@@ -181,7 +181,17 @@ describe('collect()', () => {
 
   it('deletes more than it looks at in one go', async () => {
     const many = 600;
-    for (let seed = 0; seed < many; seed++) await house.putUnused(bytesOf(seed, 10));
+    const blobs = Array.from({ length: many }, (_, seed) => {
+      const bytes = bytesOf(seed, 10);
+      return {
+        bytes,
+        held: { address: addressOfBytes(bytes), size: 10, generation: newGeneration(house.random), leaseUntilMs: 0 },
+      };
+    });
+    await Promise.all(blobs.map(({ bytes, held }) => house.blobs.put(blobKey(held), bytes)));
+    await house.store.write(async (tx) => {
+      for (const { held } of blobs) await tx.holdBlob(held);
+    });
     const collected = await collect(house, { graceMs: 0, isForced: true });
     assert.deepEqual([collected?.newlyUnused, collected?.deleted], [many, many]);
     assert.deepEqual(await Array.fromAsync(house.blobs.list()), []);
