@@ -157,7 +157,7 @@ describe('a right that is taken away just before the transaction of a change', (
     it(`keeps one who held a guest from it: ${what}`, async () => {
       const { guest, guestId } = world;
       // The claim stays, so that the plugin is as before for the next one.
-      const takeAway = () => service.store.write((tx) => tx.deleteGuestUser(guestId as GuestId, guest.id));
+      const takeAway = () => service.store.write((tx) => tx.deleteGuestUser([guestId as GuestId], guest.id));
       const status = await answerOf(requestOf(world), guest.token, takeAway);
       await service.store.write((tx) =>
         tx.putGuestUser({ guestId: guestId as GuestId, userId: guest.id, acceptedAtMs: 1 }),

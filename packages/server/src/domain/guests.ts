@@ -135,7 +135,7 @@ export async function removeGuestUser(
     const users = await tx.usersOfGuests([guest.id]);
     const held = users.find((user) => user.userId === userId);
     if (held === undefined) throw notFound('user of the guest');
-    await tx.deleteGuestUser(guest.id, held.userId);
+    await tx.deleteGuestUser([guest.id], held.userId);
     await record(context, tx, access.actor, {
       action: 'guest.remove_user',
       appId: guest.appId,

@@ -152,7 +152,8 @@ async function removeGuestsOf(
   { appId, userId }: MemberRecord,
 ): Promise<void> {
   const guests = await tx.guestsHeldBy(userId, appId);
-  for (const guest of guests) await tx.deleteGuestUser(guest.id, userId);
+  const ids = guests.map(({ id }) => id);
+  await tx.deleteGuestUser(ids, userId);
   const target = { id: userId, name: (await tx.user(userId))?.name ?? null };
   const entries = guests.map((guest) => ({ action: 'guest.remove_user', appId, target, guests: [guest] }) as const);
   await recordAll(context, tx, by, entries);

@@ -428,10 +428,10 @@ export interface Mutations
   /** Makes the user hold the guest; nothing when it does already. */
   putGuestUser(guestUser: GuestUserRecord): Promise<void>;
   /**
-   * Takes the guest from the user, and with it the bindings under it of what the user published, pins included, that it was
-   * published under it, and names that are reserved for the user there.
+   * Takes guests of one application from the user, and with each the bindings under it of what the user published, pins included,
+   * that it was published under it, and names that are reserved for the user there.
    */
-  deleteGuestUser(guestId: GuestId, userId: UserId): Promise<void>;
+  deleteGuestUser(guestIds: readonly GuestId[], userId: UserId): Promise<void>;
 
   insertInvitation(invitation: InvitationRecord): Promise<void>;
   /** Moves a pending invitation on; one that is not pending stays as it is. */

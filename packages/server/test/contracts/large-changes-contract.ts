@@ -9,6 +9,7 @@ import type { Context } from '../../src/domain/context.ts';
 import { settlePending } from '../../src/domain/deletions/settle.ts';
 import { deleteExtensionPoint } from '../../src/domain/extension-points.ts';
 import { deletePlugin, rollBack } from '../../src/domain/host-control.ts';
+import { removeMember } from '../../src/domain/members.ts';
 import { createMemories } from '../../src/domain/memories/memories.ts';
 import { tellNews } from '../../src/domain/news/tell.ts';
 import { maxRowsOfPage } from '../../src/domain/paging.ts';
@@ -316,6 +317,18 @@ export function largeChangesContract(title: string, backend: Backend): void {
       assert.equal((await store.read.nameReservations(others, guestIds, someTimeMs)).length, manyGuests);
       demandBounded(one.watched);
       assert.equal((await one.publish()).plugin.newest.number, 1, 'its publisher can use the name again');
+    });
+
+    it('takes thousands of guests from a member who is removed with as many statements as for one', async () => {
+      const one = await stage(manyGuests);
+      await one.publish();
+      one.watched.transactions.length = 0;
+      const owner = { ...one.access, actor: { ...one.actor, userId: one.owner.id } };
+      await removeMember(one.context, owner, one.actor.userId, true);
+      demandBounded(one.watched);
+      assert.deepEqual(await store.read.guestsHeldBy(one.actor.userId, one.app.id), []);
+      assert.deepEqual([...(await one.bound())], []);
+      assert.deepEqual(await store.check(), []);
     });
 
     it('deletes an account whose plugins are bound under thousands of guests, and frees their names', async () => {

@@ -107,7 +107,7 @@ const changes: Readonly<Record<string, Change>> = {
   deleteMember: (tx, { apps, users }, pick) => tx.deleteMember(pick(apps).id, pick(users).id),
   putGuestUser: (tx, { guests, users }, pick) =>
     tx.putGuestUser({ guestId: pick(guests).id, userId: pick(users).id, acceptedAtMs: someTimeMs }),
-  deleteGuestUser: (tx, { guests, users }, pick) => tx.deleteGuestUser(pick(guests).id, pick(users).id),
+  deleteGuestUser: (tx, { guests, users }, pick) => tx.deleteGuestUser([pick(guests).id], pick(users).id),
   deleteGuest: (tx, { guests }, pick) => tx.deleteGuest(pick(guests).id),
   async insertGuest(tx, { apps, guests, guestKeys }, pick) {
     const guest = { id: newId('guest'), appId: pick(apps).id, guestKey: pick(guestKeys), createdAtMs: someTimeMs };

@@ -42,7 +42,7 @@ const cases: readonly (readonly [Call, readonly string[]])[] = [
   ],
   [['deleteGuest', newId('guest')], []],
   [['putGuestUser', { guestId: guest, userId: user, acceptedAtMs: 1 }], standing],
-  [['deleteGuestUser', guest, user], standing],
+  [['deleteGuestUser', [guest], user], standing],
   [['deletePlugin', { extensionPointId: point, userId: user, name: 'plugin' }], ['contents']],
   [['deleteToken', token], [token]],
   [['deleteTokensAndKeysOf', user], [user]],

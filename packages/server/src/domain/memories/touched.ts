@@ -17,9 +17,9 @@ function listSubjects(lists: readonly Pick<ChangedList, 'extensionPointId' | 'gu
   );
 }
 
-function guestUser(guestId: GuestId, userId: UserId): (tx: Transaction) => Promise<readonly Subject[]> {
+function guestUser([guestId]: readonly GuestId[], userId: UserId): (tx: Transaction) => Promise<readonly Subject[]> {
   return async (tx) => {
-    const guest = await tx.guest(guestId);
+    const guest = guestId === undefined ? undefined : await tx.guest(guestId);
     return guest === undefined ? [] : [standingSubject(userId, guest.appId), readingSubject(userId)];
   };
 }
@@ -69,7 +69,7 @@ const touched: { readonly [M in keyof Mutations]: Touched<M> } = {
     const guest = await tx.guest(id);
     return guest === undefined ? [] : [guest.appId, contents];
   },
-  putGuestUser: ({ guestId, userId }) => guestUser(guestId, userId),
+  putGuestUser: ({ guestId, userId }) => guestUser([guestId], userId),
   deleteGuestUser: guestUser,
   insertInvitation: nothing,
   settleInvitation: nothing,

@@ -27,7 +27,7 @@ export interface NewsRecord extends ChangedList, NewsPosition {
 /** Which bindings are meant: those to which all that is given applies. */
 export interface BindingFilter {
   readonly extensionPointId?: ExtensionPointId | undefined;
-  readonly guestId?: GuestId | undefined;
+  readonly guestIds?: readonly GuestId[] | undefined;
   readonly userId?: UserId | undefined;
   readonly name?: string | undefined;
 }

@@ -90,7 +90,7 @@ describe('tellNews()', () => {
     const guest = await stage();
     assert.deepEqual(await guest.toldOf((tx) => tx.deleteGuest(guest.first.id)), ['first']);
     const held = await stage();
-    assert.deepEqual(await held.toldOf((tx) => tx.deleteGuestUser(held.second.id, held.publisher.id)), ['second']);
+    assert.deepEqual(await held.toldOf((tx) => tx.deleteGuestUser([held.second.id], held.publisher.id)), ['second']);
     const user = await stage();
     const erase = (tx: Transaction) => tx.eraseUser(user.publisher.id, { name: 'gone', deletedAtMs: 1 });
     assert.deepEqual(await user.toldOf(erase), ['first', 'second']);

@@ -88,12 +88,12 @@ function noting(tx: Transaction, { lists: changed, resets, erased }: Changed): T
       await tx.deletePlugin(key);
     },
     async deleteGuest(guestId) {
-      await noteBound({ guestId });
+      await noteBound({ guestIds: [guestId] });
       await tx.deleteGuest(guestId);
     },
-    async deleteGuestUser(guestId, userId) {
-      await noteBound({ guestId, userId });
-      await tx.deleteGuestUser(guestId, userId);
+    async deleteGuestUser(guestIds, userId) {
+      await noteBound({ guestIds, userId });
+      await tx.deleteGuestUser(guestIds, userId);
     },
     markPluginsDeleted(userId, atMs) {
       erased.add(userId);

@@ -1,6 +1,6 @@
 import type { GuestId } from '@tenon/protocol';
 import type { Mutations, Queries } from '../../domain/ports.ts';
-import { atMost, inChunks, paged } from './paging.ts';
+import { atMost, inChunks, paged, setOf } from './paging.ts';
 import type { Db } from './schema.ts';
 
 const columns = [
@@ -91,14 +91,13 @@ export function guestMutations(
         .onConflict((conflict) => conflict.columns(['guest_id', 'user_id']).doNothing())
         .execute();
     },
-    async deleteGuestUser(guestId, userId) {
-      await db.deleteFrom('guest_users').where('guest_id', '=', guestId).where('user_id', '=', userId).execute();
-      for (const table of ['bindings', 'name_reservations'] as const) {
-        await db.deleteFrom(table).where('guest_id', '=', guestId).where('user_id', '=', userId).execute();
+    async deleteGuestUser(guestIds, userId) {
+      for (const table of ['guest_users', 'bindings', 'name_reservations'] as const) {
+        await db.deleteFrom(table).where('guest_id', 'in', setOf(guestIds)).where('user_id', '=', userId).execute();
       }
       await db
         .deleteFrom('version_guests')
-        .where('guest_id', '=', guestId)
+        .where('guest_id', 'in', setOf(guestIds))
         .where(({ exists, selectFrom }) =>
           exists(
             selectFrom('versions')

@@ -1,7 +1,7 @@
 import type { AppId } from '@tenon/protocol';
 import { sql } from 'kysely';
 import { beforeAllNews, type NewsMutations, type NewsQueries } from '../../domain/news/ports.ts';
-import { inChunks } from './paging.ts';
+import { inChunks, setOf } from './paging.ts';
 import type { Db } from './schema.ts';
 
 export function newsQueries(db: Db): NewsQueries {
@@ -29,7 +29,7 @@ export function newsQueries(db: Db): NewsQueries {
         .orderBy('serial')
         .limit(limit)
         .execute(),
-    boundLists({ extensionPointId, guestId, userId, name }) {
+    boundLists({ extensionPointId, guestIds, userId, name }) {
       let lists = db
         .selectFrom('plugins')
         .innerJoin('bindings', (join) =>
@@ -47,7 +47,10 @@ export function newsQueries(db: Db): NewsQueries {
         .distinct()
         .where('bindings.version_id', 'is not', null);
       if (extensionPointId !== undefined) lists = lists.where('bindings.extension_point_id', '=', extensionPointId);
-      if (guestId !== undefined) lists = lists.where('bindings.guest_id', '=', guestId);
+      // A set of one hides from the planner that one guest has few bindings.
+      const [only, ...others] = guestIds ?? [];
+      if (only !== undefined && others.length === 0) lists = lists.where('bindings.guest_id', '=', only);
+      else if (guestIds !== undefined) lists = lists.where('bindings.guest_id', 'in', setOf(guestIds));
       if (userId !== undefined) lists = lists.where('plugins.user_id', '=', userId);
       if (name !== undefined) lists = lists.where('bindings.name', '=', name);
       return lists.execute();

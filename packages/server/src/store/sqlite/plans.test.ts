@@ -37,10 +37,10 @@ const everyAuditFilter: readonly AuditFilter[] = [
 ];
 
 const everyBindingFilter: readonly BindingFilter[] = [
-  { extensionPointId: point, guestId: guest, name: 'plugin' },
+  { extensionPointId: point, guestIds: [guest], name: 'plugin' },
   key,
-  { guestId: guest },
-  { guestId: guest, userId: user },
+  { guestIds: [guest] },
+  { guestIds: [guest], userId: user },
   { userId: user },
 ];
 
@@ -212,7 +212,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteExtensionPoint: (tx) => tx.deleteExtensionPoint(point),
   deleteGuest: (tx) => tx.deleteGuest(guest),
   putGuestUser: (tx) => tx.putGuestUser({ guestId: guest, userId: user, acceptedAtMs: 1 }),
-  deleteGuestUser: (tx) => tx.deleteGuestUser(guest, user),
+  deleteGuestUser: (tx) => tx.deleteGuestUser([guest], user),
   settleInvitation: (tx) => tx.settleInvitation(newId('invitation'), 'accepted', 1),
   revokeInvitations: (tx) => tx.revokeInvitations([newId('invitation')], 1),
   insertVersion: (tx) => tx.insertVersion({ ...version, number: 2 }, '{}'),

@@ -40,7 +40,7 @@ export function accessContract(backend: Backend): void {
       const may = () => store.it.read.mayReadContent(publisher.id, contentAddress, undefined);
 
       assert.equal(await may(), true);
-      await store.it.write((tx) => tx.deleteGuestUser(guest.id, publisher.id));
+      await store.it.write((tx) => tx.deleteGuestUser([guest.id], publisher.id));
       assert.equal(await may(), true, 'still holds the second');
       await store.it.write((tx) => tx.deleteGuest(second.id));
       assert.equal(await may(), false, 'the guest in another application does not count');

@@ -58,7 +58,7 @@ export function cascadesContract(backend: Backend): void {
       const theirs = await records.binding(await records.version(key('theirs', colleague)), guest.id);
       const second = await records.guest(app);
       const elsewhere = await records.binding(version, second.id);
-      await store.it.write((tx) => tx.deleteGuestUser(guest.id, publisher.id));
+      await store.it.write((tx) => tx.deleteGuestUser([guest.id], publisher.id));
 
       assert.deepEqual(await store.it.read.bindings(extensionPoint.id, guest.guestKey), [theirs]);
       assert.deepEqual(await store.it.read.bindings(extensionPoint.id, second.guestKey), [elsewhere]);
@@ -69,7 +69,7 @@ export function cascadesContract(backend: Backend): void {
 
     it('frees the name of a binding for another user', async () => {
       const { guest, publisher, version, key, owner } = await populate(store.it);
-      await store.it.write((tx) => tx.deleteGuestUser(guest.id, publisher.id));
+      await store.it.write((tx) => tx.deleteGuestUser([guest.id], publisher.id));
       const records = createRecords(store.it);
       const successor = await records.binding(await records.version(key(version.name, owner)), guest.id);
       assert.deepEqual(await store.it.read.bindings(successor.extensionPointId, guest.guestKey), [successor]);

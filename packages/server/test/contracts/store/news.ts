@@ -134,16 +134,16 @@ export function newsContract(backend: Backend): void {
             return `${extensionPointId === point.id ? 'point' : 'other'} ${guestKey}`;
           })
           .sort();
-      assert.deepEqual(await listed({ guestId: one.id }), ['point one']);
-      assert.deepEqual(await listed({ guestId: two.id }), ['other two', 'point two']);
-      assert.deepEqual(await listed({ guestId: two.id, userId: bob.id }), ['other two']);
+      assert.deepEqual(await listed({ guestIds: [one.id] }), ['point one']);
+      assert.deepEqual(await listed({ guestIds: [two.id] }), ['other two', 'point two']);
+      assert.deepEqual(await listed({ guestIds: [two.id], userId: bob.id }), ['other two']);
       assert.deepEqual(await listed({ userId: ada.id }), ['point one', 'point two']);
       assert.deepEqual(await listed({ extensionPointId: point.id, userId: ada.id, name: 'a' }), [
         'point one',
         'point two',
       ]);
-      assert.deepEqual(await listed({ extensionPointId: point.id, guestId: two.id, name: 'b' }), []);
-      assert.deepEqual(await listed({ extensionPointId: otherPoint.id, guestId: one.id, name: 'idle' }), []);
+      assert.deepEqual(await listed({ extensionPointId: point.id, guestIds: [two.id], name: 'b' }), []);
+      assert.deepEqual(await listed({ extensionPointId: otherPoint.id, guestIds: [one.id], name: 'idle' }), []);
     });
   });
 }

@@ -88,7 +88,7 @@ export function recordsContract(backend: Backend): void {
       );
       await store.it.write(async (tx) => {
         await tx.deleteMember(app.id, publisher.id);
-        await tx.deleteGuestUser(guest.id, publisher.id);
+        await tx.deleteGuestUser([guest.id], publisher.id);
       });
       assert.deepEqual(await ids(), [app.id, elsewhere.app.id].sort(), 'the second guest still counts');
     });

@@ -319,7 +319,7 @@ export function versionsContract(backend: Backend): void {
       const theirs = await records().version(key('theirs', colleague));
       for (const { id } of [guest, second]) await records().binding(version, id);
       await records().binding(theirs, guest.id);
-      await store.it.write((tx) => tx.deleteGuestUser(guest.id, publisher.id));
+      await store.it.write((tx) => tx.deleteGuestUser([guest.id], publisher.id));
       const under = async () =>
         (await store.it.read.guestsOfVersions([version.id, theirs.id])).map(({ guestId }) => guestId).sort();
       assert.deepEqual(await under(), [guest.id, second.id].sort());

@@ -110,7 +110,7 @@ export function withdrawalsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.labelUse(key('a'), '1.0.0'), { number: null, untilMs: times.untilMs });
       assert.equal(await store.it.read.labelUse(key('a', owner), '1.0.0'), undefined);
       assert.equal(await store.it.read.labelUse(key('a'), '1.0.1'), undefined);
-      await store.it.write((tx) => tx.deleteGuestUser(guest.id, publisher.id));
+      await store.it.write((tx) => tx.deleteGuestUser([guest.id], publisher.id));
       assert.deepEqual(await reserved(), []);
       await store.it.write((tx) => tx.deleteEnded(times.untilMs + 1));
       assert.equal(await store.it.read.labelUse(key('a'), '1.0.0'), undefined);
