@@ -9,7 +9,7 @@ import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.
 import { accept, faultsInBothColours, openWorkshop, signUpThrough, type Workshop } from './helpers/workshop.ts';
 
 const greet = readFileSync(new URL('../../server/sample/greet.wasm', import.meta.url));
-const maxModuleBytes = 400 * 1024;
+const maxModuleBytes = 400_000;
 
 /** A module of that many bytes or some more: another one, with a custom section that says nothing. */
 function padded(bytes: Buffer, atLeast: number): Buffer {
@@ -193,11 +193,11 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     page.on('request', (request) => {
       if (request.method() === 'PUT') sent.push(request.url());
     });
-    await page.getByText('A core module of up to 400 KiB.').waitFor();
+    await page.getByText('A core module of up to 391 KiB.').waitFor();
     await drop(visitor, 'large.wasm', padded(greet, maxModuleBytes));
     const refusal = page
       .getByRole('alert')
-      .getByText(/^large\.wasm has 4\d\d KiB\. The server accepts modules of up to 400 KiB\./);
+      .getByText(/^large\.wasm has 39\d KiB\. The server accepts modules of up to 391 KiB\./);
     await refusal.waitFor();
     assert.equal(await page.getByRole('button', { name: 'Publish', exact: true }).count(), 0);
     assert.deepEqual(await faultsInBothColours(page), []);

@@ -11,7 +11,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
   let workshop: Workshop;
   let owner: Visitor;
   before(async () => {
-    stage = await openStage();
+    stage = await openStage({ settings: { TENON_CREATE_APPS: 'members' } });
     workshop = await openWorkshop(stage, 'Acme Spreadsheet');
     const { TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart;
     owner = await stage.visitor();
@@ -32,6 +32,27 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     assert.match(userId, /^usr_/);
     return { ...visitor, userId };
   }
+
+  it('is begun by those whom the server lets; others read who may, also once they may', async () => {
+    const guest = await somebody('Barbara Liskov');
+    const { page } = guest;
+    await guest.open('/');
+    await page.getByRole('heading', { name: 'As a guest' }).waitFor();
+    await page.getByText('On this server, operators and members of a team create applications.').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'New application' }).count(), 0);
+    assert.deepEqual(await faultsInBothColours(page), []);
+    const app = await newApp('With a team');
+    const { link } = await workshop.call<{ link: string }>('POST', `/api/v1/apps/${app.id}/members`, {
+      role: 'viewer',
+    });
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.getByRole('heading', { name: /You are on the team of/ }).waitFor();
+    await page.getByRole('link', { name: 'Tenon', exact: true }).click();
+    await page.getByRole('button', { name: 'New application' }).waitFor();
+    assert.equal(await page.getByText('create applications').count(), 0);
+    await guest.close();
+  });
 
   it('begins with the next steps, which lead to an extension point and an invitation', async () => {
     const app = await newApp('Fresh');

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { displayName, id, timestamp } from './fields.ts';
 import { maxPasswordLength, minPasswordLength } from './password-length.ts';
-import { app, memberRole, tokenScope } from './schemas.ts';
+import { app, mayCreateApps, memberRole, tokenScope } from './schemas.ts';
 
 /** Accounts, sign-in and sessions, as they go over the wire. */
 
@@ -20,18 +20,24 @@ const newPasswordField = Type.String({
 export const signUpMode = Type.Union([Type.Literal('open'), Type.Literal('invitation'), Type.Literal('off')]);
 export type SignUpMode = Static<typeof signUpMode>;
 
+/** Which accounts may make applications; `members`: operators and those that belong to a team already. */
+export const createAppsMode = Type.Union([Type.Literal('operators'), Type.Literal('members'), Type.Literal('all')]);
+export type CreateAppsMode = Static<typeof createAppsMode>;
+
 /** Whoever is signed in. */
 export const account = Type.Object({
   id: id('user', 'the user'),
   name: Type.String(),
   email: Type.Union([Type.String(), Type.Null()]),
   isOperator: Type.Boolean({ description: "whether one may see the server's status" }),
+  mayCreateApps,
 });
 export type Account = Static<typeof account>;
 
 /** What a page needs to know before anything else. */
 export const sessionState = Type.Object({
   signUp: signUpMode,
+  createApps: createAppsMode,
   maxModuleBytes: Type.Integer({ description: 'the largest module that the server accepts, in bytes' }),
   account: Type.Union([account, Type.Null()], {
     description: 'who is signed in in this browser; `null` when nobody is',

@@ -311,12 +311,15 @@ export const apiKeyCreated = Type.Intersect([
 ]);
 export type ApiKeyCreated = Static<typeof apiKeyCreated>;
 
+export const mayCreateApps = Type.Boolean({ description: 'whether the account may make applications' });
+
 /** Who is asking, and with what. */
 export const me = Type.Object({
   id: id('user', 'the user'),
   name: Type.String(),
   email: Type.Union([Type.String(), Type.Null()]),
   isOperator: Type.Optional(Type.Boolean({ description: "whether you may see the server's status" })),
+  mayCreateApps: Type.Optional(mayCreateApps),
   token: tokenInfo,
 });
 export type Me = Static<typeof me>;

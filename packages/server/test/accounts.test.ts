@@ -63,6 +63,7 @@ describe('an account', () => {
       name: 'Ada Lovelace',
       email: person.email,
       isOperator: false,
+      mayCreateApps: true,
     });
     assert.equal((await put(person, '/me', {})).json<Account>().name, 'Ada Lovelace');
     assertProblem(await put(person, '/me', { name: '' }), 422, 'invalid_field');
@@ -192,6 +193,7 @@ describe('a password link', () => {
       name: 'Made by the operator',
       email: 'made@example.org',
       isOperator: false,
+      mayCreateApps: true,
     });
   });
 });

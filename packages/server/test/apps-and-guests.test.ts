@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { App, ExtensionPoint, Guest, Invitation, Member } from '@tenon/protocol';
+import type { App, ExtensionPoint, Guest, Invitation, Me, Member } from '@tenon/protocol';
 import { loadConfig } from '../src/config.ts';
 import { grantOperator } from '../src/domain/status/operators.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
@@ -39,7 +39,7 @@ describe('applications', () => {
     assert.deepEqual(await rolesOf(world.stranger.token), []);
   });
 
-  it('are made by those whom the operator lets', async () => {
+  it('are made by those whom the operator lets, who are told so', async () => {
     const outcomes: Record<string, number[]> = {};
     for (const createApps of ['operators', 'members', 'all'] as const) {
       const own = await openService({ config: { createApps: 'all' } });
@@ -49,10 +49,12 @@ describe('applications', () => {
         await grantOperator(own.parts.context, operator.id);
         Object.assign(own.parts.context, { createApps });
         outcomes[createApps] = await Promise.all(
-          [operator, owner, viewer, guest, stranger].map(
-            async ({ token }) =>
-              (await own.call('POST', `${api}/apps`, { token, json: { name: 'Another' } })).statusCode,
-          ),
+          [operator, owner, viewer, guest, stranger].map(async ({ token }) => {
+            const { mayCreateApps } = (await own.call('GET', `${api}/me`, { token })).json<Me>();
+            const { statusCode } = await own.call('POST', `${api}/apps`, { token, json: { name: 'Another' } });
+            assert.equal(mayCreateApps, statusCode === 201);
+            return statusCode;
+          }),
         );
       } finally {
         await own.close();

@@ -23,11 +23,12 @@ describe('signing in', () => {
   it('tells who is signed in, and sets cookies that scripts and other sites have no use of', async () => {
     const person = await signUpPerson(service, { name: 'Ada' });
     const jar = openJar(service);
+    const settings = { signUp: 'invitation', createApps: 'all', maxModuleBytes: 67_108_864 };
     const before = (await jar.call('GET', '/session')).json<SessionState>();
-    assert.deepEqual(before, { signUp: 'invitation', maxModuleBytes: 67_108_864, account: null });
+    assert.deepEqual(before, { ...settings, account: null });
     const response = await jar.call('POST', '/session', { email: person.email, password: person.password });
-    const account = { id: person.id, name: 'Ada', email: person.email, isOperator: false };
-    assert.deepEqual(response.json(), { signUp: 'invitation', maxModuleBytes: 67_108_864, account });
+    const account = { id: person.id, name: 'Ada', email: person.email, isOperator: false, mayCreateApps: true };
+    assert.deepEqual(response.json(), { ...settings, account });
     assert.equal(response.headers['cache-control'], 'no-store');
     const [session, browser] = [response.headers['set-cookie']].flat();
     assert.match(

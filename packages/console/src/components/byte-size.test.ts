@@ -23,7 +23,7 @@ describe('byteSize()', () => {
 
 describe('byteSizes()', () => {
   it('is exact where two sizes would look the same', () => {
-    assert.deepEqual(byteSizes(70_000_000, 67_108_864), ['70.0 MB', '67.1 MB']);
+    assert.deepEqual(byteSizes(70_000_000, 67_108_864), ['66.8 MiB', '64.0 MiB']);
     assert.deepEqual(byteSizes(67_108_865, 67_108_864), ['67,108,865 bytes', '67,108,864 bytes']);
   });
 });

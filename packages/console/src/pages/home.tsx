@@ -11,7 +11,7 @@ import { TextField } from '../components/field.tsx';
 import { Link } from '../components/link.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
-import { useApi } from '../state/services.ts';
+import { useAccount, useApi, useSession } from '../state/services.ts';
 import { useData } from '../state/use-data.ts';
 import { useSubmit } from '../state/use-submit.ts';
 
@@ -21,7 +21,8 @@ export function HomePage() {
   const apps = useData((signal) => api.list<App>('/api/v1/apps', { signal }), [api]);
   const [isMaking, setMaking] = useState(false);
   const isEmpty = apps.status === 'ready' && apps.data.length === 0;
-  const make = <Button onClick={() => setMaking(true)}>New application</Button>;
+  const { mayCreateApps } = useAccount();
+  const make = mayCreateApps ? <Button onClick={() => setMaking(true)}>New application</Button> : undefined;
   return (
     <Page title="Applications" actions={isEmpty ? undefined : make}>
       <Loaded of={apps}>
@@ -29,18 +30,32 @@ export function HomePage() {
           list.length === 0 ? (
             <EmptyState title="No applications yet" action={make}>
               <p>
-                An application is a program of yours that takes plugins. Create one, say where plugins fit in, and
-                invite the people who write them. If somebody has invited you, open the link that they sent.
+                {mayCreateApps
+                  ? 'An application is your product. Create one, define where plugins plug in, then invite the people who write them.'
+                  : 'An application is a product that plugins extend.'}{' '}
+                If you have an invitation, open its link.
               </p>
+              {mayCreateApps ? null : <Makers />}
             </EmptyState>
           ) : (
-            <AppLists apps={list} />
+            <>
+              <AppLists apps={list} />
+              {mayCreateApps ? null : <Makers />}
+            </>
           )
         }
       </Loaded>
       {isMaking ? <NewAppDialog onClose={() => setMaking(false)} /> : null}
     </Page>
   );
+}
+
+/** Said to who can't make an application: who can. */
+function Makers() {
+  const { view } = useSession();
+  if (view.status !== 'ready') return null;
+  const who = view.createApps === 'operators' ? 'operators' : 'operators and members of a team';
+  return <p class="soft">On this server, {who} create applications.</p>;
 }
 
 function AppLists({ apps }: { readonly apps: readonly App[] }) {

@@ -18,7 +18,12 @@ function setUp() {
     new Response(json === undefined ? null : JSON.stringify(json), { status });
   const refuse = (status: number, code: string): Response =>
     answer(status, { type: 'about:blank', title: code, status, detail: `${code}.`, code });
-  const state = () => ({ signUp: 'invitation', maxModuleBytes: 64, account: isSignedIn ? person : null });
+  const state = () => ({
+    signUp: 'invitation',
+    createApps: 'members',
+    maxModuleBytes: 64,
+    account: isSignedIn ? person : null,
+  });
 
   const serve = (line: string, body: { readonly password?: string }): Response => {
     switch (line) {

@@ -16,7 +16,7 @@ export type SessionView =
   | ({ readonly status: 'ready'; readonly account: Account | null; readonly isEnded?: true } & ServerSettings);
 
 /** What the server says of itself to everybody. */
-type ServerSettings = Pick<SessionState, 'signUp' | 'maxModuleBytes'>;
+type ServerSettings = Omit<SessionState, 'account'>;
 
 /** Who is signed in in this browser, and the ways in and out. */
 export interface Session {
@@ -164,9 +164,9 @@ export function createSession(
 }
 
 function known(view: SessionView): ServerSettings {
-  if (view.status !== 'ready') return { signUp: 'invitation', maxModuleBytes: Infinity };
-  const { signUp, maxModuleBytes } = view;
-  return { signUp, maxModuleBytes };
+  if (view.status !== 'ready') return { signUp: 'invitation', createApps: 'members', maxModuleBytes: Infinity };
+  const { signUp, createApps, maxModuleBytes } = view;
+  return { signUp, createApps, maxModuleBytes };
 }
 
 /** Puts a request up and waits until it is answered; several that come at once wait for the same answer. */

@@ -1,5 +1,6 @@
 import type { UserId } from '@tenon/protocol';
 import { type Actor, demandStanding } from './access.ts';
+import { mayCreateApps } from './apps.ts';
 import { changedFields, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { rowsAtOnce } from './deletions/settle.ts';
@@ -21,18 +22,20 @@ export interface Account {
   readonly email: string | null;
   /** Whether the user may see how the server is. */
   readonly isOperator: boolean;
+  readonly mayCreateApps: boolean;
 }
 
 /** @throws DomainError `not_found` when the user is gone */
 export async function readAccount(context: Context, userId: UserId): Promise<Account> {
   const { read } = context.store;
-  const [user, identity, isOperator] = await Promise.all([
+  const [user, identity, isOperator, isMaker] = await Promise.all([
     read.user(userId),
     passwordIdentity(read, userId),
     read.isOperator(userId),
+    mayCreateApps(context, read, userId),
   ]);
   if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
-  return { user, email: identity?.subject ?? user.email, isOperator };
+  return { user, email: identity?.subject ?? user.email, isOperator, mayCreateApps: isMaker };
 }
 
 /** Changes what is given; what is left out stays. */

@@ -1,4 +1,4 @@
-import { newId } from '@tenon/protocol';
+import { newId, type UserId } from '@tenon/protocol';
 import { type Actor, type AppAccess, demandStanding, renewAccess } from './access.ts';
 import { changedFields, record } from './audit/record.ts';
 import { demandConfirmation } from './confirmation.ts';
@@ -6,7 +6,7 @@ import type { Context } from './context.ts';
 import { rowsAtOnce } from './deletions/settle.ts';
 import { DomainError } from './errors.ts';
 import { type PageOf, paged, withRows } from './paging.ts';
-import type { Page, Transaction } from './ports.ts';
+import type { Page, Queries, Transaction } from './ports.ts';
 import { type Precondition, requirePrecondition } from './precondition.ts';
 import { demandQuota } from './quotas.ts';
 import type { AppRecord, GuestRecord } from './records.ts';
@@ -30,9 +30,19 @@ export async function createApp(context: Context, actor: Actor, name: string): P
   return { actor, app, role: 'owner', guests: [], hasMoreGuests: false };
 }
 
-async function requireMayCreateApps({ createApps }: Context, tx: Transaction, { userId }: Actor): Promise<void> {
-  if (createApps === 'all' || (await tx.isOperator(userId))) return;
-  if (createApps === 'members' && (await tx.isMemberOfAny(userId))) return;
+/** Whether `TENON_CREATE_APPS` lets an account make applications. */
+export async function mayCreateApps(
+  { createApps }: Pick<Context, 'createApps'>,
+  read: Pick<Queries, 'isOperator' | 'isMemberOfAny'>,
+  userId: UserId,
+): Promise<boolean> {
+  if (createApps === 'all' || (await read.isOperator(userId))) return true;
+  return createApps === 'members' && (await read.isMemberOfAny(userId));
+}
+
+async function requireMayCreateApps(context: Context, tx: Transaction, { userId }: Actor): Promise<void> {
+  if (await mayCreateApps(context, tx, userId)) return;
+  const { createApps } = context;
   const who = createApps === 'members' ? 'operators and members of a team' : 'operators';
   throw new DomainError('forbidden', `On this server, ${who} make applications (TENON_CREATE_APPS=${createApps}).`);
 }

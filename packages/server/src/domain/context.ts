@@ -1,4 +1,4 @@
-import type { SignUpMode } from '@tenon/protocol';
+import type { CreateAppsMode, SignUpMode } from '@tenon/protocol';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import type { AttemptRates } from './attempts.ts';
 import type { Memories } from './memories/memories.ts';
@@ -35,8 +35,7 @@ export interface Context {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: DomainLimits;
-  /** Which accounts may make applications. `members`: those that belong to the team of one already; operators always may. */
-  readonly createApps: 'operators' | 'members' | 'all';
+  readonly createApps: CreateAppsMode;
   /** Who may make an account. */
   readonly signUp: SignUpMode;
 }

@@ -35,12 +35,15 @@ describe('preambleFault()', () => {
 describe('moduleSizeFault()', () => {
   const none = { maxModuleBytes: null, maxInitialMemoryPages: null, proposals: null, allowWasi: true };
   const fault = (size: number, maxModuleBytes: number | null): string | undefined =>
-    moduleSizeFault({ name: 'a.wasm', size }, largestModule(1024, { limits: { ...none, maxModuleBytes } }));
+    moduleSizeFault({ name: 'a.wasm', size }, largestModule(1_000, { limits: { ...none, maxModuleBytes } }));
 
   it('names both sizes, and whose limit it is', () => {
     assert.equal(fault(1_000, null), undefined);
     assert.equal(fault(1_000, 2_000), undefined);
-    assert.match(fault(1_200, 2_000) ?? '', /^a\.wasm has 1\.17 KiB\. The server accepts modules of up to 1\.00 KiB\./);
+    assert.match(
+      fault(1_200, 2_000) ?? '',
+      /^a\.wasm has 1\.17 KiB\. The server accepts modules of up to 1000 bytes\./,
+    );
     assert.match(
       fault(900, 500) ?? '',
       /^a\.wasm has 900 bytes\. The extension point accepts modules of up to 500 bytes\./,

@@ -6,7 +6,7 @@ import { ErrorView } from '../../components/error-view.tsx';
 import { Page } from '../../components/page.tsx';
 import { SignedInAs } from '../../components/signed-in-as.tsx';
 import { Time } from '../../components/time.tsx';
-import { useApi } from '../../state/services.ts';
+import { useServices } from '../../state/services.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { Terms } from './terms.tsx';
 
@@ -21,12 +21,13 @@ export function Answer(props: {
 }) {
   const { preview, onAnswered, onRefused } = props;
   const { app, expiresAt } = preview;
-  const api = useApi();
+  const { session } = useServices();
   const [isDeclining, setDeclining] = useState(false);
 
   const send = async (answer: 'accept' | 'decline'): Promise<void> => {
     try {
-      onAnswered(await api.post<InvitationSettled>(`/api/v1/invitations/${answer}`, { code: props.code }));
+      onAnswered(await session.api.post<InvitationSettled>(`/api/v1/invitations/${answer}`, { code: props.code }));
+      void session.load(); // a member of a team may do more
     } catch (error) {
       if (!onRefused(error)) throw error;
     }

@@ -14,7 +14,13 @@ export const example = {
   time: '2026-03-01T12:00:00.000Z',
 } as const;
 
-export const accountExample = { id: example.userId, name: 'Ada', email: 'ada@example.org', isOperator: false };
+export const accountExample = {
+  id: example.userId,
+  name: 'Ada',
+  email: 'ada@example.org',
+  isOperator: false,
+  mayCreateApps: true,
+};
 
 export const appExample = {
   id: example.appId,

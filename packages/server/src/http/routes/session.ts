@@ -34,7 +34,12 @@ import { accountExample, example } from './examples.ts';
 const tag = 'Browser session';
 const codeExample = 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M';
 const passwordExample = 'magnolia tugboat 17 linen';
-const stateExample = { signUp: 'invitation' as const, maxModuleBytes: 67_108_864, account: accountExample };
+const stateExample = {
+  signUp: 'invitation' as const,
+  createApps: 'members' as const,
+  maxModuleBytes: 67_108_864,
+  account: accountExample,
+};
 const setsCookies = { 'set-cookie': "the session's cookie, and the one by which the account knows the browser again" };
 const linkErrors = ['not_found', 'link_used', 'link_expired', 'rate_limited'] as const;
 
@@ -219,7 +224,7 @@ export const sessionRoutes: readonly Route[] = [
 ];
 
 function settingsOf({ context, settings }: Parts): Omit<SessionState, 'account'> {
-  return { signUp: context.signUp, maxModuleBytes: settings.maxModuleBytes };
+  return { signUp: context.signUp, createApps: context.createApps, maxModuleBytes: settings.maxModuleBytes };
 }
 
 async function stateOf(parts: Parts, session: SessionRecord): Promise<SessionState> {

@@ -60,7 +60,14 @@ export const tokenRoutes: readonly Route[] = [
         200: {
           description: 'you',
           schema: me,
-          example: { id: example.userId, name: 'Ada', email: null, isOperator: false, token: tokenExample },
+          example: {
+            id: example.userId,
+            name: 'Ada',
+            email: null,
+            isOperator: false,
+            mayCreateApps: true,
+            token: tokenExample,
+          },
         },
       },
     },
