@@ -116,6 +116,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/whoami.ts')).addWhoamiCommand,
   },
   {
+    name: 'quotas',
+    heading: 'Access:',
+    summary: 'show how much of its quotas your account, or an application, takes',
+    load: async () => (await import('./commands/quotas.ts')).addQuotasCommand,
+  },
+  {
     name: 'token',
     heading: 'Access:',
     summary: 'access tokens: what opens the distribution API',

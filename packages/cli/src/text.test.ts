@@ -82,6 +82,7 @@ describe('formatSize()', () => {
     [1023, '1023 B'],
     [1024, '1.0 KiB'],
     [64 * 1024 * 1024, '64.0 MiB'],
+    [5 * 1024 ** 3, '5.0 GiB'],
   ] as const) {
     it(`writes ${bytes} as ${text}`, () => assert.equal(formatSize(bytes), text));
   }

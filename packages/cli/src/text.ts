@@ -117,7 +117,9 @@ export function formatNumber(value: number): string {
 export function formatSize(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   const inKiB = bytes / 1024;
-  return inKiB < 1024 ? `${inKiB.toFixed(1)} KiB` : `${(inKiB / 1024).toFixed(1)} MiB`;
+  if (inKiB < 1024) return `${inKiB.toFixed(1)} KiB`;
+  const inMiB = inKiB / 1024;
+  return inMiB < 1024 ? `${inMiB.toFixed(1)} MiB` : `${(inMiB / 1024).toFixed(1)} GiB`;
 }
 
 /** A moment as the API writes it, to the minute: `2026-07-01 12:34Z`. */

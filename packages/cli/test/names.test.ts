@@ -49,6 +49,8 @@ describe('commands that name things', () => {
     const app = await line(['app', 'create', 'Editor']);
     const extensionPoint = await line(['extension-point', 'create', 'Filters', '--app', 'Editor']);
     assert.match(await line(['app', 'show', 'Editor']), new RegExp(app));
+    assert.match(await line(['quotas', 'Editor']), /^extension-points +1 /m);
+    assert.match(await line(['quotas']), /^account-bytes +\S+ \S*B +\S+ GiB /m);
     assert.match(await line(['extension-point', 'show', 'Filters']), new RegExp(extensionPoint));
     assert.match(await line(['plugin', 'list', '--extension-point', 'Greetings']), /greet/);
     assert.match(await line(['bindings', 'Greetings', TENON_GUEST_KEY]), /greet/);

@@ -12,6 +12,7 @@ export * from './news.ts';
 export * from './oauth.ts';
 export * from './pages.ts';
 export * from './password-length.ts';
+export * from './quotas.ts';
 export * from './schema-trial.ts';
 export * from './schemas.ts';
 export * from './secrets.ts';

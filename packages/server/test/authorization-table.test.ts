@@ -177,6 +177,16 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'manage',
     target: async (world) => ({ path: `${api}/apps/${await appToLose(world)}` }),
   },
+  'GET /api/v1/me/quotas': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'read',
+    target: () => ({ path: `${api}/me/quotas` }),
+  },
+  'GET /api/v1/apps/:appId/quotas': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inApp('/quotas'),
+  },
   'GET /api/v1/apps/:appId/members': {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,
     scope: 'read',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
+import type { QuotaUse } from '@tenon/protocol';
 import type { LightMyRequestResponse } from 'fastify';
 import type { QuotaName } from '../src/domain/quotas.ts';
 import { quotaList } from '../src/quota-setting.ts';
@@ -155,6 +156,33 @@ describe("an application's quotas", () => {
     const { publish } = await makePublisher();
     assert.equal((await publish('a', tinyModule(1))).statusCode, 201);
     assertExceeded(await publish('b', tinyModule(2)), 'plugins', '1 of at most 1');
+  });
+});
+
+describe('GET …/quotas', () => {
+  it('says what an account and an application take of each quota, and what is in force', async () => {
+    await open('applications=7');
+    const { owner, user, appId, publish } = await makePublisher();
+    const module = tinyModule(1);
+    assert.equal((await publish('a', module)).statusCode, 201);
+    const read = async (path: string, token: string) => {
+      const { quotas } = await ok<QuotaUse>(service, 'GET', api + path, { token });
+      return Object.fromEntries(quotas.map(({ name, used, limit }) => [name, [used, limit]]));
+    };
+    const [ofOwner, ofUser] = [await read('/me/quotas', owner.token), await read('/me/quotas', user.token)];
+    assert.deepEqual(ofOwner.applications, [1, 7]);
+    assert.deepEqual(ofUser['account-bytes'], [module.length, 5 * 2 ** 30]);
+    assert.deepEqual(Object.keys(ofUser), ['applications', 'tokens', 'api-keys', 'account-bytes']);
+    const ofApp = await read(`/apps/${appId}/quotas`, owner.token);
+    assert.deepEqual(ofApp['app-bytes'], [module.length, 20 * 2 ** 30]);
+    assert.deepEqual(
+      [ofApp.plugins, ofApp['extension-points']],
+      [
+        [1, 10_000],
+        [1, 500],
+      ],
+    );
+    assert.deepEqual(Object.keys(ofApp), ['app-bytes', 'extension-points', 'schema-bytes', 'guests', 'plugins']);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { AppId, UserId } from '@tenon/protocol';
 import { TooManyAttemptsError } from './attempts.ts';
+import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import type { Queries, Transaction } from './ports.ts';
 import type { PluginKey, PluginRecord } from './records.ts';
@@ -75,6 +76,45 @@ export function demandQuota(inForce: Quotas, name: QuotaName, id: AppId | UserId
       `${more === 1 ? '' : `, and this takes ${more.toLocaleString('en')} more`}. ` +
       `Delete some, or ask the server's operator to raise the quota "${name}" (TENON_QUOTAS).`,
   );
+}
+
+/** A quota that counts what is there, and how much is taken of it. */
+export interface TakenQuota extends QuotaDeclaration {
+  readonly name: QuotaName;
+  readonly limit: number;
+  readonly used: number;
+}
+
+/** What an account takes of its quotas. */
+export async function readAccountQuotas({ store, limits, clock }: Context, userId: UserId): Promise<TakenQuota[]> {
+  const { read } = store;
+  const nowMs = clock();
+  return takenOf(limits.quotas, userId, {
+    applications: await read.countOwnedApps(userId),
+    tokens: await read.countTokens(userId, nowMs),
+    'api-keys': await read.countApiKeys(userId, nowMs),
+    'account-bytes': await read.publishedBy(userId),
+  });
+}
+
+/** What an application takes of its quotas. */
+export async function readAppQuotas({ store, limits, clock }: Context, appId: AppId): Promise<TakenQuota[]> {
+  const { read } = store;
+  const [published, schemas] = [await read.publishedIn(appId), await read.schemasOf(appId)];
+  return takenOf(limits.quotas, appId, {
+    'app-bytes': published.bytes,
+    'extension-points': schemas.count,
+    'schema-bytes': schemas.bytes,
+    guests: await read.countGuests(appId, clock()),
+    plugins: published.plugins,
+  });
+}
+
+function takenOf(inForce: Quotas, id: AppId | UserId, used: Partial<Record<QuotaName, number>>): TakenQuota[] {
+  return Object.entries(used).map(([key, taken]) => {
+    const name = key as QuotaName;
+    return { ...quotas[name], name, limit: quotaOf(inForce, name, id), used: taken };
+  });
 }
 
 const hourMs = 60 * 60 * 1000;

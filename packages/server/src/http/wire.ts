@@ -11,6 +11,7 @@ import {
   type OneTimeLinkInfo,
   type Plugin,
   pluginId,
+  type QuotaUse,
   type SchemaTrial,
   type Session,
   type TokenInfo,
@@ -28,6 +29,7 @@ import type { OneTimeLinkSummary } from '../domain/one-time-links.ts';
 import { standingOf } from '../domain/plugin-status.ts';
 import type { PluginWithBindings } from '../domain/plugins.ts';
 import type { AwaitingVersion, GuestBinding, GuestInvitation, TeamInvitation } from '../domain/ports.ts';
+import type { TakenQuota } from '../domain/quotas.ts';
 import type {
   ApiKeyRecord,
   ExtensionPointRecord,
@@ -62,6 +64,12 @@ export function toApp({ app, role, guests, hasMoreGuests }: AppAccess): App {
     hasMoreGuests,
     createdAt: time(app.createdAtMs),
     updatedAt: time(app.updatedAtMs),
+  };
+}
+
+export function toQuotaUse(taken: readonly TakenQuota[]): QuotaUse {
+  return {
+    quotas: taken.map(({ name, what, isBytes = false, limit, used }) => ({ name, what, isBytes, limit, used })),
   };
 }
 

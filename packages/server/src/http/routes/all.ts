@@ -15,6 +15,7 @@ import { memberRoutes } from './members.ts';
 import { newsRoutes } from './news.ts';
 import { oauthRoutes } from './oauth.ts';
 import { pluginRoutes } from './plugins.ts';
+import { quotaRoutes } from './quotas.ts';
 import { referenceRoutes } from './reference.ts';
 import { sessionRoutes } from './session.ts';
 import { sessionAuthorizationRoutes } from './session-authorization.ts';
@@ -32,6 +33,7 @@ export const allRoutes: readonly Route[] = [
   ...hostControlRoutes,
   ...appRoutes,
   ...memberRoutes,
+  ...quotaRoutes,
   ...extensionPointRoutes,
   ...guestRoutes,
   ...invitationRoutes,

@@ -1,0 +1,32 @@
+import { type QuotaUse, quotaUse } from '@tenon/protocol';
+import type { Command } from 'commander';
+import { path } from '../api.ts';
+import { examples, withServer } from '../command.ts';
+import type { Io } from '../io.ts';
+import { resolveApp } from '../resolve.ts';
+import { calling, type Session } from '../session.ts';
+import { formatNumber, formatSize } from '../text.ts';
+import { appHelp } from './app-member.ts';
+
+export function addQuotasCommand(program: Command, io: Io): void {
+  withServer(
+    program
+      .command('quotas')
+      .argument('[app]', `${appHelp}; your account when it is left out`)
+      .description('show how much of its quotas your account, or an application, takes'),
+  )
+    .addHelpText('after', examples('tenon quotas', 'tenon quotas app_01j29hxk3mfpq8ad68ha6hbsex'))
+    .action(calling(io, showQuotas));
+}
+
+async function showQuotas(session: Session, _: object, app: string | undefined): Promise<void> {
+  const { api, out } = session;
+  const of = app === undefined ? '/api/v1/me' : path`/api/v1/apps/${await resolveApp(session, app)}`;
+  const { quotas } = await api.get(`${of}/quotas`, quotaUse);
+  out.result(quotas, () => out.table(['QUOTA', 'USED', 'LIMIT', 'COUNTS'], quotas.map(rowOf), 'There are no quotas.'));
+}
+
+function rowOf({ name, what, isBytes, limit, used }: QuotaUse['quotas'][number]): string[] {
+  const format = isBytes ? formatSize : formatNumber;
+  return [name, format(used), format(limit), what];
+}

@@ -1,0 +1,46 @@
+import { quotaUse } from '@tenon/protocol';
+import { readAccountQuotas, readAppQuotas } from '../../domain/quotas.ts';
+import { type Route, route } from '../route.ts';
+import { toQuotaUse } from '../wire.ts';
+
+const description = 'The quotas of what is published in an hour, and of one plugin, are not in it.';
+
+const useOf = (name: string, what: string, limit: number, used: number) => ({
+  quotas: [{ name, what, isBytes: false, limit, used }],
+});
+
+export const quotaRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/me/quotas',
+    access: { kind: 'user', scope: 'read', userLevel: true },
+    doc: {
+      id: 'readAccountQuotas',
+      tag: 'Account',
+      summary: 'What your account takes of its quotas',
+      answers: {
+        200: {
+          description: 'each quota',
+          schema: quotaUse,
+          example: useOf('applications', 'applications that the account owns', 20, 3),
+        },
+      },
+    },
+    handle: async ({ context }, { admission }) => toQuotaUse(await readAccountQuotas(context, admission.actor.userId)),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/apps/:appId/quotas',
+    access: { kind: 'app', purpose: 'readMembers' },
+    doc: {
+      id: 'readAppQuotas',
+      tag: 'Applications',
+      summary: 'What an application takes of its quotas',
+      description,
+      answers: {
+        200: { description: 'each quota', schema: quotaUse, example: useOf('plugins', 'plugins', 10_000, 12) },
+      },
+    },
+    handle: async ({ context }, { admission }) => toQuotaUse(await readAppQuotas(context, admission.access.app.id)),
+  }),
+];
