@@ -59,6 +59,17 @@ describe("a plugin's page", { skip: noBrowser }, () => {
 
   const dialog = (page: Page) => page.getByRole('dialog');
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+  /** A dialog begins at the field that its button waits for, and the button says so. */
+  async function beginsAt(page: Page, field: string, name: string, why: string): Promise<void> {
+    const confirm = dialog(page).getByRole('button', { name });
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), field);
+    assert.ok(await confirm.isDisabled());
+    assert.equal(
+      await confirm.evaluate((it) => document.getElementById(it.getAttribute('aria-describedby') ?? '')?.textContent),
+      why,
+    );
+    assert.ok(await dialog(page).getByText(why).isVisible());
+  }
   const entry = (page: Page, number: number) =>
     page.locator('.history-entry').filter({ has: page.getByRole('heading', { name: `Version ${number} ` }) });
   const gone = (page: Page) => dialog(page).waitFor({ state: 'detached' });
@@ -166,6 +177,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await entry(page, 2).getByText('Yanked by the team').waitFor();
     await button(page, 'Restore version 2').waitFor();
     await button(page, 'Block the plugin …').click();
+    await beginsAt(page, 'reason', 'Block the plugin', 'Enter a reason first, to enable “Block the plugin”.');
     await dialog(page).getByLabel('Reason').fill('Sends what it reads to others.');
     assert.deepEqual(await faultsInBothColours(page), []);
     await dialog(page).getByRole('button', { name: 'Block the plugin' }).click();
@@ -221,7 +233,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await open(ada.visitor, guestPath('brief'));
     await button(page, 'Delete the plugin …').click();
     const remove = dialog(page).getByRole('button', { name: 'Delete the plugin' });
-    assert.ok(await remove.isDisabled());
+    await beginsAt(page, 'confirmation', 'Delete the plugin', 'Type the name first, to enable “Delete the plugin”.');
     await dialog(page).getByLabel(/^Type/).fill('brief');
     assert.deepEqual(await faultsInBothColours(page), []);
     await remove.click();

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Plugin, VersionState } from '@tenon/protocol';
+import { inUse } from './plugin-words.ts';
+
+/** A plugin whose newest version is in a state, and which binds these versions, one under each guest. */
+function plugin(newest: number, state: VersionState, bound: readonly (number | null)[], isBlocked = false) {
+  const bindings = bound.map((version) => ({
+    guestId: 'gst_x',
+    version,
+    isPinned: false,
+    pinnedTo: null,
+    rolledBackTo: null,
+  }));
+  return {
+    version: { number: newest, state } as Plugin['version'],
+    status: { state: isBlocked ? ('blocked' as const) : state, reason: null, detail: '', bindings },
+  } as Pick<Plugin, 'status' | 'version'>;
+}
+
+describe('inUse()', () => {
+  it('names the version that guests get, and calls no live plugin yanked', () => {
+    assert.deepEqual(inUse(plugin(4, 'yanked', [3])), { text: 'v3 in use · newest v4 yanked', kind: 'good' });
+    assert.deepEqual(inUse(plugin(2, 'rejected', [1, null])), { text: 'v1 in use · newest v2 rejected', kind: 'good' });
+  });
+
+  it('calls nothing in use that no guest gets, though it is published', () => {
+    assert.deepEqual(inUse(plugin(5, 'published', [3, 3])), { text: 'v3 in use · newest v5', kind: 'good' });
+    assert.deepEqual(inUse(plugin(5, 'published', [null])), { text: 'not in use · newest v5', kind: 'waiting' });
+  });
+
+  it('is short where all guests get the newest, and names every version where they do not', () => {
+    assert.deepEqual(inUse(plugin(2, 'published', [2, 2])), { text: 'v2 in use', kind: 'good' });
+    assert.equal(inUse(plugin(11, 'published', [2, 11, 10])).text, 'v11, v10, and v2 in use · newest v11');
+  });
+
+  it('says what became of a plugin that is not in use', () => {
+    const none = (state: VersionState) => inUse(plugin(1, state, [null]));
+    assert.deepEqual(none('yanked'), { text: 'not in use · newest v1 yanked', kind: 'bad' });
+    assert.deepEqual(none('awaiting_approval'), { text: 'not in use · newest v1 awaiting approval', kind: 'waiting' });
+    assert.deepEqual(inUse(plugin(1, 'published', [null], true)), { text: 'blocked', kind: 'bad' });
+  });
+});
