@@ -8,6 +8,7 @@ const freeing: ReadonlySet<keyof Mutations> = new Set([
   'eraseUser',
   'insertSession',
   'confirmSession',
+  'insertToken',
   'deleteSession',
   'deleteSessionsOf',
   'deletePendingLoginsOf',
