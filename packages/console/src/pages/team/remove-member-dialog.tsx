@@ -24,9 +24,8 @@ export function RemoveMemberDialog(props: {
       onConfirm={() => onConfirm(withGuests)}
     >
       <p>
-        {isSelf ? 'Your access tokens open' : 'Their access tokens open'} nothing of the team’s in this application from
-        now on. Programs that fetch plugins with one of them get none. The open invitations that{' '}
-        {isSelf ? 'you made' : `${member.name} made`} are revoked.
+        {isSelf ? 'Your' : 'Their'} access tokens lose access to this application. Hosts that fetch plugins with one of
+        them get none. Pending invitations that {isSelf ? 'you' : member.name} made are revoked.
       </p>
       {isGuest && isSelf ? <p>You stay a guest of the application.</p> : null}
       {isGuest && !isSelf ? (

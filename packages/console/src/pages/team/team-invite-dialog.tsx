@@ -51,7 +51,7 @@ export function TeamInviteDialog(props: {
           isRequired={false}
           maxLength={200}
           error={fieldError('name')}
-          hint="A note for your team, as is the address."
+          hint="Only your team sees the name and the address."
         />
         <TextField
           label="E-mail address"
@@ -61,7 +61,7 @@ export function TeamInviteDialog(props: {
           isRequired={false}
           maxLength={320}
           error={fieldError('email')}
-          hint="Nothing is sent to it: you get a link to pass on."
+          hint="No e-mail is sent. You get a link to pass on."
         />
         <ErrorView error={error} />
         <div class="actions actions-end">

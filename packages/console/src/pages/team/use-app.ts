@@ -24,7 +24,7 @@ export function mayOwn(role: App['role']): boolean {
 
 /** What each role may do, in words. */
 export const roleWords: Readonly<Record<MemberRole, string>> = {
-  owner: 'may do everything, change the team and delete the application included',
+  owner: 'full access, including managing the team and deleting the application',
   admin: 'manages extension points, guests and invitations',
   viewer: 'sees everything and changes nothing; enough for a host that fetches plugins',
 };
