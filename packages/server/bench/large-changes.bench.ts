@@ -129,6 +129,8 @@ await withFolder(async (folder, defer) => {
       point.appId,
     );
   });
+  // The server has cached that the publisher holds no guest, and learns nothing of what came by SQL.
+  await one('PUT', `/apps/${point.appId}`, { name: 'bench' });
   await probe(`publish, ${guests} guests, first`, publish);
   await probe(`publish, ${guests} guests, next`, publish);
   await withSql(dataDir, async (sql) => {

@@ -185,11 +185,15 @@ export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries,
   guest(id: GuestId): Promise<GuestRecord | undefined>;
   guestByKey(appId: AppId, guestKey: string): Promise<GuestRecord | undefined>;
   guests(appId: AppId, page: Page): Promise<GuestRecord[]>;
-  /** The guests that a user holds in an application, by id: all of them, at most `limit`, or the one that is named. */
+  /** The guests that a user holds in an application, by id: all of them, at most `limit` after an id, or the one that is named. */
   guestsHeldBy(
     userId: UserId,
     appId: AppId,
-    part?: { readonly limit?: number; readonly guestId?: string | undefined },
+    part?: {
+      readonly limit?: number;
+      readonly after?: string | undefined;
+      readonly guestId?: string | undefined;
+    },
   ): Promise<GuestRecord[]>;
   /** The guests that a user holds in these applications, by application and id; at most `limit` when it is given. */
   guestsHeldIn(userId: UserId, appIds: readonly AppId[], limit?: number): Promise<GuestRecord[]>;

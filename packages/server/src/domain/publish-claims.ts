@@ -1,10 +1,48 @@
-import type { GuestId, VersionState } from '@tenon/protocol';
+import type { AppId, GuestId, UserId, VersionId, VersionState } from '@tenon/protocol';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import type { Transaction } from './ports.ts';
-import type { PluginKey, PluginRecord, VersionRecord } from './records.ts';
+import type { GuestRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
 
-/* What a publish asks of the guests under which it binds a plugin. Each question is about all of them at once, however many. */
+/*
+ * What a publish asks of the guests under which it binds a plugin. Each question is about very many of them at once, and about no more
+ * than others can wait for.
+ */
+
+/** How many guests one statement is about. */
+const guestsAtOnce = 5000;
+
+async function inParts(guestIds: readonly GuestId[], work: (part: readonly GuestId[]) => Promise<void>): Promise<void> {
+  for (let at = 0; at < guestIds.length; at += guestsAtOnce) await work(guestIds.slice(at, at + guestsAtOnce));
+}
+
+/** The guests that a user holds in an application, or the one of them that is named. */
+export async function readHeldGuests(
+  tx: Transaction,
+  userId: UserId,
+  appId: AppId,
+  guestId: string | undefined,
+): Promise<GuestRecord[]> {
+  const guests: GuestRecord[] = [];
+  for (;;) {
+    const part = await tx.guestsHeldBy(userId, appId, { guestId, after: guests.at(-1)?.id, limit: guestsAtOnce });
+    for (const guest of part) guests.push(guest);
+    if (part.length < guestsAtOnce) return guests;
+  }
+}
+
+/** Of these guests: those under which a version was published. */
+export async function guestsOfVersion(
+  tx: Transaction,
+  versionId: VersionId,
+  guestIds: readonly GuestId[],
+): Promise<Set<GuestId>> {
+  const found = new Set<GuestId>();
+  await inParts(guestIds, async (part) => {
+    for (const id of await tx.guestsOfVersion(versionId, part)) found.add(id);
+  });
+  return found;
+}
 
 /**
  * Demands that a plugin can have its name under guests.
@@ -23,6 +61,15 @@ export async function demandGuests(
       'You do not hold the guest, or it was taken from you while you were publishing.',
     );
   }
+  await inParts(guestIds, (part) => demandPart(context, tx, key, part));
+}
+
+async function demandPart(
+  context: Context,
+  tx: Transaction,
+  key: PluginKey,
+  guestIds: readonly GuestId[],
+): Promise<void> {
   const [taken] = await tx.guestsWithNameTaken(key, guestIds);
   if (taken !== undefined) {
     throw new DomainError(
@@ -68,7 +115,11 @@ export async function changesNothing(
   stateOfNew: VersionState,
 ): Promise<boolean> {
   if (newest.state !== 'published') return newest.state === 'awaiting_approval' && stateOfNew === 'awaiting_approval';
-  return !(await tx.isRolledBack(newest, guestIds));
+  let isRolledBack = false;
+  await inParts(guestIds, async (part) => {
+    isRolledBack ||= await tx.isRolledBack(newest, part);
+  });
+  return !isRolledBack;
 }
 
 /** Puts a version under guests. A publisher of a new version wants that to be bound, whatever was rolled back to before. */
@@ -78,7 +129,9 @@ export async function claimGuests(
   guestIds: readonly GuestId[],
   version: VersionRecord,
 ): Promise<void> {
-  await tx.putVersionGuests(version.id, guestIds);
-  await tx.claimName(key, guestIds);
-  if (version.state === 'published') await tx.selectVersion(key, guestIds, null);
+  await inParts(guestIds, async (part) => {
+    await tx.putVersionGuests(version.id, part);
+    await tx.claimName(key, part);
+    if (version.state === 'published') await tx.selectVersion(key, part, null);
+  });
 }

@@ -18,7 +18,7 @@ import { demandFit, isSameDemand } from './module-demands.ts';
 import { auditOfPlugin, maxAuditedGuests } from './plugin-changes.ts';
 import { type PluginWithBindings, withBindings } from './plugins.ts';
 import type { ModuleDemands, Transaction } from './ports.ts';
-import { changesNothing, claimGuests, demandGuests } from './publish-claims.ts';
+import { changesNothing, claimGuests, demandGuests, guestsOfVersion, readHeldGuests } from './publish-claims.ts';
 import { demandPublishQuota, payForBytes } from './quotas.ts';
 import { demandSettled, finishRebind, rebind, whenSettled } from './rebind.ts';
 import type { PluginKey, PluginRecord, VersionRecord } from './records.ts';
@@ -164,7 +164,7 @@ function storeVersion(
     if (extensionPoint === undefined) throw notFound('extension point');
     if (!isSameDemand(extensionPoint, checked.demands)) return extensionPoint;
     await demandSettled(tx, key);
-    const guests = await tx.guestsHeldBy(actor.userId, access.app.id, { guestId });
+    const guests = await readHeldGuests(tx, actor.userId, access.app.id, guestId);
     const guestIds = guests.map(({ id }) => id);
     await demandGuests(context, tx, key, guestIds);
     const present = await tx.plugin(key);
@@ -185,7 +185,7 @@ function storeVersion(
       await tx.insertVersion(version, checked.interfaceJson);
       await tx.payPublish(key, { pluginAtMs });
     }
-    const known = new Set(isCurrent ? await tx.guestsOfVersion(version.id, guestIds) : []);
+    const known = isCurrent ? await guestsOfVersion(tx, version.id, guestIds) : new Set();
     const added = guestIds.filter((id) => !known.has(id));
     if (added.length > 0) await claimGuests(tx, key, added, version);
     const isPending = await rebind(tx, key, nowMs, { guestIds });

@@ -128,7 +128,11 @@ async function namesTaken(db: Db, { extensionPointId, userId, name }: PluginKey,
 function bindingsOf(db: Db, keys: readonly PluginKey[], limit: number | undefined): Promise<BindingRecord[]> {
   const rows = keys.map((key) => sql`(${key.extensionPointId}, ${key.userId}, ${key.name})`);
   const columns = sql`(bindings.extension_point_id, bindings.user_id, bindings.name)`;
-  const bindings = bindingsWithVersions(db).where(sql<boolean>`${columns} in (values ${sql.join(rows)})`);
+  // Of one plugin the index has the rows in their order; of a set, all are read and sorted before the limit counts.
+  const [only] = rows;
+  const are =
+    rows.length === 1 ? sql<boolean>`${columns} = ${only}` : sql<boolean>`${columns} in (values ${sql.join(rows)})`;
+  const bindings = bindingsWithVersions(db).where(are);
   if (limit === undefined) return bindings.execute();
   return bindings
     .orderBy('bindings.extension_point_id')

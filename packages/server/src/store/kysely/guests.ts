@@ -24,11 +24,12 @@ export function guestQueries(
         .executeTakeFirst(),
     guests: (appId, page) =>
       paged(db.selectFrom('guests').select(columns).where('app_id', '=', appId), 'id', page).execute(),
-    guestsHeldBy(userId, appId, { limit, guestId } = {}) {
+    guestsHeldBy(userId, appId, { limit, after, guestId } = {}) {
       // Not a join: the planner would go through all guests of the application, and look who holds them.
-      const held = db.selectFrom('guest_users').select('guest_id').where('user_id', '=', userId);
-      const one = guestId === undefined ? held : held.where('guest_id', '=', guestId as GuestId);
-      const guests = db.selectFrom('guests').select(columns).where('app_id', '=', appId).where('id', 'in', one);
+      let held = db.selectFrom('guest_users').select('guest_id').where('user_id', '=', userId);
+      if (after !== undefined) held = held.where('guest_id', '>', after as GuestId);
+      if (guestId !== undefined) held = held.where('guest_id', '=', guestId as GuestId);
+      const guests = db.selectFrom('guests').select(columns).where('app_id', '=', appId).where('id', 'in', held);
       return atMost(guests.orderBy('id'), limit).execute();
     },
     guestsHeldIn(userId, appIds, limit) {
