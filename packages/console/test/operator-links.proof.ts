@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { tenon } from '../../../test/helpers/server.ts';
 import { axeFaults, noBrowser, openStageApart, type StageApart } from './helpers/stage.ts';
+import { signInAgain } from './helpers/workshop.ts';
 
 describe("links of the operator's", { skip: noBrowser }, () => {
   let stage: StageApart;
@@ -80,8 +81,7 @@ describe("links of the operator's", { skip: noBrowser }, () => {
     await forgetful.page.getByRole('button', { name: 'Set it and sign in' }).click();
     await forgetful.page.getByRole('heading', { name: 'No applications yet' }).waitFor();
     await page.getByRole('link', { name: 'Applications' }).click();
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor(); // the old browser is signed out
-    await owner.signIn('olive@example.org', 'copper window ballad');
+    await signInAgain(owner, 'copper window ballad'); // the old browser is signed out
     await forgetful.page.goto(resetLink);
     await forgetful.page.getByRole('heading', { name: 'The link has been used' }).waitFor();
   });
