@@ -1,8 +1,7 @@
 import type { AppId, UserId } from '@tenon/protocol';
 import { TooManyAttemptsError } from './attempts.ts';
-import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
-import type { Queries, Transaction } from './ports.ts';
+import type { Clock, Queries, Store, Transaction } from './ports.ts';
 import type { PluginKey, PluginRecord } from './records.ts';
 
 const GiB = 2 ** 30;
@@ -85,8 +84,15 @@ export interface TakenQuota extends QuotaDeclaration {
   readonly used: number;
 }
 
+/** What a count of quotas takes of the context. */
+interface Counting {
+  readonly store: Pick<Store, 'read'>;
+  readonly limits: { readonly quotas: Quotas };
+  readonly clock: Clock;
+}
+
 /** What an account takes of its quotas. */
-export async function readAccountQuotas({ store, limits, clock }: Context, userId: UserId): Promise<TakenQuota[]> {
+export async function readAccountQuotas({ store, limits, clock }: Counting, userId: UserId): Promise<TakenQuota[]> {
   const { read } = store;
   const nowMs = clock();
   return takenOf(limits.quotas, userId, {
@@ -98,7 +104,7 @@ export async function readAccountQuotas({ store, limits, clock }: Context, userI
 }
 
 /** What an application takes of its quotas. */
-export async function readAppQuotas({ store, limits, clock }: Context, appId: AppId): Promise<TakenQuota[]> {
+export async function readAppQuotas({ store, limits, clock }: Counting, appId: AppId): Promise<TakenQuota[]> {
   const { read } = store;
   const [published, schemas] = [await read.publishedIn(appId), await read.schemasOf(appId)];
   return takenOf(limits.quotas, appId, {
