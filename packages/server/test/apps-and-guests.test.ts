@@ -134,6 +134,10 @@ describe('extension points', () => {
       assert.deepEqual((await create(schema)).schema, expected);
     }
     assert.deepEqual((await create(undefined)).schema, { exports: {} });
+    // Names that mean something to the messages between processes.
+    const input = { type: 'object', properties: { part: { type: 'string' }, kind: { type: 'string' } } };
+    const named = { exports: { part: { input }, other: {} } };
+    assert.deepEqual((await create(named)).schema, named);
     const odd = await service.call('POST', path, {
       token,
       body: '{"name":"x","schema":{"exports":{"__proto__":{},"constructor":{}}}}',

@@ -186,13 +186,14 @@ interface Price {
 }
 
 /**
- * The generic cell rate algorithm, whose one number is the time up to which everything so far is paid for. A clock that was set back
- * makes no one wait longer than for one unit.
+ * The generic cell rate algorithm, whose one number is the time up to which everything so far is paid for. After a clock was set back
+ * the first unit is let through, and the window begins there.
  *
  * @throws TooManyAttemptsError
  */
 function pay(paidAtMs: number, nowMs: number, { costMs, windowMs, what }: Price): number {
-  const paid = Math.min(Math.max(paidAtMs, nowMs), nowMs + windowMs) + costMs;
+  const wasSetBack = paidAtMs > nowMs + windowMs;
+  const paid = (wasSetBack ? nowMs + windowMs - costMs : Math.max(paidAtMs, nowMs)) + costMs;
   const waitMs = paid - (nowMs + windowMs);
   if (waitMs > 0) throw new TooManyAttemptsError(what, Math.ceil(waitMs / 1000));
   return Math.ceil(paid);

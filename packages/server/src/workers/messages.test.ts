@@ -35,6 +35,10 @@ describe('encodeMessage()', () => {
     });
   }
 
+  it('refuses a field that the reader would take for bytes', () => {
+    assert.throws(() => encodeMessage({ exports: { part: {} } }), TypeError);
+  });
+
   it('copies no bytes', () => {
     const bytes = new Uint8Array(10);
     assert.equal(encodeMessage({ bytes }).parts[0], bytes);

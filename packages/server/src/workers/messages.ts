@@ -3,7 +3,7 @@
  *
  *     u32 length of the JSON | u32 number of parts | u32 length of each part | JSON | the parts
  *
- * In the JSON a part is `{"part": index}`.
+ * In the JSON a part is `{"part": index}`. No other object has a field of that name: what users name travels as text.
  */
 
 /** Where the lengths are: see above. */
@@ -15,12 +15,18 @@ export interface Outgoing {
   readonly parts: readonly Uint8Array[];
 }
 
-/** Takes a message apart. The parts are the message's own, not copies; a Buffer is none, as it becomes JSON by itself. */
+/**
+ * Takes a message apart. The parts are the message's own, not copies; a Buffer is none, as it becomes JSON by itself.
+ *
+ * @throws TypeError for an object with a field `part`, which the reader would take for bytes
+ */
 export function encodeMessage(message: unknown): Outgoing {
   const parts: Uint8Array[] = [];
-  const json = JSON.stringify(message, (_, value: unknown) =>
-    value instanceof Uint8Array ? { part: parts.push(value) - 1 } : value,
-  );
+  const json = JSON.stringify(message, (_, value: unknown) => {
+    if (value instanceof Uint8Array) return { part: parts.push(value) - 1 };
+    if (isPart(value)) throw new TypeError('A message cannot have a field "part": send the object as text');
+    return value;
+  });
   const text = Buffer.from(json);
   const head = Buffer.alloc(fixedBytes + 4 * parts.length + text.length);
   head.writeUInt32LE(text.length, 0);
@@ -28,6 +34,10 @@ export function encodeMessage(message: unknown): Outgoing {
   for (const [index, part] of parts.entries()) head.writeUInt32LE(part.length, fixedBytes + 4 * index);
   head.set(text, fixedBytes + 4 * parts.length);
   return { head, parts };
+}
+
+function isPart(value: unknown): value is { readonly part: unknown } {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'part');
 }
 
 /** Puts messages together, of which bytes come in pieces of any length. */
@@ -77,7 +87,7 @@ export function createMessageReader(): MessageReader {
   const finish = (): { readonly message: unknown } => {
     const whole = parts;
     const message: unknown = JSON.parse(json, (_, value: unknown) =>
-      typeof value === 'object' && value !== null && 'part' in value ? whole[Number(value.part)] : value,
+      isPart(value) ? whole[Number(value.part)] : value,
     );
     parts = [];
     expect('fixed', fixedBytes);

@@ -95,7 +95,7 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
     async readSchema(schema, asker = {}) {
       // What is nested too deep for JSON to be written of it is refused by the reader, at that depth.
       if (isDeeperThan(maxSchemaDepth, schema)) return readSchema(schema);
-      const result = await run({ kind: 'schema', schema }, asker);
+      const result = await run({ kind: 'schema', schemaJson: JSON.stringify(schema ?? null) }, asker);
       if (!('schemaJson' in result)) throw new Error('The worker answered another question');
       return result.schemaJson;
     },

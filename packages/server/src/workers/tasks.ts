@@ -19,7 +19,8 @@ import { readSchema } from '../domain/read-schema.ts';
 export type Task =
   | { readonly kind: 'check'; readonly bytes: Uint8Array<ArrayBuffer>; readonly demands?: ModuleDemands | undefined }
   | { readonly kind: 'compare'; readonly interfaces: readonly string[]; readonly demands: ModuleDemands }
-  | { readonly kind: 'schema'; readonly schema: unknown }
+  /** The schema as JSON: a string of YAML or JSON, or an object. */
+  | { readonly kind: 'schema'; readonly schemaJson: string }
   | ({ readonly kind: 'instrument' | 'report'; readonly bytes: Uint8Array<ArrayBuffer> } & Tracing);
 
 /** What is to be traced and how: JSON, as it came. */
@@ -53,7 +54,7 @@ export type TaskResult =
 export function runTask(task: Task): TaskResult {
   try {
     if (task.kind === 'check') return checkTask(task.bytes, task.demands);
-    if (task.kind === 'schema') return { ok: true, schemaJson: readSchema(task.schema) };
+    if (task.kind === 'schema') return { ok: true, schemaJson: readSchema(JSON.parse(task.schemaJson)) };
     if (task.kind === 'compare') return compareTask(task.interfaces, task.demands);
     return task.kind === 'report' ? reportTask(task.bytes, task) : instrumentTask(task.bytes, task);
   } catch (error) {
