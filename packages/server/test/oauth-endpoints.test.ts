@@ -265,6 +265,23 @@ describe('POST /oauth/revoke', () => {
     }
   });
 
+  it('revokes a known token from an address that tried too many unknown ones', async () => {
+    const strict = await openService({ config: { codeTriesPerMinute: 1 } });
+    try {
+      const { id } = await strict.user();
+      const known = await strict.token(id, { scopes: ['read'] });
+      const unknown = makeSecret('accessToken', randomBytes(secretRandomBytes));
+      const statuses: number[] = [];
+      for (const token of [unknown, unknown, known, known]) {
+        statuses.push((await postForm(strict, oauthPaths.revoke, { token })).statusCode);
+      }
+      assert.deepEqual(statuses, [200, 429, 200, 429]);
+      assertProblem(await strict.call('GET', '/api/v1/me', { token: known }), 401, 'invalid_token');
+    } finally {
+      await strict.close();
+    }
+  });
+
   it('counts no token that it revokes', async () => {
     const strict = await openService({ config: { codeTriesPerMinute: 1 } });
     try {
