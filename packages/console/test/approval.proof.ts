@@ -3,6 +3,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { comparisonCode, type DeviceAuthorization, type Me, type OauthToken } from '@tenon/protocol';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
@@ -171,6 +173,51 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     assert.deepEqual((await me(granted)).token.scopes, ['read', 'manage']);
     forgive(visitor, program);
     program.close();
+    await visitor.close();
+  });
+
+  it('asks for the password where it was entered long ago, for any scope', async () => {
+    const program = await startProgram('read publish');
+    const device = await askByDevice();
+    const visitor = await signedIn();
+    const { page } = visitor;
+    const age = () => {
+      const database = new DatabaseSync(join(stage.server.folder, 'tenon-data', 'tenon.db'));
+      database.exec('update sessions set confirmed_at_ms = confirmed_at_ms - 3600000');
+      database.close();
+    };
+    const asked = page.getByRole('dialog', { name: 'Your password, please' });
+    const approve = () => page.getByRole('button', { name: 'Approve' }).click();
+    const enter = async () => {
+      await asked.getByLabel('Password', { exact: true }).fill(password);
+      await asked.getByRole('button', { name: 'Go on' }).click();
+    };
+    age();
+    await visitor.open(program.page);
+    await approve();
+    await asked.waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    // Not now: one may decide again, and no fault is told.
+    await page.keyboard.press('Escape');
+    await asked.waitFor({ state: 'detached' });
+    assert.equal(await page.getByRole('alert').count(), 0);
+    assert.deepEqual(program.answers, []);
+    await approve();
+    await Promise.all([page.waitForURL(`${program.origin}/**`), enter()]);
+    const granted = await program.redeem(program.answers[0]?.get('code') ?? '');
+    assert.equal(granted.scope, 'read publish');
+    forgive(visitor, program);
+    program.close();
+
+    age();
+    const { pathname, search } = new URL(device.verification_uri_complete);
+    await visitor.open(pathname + search);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByLabel('I started this login myself').check();
+    await approve();
+    await enter();
+    await page.getByRole('heading', { name: 'Approved' }).waitFor();
+    assert.equal((await redeemDevice(device)).scope, 'read publish');
     await visitor.close();
   });
 

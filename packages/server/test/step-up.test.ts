@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { ApiKeyCreated, App, ExtensionPoint, TokenCreated } from '@tenon/protocol';
+import {
+  type ApiKeyCreated,
+  type App,
+  cliClientId,
+  type DeviceAuthorization,
+  type ExtensionPoint,
+  oauthPaths,
+  type TokenCreated,
+} from '@tenon/protocol';
+import { authorizationQuery, postForm } from './helpers/browser.ts';
 import { goodPassword, type Person, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { formOf, type List, makeMember, ok, tinyModule } from './helpers/world.ts';
@@ -19,9 +28,12 @@ describe('a session in which the password was entered long ago', () => {
   let thief: Person;
   let appId: string;
   let extensionPointId: string;
+  let userCode: string;
 
   const call = async (method: string, path: string, json?: unknown) =>
-    service.call(method, api + path, { token: await victim.jar.token(), json });
+    path.startsWith('/session/')
+      ? victim.jar.call(method, path, json)
+      : service.call(method, api + path, { token: await victim.jar.token(), json });
 
   before(async () => {
     [victim, thief] = [await signUpPerson(service), await signUpPerson(service, { name: 'Thief' })];
@@ -31,12 +43,20 @@ describe('a session in which the password was entered long ago', () => {
     const [owner, member] = [await victim.jar.token(), await thief.jar.token()];
     await makeMember(service, { token: owner }, appId, 'viewer', { token: member });
     service.advance(15 * 60_000);
+    const started = await postForm(service, oauthPaths.deviceAuthorization, { client_id: cliClientId });
+    userCode = started.json<DeviceAuthorization>().user_code;
   });
 
   const farReaching: Readonly<Record<string, () => [method: string, path: string, json?: unknown]>> = {
     'a token that reads': () => ['POST', '/tokens', { name: 'x', scopes: ['read'] }],
     'a token that publishes': () => ['POST', '/tokens', { name: 'x', scopes: ['read', 'publish'] }],
     'a token of all scopes': () => ['POST', '/tokens', { name: 'x' }],
+    'a login of a program on this machine': () => [
+      'POST',
+      '/session/authorization',
+      { request: authorizationQuery({ scope: 'read' }), decision: 'approve' },
+    ],
+    'a login of another machine': () => ['POST', '/session/device', { userCode, decision: 'approve' }],
     'an API key': () => ['POST', '/api-keys', { name: 'x' }],
     'turning approval off': () => ['PUT', `/extension-points/${extensionPointId}`, { requiresApproval: false }],
     'an invitation of an owner': () => ['POST', `/apps/${appId}/members`, { role: 'owner' }],
@@ -56,6 +76,8 @@ describe('a session in which the password was entered long ago', () => {
     assert.equal((await call('PUT', point, { name: 'f' })).statusCode, 200);
     assert.equal((await call('PUT', point, { requiresApproval: true })).statusCode, 200);
     assert.equal((await call('PUT', `/apps/${appId}`, { name: 'Renamed' })).statusCode, 200);
+    const denied = { request: authorizationQuery({}), decision: 'deny' };
+    assert.equal((await call('POST', '/session/authorization', denied)).statusCode, 200);
   });
 
   it('lets a program’s token do the same: it was granted with the password', async () => {

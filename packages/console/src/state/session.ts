@@ -34,6 +34,8 @@ export interface Session {
   signUp(input: SignUpInput): Promise<void>;
   resetPassword(input: PasswordReset): Promise<void>;
   signOut(): Promise<void>;
+  /** Asks for the password, or to sign in again where the session has ended: `ClientParts.confirmPassword`. */
+  confirmPassword(): Promise<void>;
   /** Says that the account has another name now, or is gone. */
   setAccount(account: Account | null): void;
 }
@@ -155,6 +157,7 @@ export function createSession(
       show(null);
       channel.postMessage('changed');
     },
+    confirmPassword,
     setAccount(account) {
       if (account === null) show(null);
       else view.set({ status: 'ready', ...known(view.get()), account });

@@ -3,13 +3,17 @@ import type { Session } from '../../state/session.ts';
 
 /**
  * A call that goes by the browser's cookie. When it turns out that nobody is signed in any more, the page asks for it again, in
- * its place.
+ * its place. Where the server wants the password first, the call is repeated once it is entered.
+ *
+ * @throws DOMException `AbortError` when the person would rather not enter the password
  */
 export async function callSignedIn<T>(session: Session, path: string, body: unknown): Promise<T> {
   try {
     return await session.calls.post<T>(path, body);
   } catch (error) {
     if (hasCode(error, 'not_signed_in')) session.setAccount(null);
-    throw error;
+    if (!hasCode(error, 'password_required')) throw error;
   }
+  await session.confirmPassword();
+  return session.calls.post<T>(path, body);
 }

@@ -1,4 +1,5 @@
 import type { SessionId, TokenScope, UserId } from '@tenon/protocol';
+import { demandConfirmation } from '../confirmation.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import { demandPassword } from '../passwords.ts';
@@ -33,7 +34,8 @@ export function demandSamePerson(approver: Approver, { userId = approver.userId 
 }
 
 /**
- * Demands what an approval takes: scopes that were asked for, and the password for `manage`, each time.
+ * Demands what an approval takes: scopes that were asked for, and the password, for `manage` each time and else a short while
+ * ago, as any new token does.
  *
  * @returns the scopes that are granted
  * @throws DomainError `invalid_field`, `password_required`, `invalid_credentials`, `rate_limited`
@@ -45,7 +47,10 @@ export async function demandApproval(
   asked: readonly TokenScope[],
 ): Promise<readonly TokenScope[]> {
   const granted = narrowScopes(asked, scopes);
-  if (!granted.includes('manage')) return granted;
+  if (!granted.includes('manage')) {
+    await demandConfirmation(context, approver.sessionId);
+    return granted;
+  }
   if (password === undefined) {
     throw new DomainError('password_required', 'To let a program manage applications takes your password again.');
   }

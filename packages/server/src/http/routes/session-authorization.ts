@@ -46,6 +46,9 @@ const outcomeExample = {
     'http://127.0.0.1:51004/callback?code=SplxlOBeZQQYbYS6WxSbIA2nF3fM0Vy9sd4jC1kYwEo&state=af0ifjsldkj&iss=http%3A%2F%2Flocalhost%3A8366',
 };
 
+const approvalPassword =
+  'To approve takes the password: for `manage` with the decision, each time, else entered within the last 15 minutes (`POST /session/confirm`).';
+
 /** What a decision can be refused with, beside what its form can. */
 const decisionErrors = ['password_required', 'invalid_credentials', 'conflict', 'rate_limited', 'unavailable'] as const;
 
@@ -92,7 +95,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
       id: 'decideAuthorization',
       tag,
       summary: 'Approve or deny what a program asks for that has opened the authorization page',
-      description: 'To grant `manage` takes the password, each time.',
+      description: approvalPassword,
       answers: {
         200: { description: 'where the browser goes next', schema: authorizationOutcome, example: outcomeExample },
       },
@@ -148,7 +151,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
       id: 'decideDeviceLogin',
       tag,
       summary: 'Approve or deny what a device asks for whose code was typed',
-      description: 'Nobody decides twice. To grant `manage` takes the password, each time.',
+      description: `Nobody decides twice. ${approvalPassword}`,
       answers: { 204: { description: 'decided; the device learns it when it asks next' } },
       errors: ['not_found', ...decisionErrors],
     },
