@@ -23,6 +23,10 @@ describe('nameForServer()', () => {
     });
   }
 
+  it("is asked for with the scheme that a server's address lacks", () => {
+    assert.throws(() => readServerOption('localhost:8366'), { hint: 'Did you mean http://localhost:8366?' });
+  });
+
   it("is never another server's login", () => {
     const credentials = at('example.org', 'http://example.org');
     assert.equal(nameForServer(credentials, 'https://example.org'), 'example.org-2');

@@ -1,6 +1,6 @@
 import { type Credentials, type Profile, profileNamePattern } from './credentials.ts';
 import { type CliError, usageError } from './errors.ts';
-import { parseServerUrl } from './server-url.ts';
+import { meantServerUrl, parseServerUrl } from './server-url.ts';
 
 /** A login and what it is called. */
 export interface NamedProfile {
@@ -88,6 +88,6 @@ export function readServerOption(text: string): { readonly url: string } | { rea
   if (namePattern.test(text)) return { name: text };
   throw usageError(
     `"${text}" is neither a server's URL nor a profile's name.`,
-    'A URL looks like https://plugins.example.org.',
+    meantServerUrl(text) ?? 'A URL looks like https://plugins.example.org.',
   );
 }

@@ -24,7 +24,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     }
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.success;
     if (isBrokenPipe(error)) return exitCodes.success; // who reads has had enough, as `head` does
-    const reported = toCliError(error, program, args);
+    const isUnknown = error instanceof CommanderError && error.code === 'commander.unknownCommand';
+    const inGroup = isUnknown ? commandInGroup(await createProgram(io), args[0]) : undefined;
+    const reported = toCliError(error, program, args, inGroup);
     if (reported.exitCode !== exitCodes.interrupted) reportError(reported, io, args.includes('--json')); // Ctrl-C needs no words
     return reported.exitCode;
   }
@@ -34,16 +36,22 @@ function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE' && 'syscall' in error;
 }
 
-function toCliError(error: unknown, program: Command, args: readonly string[]): CliError {
+function toCliError(error: unknown, program: Command, args: readonly string[], hint: string | undefined): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof CommanderError) {
     const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
     const help = `${commandPath(program, args)} --help`;
-    return usageError(sentence(message), [suggestion, `See: ${help}`].filter(Boolean).join('\n'));
+    return usageError(sentence(message), [hint ?? suggestion, `See: ${help}`].filter(Boolean).join('\n'));
   }
   return new CliError('internal', `tenon failed: ${error instanceof Error ? (error.stack ?? error.message) : error}`, {
     cause: error,
   });
+}
+
+/** A hint for a command that is typed without the group in which it is. */
+function commandInGroup(program: Command, name: string | undefined): string | undefined {
+  const group = program.commands.find(({ commands }) => commands.some((command) => command.name() === name));
+  return group && `Did you mean ${program.name()} ${group.name()} ${name}?`;
 }
 
 /** The command that the arguments lead to, as it is typed. */

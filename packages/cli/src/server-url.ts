@@ -16,12 +16,14 @@ export function parseServerUrl(text: string): string | undefined {
 export function demandServerUrl(text: string): string {
   const url = parseServerUrl(text);
   if (url !== undefined) return url;
+  throw usageError(`"${text}" is not a server's URL, which starts with https:// or http://.`, meantServerUrl(text));
+}
+
+/** A hint for a text that would be a server's URL with a scheme before it. */
+export function meantServerUrl(text: string): string | undefined {
   const scheme = /^(localhost|127\.|\[::1\])/.test(text) ? 'http' : 'https';
   const meant = parseServerUrl(`${scheme}://${text}`);
-  throw usageError(
-    `"${text}" is not a server's URL, which starts with https:// or http://.`,
-    meant === undefined ? undefined : `Did you mean ${meant}?`,
-  );
+  return meant === undefined ? undefined : `Did you mean ${meant}?`;
 }
 
 /** Whether what is sent there stays on this machine, or is encrypted on its way. */

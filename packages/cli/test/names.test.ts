@@ -70,6 +70,7 @@ describe('commands that name things', () => {
     const none = await tenon(['guest', 'list']);
     assert.equal(none.exitCode, 2);
     assert.match(none.stderr, /Which application\?.+ {2}app_\w+ {2}Editor/s);
+    assert.match((await tenon(['push', 'greet.wasm'])).stderr, /^Did you mean tenon plugin push\?$/m);
     const unknown = await tenon(['app', 'show', 'Nowhere']);
     assert.equal(unknown.exitCode, 4);
     assert.match(unknown.stderr, /No application that you see has the id or name "Nowhere"\./);

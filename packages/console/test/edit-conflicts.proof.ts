@@ -23,7 +23,7 @@ describe('two people who edit the same', { skip: noBrowser }, () => {
   after(() => stage.close());
 
   const present = () => workshop.call<ExtensionPoint>('GET', pointPath);
-  const question = () => owner.page.getByRole('dialog', { name: 'Somebody changed this meanwhile' });
+  const question = () => owner.page.getByRole('dialog', { name: 'This was changed meanwhile' });
 
   it('of an extension point lose nothing: the second sees what the first has changed', async () => {
     const { page } = owner;

@@ -18,7 +18,7 @@ export type BindingNews = Static<typeof bindingNews>;
 export const deletedNews = Type.Object({ extensionPointId: id('extensionPoint', 'the extension point') });
 export type DeletedNews = Static<typeof deletedNews>;
 
-/** `reset`: something was missed that can't be told any more. All lists are to be asked for anew. */
+/** `reset`: something was missed that can't be told any more. All lists have to be fetched again. */
 export const resetNews = Type.Object({});
 
 /** `ready`: all that happened so far has been told. From here on a list stays as it is until it is told of. */

@@ -280,7 +280,7 @@ export const settings = {
     'TENON_PASSWORD_QUEUE',
     positiveInteger,
     32,
-    'how many passwords may wait for a thread, of all accounts and addresses together, which take turns; further ones are answered 503, those first of whoever has the most waiting',
+    'how many passwords may wait for a thread, of all accounts and addresses together, served in rotation; when the queue is full, the account or address with the most waiting is answered 503 first',
   ),
 
   maxConnections: setting(
@@ -336,7 +336,7 @@ export const settings = {
     'TENON_MODULE_QUEUE',
     positiveInteger,
     32,
-    'how many modules may wait for such a process, of all accounts together, which take turns; further ones are answered 503, those first of whoever has the most waiting',
+    'how many modules may wait for such a process, of all accounts together, served in rotation; when the queue is full, the account or address with the most waiting is answered 503 first',
   ),
   moduleWorkerMemoryMiB: setting(
     'TENON_MODULE_WORKER_MEMORY_MIB',

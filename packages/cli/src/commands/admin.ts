@@ -64,7 +64,7 @@ export function addAdminCommands(program: Command, io: Io): void {
     )
     .action((user: string, options: AdminOptions & { email?: string; yes?: boolean }) =>
       withData(io, options, async (context, out, config) => {
-        const what = 'get a new password from whoever opens the link';
+        const what = 'get a new password from the person who opens the link';
         const userId = await confirmUser(io, context, user, { what, yes: options.yes, needsYes: true });
         const link = await makePasswordLink(context, userId, options.email);
         showLink(out, config, link, 'It sets the password, once, and ends all sessions of the account');

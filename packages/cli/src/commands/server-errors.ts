@@ -37,7 +37,7 @@ export function translateServerError(error: unknown, config: Config): unknown {
       exitCode: exitCodes.conflict,
       hint:
         databaseUrl === undefined && s3Bucket === undefined
-          ? `Nothing was changed. Put ${dataDir}/tenon.db back, or restore a backup with "tenon admin restore". To begin anew, name another --data-dir.`
+          ? `Nothing was changed. Put ${dataDir}/tenon.db back, or restore a backup with "tenon admin restore". To start with an empty server, name another --data-dir.`
           : 'Nothing was changed. Put the database back, or name the right one, or another bucket or prefix.',
       cause: error,
     });

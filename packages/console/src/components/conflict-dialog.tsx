@@ -24,7 +24,7 @@ export function ConflictDialog<T>(props: {
     return { label, text, from, to, isTheirs: from !== to, isMine: text !== from && text !== to };
   });
   return (
-    <Dialog isWide title="Somebody changed this meanwhile" onClose={onKeep}>
+    <Dialog isWide title="This was changed meanwhile" onClose={onKeep}>
       <div class="stack">
         <p>Nothing is saved yet. Since you opened this form, these fields were changed:</p>
         {fields

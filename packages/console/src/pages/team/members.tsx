@@ -171,7 +171,7 @@ function byRoleAndName(a: Member, b: Member): number {
 function HowToInvite({ isAlone }: { readonly isAlone: boolean }) {
   return (
     <p class="soft small">
-      {isAlone ? 'You are alone in the team. ' : ''}To add somebody, invite them: you get a link to pass on, and the
+      {isAlone ? 'You are alone in the team. ' : ''}To add a member, invite them: you get a link to pass on, and the
       person joins by accepting.
     </p>
   );

@@ -7,7 +7,7 @@ import { parseNewsId } from './position.ts';
 
 /** What comes next in a stream of news; `at` is where it stands after it. */
 export type NewsStep =
-  /** Something was missed that can't be told any more: all lists are to be asked for anew. */
+  /** Something was missed that can't be told any more: all lists have to be fetched again. */
   | { readonly kind: 'reset'; readonly at: NewsPosition }
   | { readonly kind: 'news'; readonly at: NewsPosition; readonly records: readonly NewsRecord[] }
   /** All that happened so far has been told. It comes once, and again after a reset. */

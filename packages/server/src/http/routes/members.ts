@@ -61,7 +61,7 @@ export const memberRoutes: readonly Route[] = [
     doc: {
       id: 'inviteMember',
       tag,
-      summary: 'Invite somebody to the team',
+      summary: 'Invite a member to the team',
       description:
         "The user who accepts the invitation becomes a member with this role. To invite an owner in a browser's session takes the password, entered in the last 15 minutes.",
       answers: invitationAnswers,

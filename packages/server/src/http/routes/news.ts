@@ -27,7 +27,7 @@ function docOf(id: string, summary: string): RouteDoc {
     tag: 'Distribution',
     summary,
     description:
-      'Server-sent events, for as long as the connection lasts. `binding` and `deleted` name the lists that changed (A2 tells what they are by now), `reset` says that something was missed and all are to be asked for anew, `ready` comes once all that happened so far was told, `end` says why the stream ends. Comments come when there is nothing else.',
+      'Server-sent events, for as long as the connection lasts. `binding` and `deleted` name the lists that changed (A2 tells what they are by now), `reset` says that something was missed and all have to be fetched again, `ready` comes once all that happened so far was told, `end` says why the stream ends. Comments come when there is nothing else.',
     requestHeaders: { 'last-event-id': 'the id of the last event that you had: what was missed since comes first' },
     answers: {
       200: {
