@@ -2,13 +2,12 @@ import type { Mutations, Transaction } from '../../domain/ports.ts';
 
 /**
  * The mutations of transactions that may use the reserve: they free room, or take rights or plugins away, or sign a user in who is to
- * do that.
+ * do that. {@link watchFreeing} adds the tokens of sessions; any other token is growth that an account may ask for.
  */
 const freeing: ReadonlySet<keyof Mutations> = new Set([
   'eraseUser',
   'insertSession',
   'confirmSession',
-  'insertToken',
   'deleteSession',
   'deleteSessionsOf',
   'deletePendingLoginsOf',
@@ -55,5 +54,9 @@ export function watchFreeing(tx: Transaction, onFreeing: () => void): Transactio
       return mutate(...args);
     };
   }
-  return watched as unknown as Transaction;
+  const insertToken: Mutations['insertToken'] = (token) => {
+    if (token.sessionId !== null) onFreeing();
+    return tx.insertToken(token);
+  };
+  return { ...watched, insertToken } as unknown as Transaction;
 }
