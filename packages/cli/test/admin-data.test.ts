@@ -49,6 +49,22 @@ describe('tenon admin', () => {
     assert.equal(await readFile(file, 'utf8'), text, 'it is as it was');
   });
 
+  it('makes no user, token or key with a name that can’t be seen or that reorders the text around it', async () => {
+    const data = ['--data-dir', join(folder.path, 'names')];
+    const ada = (await tenon(['admin', 'create-user', 'Ada', ...data])).stdout.trim();
+    for (const name of ['a\u202eb', '\u2800', ' ', 'x'.repeat(201)]) {
+      for (const command of [
+        ['create-user', name],
+        ['create-api-key', name],
+        ['create-token', ada, '--name', name, '--yes'],
+      ]) {
+        const { exitCode, stdout, stderr } = await tenon(['admin', ...command, ...data]);
+        assert.deepEqual([exitCode, stdout], [2, ''], stderr);
+        assert.match(stderr, /A name has 1 to 200 characters, of which one is visible/);
+      }
+    }
+  });
+
   it('trust-clock vouches for the clock of a machine that was off for long', async () => {
     const dataDir = join(folder.path, 'clock');
     assert.equal((await tenon(['admin', 'create-user', 'Ada', '--data-dir', dataDir])).exitCode, 0);

@@ -1,4 +1,4 @@
-import type { TokenScope, UserId } from '@tenon/protocol';
+import { displayNamePattern, type TokenScope, type UserId } from '@tenon/protocol';
 import {
   type Config,
   type Context,
@@ -196,8 +196,10 @@ async function createApiKey(
 
 /** The API's own rule for names (`displayName` in the protocol), which nothing checks below it. */
 function demandName(name: string): string {
-  if (name.trim() !== '' && name.length <= maxNameLength) return name;
-  throw usageError(`A name has 1 to ${maxNameLength} characters, and not only spaces.`);
+  if (name.length <= maxNameLength && new RegExp(displayNamePattern, 'u').test(name)) return name;
+  throw usageError(
+    `A name has 1 to ${maxNameLength} characters, of which one is visible, and no bidirectional control characters.`,
+  );
 }
 
 function isoTime(ms: number): string {
