@@ -83,16 +83,21 @@ export interface ExtensionPointAccess extends AppAccess {
 /** What is the same whichever of a user's tokens asks. */
 type Standing = Omit<AppAccess, 'actor'>;
 
+/** About how many bytes a guest takes in memory besides its key. */
+const guestBytes = 200;
+
 /** By the subject: the ids of the user and the application. */
 const standings: MemoryKind<Standing> = {
   name: 'standings',
   subjects: (_standing, key) => [key, ...key.split(' ')],
+  weigh: ({ guests }) => guests.reduce((sum, { guestKey }) => sum + guestBytes + guestKey.length, 0),
 };
 
 /** By id. */
 const extensionPointRecords: MemoryKind<ExtensionPointRecord> = {
   name: 'extension points',
   subjects: ({ id, appId }) => [id, appId],
+  weigh: ({ schemaJson }) => schemaJson.length,
 };
 
 /** What it depends on that an actor is let in at an extension point. */
