@@ -217,12 +217,14 @@ describe('errors of the server itself', () => {
     });
     try {
       const reason = 'the blob store has no room left';
+      const lines = () => service.logged.filter((line) => line.includes('not ready for changes')).length;
       for (const path of ['/readyz', '/readyz?for=reads']) {
         const ready = await service.call('GET', path);
         assert.deepEqual([ready.statusCode, ready.json()], [200, { status: 'ok', writes: false, reason }]);
       }
       const { detail } = assertProblem(await service.call('GET', '/readyz?for=writes'), 503, 'unavailable');
       assert.equal(detail, `Not ready for changes: ${reason}.`);
+      assert.equal(lines(), 1, 'a failure is logged once, however many ask');
       assertProblem(await service.call('GET', '/readyz?for=both'), 400, 'invalid_request');
     } finally {
       await service.close();

@@ -3,10 +3,10 @@ import { type BlobStore, ReadOnlyError, StorageFullError, type Store, Unavailabl
 /** How long a store may take to say that it is there, in milliseconds: whoever asks wants to know now. */
 const pingTimeoutMs = 2000;
 
-/** For how long a store that took a change is believed to take the next, in milliseconds: anybody may ask. */
-const writesBelievedMs = 1000;
+/** For how long a failure is believed, and that a store takes changes, in milliseconds: anybody may ask. */
+const believedMs = 1000;
 
-/** A store that can't be used, and why, in words that say nothing of where it is. */
+/** A store that can't be used, and why, in words that say nothing of where it is. The same object for as long as it is believed. */
 export interface StoreFailure {
   readonly store: 'metadata store' | 'blob store';
   /** Completes "the blob store …". */
@@ -45,8 +45,8 @@ class SilentStoreError extends Error {
 type Pings<T extends Store | BlobStore> = Pick<T, 'ping' | 'pingWrite'>;
 
 /**
- * Asks both stores at once. Those who ask while a store is being asked share its answer, so that however many ask, each store
- * is asked once at a time.
+ * Asks both stores at once. Those who ask while a store is being asked share its answer, and a failure is believed for
+ * {@link believedMs}, so that however many ask, each store is asked once at a time, and seldom while it fails.
  *
  * @param timeoutMs after how long a store counts as away
  */
@@ -56,13 +56,13 @@ export function createReadiness(
 ): Readiness {
   const askMetadata = createAsking('metadata store', () => store.ping(), timeoutMs);
   const askBlobs = createAsking('blob store', (signal) => blobs.ping(signal), timeoutMs);
-  const metadataWrites = believing(
+  const metadataWrites = withWait(
     'metadata store',
-    createAsking('metadata store', () => store.pingWrite(), timeoutMs),
+    createAsking('metadata store', () => store.pingWrite(), timeoutMs, { believesSuccess: true }),
   );
-  const blobWrites = believing(
+  const blobWrites = withWait(
     'blob store',
-    createAsking('blob store', (signal) => blobs.pingWrite(signal), timeoutMs),
+    createAsking('blob store', (signal) => blobs.pingWrite(signal), timeoutMs, { believesSuccess: true }),
   );
   return {
     async answers() {
@@ -84,11 +84,18 @@ function createAsking(
   name: StoreFailure['store'],
   ping: (signal: AbortSignal) => Promise<void>,
   timeoutMs: number,
+  { believesSuccess = false }: { readonly believesSuccess?: boolean } = {},
 ): () => Promise<StoreAnswer> {
   let asking: Promise<StoreAnswer> | undefined;
+  let believed: { readonly answer: StoreAnswer; readonly at: number } | undefined;
   const ask = async (): Promise<StoreAnswer> => {
     const startedAt = performance.now();
-    const answer = (failure?: StoreFailure): StoreAnswer => ({ durationMs: performance.now() - startedAt, failure });
+    const answer = (failure?: StoreFailure): StoreAnswer => {
+      const at = performance.now();
+      const given = { durationMs: at - startedAt, failure };
+      believed = failure !== undefined || believesSuccess ? { answer: given, at } : undefined;
+      return given;
+    };
     try {
       await within(timeoutMs, ping);
       return answer();
@@ -98,32 +105,33 @@ function createAsking(
       asking = undefined;
     }
   };
-  return () => {
+  return async () => {
+    if (believed !== undefined && performance.now() - believed.at < believedMs) return believed.answer;
     asking ??= ask();
     return asking;
   };
 }
 
-/** Asks at most once in {@link writesBelievedMs} while the answers are good. A failure is asked about each time. */
-function believing(
+/** Has each caller wait for an answer as long as it says. Those who give up within {@link believedMs} share a failure. */
+function withWait(
   store: StoreFailure['store'],
   ask: () => Promise<StoreAnswer>,
 ): (waitMs: number) => Promise<Pick<StoreAnswer, 'failure'>> {
-  let good: { readonly answer: StoreAnswer; readonly at: number } | undefined;
-  const askAndRemember = async (): Promise<StoreAnswer> => {
-    if (good !== undefined && performance.now() - good.at < writesBelievedMs) return good.answer;
-    const answer = await ask();
-    good = answer.failure === undefined ? { answer, at: performance.now() } : undefined;
-    return answer;
+  const given = new Map<number, { readonly failure: StoreFailure; readonly at: number }>();
+  const failureAfter = (waitMs: number): StoreFailure => {
+    const at = performance.now();
+    const last = given.get(waitMs);
+    if (last !== undefined && at - last.at < believedMs) return last.failure;
+    const cause = new SilentStoreError(`No answer came within ${waitMs} ms`);
+    const failure: StoreFailure = { store, reason: reasonOf(cause, waitMs), cause };
+    given.set(waitMs, { failure, at });
+    return failure;
   };
   return async (waitMs) => {
     const { promise: late, resolve } = Promise.withResolvers<Pick<StoreAnswer, 'failure'>>();
-    const timer = setTimeout(() => {
-      const cause = new SilentStoreError(`No answer came within ${waitMs} ms`);
-      resolve({ failure: { store, reason: reasonOf(cause, waitMs), cause } });
-    }, waitMs);
+    const timer = setTimeout(() => resolve({ failure: failureAfter(waitMs) }), waitMs);
     try {
-      return await Promise.race([askAndRemember(), late]);
+      return await Promise.race([ask(), late]);
     } finally {
       clearTimeout(timer);
     }

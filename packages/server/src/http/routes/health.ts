@@ -10,6 +10,9 @@ const retryLater = { 'retry-after': '5' };
 /** How long a balancer of reads waits to be told of writes, in milliseconds: it may give up after a second. */
 const waitForWritesMs = 500;
 
+/** The failures that were logged: one is logged once, however many requests meet it. */
+const logged = new WeakSet<StoreFailure>();
+
 const health = Type.Object({ status: Type.Literal('ok') });
 const readinessAnswer = Type.Object({
   status: Type.Literal('ok'),
@@ -62,7 +65,11 @@ export const healthRoutes: readonly Route[] = [
         readiness.writeFailures(query.for === 'writes' ? undefined : waitForWritesMs),
       ]);
       const tell = (found: readonly StoreFailure[], message: string): string => {
-        for (const { store, cause } of found) log.error({ ...lineOf(parts, request), err: cause, store }, message);
+        for (const failure of found) {
+          if (logged.has(failure)) continue;
+          logged.add(failure);
+          log.error({ ...lineOf(parts, request), err: failure.cause, store: failure.store }, message);
+        }
         return found.map(({ store, reason }) => `the ${store} ${reason}`).join('; ');
       };
       if (failures.length > 0)
