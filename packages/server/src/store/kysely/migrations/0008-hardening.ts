@@ -14,6 +14,7 @@ import { addTeamInvitations } from './0008-team-invitations.ts';
  *   plugins  each with its application and the bytes of its versions, of which quotas take the sums
  *
  *   api_keys ─→ the token that made them, with which they end
+ *   tokens      that do more than read end within 90 days
  *
  *   apps, extension_points, plugins     deleted at a time, with rows that go in further transactions
  *   plugins                             how far a recomputation of bindings has come
@@ -25,6 +26,7 @@ export const hardening: Migration = {
     await addTeamInvitations(db, types);
     await keepAfterDeletion(db, types);
     await endApiKeys(db, types);
+    await shortenTokens(db);
     await nameGenerations(db, types);
     await addPendingWork(db, types);
     await countForQuotas(db, types);
@@ -79,15 +81,24 @@ async function keepAfterDeletion(db: Kysely<unknown>, { text, bigint }: ColumnTy
   }
 }
 
-const legacyKeyLifetimeMs = 90 * 24 * 60 * 60 * 1000;
+const legacyLifetimeMs = 90 * 24 * 60 * 60 * 1000;
 
 /** Keys that had no end get one: 90 days from this migration on. */
 async function endApiKeys(db: Kysely<unknown>, { text, bigint }: ColumnTypes): Promise<void> {
   const add = db.schema.alterTable('api_keys');
   await add.addColumn('token_id', text, (column) => column.references('tokens.id').onDelete('cascade')).execute();
   await add.addColumn('expires_at_ms', bigint, (column) => column.notNull().defaultTo(0)).execute();
-  await sql`update api_keys set expires_at_ms = ${Date.now() + legacyKeyLifetimeMs}`.execute(db);
+  await sql`update api_keys set expires_at_ms = ${Date.now() + legacyLifetimeMs}`.execute(db);
   await db.schema.createIndex('api_keys_by_token').on('api_keys').column('token_id').execute();
+}
+
+/** Tokens of programs that do more than read end 90 days from this migration on, unless they end sooner. */
+async function shortenTokens(db: Kysely<unknown>): Promise<void> {
+  const endMs = Date.now() + legacyLifetimeMs;
+  await sql`
+    update tokens set expires_at_ms = ${endMs}
+    where session_id is null and scopes != 'read' and expires_at_ms > ${endMs}
+  `.execute(db);
 }
 
 /** What is pending is found at a start without a look at all rows; claims are read in the order of their guests. */
