@@ -9,6 +9,8 @@ import { createRecords, versionRecord } from '../test/helpers/records.ts';
 import { startCollector } from './collector.ts';
 import type { Context } from './domain/context.ts';
 import type { BlobKey } from './domain/housekeeping/blob-key.ts';
+import { trustClock } from './domain/housekeeping/clock-gap.ts';
+import { collect } from './domain/housekeeping/collect.ts';
 
 const anHour = { collectIntervalMs: 3_600_000, collectGraceMs: 1 };
 const often = { collectIntervalMs: 5, collectGraceMs: 1 };
@@ -90,6 +92,36 @@ describe('startCollector()', () => {
     );
     assert.match(JSON.stringify(failures), /the disk is gone/);
     await collector.stop();
+  });
+
+  it('starts every grace again when its clock has jumped since the last run', async () => {
+    const graceMs = 24 * 3_600_000;
+    const bytes = bytesOf(1, 1000);
+    await keepMost();
+    await house.putUnused(bytes);
+    let aheadMs = 0;
+    const jumping = { ...context, clock: () => Date.now() + aheadMs };
+    await collect(jumping, { graceMs });
+    aheadMs = 5 * graceMs;
+    await trustClock(jumping); // maintenance takes such a gap for a server that was off
+    const runs = async (): Promise<number> => {
+      const chores = await context.store.read.chores();
+      return chores.find(({ kind }) => kind === 'collect')?.endedAtMs ?? 0;
+    };
+    const runOnce = async () => {
+      const before = await runs();
+      const collector = startCollector(jumping, { collectIntervalMs: 5, collectGraceMs: graceMs }, log);
+      await until(async () => (await runs()) > before);
+      await collector.stop();
+    };
+    await runOnce();
+    await runOnce();
+    assert.equal(await isEmpty(), false, 'its grace began a moment ago');
+    for (let times = 0; times < 2; times++) {
+      aheadMs += graceMs / 2;
+      await runOnce();
+    }
+    assert.equal(await isEmpty(), true);
   });
 
   it('stops at once while it waits, and in the middle of a run', async () => {

@@ -14,15 +14,19 @@ export interface Collector {
 /** How long after the start it first runs, unless the interval is shorter: a server that is often started again collects too. */
 const firstRunMs = 60_000;
 
+/** How much longer than the interval the time between two runs may be, at least, before the clock is taken to have jumped. */
+const shortestJumpMs = 60 * 60 * 1000;
+
 /** The longest time that a timer can wait: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
 const maxTimerMs = 2 ** 31 - 1;
 
 /** Collects what no version names, now and then, until it is stopped. What goes wrong is logged, and tried again with the next run. */
 export function startCollector(
   context: Context,
-  { collectIntervalMs, collectGraceMs }: Pick<Config, 'collectIntervalMs' | 'collectGraceMs'>,
+  config: Pick<Config, 'collectIntervalMs' | 'collectGraceMs'>,
   log: Logger,
 ): Collector {
+  const { collectIntervalMs } = config;
   const controller = new AbortController();
   const { signal } = controller;
   const wait = (ms: number) => sleep(Math.min(ms, maxTimerMs), undefined, { ref: false, signal });
@@ -30,7 +34,7 @@ export function startCollector(
   const run = async (): Promise<void> => {
     await wait(Math.min(firstRunMs, collectIntervalMs));
     for (;;) {
-      await runOnce(context, collectGraceMs, log, signal);
+      await runOnce(context, config, log, signal);
       await wait(collectIntervalMs);
     }
   };
@@ -45,12 +49,21 @@ export function startCollector(
   };
 }
 
-async function runOnce(context: Context, graceMs: number, log: Logger, signal: AbortSignal): Promise<void> {
+async function runOnce(
+  context: Context,
+  { collectIntervalMs, collectGraceMs: graceMs }: Pick<Config, 'collectIntervalMs' | 'collectGraceMs'>,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     // A clock that is wrong would end every grace at once.
     if ((await clockGap(context)) > longestGapMs) return;
     const startedMs = context.clock();
-    const collected = await collect(context, { graceMs, signal });
+    // So would one that jumped by more than a grace since the last run, and the lease of a backup with them.
+    const last = (await context.store.read.chores()).find(({ kind }) => kind === 'collect');
+    const longestMs = collectIntervalMs + Math.max(graceMs, shortestJumpMs);
+    const restartsGrace = last !== undefined && startedMs - last.endedAtMs > longestMs;
+    const collected = await collect(context, { graceMs, restartsGrace, signal });
     if (collected === undefined) return void log.debug('another process collects');
     const { heldBack, unknown } = collected;
     if (heldBack > 0) {

@@ -27,6 +27,8 @@ export interface CollectOptions {
   readonly graceMs: number;
   /** Deletes also more than {@link largestShare}, and objects that no row knows. Default: `false`. */
   readonly isForced?: boolean;
+  /** Starts every grace again, because the clock may have jumped, and deletes nothing whose grace had begun. Default: `false`. */
+  readonly restartsGrace?: boolean;
   /** Changes nothing, and counts what would be deleted. Default: `false`. */
   readonly isDryRun?: boolean;
   /** Ends the work between two steps. */
@@ -35,7 +37,7 @@ export interface CollectOptions {
 
 /** The result of a garbage collection. */
 export interface Collected {
-  /** Contents that were newly found to be named by no version. */
+  /** Contents whose grace the run began: no version names them. */
   readonly newlyUnused: number;
   /** Objects that were deleted, or in a dry run would be. */
   readonly deleted: number;
@@ -76,13 +78,14 @@ export async function collect(context: Parts, options: CollectOptions): Promise<
       options.signal?.throwIfAborted();
       await lease.renew();
     };
-    const { all, noted: newlyUnused } = await noteUnused(context, goOn);
+    const { all, noted: newlyUnused } = await noteUnused(context, goOn, options);
     const heldBack = await countHeldBack(context, all, options);
     const isHeldByBackup = heldBack === 0 && !(await markForDeletion(context, options.graceMs, goOn));
     const marked = await deleteMarked(context, goOn);
     const { unknown, ...strays } = await handleUnknown(context, options.isForced === true, goOn);
     const [deleted, deletedBytes] = [marked.deleted + strays.deleted, marked.deletedBytes + strays.deletedBytes];
-    const unfinished = await context.blobs.deleteUnfinished(context.clock() - unfinishedAfterMs);
+    const unfinished =
+      options.restartsGrace === true ? 0 : await context.blobs.deleteUnfinished(context.clock() - unfinishedAfterMs);
     const { waiting, waitingBytes } = await countUnused(context, () => false, goOn);
     await noteChore(context, 'collect', { deleted, deletedBytes, waiting, waitingBytes });
     return {
@@ -105,15 +108,19 @@ export async function collect(context: Parts, options: CollectOptions): Promise<
 type GoOn = () => Promise<void>;
 
 /** Starts the time of grace of what no version names. */
-async function noteUnused(context: Parts, goOn: GoOn): Promise<{ readonly all: number; readonly noted: number }> {
+async function noteUnused(
+  context: Parts,
+  goOn: GoOn,
+  { restartsGrace = false }: CollectOptions,
+): Promise<{ readonly all: number; readonly noted: number }> {
   let [all, noted] = [0, 0];
   for await (const rows of pagesOfBlobs(context)) {
     await goOn();
     all += rows.length;
-    const unused = rows.filter(({ isNamed, unusedSinceMs }) => !isNamed && unusedSinceMs === null);
+    const unused = rows.filter(({ isNamed, unusedSinceMs }) => !isNamed && (unusedSinceMs === null || restartsGrace));
     if (unused.length === 0) continue;
     const addresses = unused.map(({ address }) => address);
-    noted += await context.store.writeLocking((tx) => tx.noteUnused(addresses, context.clock()));
+    noted += await context.store.writeLocking((tx) => tx.noteUnused(addresses, context.clock(), { restartsGrace }));
   }
   return { all, noted };
 }

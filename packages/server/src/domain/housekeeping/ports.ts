@@ -115,8 +115,16 @@ export interface HousekeepingMutations {
    * @returns whether that is still their generation; `false` when they may have been deleted
    */
   keepBlob(address: ContentAddress, generation: string): Promise<boolean>;
-  /** Notes that no version names these, as far as that is so and nothing holds them. @returns how many it is of */
-  noteUnused(addresses: readonly ContentAddress[], nowMs: number): Promise<number>;
+  /**
+   * Notes that no version names these, as far as that is so and nothing holds them. `restartsGrace` replaces earlier notes.
+   *
+   * @returns how many it is of
+   */
+  noteUnused(
+    addresses: readonly ContentAddress[],
+    nowMs: number,
+    options?: { readonly restartsGrace?: boolean },
+  ): Promise<number>;
   /** Marks for deletion what no version has named since a time, and nothing holds. Their generation is dead from then on. */
   markForDeletion(due: DueBlobs & { readonly limit: number }): Promise<BlobDeletion[]>;
   /** Marks an object for deletion whose generation is dead already; nothing when it is marked. */

@@ -143,14 +143,12 @@ export function blobMutations(
         .executeTakeFirstOrThrow();
       return numUpdatedRows > 0n;
     },
-    async noteUnused(addresses, nowMs) {
+    async noteUnused(addresses, nowMs, { restartsGrace = false } = {}) {
       if (addresses.length === 0) return 0;
       await lock(addresses);
-      const { numUpdatedRows } = await db
-        .updateTable('blobs')
-        .set({ unused_since_ms: nowMs })
-        .where('address', 'in', addresses)
-        .where('unused_since_ms', 'is', null)
+      let unused = db.updateTable('blobs').set({ unused_since_ms: nowMs }).where('address', 'in', addresses);
+      if (!restartsGrace) unused = unused.where('unused_since_ms', 'is', null);
+      const { numUpdatedRows } = await unused
         .where('lease_until_ms', '<=', nowMs)
         .where((eb) => eb.not(eb.exists(versionsOf(eb))))
         .executeTakeFirstOrThrow();
