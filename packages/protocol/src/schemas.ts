@@ -38,6 +38,7 @@ export const member = Type.Object({
   guestIds: Type.Array(id('guest', 'a guest'), {
     description: 'the first 20 guests that the member holds in the application',
   }),
+  hasMoreGuests: Type.Boolean({ description: 'whether the member holds more guests than these' }),
   createdAt: timestamp('when the user became a member'),
 });
 export type Member = Static<typeof member>;

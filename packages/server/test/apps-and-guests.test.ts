@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { App, ExtensionPoint, Guest, Invitation, Me, Member } from '@tenon/protocol';
+import {
+  type App,
+  type AppId,
+  type ExtensionPoint,
+  type Guest,
+  type Invitation,
+  type Me,
+  type Member,
+  newId,
+  type UserId,
+} from '@tenon/protocol';
 import { loadConfig } from '../src/config.ts';
 import { grantOperator } from '../src/domain/status/operators.ts';
+import { auditEvent } from './helpers/records.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import {
   invite,
@@ -92,6 +103,31 @@ describe('applications', () => {
       [[world.admin.id, 'Adam', 'owner']],
     );
     assertProblem(await service.call('GET', path, { token }), 404, 'not_found');
+  });
+
+  it('list the first 20 guests of a member, and whether there are more', async () => {
+    const { token, id } = world.owner;
+    const appId = await makeApp(service, world.owner);
+    const path = `${api}/apps/${appId}/members`;
+    const hold = (count: number) =>
+      service.parts.context.store.write(async (tx) => {
+        for (let made = 0; made < count; made++) {
+          const guest = { id: newId('guest'), appId: appId as AppId, guestKey: newId('guest'), createdAtMs: 1 };
+          await tx.insertGuest(guest);
+          await tx.putGuestUser({ guestId: guest.id, userId: id as UserId, acceptedAtMs: 1 });
+        }
+        await tx.insertAuditEvent(auditEvent());
+      });
+    const listed = async () => {
+      const { objects } = await ok<List<Member>>(service, 'GET', path, { token });
+      const changed = await ok<Member>(service, 'PUT', `${path}/${id}`, { token, json: { role: 'owner' } });
+      assert.deepEqual(objects, [changed]);
+      return [changed.guestIds.length, changed.hasMoreGuests];
+    };
+    await hold(20);
+    assert.deepEqual(await listed(), [20, false]);
+    await hold(1);
+    assert.deepEqual(await listed(), [20, true]);
   });
 
   it('know no user that is not there', async () => {

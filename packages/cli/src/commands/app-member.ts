@@ -146,9 +146,10 @@ async function removeMember(
   const id = await resolveApp(session, app);
   const user = await resolveMember(session, id, who);
   const members = await api.list(path`/api/v1/apps/${id}/members`, memberSchema);
-  const guests = members.find(({ userId }) => userId === user)?.guestIds ?? [];
+  const member = members.find(({ userId }) => userId === user);
+  const guests = member?.guestIds ?? [];
   const { withGuests = false } = options;
-  const held = guests.join(', ');
+  const held = guests.join(', ') + (member?.hasMoreGuests === true ? ' and more' : '');
   const fate = withGuests ? 'are taken from them too' : 'stay theirs: --with-guests takes them';
   const also = guests.length === 0 ? '' : ` The guests that they hold (${held}) ${fate}.`;
   await confirm(io, `The user ${user} will be taken off the application.${also}`, options);

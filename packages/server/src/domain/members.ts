@@ -5,28 +5,41 @@ import { demandConfirmation } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import { insertInvitation, revokeInvitationsOf } from './invitations.ts';
-import { type PageOf, paged } from './paging.ts';
-import type { Page, TeamInvitation, Transaction } from './ports.ts';
+import { type PageOf, paged, readCut } from './paging.ts';
+import type { Page, Queries, TeamInvitation, Transaction } from './ports.ts';
 import type { GuestRecord, MemberRecord } from './records.ts';
 
 /** The most guests that are listed with a member. */
 const maxListedGuests = 20;
 
 /** A member with the user's name, and the first guests that the user holds in the same application. */
-export type NamedMember = MemberRecord & { readonly userName: string; readonly guests: readonly GuestRecord[] };
+export type NamedMember = MemberRecord & {
+  readonly userName: string;
+  readonly guests: readonly GuestRecord[];
+  /** Whether the user holds more guests than these. */
+  readonly hasMoreGuests: boolean;
+};
 
 export async function listMembers(context: Context, access: AppAccess, page: Page): Promise<PageOf<NamedMember>> {
   const { read } = context.store;
   const found = await paged(
     page,
-    (member: Omit<NamedMember, 'guests'>) => member.userId,
+    (member: Omit<NamedMember, 'guests' | 'hasMoreGuests'>) => member.userId,
     (range) => read.members(access.app.id, range),
   );
   const items = found.items.map(async (member) => ({
     ...member,
-    guests: await read.guestsHeldIn(member.userId, [access.app.id], maxListedGuests),
+    ...(await firstGuestsOf(read, member)),
   }));
   return { items: await Promise.all(items), next: found.next };
+}
+
+async function firstGuestsOf(
+  read: Queries,
+  { userId, appId }: MemberRecord,
+): Promise<Pick<NamedMember, 'guests' | 'hasMoreGuests'>> {
+  const held = await readCut((limit) => read.guestsHeldIn(userId, [appId], limit), maxListedGuests);
+  return { guests: held.rows, hasMoreGuests: held.hasMore };
 }
 
 /** What an invitation to the team says. `email` and `name` are notes for the team itself. */
@@ -94,7 +107,7 @@ export async function changeMemberRole(
     const details = { role: { before: present.role, after: role } };
     await record(context, tx, access.actor, { action: 'member.put', appId, target: user, details });
     await revokeInvitationsOf(context, tx, access.actor, { appId, userId: user.id, role });
-    return { ...present, role, userName: user.name, guests: await tx.guestsHeldIn(user.id, [appId], maxListedGuests) };
+    return { ...present, role, userName: user.name, ...(await firstGuestsOf(tx, present)) };
   });
 }
 

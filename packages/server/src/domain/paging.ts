@@ -31,10 +31,17 @@ export interface CutRows<R> {
   readonly hasMore: boolean;
 }
 
-/** Reads at most {@link maxRowsOfPage} rows that belong to one entry: a statement that reads more holds others up. */
-export async function readCut<R>(load: (limit: number) => Promise<readonly R[]>): Promise<CutRows<R>> {
-  const rows = await load(maxRowsOfPage + 1);
-  return { rows: rows.slice(0, maxRowsOfPage), hasMore: rows.length > maxRowsOfPage };
+/**
+ * Reads some rows that belong to one entry.
+ *
+ * @param max how many; default: {@link maxRowsOfPage}, since a statement that reads more holds others up
+ */
+export async function readCut<R>(
+  load: (limit: number) => Promise<readonly R[]>,
+  max: number = maxRowsOfPage,
+): Promise<CutRows<R>> {
+  const rows = await load(max + 1);
+  return { rows: rows.slice(0, max), hasMore: rows.length > max };
 }
 
 /** Rows that belong to a page's entries, and how the two are matched. */

@@ -74,8 +74,9 @@ export function toQuotaUse(taken: readonly TakenQuota[]): QuotaUse {
 }
 
 export function toMember(member: NamedMember): Member {
-  const { userId, userName, role, guests, createdAtMs } = member;
-  return { userId, name: userName, role, guestIds: guests.map(({ id }) => id), createdAt: time(createdAtMs) };
+  const { userId, userName, role, guests, hasMoreGuests, createdAtMs } = member;
+  const guestIds = guests.map(({ id }) => id);
+  return { userId, name: userName, role, guestIds, hasMoreGuests, createdAt: time(createdAtMs) };
 }
 
 export function toExtensionPoint(extensionPoint: ExtensionPointRecord): ExtensionPoint {

@@ -3,7 +3,7 @@ import { Button } from '../../components/button.tsx';
 import { Link } from '../../components/link.tsx';
 import { Table } from '../../components/table.tsx';
 import { boundBy, type Claim, type PluginModel } from './plugin-model.ts';
-import { boundWords, whyBound } from './plugin-words.ts';
+import { boundWords, guestCount, whyBound } from './plugin-words.ts';
 
 /** Under which guests a plugin has its name, what is bound under each, and why. */
 export function BoundTable(props: {
@@ -22,7 +22,7 @@ export function BoundTable(props: {
   }
   const nameOf = ({ guestId }: Claim) => guests.get(guestId) ?? 'a guest that is gone';
   const hasPublished = model.versions.some(({ state }) => state === 'published');
-  return (
+  const table = (
     <Table
       caption={`What is bound of ${props.plugin.name}`}
       rows={model.claims}
@@ -74,5 +74,13 @@ export function BoundTable(props: {
             ]),
       ]}
     />
+  );
+  if (!props.plugin.hasMoreGuests) return table;
+  const guestIds = model.claims.map(({ guestId }) => guestId);
+  return (
+    <>
+      {table}
+      <p class="soft small">The plugin has its name under {guestCount(guestIds, true)}; the others are not listed.</p>
+    </>
   );
 }

@@ -13,7 +13,19 @@ export function Effects(props: {
   readonly guests: ReadonlyMap<string, string>;
 }) {
   const { changing, staying } = sortEffects(effectOf(props.model, props.change));
-  if (changing.length === 0) return <p class="effects">What programs get stays as it is.</p>;
+  const unlisted = props.model.hasMoreGuests ? (
+    <p class="soft small">
+      The plugin has more guests than are listed here. Under the others, something may change too.
+    </p>
+  ) : null;
+  if (changing.length === 0) {
+    return (
+      <div class="effects">
+        <p>What programs get {unlisted === null ? '' : 'under the listed guests '}stays as it is.</p>
+        {unlisted}
+      </div>
+    );
+  }
   const more = changing.length - shownEffects;
   return (
     <div class="effects">
@@ -33,6 +45,7 @@ export function Effects(props: {
       {staying === 0 ? null : (
         <p class="soft small">Nothing changes under {staying === 1 ? 'one other guest' : `${staying} other guests`}.</p>
       )}
+      {unlisted}
     </div>
   );
 }

@@ -57,7 +57,7 @@ function HistoryEntry({ name, model, version, guests, sides, onAction }: EntryPr
           Version {number}
           {semver === null ? null : <span class="history-semver"> {semver}</span>}
         </h3>
-        {boundGuestIds.length > 0 ? <Badge kind="good">{boundUnder(boundGuestIds, guests, model)}</Badge> : null}
+        {boundGuestIds.length > 0 ? <Badge kind="good">{boundUnder(version, guests, model)}</Badge> : null}
         {state === 'published' ? null : <Badge kind={stateBadges[state]}>{stateWords[state]}</Badge>}
       </div>
       {note === null ? null : <p class="history-note">{note}</p>}
@@ -109,12 +109,16 @@ function Decision({ version }: { readonly version: Version }) {
 function UnderSome({ version: { guestIds }, model, guests }: Pick<EntryProps, 'version' | 'model' | 'guests'>) {
   const claimed = model.claims.map(({ guestId }) => guestId);
   const reached = claimed.filter((id) => guestIds.includes(id));
-  if (reached.length === claimed.length) return null;
+  if (reached.length === claimed.length || model.hasMoreGuests) return null;
   return <span>{reached.length === 0 ? 'for no present guest' : `for ${namesOf(reached, guests)} alone`}</span>;
 }
 
-function boundUnder(ids: readonly string[], guests: ReadonlyMap<string, string>, { claims }: PluginModel): string {
-  if (ids.length === claims.length) return 'in use';
+function boundUnder(
+  { boundGuestIds: ids, hasMoreGuests }: Version,
+  guests: ReadonlyMap<string, string>,
+  { claims }: PluginModel,
+): string {
+  if (hasMoreGuests || ids.length === claims.length) return 'in use';
   return `in use by ${namesOf(ids, guests)}`;
 }
 

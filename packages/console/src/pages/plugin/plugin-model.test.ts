@@ -24,6 +24,7 @@ const states: readonly VersionState[] = [
 /** Two versions under two guests. */
 const model: PluginModel = {
   isBlocked: false,
+  hasMoreGuests: false,
   claims: [
     { guestId: 'gst_a', pinnedTo: null, rolledBackTo: null },
     { guestId: 'gst_b', pinnedTo: null, rolledBackTo: null },
@@ -110,6 +111,11 @@ describe('versionActions()', () => {
     const rolledBack = after({ kind: 'rollBack', version: 1 });
     assert.deepEqual(of(2, rolledBack), ['rollBack', 'yank']);
     assert.deepEqual(of(1, rolledBack), ['yank']);
+    assert.deepEqual(
+      of(2, { ...model, hasMoreGuests: true }),
+      ['rollBack', 'yank'],
+      'under a guest that is not listed',
+    );
     assert.ok(isReturnToNewest(rolledBack, 2));
     assert.ok(!isReturnToNewest(model, 1));
   });

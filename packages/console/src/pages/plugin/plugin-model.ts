@@ -17,6 +17,8 @@ export interface Claim {
 export interface PluginModel {
   readonly isBlocked: boolean;
   readonly claims: readonly Claim[];
+  /** Whether there are more guests than the claims and versions name: what becomes of those can't be told. */
+  readonly hasMoreGuests: boolean;
   readonly versions: readonly {
     readonly number: number;
     readonly state: VersionState;
@@ -30,8 +32,13 @@ export type Change =
   | { readonly kind: 'pin'; readonly guestId: string; readonly version: number }
   | { readonly kind: 'unpin'; readonly guestId: string };
 
-export function modelOf({ status }: Plugin, versions: readonly Version[]): PluginModel {
-  return { isBlocked: status.state === 'blocked', claims: status.bindings, versions };
+export function modelOf({ status, hasMoreGuests }: Plugin, versions: readonly Version[]): PluginModel {
+  return {
+    isBlocked: status.state === 'blocked',
+    claims: status.bindings,
+    hasMoreGuests: hasMoreGuests || versions.some((version) => version.hasMoreGuests),
+    versions,
+  };
 }
 
 /** The number of the version that a claim binds. */
@@ -162,8 +169,9 @@ export function versionActions(
   }
 }
 
-/** Whether rolling back to a version changes anything: under some guest another one is, or would be, chosen. */
+/** Whether rolling back to a version may change anything: under some guest another one is, or would be, chosen. */
 function isRollBack(model: PluginModel, to: number): boolean {
+  if (model.hasMoreGuests) return true;
   return model.claims.some(
     (claim) => wasPublishedUnder(model, to, claim.guestId) && (claim.rolledBackTo ?? newestFor(model, claim)) !== to,
   );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Plugin, VersionState } from '@tenon/protocol';
-import { inUse } from './plugin-words.ts';
+import { guestCount, inUse } from './plugin-words.ts';
 
 /** A plugin whose newest version is in a state, and which binds these versions, one under each guest. */
 function plugin(newest: number, state: VersionState, bound: readonly (number | null)[], isBlocked = false) {
@@ -39,5 +39,13 @@ describe('inUse()', () => {
     assert.deepEqual(none('yanked'), { text: 'not in use · newest v1 yanked', kind: 'bad' });
     assert.deepEqual(none('awaiting_approval'), { text: 'not in use · newest v1 awaiting approval', kind: 'waiting' });
     assert.deepEqual(inUse(plugin(1, 'published', [null], true)), { text: 'blocked', kind: 'bad' });
+  });
+});
+
+describe('guestCount()', () => {
+  it('says of a list that was cut off that there are more', () => {
+    assert.equal(guestCount(['gst_a'], false), '1 guest');
+    assert.equal(guestCount(Array(100).fill('gst_a'), false), '100 guests');
+    assert.equal(guestCount(Array(5000).fill('gst_a'), true), 'more than 5,000 guests');
   });
 });

@@ -1,4 +1,5 @@
 import type { Plugin, Version, VersionState } from '@tenon/protocol';
+import { counted } from '../../components/count.ts';
 import { boundBy, type Claim, type Effect, type PluginModel } from './plugin-model.ts';
 
 /** A state in a word or two. */
@@ -33,6 +34,11 @@ export function inUse({ status, version }: Pick<Plugin, 'status' | 'version'>): 
   const newest = version.state === 'published' ? '' : ` ${stateWords[version.state]}`;
   const kind = bound.length > 0 ? 'good' : version.state === 'published' ? 'waiting' : stateBadges[version.state];
   return { text: `${used} · newest v${version.number}${newest}`, kind };
+}
+
+/** How many guests there are of a list that the server may have cut off: "more than 100 guests". */
+export function guestCount({ length }: readonly string[], hasMore: boolean): string {
+  return (hasMore ? 'more than ' : '') + counted(length, 'guest');
 }
 
 /** What is bound by a claim: "version 2", "nothing". */

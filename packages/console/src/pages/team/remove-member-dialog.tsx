@@ -31,7 +31,7 @@ export function RemoveMemberDialog(props: {
       {isGuest && !isSelf ? (
         <>
           <p>
-            {member.name} is a guest of the application too, as <GuestKeys appId={appId} guestIds={member.guestIds} />.
+            {member.name} is a guest of the application too, as <GuestKeys appId={appId} member={member} />.
           </p>
           <CheckboxField
             label="End this guest access too"
@@ -48,7 +48,9 @@ export function RemoveMemberDialog(props: {
 
 const shownGuests = 5;
 
-function GuestKeys({ appId, guestIds }: { readonly appId: string; readonly guestIds: readonly string[] }) {
+function GuestKeys(props: { readonly appId: string; readonly member: Pick<Member, 'guestIds' | 'hasMoreGuests'> }) {
+  const { appId } = props;
+  const { guestIds, hasMoreGuests } = props.member;
   const api = useApi();
   const shown = guestIds.slice(0, shownGuests);
   const guests = useData(
@@ -65,7 +67,7 @@ function GuestKeys({ appId, guestIds }: { readonly appId: string; readonly guest
           <code key={name}>{name}</code>
         </>
       ))}
-      {more > 0 ? ` and ${more} more` : ''}
+      {more > 0 ? ` and ${hasMoreGuests ? 'more than ' : ''}${more} more` : ''}
     </>
   );
 }

@@ -3,6 +3,7 @@ import { Badge } from '../../components/badge.tsx';
 import { Link } from '../../components/link.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { teamPluginPath } from '../plugin/plugin-path.ts';
+import { guestCount } from '../plugin/plugin-words.ts';
 import './trial-view.css';
 
 /** What a trial came to, in a sentence. */
@@ -53,7 +54,7 @@ export function TrialView({ appId, trial }: { readonly appId: string; readonly t
 }
 
 function Breaking({ appId, plugin }: { readonly appId: string; readonly plugin: BreakingPlugin }) {
-  const { pluginId, name, userName, version, guestIds, mismatches, isBrokenAlready } = plugin;
+  const { pluginId, name, userName, version, guestIds, hasMoreGuests, mismatches, isBrokenAlready } = plugin;
   const more = mismatches.length - shownMismatches;
   return (
     <li>
@@ -62,7 +63,7 @@ function Breaking({ appId, plugin }: { readonly appId: string; readonly plugin: 
           <code>{name}</code>
         </Link>{' '}
         version {version} of {userName}{' '}
-        <span class="soft small">– bound under {guestIds.length === 1 ? '1 guest' : `${guestIds.length} guests`}</span>{' '}
+        <span class="soft small">– bound under {guestCount(guestIds, hasMoreGuests)}</span>{' '}
         {isBrokenAlready ? <Badge>does not fit now either</Badge> : null}
       </p>
       <ul class="small">

@@ -29,6 +29,7 @@ const memberExample = {
   name: 'Ada',
   role: 'admin' as const,
   guestIds: [],
+  hasMoreGuests: false,
   createdAt: example.time,
 };
 
