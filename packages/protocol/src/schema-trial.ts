@@ -39,7 +39,8 @@ export const schemaTrial = Type.Object({
   breaking: Type.Integer({ description: 'how many of them would not fit' }),
   objects: Type.Array(breakingPlugin, { description: 'those that would not fit, the first 1,000' }),
   unreadable: Type.Array(Type.Object({ ...triedPlugin, detail: Type.String({ description: 'why' }) }), {
-    description: 'those that could not be looked at',
+    description: 'those that could not be looked at, the first 1,000',
   }),
+  hasMoreUnreadable: Type.Boolean({ description: 'whether more than these could not be looked at' }),
 });
 export type SchemaTrial = Static<typeof schemaTrial>;

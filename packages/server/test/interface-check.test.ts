@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import type { BindingList, ContentAddress, ExtensionPoint, SchemaTrial } from '@tenon/protocol';
+import type { ExtensionPointAccess } from '../src/domain/access.ts';
 import type { ModuleDemands } from '../src/domain/ports.ts';
+import { trySchema } from '../src/domain/schema-trial.ts';
 import { DamagedContentError, type StoredContents } from '../src/domain/stored-contents.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { wat } from './helpers/wat.ts';
@@ -341,6 +343,26 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
       tried.unreadable.map(({ name, detail }) => [name, detail]),
       [['lost', 'The bytes are not there.']],
     );
+  });
+
+  it('tells of the first 1,000 versions that could not be looked at, and that there are more', async () => {
+    const id = await point(world, {});
+    await publish(world, id, greeting, 'lost');
+    const { context } = service.parts;
+    const [version] = await context.store.read.boundVersions(id as never, {});
+    assert.ok(version);
+    losses.add(version.contentAddress);
+    const access = { extensionPoint: await context.store.read.extensionPoint(id as never) } as ExtensionPointAccess;
+    const tryWith = (bound: number) => {
+      const pages = [...Array(Math.floor(bound / 100)).fill(100), bound % 100];
+      const boundVersions = async () => Array(pages.shift()).fill({ ...version, interfaceJson: null });
+      const read = { ...context.store.read, boundVersions };
+      return trySchema({ ...context, store: { ...context.store, read } }, access, {});
+    };
+    const [all, cut] = [await tryWith(1000), await tryWith(1001)];
+    losses.clear();
+    assert.deepEqual([all.unreadable.length, all.hasMoreUnreadable], [1000, false]);
+    assert.deepEqual([cut.unreadable.length, cut.hasMoreUnreadable], [1000, true]);
   });
 
   it('compares modules whose interface is too large to be kept', async () => {

@@ -40,13 +40,14 @@ Nothing is changed. When it would break plugins the command ends with 5, else wi
           { schema },
           schemaTrial,
         );
-        const { checked, breaking, objects, unreadable } = trial;
+        const { checked, breaking, objects, unreadable, hasMoreUnreadable } = trial;
         out.result(trial, () => {
           if (objects.length > 0) out.table(['PLUGIN', 'VERSION', 'BY', 'BOUND', 'WHY'], objects.flatMap(rowsOf), '');
         });
         for (const { name, version, detail } of unreadable) {
           out.warn(`${printable(name)} ${version} could not be looked at: ${printable(detail)}`);
         }
+        if (hasMoreUnreadable) out.warn('More could not be looked at.');
         const bound = count(checked, 'bound plugin');
         if (breaking === 0) return out.note(`The schema breaks none of ${bound}.`);
         throw new CliError('breaking_schema', `The schema would break ${breaking} of ${bound}. Nothing was changed.`, {

@@ -31,13 +31,15 @@ export interface Trial extends ModuleDemands {
   /** How many bound versions were looked at. */
   readonly checked: number;
   readonly breakingCount: number;
-  /** The first {@link maxBreaking}. */
+  /** The first {@link maxListed}. */
   readonly breaking: readonly BreakingVersion[];
+  /** The first {@link maxListed} that could not be looked at. */
   readonly unreadable: readonly (TriedVersion & { readonly detail: string })[];
+  readonly hasMoreUnreadable: boolean;
 }
 
-/** How many versions that would break are told: of more, how many there are is what counts. */
-const maxBreaking = 1000;
+/** How many versions are told that would break, and that could not be looked at. */
+const maxListed = 1000;
 
 /** How many guests are told of each of them. */
 const maxGuests = 100;
@@ -65,6 +67,7 @@ export async function trySchema(
   const lookAt = createComparison(context, demands, extensionPoint, asker);
   const breaking: BreakingVersion[] = [];
   const unreadable: (TriedVersion & { detail: string })[] = [];
+  let hasMoreUnreadable = false;
   let checked = 0;
   let breakingCount = 0;
   for await (const page of pagesOf(context, extensionPoint)) {
@@ -73,15 +76,16 @@ export async function trySchema(
       const finding = findings[at];
       if (finding === undefined || 'detail' in finding) {
         const detail = finding?.detail ?? 'Nobody looked at it.';
-        unreadable.push({ ...(await withGuests(context, version)), detail });
+        hasMoreUnreadable = unreadable.length === maxListed;
+        if (!hasMoreUnreadable) unreadable.push({ ...(await withGuests(context, version)), detail });
         continue;
       }
       checked++;
       if (finding.mismatches.length === 0) continue;
-      if (++breakingCount <= maxBreaking) breaking.push({ ...(await withGuests(context, version)), ...finding });
+      if (++breakingCount <= maxListed) breaking.push({ ...(await withGuests(context, version)), ...finding });
     }
   }
-  return { ...demands, checked, breakingCount, breaking, unreadable };
+  return { ...demands, checked, breakingCount, breaking, unreadable, hasMoreUnreadable };
 }
 
 async function* pagesOf(context: Context, { id }: ExtensionPointRecord): AsyncGenerator<BoundVersion[]> {

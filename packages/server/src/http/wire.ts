@@ -100,6 +100,7 @@ export function toSchemaTrial({
   breakingCount,
   breaking,
   unreadable,
+  hasMoreUnreadable,
 }: Trial): SchemaTrial {
   return {
     schema: schemaOf(schemaJson),
@@ -112,6 +113,7 @@ export function toSchemaTrial({
       isBrokenAlready,
     })),
     unreadable: unreadable.map(({ detail, ...tried }) => ({ ...toTried(tried), detail })),
+    hasMoreUnreadable,
   };
 }
 

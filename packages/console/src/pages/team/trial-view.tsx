@@ -25,7 +25,7 @@ const shownMismatches = 5;
 
 /** Which bound plugins would not fit, and why. */
 export function TrialView({ appId, trial }: { readonly appId: string; readonly trial: SchemaTrial }) {
-  const { objects, unreadable, breaking } = trial;
+  const { objects, unreadable, hasMoreUnreadable, breaking } = trial;
   // Those that break by the change come first.
   const sorted = objects.toSorted((a, b) => Number(a.isBrokenAlready) - Number(b.isBrokenAlready));
   return (
@@ -46,6 +46,7 @@ export function TrialView({ appId, trial }: { readonly appId: string; readonly t
                 <code>{name}</code> version {version}: {detail}
               </li>
             ))}
+            {hasMoreUnreadable ? <li>And more.</li> : null}
           </ul>
         </Notice>
       )}

@@ -67,6 +67,7 @@ export const schemaTrialExample = {
     },
   ],
   unreadable: [],
+  hasMoreUnreadable: false,
 };
 
 const versionSummaryExample = {
