@@ -16,8 +16,8 @@ export function housekeepingContract(backend: Backend): void {
       store.it.write((tx) => tx.holdBlob({ size: 8, generation: 'first', leaseUntilMs: someTimeMs + 10, ...fields }));
     const keep = (address: BlobRecord['address'], generation: string) =>
       store.it.write((tx) => tx.keepBlob(address, generation));
-    const note = (addresses: BlobRecord['address'][], nowMs: number) =>
-      store.it.writeLocking((tx) => tx.noteUnused(addresses, nowMs));
+    const note = (addresses: BlobRecord['address'][], nowMs: number, options?: { readonly restartsGrace: boolean }) =>
+      store.it.writeLocking((tx) => tx.noteUnused(addresses, nowMs, options));
     const mark = (unusedSinceMs: number, nowMs = someTimeMs + 100, limit = 100) =>
       store.it.writeLocking((tx) => tx.markForDeletion({ unusedSinceMs, nowMs, limit }));
     const row = (address: BlobRecord['address']) => store.it.read.blob(address);
@@ -70,6 +70,18 @@ export function housekeepingContract(backend: Backend): void {
       assert.deepEqual(new Map(isNamed.map((blob) => [blob.address, blob.isNamed])).get(named), true);
       assert.equal(isNamed.filter((blob) => blob.isNamed).length, 1);
       await mark(someTimeMs + 10);
+    });
+
+    it('are noted anew where every grace is to start again, unless a version names them', async () => {
+      const { key } = await records().stage();
+      const [named, unused] = [someAddress(), someAddress()];
+      for (const address of [named, unused]) await hold({ address, leaseUntilMs: 0 });
+      await note([named, unused], someTimeMs);
+      await records().version(key('named'), { contentAddress: named });
+      assert.equal(await note([named, unused], someTimeMs + 50, { restartsGrace: true }), 1);
+      assert.equal((await row(unused))?.unusedSinceMs, someTimeMs + 50);
+      assert.deepEqual(await mark(someTimeMs + 49), []);
+      await mark(someTimeMs + 50);
     });
 
     it('are marked for deletion after their time alone, once, and come back in another generation', async () => {
