@@ -69,13 +69,14 @@ describe('writeSharedProcesses()', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tenon-tests-'));
     try {
       const handed = writeSharedProcesses([...shared, alone], folder);
-      assert.deepEqual(handed, [join(folder, 'protocol-src.mjs'), alone]);
+      const written = join(folder, '00-protocol-src-0.mjs');
+      assert.deepEqual(handed, [written, alone]);
       const reporter = pathToFileURL(join(root, 'scripts', 'lib', 'test-report.mjs')).href;
-      const { status, stdout } = spawnSync(
-        process.execPath,
-        ['--test', `--test-reporter=${reporter}`, join(folder, 'protocol-src.mjs')],
-        { encoding: 'utf8', cwd: root, env: { ...process.env, NODE_TEST_CONTEXT: undefined } },
-      );
+      const { status, stdout } = spawnSync(process.execPath, ['--test', `--test-reporter=${reporter}`, written], {
+        encoding: 'utf8',
+        cwd: root,
+        env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+      });
       assert.equal(status, 0, stdout);
       for (const file of shared) assert.ok(stdout.includes(`▶ ${file}`));
       assert.match(stdout, /The slowest files:\n +\d\.\d s {2}packages\/protocol\/src\//);
