@@ -201,7 +201,7 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     await page.keyboard.press('Escape');
     await asked.waitFor({ state: 'detached' });
     assert.equal(await page.getByRole('alert').count(), 0);
-    assert.deepEqual(program.answers, []);
+    assert.equal(program.answers.length, 0);
     await approve();
     await Promise.all([page.waitForURL(`${program.origin}/**`), enter()]);
     const granted = await program.redeem(program.answers[0]?.get('code') ?? '');
