@@ -25,7 +25,7 @@ export function withAuditFilter(command: Command, { clockMs }: Pick<Io, 'clockMs
     .option('--target <id>', 'what was done to one thing alone: its id')
     .option('--since <time>', 'from then on: 2026-03-01, 2026-03-01T12:00Z, or how long ago: 90m, 12h, 7d', parse)
     .option('--until <time>', 'before then', parse)
-    .option('--limit <number>', 'show so many at the most', parseCount, defaultLimit);
+    .option('--limit <number>', 'show at most this many', parseCount, defaultLimit);
 }
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };

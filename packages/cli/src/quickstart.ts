@@ -7,7 +7,7 @@ import type { Environment } from './environment.ts';
 export interface Quickstart {
   /** The file's assignments by name; none when there is no such file. */
   readonly values: Readonly<Record<string, string | undefined>>;
-  /** The file as messages name it, relative to the working folder; absent when there is none. */
+  /** The file as messages name it, relative to the working folder; absent without such a file. */
   readonly file?: string;
 }
 

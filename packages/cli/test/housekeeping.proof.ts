@@ -190,7 +190,7 @@ describe('tenon admin', () => {
       [],
     );
     const others = ['.nightly.tar.0123456789ab.tmp', '.tenon-backup-of-mine', 'tenon-backup-0123456789ab.tmp'];
-    for (const name of others) await writeFile(join(target, name), 'of somebody else');
+    for (const name of others) await writeFile(join(target, name), 'of another program');
     const dayAgo = Date.now() / 1000 - 25 * 60 * 60;
     for (const name of [...left, ...others]) await utimes(join(target, name), dayAgo, dayAgo);
     await writeFile(join(target, '.tenon-backup-0123456789ab.tmp'), 'of a backup under way');

@@ -128,7 +128,7 @@ describe('output', () => {
       ['extension-point', 'types', TENON_EXTENSION_POINT_ID],
       ['guest', 'list'],
       ['guest', 'invite', 'evil'],
-      ['guest', 'remove', 'nobody'],
+      ['guest', 'remove', 'unknown'],
       ['invitation', 'list'],
       ['bindings', TENON_GUEST_KEY],
       ['plugin', 'list'],
@@ -170,7 +170,7 @@ describe('admin commands', () => {
     assert.match(stderr, /the user that the server runs as/);
   });
 
-  it('say that there is no data where there is none', async () => {
+  it('say that a folder holds no data', async () => {
     const { exitCode, stderr } = await runTenon(['admin', 'verify', '--data-dir', join(folder.path, 'none')]);
     assert.equal(exitCode, 4);
     assert.match(stderr, /There is no data in/);

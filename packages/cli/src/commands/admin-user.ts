@@ -17,7 +17,7 @@ async function demandUser(context: Context, named: string): Promise<UserId> {
 }
 
 /**
- * Finds a user by id or e-mail address, and has the operator confirm who it is. Nobody verifies addresses, so `--yes` takes ids only.
+ * Finds a user by id or e-mail address, and has the operator confirm who it is. E-mail addresses are not verified, so `--yes` takes ids only.
  *
  * @param what what will happen to the user, after "will"
  * @param needsYes whether an id takes a confirmation too, or `--yes`
@@ -38,7 +38,7 @@ export async function confirmUser(
   if (isNamedById && (yes === true || !needsYes)) return userId;
   if (yes === true) {
     throw usageError(
-      `With --yes a user is named by id: e-mail addresses are not verified, and ${printable(named)} may be somebody else's.`,
+      `With --yes a user is named by id: e-mail addresses are not verified, and ${printable(named)} may belong to another person.`,
       `Leave --yes out to see whose it is, or name ${userId} if that is who you mean.`,
     );
   }

@@ -28,13 +28,13 @@ export interface ClientParts {
   /**
    * Asks the person to sign in again, when the browser turns out not to be signed in any more.
    *
-   * @throws DOMException `AbortError` when the person would rather not, or somebody else signs in
+   * @throws DOMException `AbortError` when the user cancels, or another user signs in
    */
   readonly signInAgain: () => Promise<void>;
   /**
    * Asks the person for the password and confirms the session with it (`POST /session/confirm`).
    *
-   * @throws DOMException `AbortError` when the person would rather not
+   * @throws DOMException `AbortError` when the user cancels
    */
   readonly confirmPassword: () => Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { Session } from '../../state/session.ts';
  * A call that goes by the browser's cookie. When it turns out that nobody is signed in any more, the page asks for it again, in
  * its place. Where the server wants the password first, the call is repeated once it is entered.
  *
- * @throws DOMException `AbortError` when the person would rather not enter the password
+ * @throws DOMException `AbortError` when the user cancels the password dialog
  */
 export async function callSignedIn<T>(session: Session, path: string, body: unknown): Promise<T> {
   try {
