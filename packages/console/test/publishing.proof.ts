@@ -59,6 +59,11 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     for (const event of ['dragenter', 'dragover', 'drop']) await zone.dispatchEvent(event, { dataTransfer });
   }
 
+  /** Has each file chooser sent here from now on: `waitForEvent()` alone turns this on without waiting until it is on. */
+  function interceptFileChoosers(page: Page): void {
+    page.on('filechooser', () => undefined);
+  }
+
   /** Makes uploads take some seconds, until the session is detached. */
   async function slowDown(page: Page): Promise<CDPSession> {
     const slow = await page.context().newCDPSession(page);
@@ -134,11 +139,11 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
   it('takes a file that is chosen by keyboard, and sends nothing that can be no plugin', async () => {
     const visitor = await guest('customers/initech', 'Peter Gibbons');
     const { page } = visitor;
+    interceptFileChoosers(page);
     const sent: string[] = [];
     page.on('request', (request) => {
       if (request.method() === 'PUT') sent.push(request.url());
     });
-    page.on('filechooser', () => undefined); // so that the browser asks us all the time, not from the next moment on
     const component = Buffer.from([0, 0x61, 0x73, 0x6d, 0x0d, 0, 1, 0]);
     for (const [key, bytes, words] of [
       ['Enter', Buffer.from('<!doctype html>'), /This is no WebAssembly module/],
@@ -189,6 +194,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
   it('refuses a file over the limit before it is uploaded, and keeps what was there', async () => {
     const visitor = await guest('customers/tyrell', 'Eldon Tyrell');
     const { page } = visitor;
+    interceptFileChoosers(page);
     const sent: string[] = [];
     page.on('request', (request) => {
       if (request.method() === 'PUT') sent.push(request.url());

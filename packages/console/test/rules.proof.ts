@@ -112,7 +112,8 @@ describe('what modules are held to', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Save' }).click();
     const question = page.getByRole('dialog', { name: '1 bound plugin would break' });
     await question.getByRole('button', { name: 'Save all the same' }).click();
-    await page.getByRole('heading', { name: 'Greetings', level: 1 }).waitFor();
+    await page.getByText('Saved. Guests see it now.').waitFor();
+    await page.getByRole('heading', { name: 'Greetings', level: 1, exact: true }).waitFor();
     assert.deepEqual(Object.keys((await point()).schema.exports), ['greet', 'evaluate']);
   });
 
