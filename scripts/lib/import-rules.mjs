@@ -9,19 +9,23 @@ import { findFiles } from './workspace.mjs';
 /** What each package may import of the others. A package that isn't listed may import none. */
 const allowed = new Map([
   ['protocol', []],
+  ['extension-schema', []],
   ['instrument', []],
   ['trace', []],
   ['client', ['protocol']],
-  ['server', ['protocol', 'instrument', 'trace']],
-  ['console', ['protocol', 'instrument', 'trace']],
-  ['cli', ['protocol', 'client', 'instrument', 'trace', 'server']],
+  ['server', ['protocol', 'extension-schema', 'instrument', 'trace']],
+  ['console', ['protocol', 'extension-schema', 'instrument', 'trace']],
+  ['cli', ['protocol', 'extension-schema', 'client', 'instrument', 'trace', 'server']],
 ]);
 
 /** What the tests and benches of a package may import besides: what it works on is made there. */
-const allowedInTests = new Map([['trace', ['instrument']]]);
+const allowedInTests = new Map([
+  ['trace', ['instrument']],
+  ['extension-schema', ['protocol']],
+]);
 
 /** Packages whose sources run in any JavaScript host. */
-const hostNeutral = new Set(['protocol', 'instrument', 'trace', 'client', 'console']);
+const hostNeutral = new Set(['protocol', 'extension-schema', 'instrument', 'trace', 'client', 'console']);
 
 /** Files of these that are made for what has Node's built-ins, behind an export of their own. */
 const forNode = ['packages/client/src/disk/'];

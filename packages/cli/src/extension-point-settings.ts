@@ -1,5 +1,5 @@
 import type { ExtensionPoint, ExtensionPointLimits } from '@tenon/protocol';
-import { wasmProposals } from '@tenon/protocol/interface-check';
+import { wasmProposals } from '@tenon/protocol/wasm-proposals';
 import { type Command, InvalidArgumentError } from 'commander';
 import { formatNumber, formatSize } from './text.ts';
 

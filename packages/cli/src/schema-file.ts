@@ -1,4 +1,4 @@
-import { describeFault, parseExtensionPointSchema, SchemaError } from '@tenon/protocol/extension-point-schema';
+import { describeFault, parseExtensionPointSchema, SchemaError } from '@tenon/extension-schema';
 import { CliError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import { readInput, standardStream } from './files.ts';

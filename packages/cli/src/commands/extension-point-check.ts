@@ -1,12 +1,12 @@
-import { describeModule, listProposals } from '@tenon/instrument';
-import { extensionPoint as extensionPointSchema } from '@tenon/protocol';
 import {
   checkInterface,
   type InterfaceLimits,
   type Mismatch,
   type ModuleInterface,
   moduleInterface,
-} from '@tenon/protocol/interface-check';
+} from '@tenon/extension-schema/interface-check';
+import { describeModule, listProposals } from '@tenon/instrument';
+import { extensionPoint as extensionPointSchema } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
 import { examples, withServer } from '../command.ts';

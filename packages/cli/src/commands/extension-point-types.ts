@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
+import { hostTypes } from '@tenon/extension-schema/host-types';
 import { extensionPoint as extensionPointSchema, isId } from '@tenon/protocol';
-import { hostTypes } from '@tenon/protocol/host-types';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
 import { examples, withServer } from '../command.ts';

@@ -1,5 +1,5 @@
+import { nearestWord } from '@tenon/extension-schema/nearest-word';
 import { idPrefixes, isId, isPluginName, maxReasonLength, pluginNamePattern } from '@tenon/protocol';
-import { nearestWord } from '@tenon/protocol/nearest-word';
 import { parse, TomlError } from 'smol-toml';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';

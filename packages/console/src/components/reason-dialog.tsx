@@ -1,4 +1,4 @@
-import { maxReasonLength } from '@tenon/protocol/light';
+import { maxReasonLength } from '@tenon/protocol/names';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ConfirmDialog } from './confirm-dialog.tsx';

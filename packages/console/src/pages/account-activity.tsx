@@ -1,4 +1,4 @@
-import { auditActionsOf } from '@tenon/protocol/light';
+import { auditActionsOf } from '@tenon/protocol/audit-actions';
 import { Page, Section } from '../components/page.tsx';
 import { filterSearch } from './audit/filter.ts';
 import { Filters } from './audit/filters.tsx';

@@ -1,5 +1,5 @@
 import type { AuthorizationView } from '@tenon/protocol';
-import { parseUserCode } from '@tenon/protocol/light';
+import { parseUserCode } from '@tenon/protocol/login';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { hasCode } from '../api/api-error.ts';

@@ -1,5 +1,5 @@
 import type { SignUpInput } from '@tenon/protocol';
-import { minPasswordLength } from '@tenon/protocol/light';
+import { minPasswordLength } from '@tenon/protocol/password-length';
 import { useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { ErrorView } from '../components/error-view.tsx';

@@ -1,4 +1,4 @@
-import { minPasswordLength } from '@tenon/protocol/light';
+import { minPasswordLength } from '@tenon/protocol/password-length';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { href } from '../base-path.ts';

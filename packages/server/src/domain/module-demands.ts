@@ -1,4 +1,4 @@
-import { type Mismatch, summarizeMismatches } from '@tenon/protocol/interface-check';
+import { type Mismatch, summarizeMismatches } from '@tenon/extension-schema/interface-check';
 import { DomainError } from './errors.ts';
 import type { ModuleDemands } from './ports.ts';
 

@@ -1,3 +1,4 @@
+import type { Mismatch } from '@tenon/extension-schema/interface-check';
 import type {
   ApiKeyId,
   AppId,
@@ -16,7 +17,6 @@ import type {
   UserId,
   VersionId,
 } from '@tenon/protocol';
-import type { Mismatch } from '@tenon/protocol/interface-check';
 import type { AuditMutations, AuditQueries } from './audit/ports.ts';
 import type { DeletionMutations, DeletionQueries } from './deletions/ports.ts';
 import type { BlobKey } from './housekeeping/blob-key.ts';

@@ -1,4 +1,4 @@
-import { describeFault, parseExtensionPointSchema, SchemaError } from '@tenon/protocol/extension-point-schema';
+import { describeFault, parseExtensionPointSchema, SchemaError } from '@tenon/extension-schema';
 import { DomainError } from './errors.ts';
 
 /**

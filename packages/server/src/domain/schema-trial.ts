@@ -1,5 +1,5 @@
+import type { Mismatch } from '@tenon/extension-schema/interface-check';
 import type { ExtensionPointLimits, GuestId } from '@tenon/protocol';
-import type { Mismatch } from '@tenon/protocol/interface-check';
 import type { ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { proposalNames } from '@tenon/instrument';
-import { wasmProposals } from '@tenon/protocol/interface-check';
+import { wasmProposals } from '@tenon/protocol/wasm-proposals';
 import { noLimits } from '../domain/records.ts';
 import { runTask } from './tasks.ts';
 

@@ -1,4 +1,10 @@
 import {
+  checkInterface,
+  type Mismatch,
+  type ModuleInterface,
+  moduleInterface,
+} from '@tenon/extension-schema/interface-check';
+import {
   describeModule,
   InstrumentError,
   type InstrumentOptions,
@@ -10,7 +16,6 @@ import {
   parseConfig,
   parseExtraOptions,
 } from '@tenon/instrument';
-import { checkInterface, type Mismatch, type ModuleInterface, moduleInterface } from '@tenon/protocol/interface-check';
 import { DomainError } from '../domain/errors.ts';
 import type { CheckedModule, ModuleDemands } from '../domain/ports.ts';
 import { readSchema } from '../domain/read-schema.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { checkInterface } from '@tenon/extension-schema/interface-check';
 import {
   type AppId,
   type ContentAddress,
@@ -8,7 +9,6 @@ import {
   newId,
   type UserId,
 } from '@tenon/protocol';
-import { checkInterface } from '@tenon/protocol/interface-check';
 import {
   type Actor,
   authorizeApp,

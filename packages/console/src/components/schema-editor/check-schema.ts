@@ -1,4 +1,4 @@
-import { parseExtensionPointSchema, SchemaError } from '@tenon/protocol/extension-point-schema';
+import { parseExtensionPointSchema, SchemaError } from '@tenon/extension-schema';
 import { stringify } from 'yaml';
 
 /** One thing that is wrong with a schema's text, and where. */

@@ -1,4 +1,4 @@
-import { minPasswordLength } from '@tenon/protocol/light';
+import { minPasswordLength } from '@tenon/protocol/password-length';
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { ErrorView } from '../../components/error-view.tsx';

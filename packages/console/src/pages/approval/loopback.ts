@@ -1,4 +1,4 @@
-import { loopbackRedirectPath } from '@tenon/protocol/light';
+import { loopbackRedirectPath } from '@tenon/protocol/login';
 
 /**
  * Whether an address is one to which a login's answer may be taken: a program on this machine. The server lets no other through

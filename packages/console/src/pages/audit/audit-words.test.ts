@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AppAuditEntry } from '@tenon/protocol';
-import { type AuditAction, auditActions, auditActionsOf } from '@tenon/protocol/light';
+import { type AuditAction, auditActions, auditActionsOf } from '@tenon/protocol/audit-actions';
 import { type AuditEntry, detailName, detailText, isChange, sentenceOf } from './audit-words.ts';
 
 function entry(action: string, rest: Partial<AppAuditEntry> & { kind?: string } = {}): AuditEntry {

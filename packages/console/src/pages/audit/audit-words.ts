@@ -1,5 +1,5 @@
 import type { AccountAuditEntry, AppAuditEntry } from '@tenon/protocol';
-import { auditActions, isAuditAction } from '@tenon/protocol/light';
+import { auditActions, isAuditAction } from '@tenon/protocol/audit-actions';
 import { teamPluginPath } from '../plugin/plugin-path.ts';
 
 /** An entry of an application's trail, or of one's own. */

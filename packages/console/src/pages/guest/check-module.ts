@@ -1,5 +1,5 @@
+import { type DescribedModule, type ModuleInterface, moduleInterface } from '@tenon/extension-schema/interface-check';
 import type { ExtensionPoint } from '@tenon/protocol';
-import { type DescribedModule, type ModuleInterface, moduleInterface } from '@tenon/protocol/interface-check';
 import { byteSizes } from '../../components/byte-size.ts';
 import { advice } from './publish-advice.ts';
 

@@ -1,5 +1,5 @@
+import { checkInterface, functionNames } from '@tenon/extension-schema/interface-check';
 import type { ExtensionPoint } from '@tenon/protocol';
-import { checkInterface, functionNames } from '@tenon/protocol/interface-check';
 import { useMemo } from 'preact/hooks';
 import { Notice } from '../../components/notice.tsx';
 import type { ModuleCheck } from './check-module.ts';

@@ -1,5 +1,5 @@
 import type { ExtensionPoint, Plugin, PublishedPlugin } from '@tenon/protocol';
-import { isPluginName, isSemver, maxReasonLength, maxSemverLength } from '@tenon/protocol/light';
+import { isPluginName, isSemver, maxReasonLength, maxSemverLength } from '@tenon/protocol/names';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { hasCode } from '../../api/api-error.ts';
 import { upload } from '../../api/upload.ts';

@@ -1,5 +1,5 @@
 import type { App, Plugin, Version, VersionState } from '@tenon/protocol';
-import { bindingTarget } from '@tenon/protocol/light';
+import { bindingTarget } from '@tenon/protocol/binding-target';
 
 /*
  * What is bound of a plugin, and what would be after a change, so that a dialog can say so before it is made. The rule is the

@@ -1,5 +1,5 @@
 import type { App, Member } from '@tenon/protocol';
-import { auditActionsOf } from '@tenon/protocol/light';
+import { auditActionsOf } from '@tenon/protocol/audit-actions';
 import { saveBlob } from '../../api/save-blob.ts';
 import { Button } from '../../components/button.tsx';
 import type { Option } from '../../components/field.tsx';

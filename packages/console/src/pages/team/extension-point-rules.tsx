@@ -1,5 +1,5 @@
 import type { ExtensionPoint } from '@tenon/protocol';
-import { wasmProposals } from '@tenon/protocol/interface-check';
+import { wasmProposals } from '@tenon/protocol/wasm-proposals';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { href } from '../../base-path.ts';

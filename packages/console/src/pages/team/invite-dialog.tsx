@@ -1,5 +1,5 @@
 import type { App, InvitationLink } from '@tenon/protocol';
-import { guestKeyFault } from '@tenon/protocol/light';
+import { guestKeyFault } from '@tenon/protocol/names';
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';

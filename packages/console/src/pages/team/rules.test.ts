@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ExtensionPoint } from '@tenon/protocol';
-import { wasmProposals } from '@tenon/protocol/interface-check';
+import { wasmProposals } from '@tenon/protocol/wasm-proposals';
 import { draftOf, limitsOf, numberFault, proposalWords, rulesInWords, sizeHint } from './rules.ts';
 
 const point = (requiresApproval: boolean, limits: ExtensionPoint['limits']) =>

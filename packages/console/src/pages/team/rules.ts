@@ -1,5 +1,5 @@
 import type { ExtensionPoint, ExtensionPointLimits, ExtensionPointUpdate } from '@tenon/protocol';
-import type { WasmProposal } from '@tenon/protocol/interface-check';
+import type { WasmProposal } from '@tenon/protocol/wasm-proposals';
 import { byteSize } from '../../components/byte-size.ts';
 import type { EditedField } from '../../state/use-edit.ts';
 

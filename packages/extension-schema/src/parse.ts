@@ -1,10 +1,10 @@
-import { SchemaError, type SchemaFault } from './schema-error.ts';
-import { keysOf, pointerTo } from './schema-path.ts';
-import { findFaults } from './schema-rules.ts';
-import { readSchemaText } from './schema-text.ts';
-import { isRecord, kindOf, type Plain, plainCopy } from './schema-value.ts';
+import { SchemaError, type SchemaFault } from './error.ts';
+import { keysOf, pointerTo } from './path.ts';
+import { findFaults } from './rules.ts';
+import { readSchemaText } from './text.ts';
+import { isRecord, kindOf, type Plain, plainCopy } from './value.ts';
 
-export { describeFault, maxSchemaFaults, SchemaError, type SchemaFault, type TextPosition } from './schema-error.ts';
+export { describeFault, maxSchemaFaults, SchemaError, type SchemaFault, type TextPosition } from './error.ts';
 
 /**
  * Reads an extension point's schema, an object or its YAML (1.2) or JSON text, and checks it whole: see

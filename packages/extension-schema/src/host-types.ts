@@ -1,5 +1,4 @@
-import { contentTypes, isSameContentType } from './schema-rules.ts';
-import { isRecord, type Plain, plainCopy } from './schema-value.ts';
+import { contentTypes, isSameContentType } from './rules.ts';
 import {
   docComment,
   fieldName,
@@ -10,6 +9,7 @@ import {
   type TypeScope,
   typeText,
 } from './type-text.ts';
+import { isRecord, type Plain, plainCopy } from './value.ts';
 
 export interface HostTypesOptions {
   /** Where the schema comes from, for the text's first lines. */

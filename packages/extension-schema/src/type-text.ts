@@ -1,4 +1,4 @@
-import { isRecord, type Plain } from './schema-value.ts';
+import { isRecord, type Plain } from './value.ts';
 
 /** A schema's types as TypeScript. */
 

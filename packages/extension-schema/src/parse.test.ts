@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { describeFault, parseExtensionPointSchema, SchemaError } from './extension-point-schema.ts';
+import { describeFault, parseExtensionPointSchema, SchemaError } from './parse.ts';
 
 function refused(schema: unknown): SchemaError {
   try {

@@ -5,8 +5,9 @@
  *
  *     node packages/protocol/bench/schemas.bench.ts
  */
-import { parseExtensionPointSchema } from '../src/extension-point-schema.ts';
+
 import { hostTypes } from '../src/host-types.ts';
+import { parseExtensionPointSchema } from '../src/parse.ts';
 
 const factors = [1, 2, 4, 8];
 const runs = 5;

@@ -1,8 +1,8 @@
+import { maxSchemaFaults } from './error.ts';
 import { nearestWord } from './nearest-word.ts';
-import { maxSchemaFaults } from './schema-error.ts';
-import type { SchemaPath } from './schema-path.ts';
-import type { EntryPart } from './schema-text.ts';
-import { isRecord, kindOf, type Plain } from './schema-value.ts';
+import type { SchemaPath } from './path.ts';
+import type { EntryPart } from './text.ts';
+import { isRecord, kindOf, type Plain } from './value.ts';
 
 /** What the rules of the schema's format are made of. */
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { parseExtensionPointSchema, SchemaError } from '../src/extension-point-schema.ts';
-import { kernelModule, wasmProposals } from '../src/interface-check.ts';
+import { wasmProposals } from '@tenon/protocol/wasm-proposals';
+import { kernelModule } from '../src/interface-check.ts';
+import { parseExtensionPointSchema, SchemaError } from '../src/parse.ts';
 
 const page = readFileSync(new URL('../../../docs/reference/extension-point-schema.md', import.meta.url), 'utf8');
 

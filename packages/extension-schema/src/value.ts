@@ -1,6 +1,6 @@
-import { SchemaError } from './schema-error.ts';
-import { keysOf, pointerTo, type SchemaPath } from './schema-path.ts';
-import type { SchemaText } from './schema-text.ts';
+import { SchemaError } from './error.ts';
+import { keysOf, pointerTo, type SchemaPath } from './path.ts';
+import type { SchemaText } from './text.ts';
 
 /** How deep a schema may be nested; deeper ones serve nobody and cost every reader. */
 const maxDepth = 64;

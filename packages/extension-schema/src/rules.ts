@@ -1,4 +1,3 @@
-import { nearestWord } from './nearest-word.ts';
 import {
   type Check,
   checkKeywords,
@@ -16,9 +15,10 @@ import {
   say,
   shown,
   text,
-} from './schema-check.ts';
-import type { SchemaPath } from './schema-path.ts';
-import { isRecord, kindOf, type Plain } from './schema-value.ts';
+} from './check.ts';
+import { nearestWord } from './nearest-word.ts';
+import type { SchemaPath } from './path.ts';
+import { isRecord, kindOf, type Plain } from './value.ts';
 
 /**
  * The rules of the two versions of the format, which is XTP's: https://docs.xtp.dylibso.com/docs/concepts/xtp-schema. What its

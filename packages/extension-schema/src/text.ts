@@ -11,7 +11,7 @@ import {
   visit,
   type YAMLError,
 } from 'yaml';
-import { maxSchemaFaults, SchemaError, type SchemaFault, type TextPosition } from './schema-error.ts';
+import { maxSchemaFaults, SchemaError, type SchemaFault, type TextPosition } from './error.ts';
 
 /** How many tokens a YAML text may have: about seven make an entry. */
 const maxTokens = 10_000;

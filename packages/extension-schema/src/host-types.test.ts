@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { parseExtensionPointSchema } from './extension-point-schema.ts';
 import { hostTypes } from './host-types.ts';
+import { parseExtensionPointSchema } from './parse.ts';
 
 const compiler = createRequire(import.meta.url).resolve('typescript/package.json');
 

@@ -10,7 +10,7 @@ import {
 } from './host-imports.ts';
 import type { ModuleImport, ModuleInterface } from './module-interface.ts';
 import { nearestWord } from './nearest-word.ts';
-import { pointerTo } from './schema-path.ts';
+import { pointerTo } from './path.ts';
 
 export { kernelModule, userModule, wasiModule } from './host-imports.ts';
 export {
@@ -22,7 +22,6 @@ export {
   type ModuleInterface,
   moduleInterface,
 } from './module-interface.ts';
-export { type WasmProposal, wasmProposals } from './wasm-proposals.ts';
 
 /** What an extension point demands of a module beside its schema. `null`, or nothing, sets no limit. */
 export interface InterfaceLimits {
