@@ -10,7 +10,7 @@ import { constants, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { App, ExtensionPoint } from '@tenon/protocol';
-import { loadConfig, makeSetUpLink, openData } from '../src/index.ts';
+import { createSetUpLink, loadConfig, openData } from '../src/index.ts';
 import { type Node, startNode } from './support/nodes.ts';
 import { withFolder } from './support/run.ts';
 import { addKeys, addPublishers, keyPrefix, openSqliteTarget } from './support/scale-data.ts';
@@ -42,7 +42,7 @@ const { values } = parseArgs({
 async function prepare(folder: string, dataDir: string, keys: number): Promise<Omit<SoakTarget, 'port'>> {
   const user = await makeUser(loadConfig({ dataDir }, {}));
   const data = await openData(loadConfig({ dataDir }, {}));
-  const { code } = await makeSetUpLink(data.context, false);
+  const { code } = await createSetUpLink(data.context, false);
   await data.close();
   const account = { email: 'soak@example.org', password: randomBytes(12).toString('base64url') };
   const node = await startNode({ folder: join(folder, 'filling'), dataDir, environment: {} });

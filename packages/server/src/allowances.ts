@@ -10,13 +10,13 @@ export interface Allowances {
   readonly newsStreams: SharedSlots;
 }
 
-/** What is counted over time. The first five are of passwords: `AttemptRates` in the domain says what each of them is. */
+/** What is counted over time. The first five are of passwords: `AttemptLimiters` in the domain says what each of them is. */
 export type RateName =
   | 'byAddress'
   | 'byAccount'
   | 'byKnownBrowser'
-  | 'byAsker'
-  | 'ofRight'
+  | 'byActor'
+  | 'correctPasswords'
   | 'writes'
   | 'codeTries'
   | 'deviceLogins'
@@ -65,8 +65,8 @@ export function createRates(config: RateSettings, clock: Clock = monotonicClock)
     byAddress: aMinute(config.signInTriesPerMinute),
     byAccount: ofAccount(),
     byKnownBrowser: ofAccount(),
-    byAsker: ofAccount(),
-    ofRight: aMinute(config.signInsPerMinute),
+    byActor: ofAccount(),
+    correctPasswords: aMinute(config.signInsPerMinute),
     writes: createRateLimiter(config.writesPerSecond, config.writeBurst, clock),
     codeTries: aMinute(config.codeTriesPerMinute),
     deviceLogins: aMinute(config.deviceLoginsPerMinute),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Context } from './domain/context.ts';
-import { clockGap, longestGapMs } from './domain/housekeeping/clock-gap.ts';
+import { clockGap, maxClockGapMs } from './domain/housekeeping/clock-gap.ts';
 import { collect } from './domain/housekeeping/collect.ts';
 
 /** The collector at work in a server. */
@@ -57,7 +57,7 @@ async function runOnce(
 ): Promise<void> {
   try {
     // A clock that is wrong would end every grace at once.
-    if ((await clockGap(context)) > longestGapMs) return;
+    if ((await clockGap(context)) > maxClockGapMs) return;
     const startedMs = context.clock();
     // So would one that jumped by more than a grace since the last run, and the lease of a backup with them.
     const last = (await context.store.read.chores()).find(({ kind }) => kind === 'collect');

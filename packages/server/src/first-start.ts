@@ -1,6 +1,6 @@
 import { makeDemo, prepareDemo, renewDemo } from './demo.ts';
 import type { Context } from './domain/context.ts';
-import { linkUrl, makeSetUpLink } from './domain/one-time-links.ts';
+import { createSetUpLink, linkUrl } from './domain/one-time-links.ts';
 import { type Queries, ReadOnlyError, StorageFullError } from './domain/ports.ts';
 import type { TokenRecord } from './domain/records.ts';
 import { hashSecret } from './domain/secrets.ts';
@@ -78,7 +78,7 @@ export async function firstStart(context: Context, options: FirstStartOptions): 
   const isInUse = await context.store.read.anyUser();
   if (isInUse || reason === undefined) return { state: 'in_use', ...use };
   if (reason === 'instrument_only') return { state: 'empty', reason, ...use };
-  return { state: 'empty', reason, setUpLink: linkUrl(options.url, await makeSetUpLink(context, true)), ...use };
+  return { state: 'empty', reason, setUpLink: linkUrl(options.url, await createSetUpLink(context, true)), ...use };
 }
 
 async function makeDemoOnce(context: Context, dataDir: string): Promise<boolean> {

@@ -4,7 +4,7 @@ import { type Allowances, createAllowances, monotonicClock } from './allowances.
 import { createCommonPasswords } from './common-passwords.ts';
 import type { Config } from './config.ts';
 import { demandAudit } from './domain/audit/demand.ts';
-import { createUseLog } from './domain/authenticate.ts';
+import { createLastUsedLog } from './domain/authenticate.ts';
 import type { Context } from './domain/context.ts';
 import { createMemories } from './domain/memories/memories.ts';
 import { createNewsFeed, type NewsFeed } from './domain/news/feed.ts';
@@ -150,7 +150,7 @@ export function createParts(config: Config, data: DataParts, addresses: Addresse
     ...watched,
     context,
     workers,
-    uses: createUseLog(context),
+    uses: createLastUsedLog(context),
     news,
     ownProcess,
     status: createStatusReader({ ...context, ...watched, own: ownProcess }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
-import { quotaOf, quotas } from './domain/quotas.ts';
+import { quotaLimit, quotas } from './domain/quotas.ts';
 import { quotaList } from './quota-setting.ts';
 
 describe('quotaList()', () => {
@@ -10,12 +10,12 @@ describe('quotaList()', () => {
 
   it('reads values for all, and for one account or application', () => {
     const read = quotaList(`applications=30, app-bytes=50GiB,${app}:app-bytes=1GiB,${app}:plugins=7,${user}:tokens=2,`);
-    assert.equal(quotaOf(read, 'applications', user), 30);
-    assert.equal(quotaOf(read, 'app-bytes', newId('app')), 50 * 2 ** 30);
-    assert.equal(quotaOf(read, 'app-bytes', app), 2 ** 30);
-    assert.equal(quotaOf(read, 'plugins', app), 7);
-    assert.equal(quotaOf(read, 'tokens', user), 2);
-    assert.equal(quotaOf(read, 'tokens', newId('user')), quotas.tokens.default);
+    assert.equal(quotaLimit(read, 'applications', user), 30);
+    assert.equal(quotaLimit(read, 'app-bytes', newId('app')), 50 * 2 ** 30);
+    assert.equal(quotaLimit(read, 'app-bytes', app), 2 ** 30);
+    assert.equal(quotaLimit(read, 'plugins', app), 7);
+    assert.equal(quotaLimit(read, 'tokens', user), 2);
+    assert.equal(quotaLimit(read, 'tokens', newId('user')), quotas.tokens.default);
   });
 
   it('refuses what it does not know', () => {

@@ -6,8 +6,8 @@ import { createApp } from './app.ts';
 import { startCollector } from './collector.ts';
 import type { Config } from './config.ts';
 import { boundConnections } from './descriptors.ts';
-import { trimAudit } from './domain/audit/read.ts';
-import { settlePending } from './domain/deletions/settle.ts';
+import { purgeExpiredAuditEvents } from './domain/audit/read.ts';
+import { finishPendingChanges } from './domain/deletions/finish-pending.ts';
 import { type ClockCheck, createClockCheck, trustClock } from './domain/housekeeping/clock-gap.ts';
 import { assertBlobsKnown, UnknownBlobsError } from './domain/housekeeping/unknown-objects.ts';
 import { trimNews } from './domain/news/trim.ts';
@@ -255,7 +255,7 @@ async function isClockTrusted({ log, ownProcess }: Parts, checkClock: () => Prom
 /** Finishes what changes of very many rows have left: a process may have ended in the middle of one. Never rejects. */
 async function settle({ context, log }: Parts, signal: AbortSignal): Promise<void> {
   try {
-    const settled = await settlePending(context, signal);
+    const settled = await finishPendingChanges(context, signal);
     if (settled.plugins + settled.deletions > 0) log.info(settled, 'finished pending changes');
   } catch (error) {
     if (!signal.aborted) log.error({ err: error }, 'pending changes could not be finished');
@@ -272,7 +272,7 @@ async function clearEnded({ context, log }: Parts): Promise<void> {
 async function clearAudit({ context, settings, log }: Parts): Promise<void> {
   if (settings.auditRetentionMs === undefined) return;
   try {
-    const deleted = await trimAudit(context, settings.auditRetentionMs);
+    const deleted = await purgeExpiredAuditEvents(context, settings.auditRetentionMs);
     if (deleted > 0) log.info({ deleted }, 'forgot what audit trails are no longer to tell');
   } catch (error) {
     log.error({ err: error }, 'audit trails could not be shortened');

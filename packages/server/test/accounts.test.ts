@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Account, Member, Session, SessionState } from '@tenon/protocol';
 import type { Actor } from '../src/domain/access.ts';
-import { makePasswordLink } from '../src/domain/accounts.ts';
+import { createPasswordLink } from '../src/domain/accounts.ts';
 import { createApp } from '../src/domain/apps.ts';
 import { authenticateToken } from '../src/domain/authenticate.ts';
 import type { Context } from '../src/domain/context.ts';
@@ -138,7 +138,7 @@ describe('changing a password', () => {
 describe('a password link', () => {
   it('sets a password once, signs in, and ends all sessions', async () => {
     const person = await signUpPerson(service);
-    const { code } = await makePasswordLink(service.parts.context, person.id);
+    const { code } = await createPasswordLink(service.parts.context, person.id);
     const jar = openJar(service);
     const info = (await jar.call('POST', '/session/link', { code })).json();
     assert.deepEqual([info.purpose, info.email], ['reset_password', person.email]);
@@ -168,7 +168,7 @@ describe('a password link', () => {
     const own = await openService();
     try {
       const person = await signUpPerson(own);
-      const { code } = await makePasswordLink(own.parts.context, person.id);
+      const { code } = await createPasswordLink(own.parts.context, person.id);
       own.advance(day);
       const answer = await openJar(own).call('POST', '/session/reset-password', { code, password: newPassword });
       assertProblem(answer, 410, 'link_expired');
@@ -181,11 +181,11 @@ describe('a password link', () => {
   it('gives a user whom the operator made a way to sign in', async () => {
     const { context } = service.parts;
     const made = await service.user('Made by the operator');
-    await assert.rejects(makePasswordLink(context, made.id), { code: 'invalid_field' });
-    const { code } = await makePasswordLink(context, made.id, 'Made@Example.org');
-    await assert.rejects(makePasswordLink(context, made.id, 'other@example.org'), { code: 'invalid_field' });
+    await assert.rejects(createPasswordLink(context, made.id), { code: 'invalid_field' });
+    const { code } = await createPasswordLink(context, made.id, 'Made@Example.org');
+    await assert.rejects(createPasswordLink(context, made.id, 'other@example.org'), { code: 'invalid_field' });
     const other = await service.user('Another');
-    await assert.rejects(makePasswordLink(context, other.id, 'made@example.org'), { code: 'email_taken' });
+    await assert.rejects(createPasswordLink(context, other.id, 'made@example.org'), { code: 'email_taken' });
     const jar = openJar(service);
     const answer = await jar.call('POST', '/session/reset-password', { code, password: goodPassword });
     assert.deepEqual(answer.json<SessionState>().account, {
@@ -289,7 +289,7 @@ describe('deleting an account', () => {
 describe('logs', () => {
   it('hold no password, code, cookie, token or address', async () => {
     const person = await signUpPerson(service, { email: 'unloggable@example.org' });
-    const { code } = await makePasswordLink(service.parts.context, person.id);
+    const { code } = await createPasswordLink(service.parts.context, person.id);
     await person.jar.call('POST', '/session/link', { code });
     await openJar(service).call('POST', '/session', { email: person.email, password: 'unloggable password' });
     const token = await person.jar.token();

@@ -10,9 +10,9 @@ import {
   type UserId,
 } from '@tenon/protocol';
 import type { LightMyRequestResponse } from 'fastify';
-import { makePasswordLink } from '../src/domain/accounts.ts';
+import { createPasswordLink } from '../src/domain/accounts.ts';
 import { type AuditEventRecord, auditCursor } from '../src/domain/audit/ports.ts';
-import { makeSetUpLink } from '../src/domain/one-time-links.ts';
+import { createSetUpLink } from '../src/domain/one-time-links.ts';
 import { grantOperator, revokeOperator } from '../src/domain/status/operators.ts';
 import { allRoutes } from '../src/http/routes/all.ts';
 import {
@@ -352,7 +352,7 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /session/sign-up': {
     actions: ['account.create', 'session.start'],
     prepare: async ({ service }) => {
-      const { code } = await makeSetUpLink(service.parts.context, false);
+      const { code } = await createSetUpLink(service.parts.context, false);
       const json = { name: 'Ada', email: `${newId('user')}@example.org`, password: goodPassword, linkCode: code };
       const send = () => openJar(service).call('POST', '/session/sign-up', json);
       return { secrets: [code, json.password, json.email], send };
@@ -362,7 +362,7 @@ const rows: Readonly<Record<string, Row>> = {
     actions: ['account.password_reset', 'session.start'],
     prepare: async ({ service }) => {
       const { id } = await signUpPerson(service);
-      const { code } = await makePasswordLink(service.parts.context, id);
+      const { code } = await createPasswordLink(service.parts.context, id);
       const json = { code, password: 'four candles and handles' };
       const send = () => openJar(service).call('POST', '/session/reset-password', json);
       return { by: id, secrets: [code, json.password], send };
@@ -437,7 +437,7 @@ const changeless: Readonly<Record<string, (world: World) => Promise<LightMyReque
       json: { schema: { exports: ['evaluate'] } },
     }),
   'POST /session/link': async ({ service }) => {
-    const { code } = await makeSetUpLink(service.parts.context, false);
+    const { code } = await createSetUpLink(service.parts.context, false);
     return openJar(service).call('POST', '/session/link', { code });
   },
   // The pages' own token is part of the session, whose start is told.
@@ -533,8 +533,8 @@ const others: Readonly<Record<string, Row>> = {
       async send() {
         const { context } = service.parts;
         const { id, token } = await service.user('Made by the operator');
-        await makePasswordLink(context, id, `${id}@example.org`);
-        await makeSetUpLink(context, false);
+        await createPasswordLink(context, id, `${id}@example.org`);
+        await createSetUpLink(context, false);
         await grantOperator(context, id);
         await grantOperator(context, id); // which is so already
         await revokeOperator(context, id);

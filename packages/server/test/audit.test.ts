@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type AccountAuditEntry, type AppAuditEntry, newId } from '@tenon/protocol';
-import { trimAudit } from '../src/domain/audit/read.ts';
+import { purgeExpiredAuditEvents } from '../src/domain/audit/read.ts';
 import { signUpPerson } from './helpers/jar.ts';
 import { auditEvent } from './helpers/records.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
@@ -350,8 +350,8 @@ describe('trimAudit()', () => {
       await tx.insertAuditEvent(auditEvent({ appId, atMs: nowMs - 89 * day }));
     });
     const left = () => service.store.read.auditOfApp(appId as never, {}, { limit: 10_000 });
-    assert.ok((await trimAudit(service.parts.context, 90 * day)) >= 2500);
+    assert.ok((await purgeExpiredAuditEvents(service.parts.context, 90 * day)) >= 2500);
     assert.equal((await left()).length, 1);
-    assert.equal(await trimAudit(service.parts.context, 90 * day), 0);
+    assert.equal(await purgeExpiredAuditEvents(service.parts.context, 90 * day), 0);
   });
 });

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import type { BindingList, ContentAddress, ExtensionPoint, SchemaTrial } from '@tenon/protocol';
 import type { ExtensionPointAccess } from '../src/domain/access.ts';
-import type { ModuleDemands } from '../src/domain/ports.ts';
+import type { ModuleRequirements } from '../src/domain/ports.ts';
 import { trySchema } from '../src/domain/schema-trial.ts';
 import { DamagedContentError, type StoredContents } from '../src/domain/stored-contents.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
@@ -147,7 +147,7 @@ describe('PUT /api/v1/artifacts/… against a schema', () => {
 
 describe('PUT /api/v1/artifacts/… while the extension point changes', () => {
   /** A service in which something happens while a publish's module is being checked. */
-  async function withCheck(during: (world: World, demands: ModuleDemands | undefined) => Promise<void>) {
+  async function withCheck(during: (world: World, demands: ModuleRequirements | undefined) => Promise<void>) {
     let world: World | undefined;
     const service = await openService({
       replace: ({ context }) => ({

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App, ExtensionPoint } from '@tenon/protocol';
-import { maxRowsOfPage } from '../src/domain/paging.ts';
+import { maxRelatedRows } from '../src/domain/paging.ts';
 import { addExtensionPoints, addGuests } from './helpers/many.ts';
 import { openService, type TestService, type TestUser } from './helpers/service.ts';
 import { assertWireProblem, connectTo, readAnswer, requestOf } from './helpers/wire.ts';
@@ -50,7 +50,7 @@ describe('a page', () => {
     try {
       const user = await service.user();
       const { token } = user;
-      const held = maxRowsOfPage / 2 + 1;
+      const held = maxRelatedRows / 2 + 1;
       for (let count = 0; count < 2; count++) await addGuests(service, await makeApp(service, user), held, user);
       const first = await ok<List<App>>(service, 'GET', `${api}/apps`, { token });
       const second = await ok<List<App>>(service, 'GET', `${api}/apps?cursor=${first.nextCursor}`, { token });

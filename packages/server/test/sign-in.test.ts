@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { makePasswordLink } from '../src/domain/accounts.ts';
+import { createPasswordLink } from '../src/domain/accounts.ts';
 import type { PasswordHasher } from '../src/domain/ports.ts';
 import { goodPassword, type Jar, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
@@ -41,7 +41,7 @@ describe('a wrong password and an address that nobody has', () => {
 
   it('get the same answer where the account has no password yet', async () => {
     const { id } = await service.user('Made by the operator');
-    await makePasswordLink(service.parts.context, id, 'not-yet@example.org');
+    await createPasswordLink(service.parts.context, id, 'not-yet@example.org');
     calls.length = 0;
     for (const password of ['x', goodPassword]) {
       const response = await openJar(service).call('POST', '/session', { email: 'not-yet@example.org', password });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type InvitationPreview, type Me, newId, type SessionState } from '@tenon/protocol';
 import type { Config } from '../src/config.ts';
-import { makePasswordLink } from '../src/domain/accounts.ts';
-import { makeSetUpLink } from '../src/domain/one-time-links.ts';
+import { createPasswordLink } from '../src/domain/accounts.ts';
+import { createSetUpLink } from '../src/domain/one-time-links.ts';
 import { createUser } from '../src/domain/users.ts';
 import { goodPassword, openJar, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
@@ -184,7 +184,7 @@ describe('signing up', () => {
   });
 
   it('makes one account of an e-mail address, however many try at once, and however it is written', async () => {
-    const links = await Promise.all([1, 2, 3, 4].map(() => makeSetUpLink(service.parts.context, false)));
+    const links = await Promise.all([1, 2, 3, 4].map(() => createSetUpLink(service.parts.context, false)));
     const emails = ['ida@example.org', 'IDA@example.org', ' ida@EXAMPLE.org ', 'Ida@Example.Org'];
     const answers = await Promise.all(links.map(({ code }, at) => signUp({ email: emails[at], linkCode: code })));
     assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 409, 409, 409]);
@@ -219,14 +219,14 @@ describe('signing up', () => {
 
   it('refuses names without a visible character, and those that turn the text around them', async () => {
     for (const name of ['\u200b', '\u2060 \ufeff', '\u202eadA', 'a\u2066b']) {
-      const { code } = await makeSetUpLink(service.parts.context, false);
+      const { code } = await createSetUpLink(service.parts.context, false);
       const problem = assertProblem(await signUp({ name, linkCode: code }), 422, 'invalid_field');
       assert.match(problem.detail, /visible character/);
     }
   });
 
   it('refuses weak passwords with the reason, and where', async () => {
-    const { code } = await makeSetUpLink(service.parts.context, false);
+    const { code } = await createSetUpLink(service.parts.context, false);
     const reasons: readonly [string, RegExp][] = [
       ['short', /at least 10/],
       ['Password123!', /commonly used/],
@@ -278,7 +278,7 @@ describe('what a sign-up costs', () => {
     const { own, hashed } = await countHashes();
     try {
       const { id } = await signUpPerson(own);
-      const { code } = await makePasswordLink(own.parts.context, id);
+      const { code } = await createPasswordLink(own.parts.context, id);
       hashed.length = 0;
       const answers = await Promise.all(
         Array.from({ length: 6 }, () =>
@@ -348,7 +348,7 @@ describe('what a sign-up costs', () => {
 
 describe('a set-up link', () => {
   it('makes one account, and tells used from expired from unknown', async () => {
-    const { code } = await makeSetUpLink(service.parts.context, false);
+    const { code } = await createSetUpLink(service.parts.context, false);
     const jar = openJar(service);
     const info = await jar.call('POST', '/session/link', { code });
     assert.equal(info.json().purpose, 'set_up');
@@ -360,7 +360,7 @@ describe('a set-up link', () => {
 
     const own = await openService();
     try {
-      const { code: old } = await makeSetUpLink(own.parts.context, false);
+      const { code: old } = await createSetUpLink(own.parts.context, false);
       own.advance(day);
       assertProblem(await openJar(own).call('POST', '/session/link', { code: old }), 410, 'link_expired');
       const late = await openJar(own).call('POST', '/session/sign-up', form({ linkCode: old }));
@@ -371,7 +371,7 @@ describe('a set-up link', () => {
   });
 
   it('resets no password', async () => {
-    const { code } = await makeSetUpLink(service.parts.context, false);
+    const { code } = await createSetUpLink(service.parts.context, false);
     const answer = await openJar(service).call('POST', '/session/reset-password', { code, password: goodPassword });
     assertProblem(answer, 404, 'not_found');
   });

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { newId, type ServerStatus } from '@tenon/protocol';
 import { collect } from '../src/domain/housekeeping/collect.ts';
-import { makeSetUpLink } from '../src/domain/one-time-links.ts';
+import { createSetUpLink } from '../src/domain/one-time-links.ts';
 import { createReadiness } from '../src/domain/readiness.ts';
 import { noteChore } from '../src/domain/status/chores.ts';
 import { grantOperator, revokeOperator } from '../src/domain/status/operators.ts';
@@ -290,10 +290,10 @@ describe('the first operator', () => {
   };
 
   it('is who opens the link for the first account, and nobody else', async () => {
-    const { code } = await makeSetUpLink(service.parts.context, true);
+    const { code } = await createSetUpLink(service.parts.context, true);
     const first = await signUp('first', code);
     assert.equal(first.isOperator, true);
-    const another = await makeSetUpLink(service.parts.context, false);
+    const another = await createSetUpLink(service.parts.context, false);
     assert.equal((await signUp('second', another.code)).isOperator, false);
     assert.equal((await signUp('third')).isOperator, false);
     const trail = await service.store.read.auditOfAll({ action: 'operator.grant' }, { limit: 9 });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import {
   type BackupSummary,
   backUp,
-  type Collected,
+  type CollectResult,
   type Context,
   collect,
   noteChore,
@@ -13,7 +13,7 @@ import {
   type RestoreSummary,
   restore,
   unfinishedBackup,
-  type Verified,
+  type VerifyResult,
   verify,
 } from '@tenon/server';
 import { type Command, Option } from 'commander';
@@ -127,7 +127,7 @@ async function runVerify(io: Io, context: Context, out: Reporter): Promise<void>
 
 function showVerified(
   out: Reporter,
-  { blobs, blobBytes, namedContents, versions, faults, unknownObjects }: Verified,
+  { blobs, blobBytes, namedContents, versions, faults, unknownObjects }: VerifyResult,
 ): void {
   for (const { subject, detail } of faults) {
     out.write(`${out.style.error('fault')}  ${printable(subject)}: ${printable(detail)}\n`);
@@ -160,7 +160,7 @@ async function runCollect(io: Io, context: Context, out: Reporter, wish: Collect
   out.result({ isDryRun: wish.isDryRun, ...collected }, () => showCollected(out, collected, wish));
 }
 
-function showCollected(out: Reporter, collected: Collected, { isDryRun }: CollectWish): void {
+function showCollected(out: Reporter, collected: CollectResult, { isDryRun }: CollectWish): void {
   const { deleted, deletedBytes, waiting, waitingBytes, heldBack, unknown, unfinished, isHeldByBackup } = collected;
   const many = (contents: number, bytes: number) => `${count(contents, 'content')}, ${formatSize(bytes)}`;
   out.fields([

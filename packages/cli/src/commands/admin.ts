@@ -2,14 +2,14 @@ import { displayNamePattern, type TokenScope, type UserId } from '@tenon/protoco
 import {
   type Config,
   type Context,
+  type CreatedLink,
+  createPasswordLink,
+  createSetUpLink,
   createUser,
   issueApiKey,
   issueToken,
   lifetimeEnd,
   linkUrl,
-  type MadeLink,
-  makePasswordLink,
-  makeSetUpLink,
   readQuickstart,
   tokenLifetimeDays,
 } from '@tenon/server';
@@ -45,7 +45,7 @@ export function addAdminCommands(program: Command, io: Io): void {
     )
     .action((options: AdminOptions) =>
       withData(io, options, async (context, out, config) => {
-        showLink(out, config, await makeSetUpLink(context, false), 'It makes one account');
+        showLink(out, config, await createSetUpLink(context, false), 'It makes one account');
       }),
     );
 
@@ -66,7 +66,7 @@ export function addAdminCommands(program: Command, io: Io): void {
       withData(io, options, async (context, out, config) => {
         const what = 'get a new password from the person who opens the link';
         const userId = await confirmUser(io, context, user, { what, yes: options.yes, needsYes: true });
-        const link = await makePasswordLink(context, userId, options.email);
+        const link = await createPasswordLink(context, userId, options.email);
         showLink(out, config, link, 'It sets the password, once, and ends all sessions of the account');
       }),
     );
@@ -141,7 +141,7 @@ function withLinkOptions(command: Command): Command {
   );
 }
 
-function showLink(out: Reporter, { publicUrl, dataDir }: Config, made: MadeLink, what: string): void {
+function showLink(out: Reporter, { publicUrl, dataDir }: Config, made: CreatedLink, what: string): void {
   const url = publicUrl ?? readQuickstart(dataDir).get('TENON_URL') ?? 'http://localhost:8366';
   const link = linkUrl(url, made);
   const expiresAt = isoTime(made.record.expiresAtMs);

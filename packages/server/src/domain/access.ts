@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import type { MemoryKind } from './memories/memories.ts';
 import { type Subject, standingSubject } from './memories/subject.ts';
-import { readCut } from './paging.ts';
+import { readLimited } from './paging.ts';
 import type { Queries } from './ports.ts';
 import type { AppRecord, ExtensionPointRecord, GuestRecord, Side, TokenRecord } from './records.ts';
 
@@ -81,13 +81,13 @@ export interface ExtensionPointAccess extends AppAccess {
 }
 
 /** What is the same whichever of a user's tokens asks. */
-type Standing = Omit<AppAccess, 'actor'>;
+type Membership = Omit<AppAccess, 'actor'>;
 
 /** About how many bytes a guest takes in memory besides its key. */
 const guestBytes = 200;
 
 /** By the subject: the ids of the user and the application. */
-const standings: MemoryKind<Standing> = {
+const memberships: MemoryKind<Membership> = {
   name: 'standings',
   subjects: (_standing, key) => [key, ...key.split(' ')],
   weigh: ({ guests }) => guests.reduce((sum, { guestKey }) => sum + guestBytes + guestKey.length, 0),
@@ -101,12 +101,12 @@ const extensionPointRecords: MemoryKind<ExtensionPointRecord> = {
 };
 
 /** What it depends on that an actor is let in at an extension point. */
-export function accessSubjects({ actor, app, extensionPoint }: ExtensionPointAccess): readonly Subject[] {
-  return [...actorSubjects(actor), standingSubject(actor.userId, app.id), app.id, extensionPoint.id];
+export function accessCacheTags({ actor, app, extensionPoint }: ExtensionPointAccess): readonly Subject[] {
+  return [...actorCacheTags(actor), standingSubject(actor.userId, app.id), app.id, extensionPoint.id];
 }
 
 /** What it depends on that a token is somebody's. */
-export function actorSubjects({ tokenId, userId, sessionId, appId }: Actor): readonly Subject[] {
+export function actorCacheTags({ tokenId, userId, sessionId, appId }: Actor): readonly Subject[] {
   return [tokenId, userId, sessionId, appId].filter((id) => id !== null);
 }
 
@@ -124,7 +124,7 @@ export async function authorizeApp(
 ): Promise<AppAccess> {
   const access = isId('app', appId) ? await findAppAccess(context, actor, appId) : undefined;
   if (access === undefined) throw notFound('application');
-  demandPermission(actor, access, purpose);
+  requirePermission(actor, access, purpose);
   return { ...access, actor };
 }
 
@@ -139,7 +139,7 @@ export async function authorizeExtensionPoint(
   const extensionPoint = await findExtensionPoint(context, extensionPointId);
   const access = extensionPoint && (await findAppAccess(context, actor, extensionPoint.appId));
   if (extensionPoint === undefined || access === undefined) throw notFound('extension point');
-  demandPermission(actor, access, purpose);
+  requirePermission(actor, access, purpose);
   return { ...access, actor, extensionPoint };
 }
 
@@ -148,7 +148,7 @@ export async function authorizeExtensionPoint(
  *
  * @throws DomainError `insufficient_scope`
  */
-export function demandScope(actor: Actor, scope: TokenScope): void {
+export function requireScope(actor: Actor, scope: TokenScope): void {
   if (actor.scopes.includes(scope)) return;
   throw new DomainError(
     'insufficient_scope',
@@ -161,7 +161,7 @@ export function demandScope(actor: Actor, scope: TokenScope): void {
  *
  * @throws DomainError `forbidden`
  */
-export function demandUserLevel(actor: Actor): void {
+export function requireUnrestrictedToken(actor: Actor): void {
   if (actor.appId === null) return;
   throw new DomainError('forbidden', 'The token is restricted to one application, and this reaches beyond it.');
 }
@@ -175,10 +175,10 @@ export function demandUserLevel(actor: Actor): void {
  */
 export async function renewAccess<A extends AppAccess>(tx: Queries, access: A, purpose: PermissionName): Promise<A> {
   const { actor, app } = access;
-  await demandStanding(tx, actor);
-  const standing = await readStanding(tx, actor, app.id);
+  await requireActiveToken(tx, actor);
+  const standing = await readMembership(tx, actor, app.id);
   if (standing === undefined) throw notFound('application');
-  demandPermission(actor, standing, purpose);
+  requirePermission(actor, standing, purpose);
   return { ...access, ...standing };
 }
 
@@ -189,7 +189,7 @@ export async function renewAccess<A extends AppAccess>(tx: Queries, access: A, p
  * @returns the token as it is
  * @throws DomainError `invalid_token`
  */
-export async function demandStanding(tx: Queries, { tokenId }: Actor): Promise<TokenRecord> {
+export async function requireActiveToken(tx: Queries, { tokenId }: Actor): Promise<TokenRecord> {
   const token = await tx.token(tokenId);
   if (token === undefined) throw new DomainError('invalid_token', 'The token was revoked meanwhile.');
   return token;
@@ -200,7 +200,11 @@ export async function demandStanding(tx: Queries, { tokenId }: Actor): Promise<T
  *
  * @throws DomainError `insufficient_scope` or `forbidden` when there is none
  */
-export function demandSides(actor: Actor, access: Standing, plugin: { readonly userId: UserId }): readonly Side[] {
+export function requirePluginRoles(
+  actor: Actor,
+  access: Membership,
+  plugin: { readonly userId: UserId },
+): readonly Side[] {
   const { scope, roles, ownScope }: Permission = permissions.changePlugins;
   const isManager = roles.includes(access.role);
   const isOwn = plugin.userId === actor.userId && access.guests.length > 0;
@@ -208,7 +212,7 @@ export function demandSides(actor: Actor, access: Standing, plugin: { readonly u
   if (isOwn && ownScope !== undefined && actor.scopes.includes(ownScope)) sides.push('publisher');
   if (isManager && actor.scopes.includes(scope)) sides.push('host');
   if (sides.length > 0) return sides;
-  if (isManager) demandScope(actor, scope);
+  if (isManager) requireScope(actor, scope);
   throw new DomainError('forbidden', `This takes the plugin's publisher, or the role ${roles.join(' or ')}.`);
 }
 
@@ -217,7 +221,7 @@ export function demandSides(actor: Actor, access: Standing, plugin: { readonly u
  *
  * @throws DomainError `forbidden`
  */
-export function demandHost(sides: readonly Side[]): void {
+export function requireHostRole(sides: readonly Side[]): void {
   if (sides.includes('host')) return;
   throw new DomainError('forbidden', `This takes the role ${permissions.decideOnPlugins.roles.join(' or ')}.`);
 }
@@ -227,13 +231,13 @@ export function isMember(access: AppAccess): boolean {
   return access.role !== 'guest';
 }
 
-function demandPermission(actor: Actor, access: Standing, purpose: PermissionName): void {
+function requirePermission(actor: Actor, access: Membership, purpose: PermissionName): void {
   const { scope, roles, ownScope }: Permission = permissions[purpose];
   const isGuest = access.guests.length > 0;
   const isOwn = ownScope !== undefined && isGuest;
   if (isOwn && actor.scopes.includes(ownScope)) return; // what is whose is looked at by the use case
   const isAllowed = roles.includes(access.role) || (roles.includes('guest') && isGuest);
-  demandScope(actor, isOwn && !isAllowed ? ownScope : scope);
+  requireScope(actor, isOwn && !isAllowed ? ownScope : scope);
   if (isAllowed) return;
   if (purpose === 'publish') {
     throw new DomainError(
@@ -244,17 +248,17 @@ function demandPermission(actor: Actor, access: Standing, purpose: PermissionNam
   throw new DomainError('forbidden', `This takes the role ${roles.join(' or ')}; yours is ${access.role}.`);
 }
 
-function findAppAccess(context: Context, actor: Actor, appId: AppId): Promise<Standing | undefined> {
+function findAppAccess(context: Context, actor: Actor, appId: AppId): Promise<Membership | undefined> {
   if (actor.appId !== null && actor.appId !== appId) return Promise.resolve(undefined);
-  const read = () => readStanding(context.store.read, actor, appId);
-  return context.memories.of(standings).getOrLoad(standingSubject(actor.userId, appId), read);
+  const read = () => readMembership(context.store.read, actor, appId);
+  return context.memories.of(memberships).getOrLoad(standingSubject(actor.userId, appId), read);
 }
 
-async function readStanding(read: Queries, { userId }: Actor, appId: AppId): Promise<Standing | undefined> {
+async function readMembership(read: Queries, { userId }: Actor, appId: AppId): Promise<Membership | undefined> {
   const [app, member, { rows: guests, hasMore: hasMoreGuests }] = await Promise.all([
     read.app(appId),
     read.member(appId, userId),
-    readCut((limit) => read.guestsHeldBy(userId, appId, { limit })),
+    readLimited((limit) => read.guestsHeldBy(userId, appId, { limit })),
   ]);
   const role = member?.role ?? (guests.length > 0 ? 'guest' : undefined);
   return app === undefined || role === undefined ? undefined : { app, role, guests, hasMoreGuests };

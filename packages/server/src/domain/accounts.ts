@@ -1,20 +1,20 @@
 import type { UserId } from '@tenon/protocol';
-import { type Actor, demandStanding } from './access.ts';
+import { type Actor, requireActiveToken } from './access.ts';
 import { mayCreateApps } from './apps.ts';
 import { changedFields, record } from './audit/record.ts';
 import type { Context } from './context.ts';
-import { rowsAtOnce } from './deletions/settle.ts';
-import { demandEmail } from './emails.ts';
+import { deleteBatchSize } from './deletions/finish-pending.ts';
+import { parseEmail } from './emails.ts';
 import { DomainError, notFound } from './errors.ts';
 import { revokeInvitationsOf } from './invitations.ts';
-import { findUsableLink, insertPasswordLink, type MadeLink } from './one-time-links.ts';
+import { type CreatedLink, findUsableLink, insertPasswordLink } from './one-time-links.ts';
 import { hashNewPassword } from './password-policy.ts';
-import { demandPassword, demandSamePassword, passwordIdentity } from './passwords.ts';
+import { passwordIdentity, requirePassword, requireUnchangedPassword } from './passwords.ts';
 import type { Queries, Transaction } from './ports.ts';
 import { finishRebind } from './rebind.ts';
 import type { UserRecord } from './records.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
-import { demandFree, passwordIdentityRecord } from './sign-up.ts';
+import { passwordIdentityRecord, requireUnusedEmail } from './sign-up.ts';
 
 /** A user with the e-mail address that the user signs in with. */
 export interface Account {
@@ -47,7 +47,7 @@ export async function updateAccount(
   const { name } = change;
   if (name !== undefined) {
     await context.store.write(async (tx) => {
-      await demandStanding(tx, actor);
+      await requireActiveToken(tx, actor);
       const user = await tx.user(actor.userId);
       if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
       const details = changedFields(user, { ...user, name }, ['name']);
@@ -74,20 +74,20 @@ export async function changePassword(
   },
 ): Promise<void> {
   const { userId, sessionId } = actor;
-  const identity = await demandPassword(context, actor, change.currentPassword);
+  const identity = await requirePassword(context, actor, change.currentPassword);
   const { user } = await readAccount(context, userId);
   const owner = { name: user.name, email: identity.subject };
   const secret = await hashNewPassword(context, change.newPassword, owner, 'newPassword');
   await context.store.write(async (tx) => {
-    await demandStanding(tx, actor);
-    await demandSamePassword(tx, identity);
+    await requireActiveToken(tx, actor);
+    await requireUnchangedPassword(tx, identity);
     const updatedAtMs = context.clock();
     const details = { revokedTokens: change.revokeTokens === true };
     await record(context, tx, actor, { action: 'account.password_change', target: user, details });
     await tx.updateIdentity(identity.id, { secret, updatedAtMs });
     await tx.deleteSessionsOf(userId, sessionId ?? undefined);
     if (sessionId !== null) await tx.confirmSession(sessionId, updatedAtMs);
-    await endOtherWaysIn(tx, userId, { revokeTokens: change.revokeTokens === true, nowMs: updatedAtMs });
+    await revokeOtherCredentials(tx, userId, { revokeTokens: change.revokeTokens === true, nowMs: updatedAtMs });
   });
 }
 
@@ -95,7 +95,7 @@ export async function changePassword(
  * Ends what opens an account beside its sessions and the new password: links that were not used, logins that were approved and
  * not fetched, the browsers that are known, and, on request, access tokens and API keys.
  */
-async function endOtherWaysIn(
+async function revokeOtherCredentials(
   tx: Transaction,
   userId: UserId,
   { revokeTokens, nowMs }: { readonly revokeTokens: boolean; readonly nowMs: number },
@@ -113,12 +113,12 @@ async function endOtherWaysIn(
  * @throws DomainError `not_found`, `invalid_field` when an e-mail address is missing or another one than the user's,
  *   `email_taken`
  */
-export function makePasswordLink(context: Context, userId: UserId, email?: string): Promise<MadeLink> {
+export function createPasswordLink(context: Context, userId: UserId, email?: string): Promise<CreatedLink> {
   return context.store.write(async (tx) => {
     const user = await tx.user(userId);
     if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
     const identity = await passwordIdentity(tx, userId);
-    const wanted = email === undefined ? undefined : demandEmail(email);
+    const wanted = email === undefined ? undefined : parseEmail(email);
     if (identity === undefined) await addIdentity(context, tx, user, wanted);
     else if (wanted !== undefined && wanted !== identity.subject) {
       throw new DomainError(
@@ -139,16 +139,16 @@ export function makePasswordLink(context: Context, userId: UserId, email?: strin
 }
 
 async function addIdentity(context: Context, tx: Transaction, user: UserRecord, wanted?: string): Promise<void> {
-  const email = wanted ?? (user.email === null ? undefined : demandEmail(user.email));
+  const email = wanted ?? (user.email === null ? undefined : parseEmail(user.email));
   if (email === undefined) {
     throw new DomainError('invalid_field', 'The user has no e-mail address to sign in with: name one.');
   }
-  await demandFree(tx, email);
-  await tx.insertIdentity(passwordIdentityRecord(user.id, email, noPassword, context.clock()));
+  await requireUnusedEmail(tx, email);
+  await tx.insertIdentity(passwordIdentityRecord(user.id, email, unusableHash, context.clock()));
 }
 
 /** What stands where a hash would: no password has it. */
-const noPassword = '';
+const unusableHash = '';
 
 /**
  * Sets a password by means of a link, and signs its user in. All sessions end, and everything else that opens the account.
@@ -173,7 +173,7 @@ export async function resetPassword(
       await tx.useOneTimeLink(linkId, nowMs);
       await tx.updateIdentity(identityId, { secret, updatedAtMs: nowMs });
       await tx.deleteSessionsOf(user.id);
-      await endOtherWaysIn(tx, user.id, { revokeTokens, nowMs });
+      await revokeOtherCredentials(tx, user.id, { revokeTokens, nowMs });
       const by = { userId: user.id, sessionId: null, address: browser.address };
       const details = { linkId, revokedTokens: revokeTokens };
       await record(context, tx, by, { action: 'account.password_reset', target: user, details });
@@ -191,7 +191,7 @@ async function findLinkOwner({ clock }: Context, queries: Queries, code: string)
 }
 
 /** What a deleted user is called where others' lists still show what it did. */
-const nameOfDeleted = 'Deleted user';
+const deletedUserName = 'Deleted user';
 
 /**
  * Deletes the actor's account: sign-in, sessions, tokens, keys, memberships, guests, and plugins with their bindings, at once; very
@@ -202,24 +202,24 @@ const nameOfDeleted = 'Deleted user';
  */
 export async function deleteAccount(context: Context, actor: Actor, password: string | undefined): Promise<void> {
   const { userId } = actor;
-  await demandDispensable(context.store.read, userId);
+  await requireNotSoleOwner(context.store.read, userId);
   let identity = await passwordIdentity(context.store.read, userId);
   if (identity !== undefined) {
     if (password === undefined) throw new DomainError('password_required', 'To delete an account takes its password.');
-    identity = await demandPassword(context, actor, password);
+    identity = await requirePassword(context, actor, password);
   }
   const pending = await context.store.write(async (tx) => {
-    await demandStanding(tx, actor);
-    if (identity !== undefined) await demandSamePassword(tx, identity);
-    await demandDispensable(tx, userId);
+    await requireActiveToken(tx, actor);
+    if (identity !== undefined) await requireUnchangedPassword(tx, identity);
+    await requireNotSoleOwner(tx, userId);
     const deletedAtMs = context.clock();
     const apps = await tx.appsOf(userId, undefined, {});
     const by = { userId, sessionId: null };
     for (const { id: appId } of apps) await revokeInvitationsOf(context, tx, by, { appId, userId, role: undefined });
-    const isLarge = await tx.hasMoreRows({ userId }, rowsAtOnce);
+    const isLarge = await tx.hasMoreRows({ userId }, deleteBatchSize);
     const plugins = isLarge ? await tx.markPluginsDeleted(userId, deletedAtMs) : [];
-    await tx.eraseUser(userId, { name: nameOfDeleted, deletedAtMs });
-    const target = { id: userId, name: nameOfDeleted };
+    await tx.eraseUser(userId, { name: deletedUserName, deletedAtMs });
+    const target = { id: userId, name: deletedUserName };
     const entry = { action: 'account.delete', target } as const;
     await record(context, tx, by, entry);
     for (const { id } of apps) await record(context, tx, by, { ...entry, appId: id });
@@ -228,7 +228,7 @@ export async function deleteAccount(context: Context, actor: Actor, password: st
   for (const plugin of pending) await finishRebind(context, plugin);
 }
 
-async function demandDispensable(queries: Queries, userId: UserId): Promise<void> {
+async function requireNotSoleOwner(queries: Queries, userId: UserId): Promise<void> {
   const apps = await queries.appsOwnedAlone(userId);
   if (apps.length === 0) return;
   const names = apps.map(({ name }) => `"${name}"`).join(', ');

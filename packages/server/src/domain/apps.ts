@@ -1,14 +1,14 @@
 import { newId, type UserId } from '@tenon/protocol';
-import { type Actor, type AppAccess, demandStanding, renewAccess } from './access.ts';
+import { type Actor, type AppAccess, renewAccess, requireActiveToken } from './access.ts';
 import { changedFields, record } from './audit/record.ts';
-import { demandConfirmation } from './confirmation.ts';
+import { requireRecentPassword } from './confirmation.ts';
 import type { Context } from './context.ts';
-import { rowsAtOnce } from './deletions/settle.ts';
+import { deleteBatchSize } from './deletions/finish-pending.ts';
 import { DomainError } from './errors.ts';
-import { type PageOf, paged, withRows } from './paging.ts';
+import { type PageOf, readPage, readRelatedRows } from './paging.ts';
 import type { Page, Queries, Transaction } from './ports.ts';
 import { type Precondition, requirePrecondition } from './precondition.ts';
-import { demandQuota } from './quotas.ts';
+import { requireQuota } from './quotas.ts';
 import type { AppRecord, GuestRecord } from './records.ts';
 
 /**
@@ -20,9 +20,9 @@ export async function createApp(context: Context, actor: Actor, name: string): P
   const createdAtMs = context.clock();
   const app: AppRecord = { id: newId('app'), name, createdAtMs, updatedAtMs: createdAtMs };
   await context.store.write(async (tx) => {
-    await demandStanding(tx, actor);
+    await requireActiveToken(tx, actor);
     await requireMayCreateApps(context, tx, actor);
-    demandQuota(context.limits.quotas, 'applications', actor.userId, await tx.countOwnedApps(actor.userId));
+    requireQuota(context.limits.quotas, 'applications', actor.userId, await tx.countOwnedApps(actor.userId));
     await tx.insertApp(app);
     await tx.putMember({ appId: app.id, userId: actor.userId, role: 'owner', createdAtMs });
     await record(context, tx, actor, { action: 'app.create', appId: app.id, target: app, details: { name } });
@@ -51,8 +51,8 @@ async function requireMayCreateApps(context: Context, tx: Transaction, { userId 
 export async function listApps(context: Context, actor: Actor, page: Page): Promise<PageOf<AppAccess>> {
   const { read } = context.store;
   const idOf = (app: AppRecord): string => app.id;
-  const found = await withRows(
-    await paged(page, idOf, (stretch) => read.appsOf(actor.userId, actor.appId ?? undefined, stretch)),
+  const found = await readRelatedRows(
+    await readPage(page, idOf, (range) => read.appsOf(actor.userId, actor.appId ?? undefined, range)),
     {
       cursorOf: idOf,
       keyOf: idOf,
@@ -113,9 +113,9 @@ export async function renameApp(
 export async function deleteApp(context: Context, access: AppAccess): Promise<void> {
   await context.store.write(async (tx) => {
     const { actor, app } = await renewAccess(tx, access, 'deleteApp');
-    await demandConfirmation(context, actor.sessionId, tx);
+    await requireRecentPassword(context, actor.sessionId, tx);
     await record(context, tx, actor, { action: 'app.delete', appId: app.id, target: app });
-    const isLarge = await tx.hasMoreRows({ appId: app.id }, rowsAtOnce);
+    const isLarge = await tx.hasMoreRows({ appId: app.id }, deleteBatchSize);
     if (isLarge) await tx.markAppDeleted(app.id, context.clock());
     else await tx.deleteApp(app.id);
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createRateLimiter } from '../http/rate-limiter.ts';
-import { type AttemptLimit, guess, TooManyAttemptsError } from './attempts.ts';
+import { type AttemptLimit, checkPassword, TooManyAttemptsError } from './attempts.ts';
 
 describe('guess()', () => {
   const limiter = (burst: number) => createRateLimiter(1 / 60, burst, () => 0);
@@ -9,11 +9,11 @@ describe('guess()', () => {
 
   it('counts what is wrong, and refuses the next one too many without carrying it out', async () => {
     const counts = [{ limiter: limiter(2), key: 'a' }];
-    assert.equal(await guess(counts, wrong), false);
-    assert.equal(await guess(counts, wrong), false);
+    assert.equal(await checkPassword(counts, wrong), false);
+    assert.equal(await checkPassword(counts, wrong), false);
     const isRight = () => assert.fail('it is carried out');
     await assert.rejects(
-      guess(counts, isRight),
+      checkPassword(counts, isRight),
       (error) => error instanceof TooManyAttemptsError && error.retryAfterSeconds === 60,
     );
   });
@@ -21,34 +21,37 @@ describe('guess()', () => {
   it('does not count what is right, nor what could not be carried out', async () => {
     const counts = [{ limiter: limiter(1), key: 'a' }];
     for (let round = 0; round < 5; round++) {
-      assert.equal(await guess(counts, async () => true), true);
+      assert.equal(await checkPassword(counts, async () => true), true);
       await assert.rejects(
-        guess(counts, () => Promise.reject(new Error('busy'))),
+        checkPassword(counts, () => Promise.reject(new Error('busy'))),
         /busy/,
       );
     }
-    assert.equal(await guess(counts, wrong), false);
+    assert.equal(await checkPassword(counts, wrong), false);
   });
 
   it('counts what is right where that is wished, however many come at the same time, and nothing else', async () => {
     const count: AttemptLimit = { limiter: limiter(3), key: 'a', counts: 'right' };
-    for (let round = 0; round < 5; round++) assert.equal(await guess([count], wrong), false);
-    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => guess([count], async () => true)));
+    for (let round = 0; round < 5; round++) assert.equal(await checkPassword([count], wrong), false);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, () => checkPassword([count], async () => true)),
+    );
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 3);
-    await assert.rejects(guess([count], wrong), TooManyAttemptsError);
+    await assert.rejects(checkPassword([count], wrong), TooManyAttemptsError);
   });
 
   it('counts those that are carried out at the same time', async () => {
     const counts = [{ limiter: limiter(3), key: 'a' }];
-    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => guess(counts, wrong)));
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => checkPassword(counts, wrong)));
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 3);
   });
 
   it('counts nothing anywhere when one of its limits refuses', async () => {
     const narrow = { limiter: limiter(1), key: 'account' };
     const wide = { limiter: limiter(2), key: 'address' };
-    await guess([wide, narrow], wrong);
-    for (let round = 0; round < 5; round++) await assert.rejects(guess([wide, narrow], wrong), TooManyAttemptsError);
+    await checkPassword([wide, narrow], wrong);
+    for (let round = 0; round < 5; round++)
+      await assert.rejects(checkPassword([wide, narrow], wrong), TooManyAttemptsError);
     assert.equal(wide.limiter.take('address'), 0);
     assert.ok(wide.limiter.take('address') > 0, 'one wrong guess was counted, and no more');
   });

@@ -8,7 +8,7 @@ import type { RateLimiter } from './ports.ts';
  */
 
 /** The rate limits that use cases apply, each by a key of its own. */
-export interface AttemptRates {
+export interface AttemptLimiters {
   /** Wrong passwords from a client's network, for any account. */
   readonly byAddress: RateLimiter;
   /** Wrong passwords for an e-mail address, from browsers that its account does not know. */
@@ -16,9 +16,9 @@ export interface AttemptRates {
   /** Wrong passwords from a browser that the account knows. */
   readonly byKnownBrowser: RateLimiter;
   /** Wrong passwords that a signed-in actor enters again, by session, or by account for the tokens of programs. */
-  readonly byAsker: RateLimiter;
+  readonly byActor: RateLimiter;
   /** Right passwords, by account: each costs a hash, and entering one repeatedly would keep other accounts waiting. */
-  readonly ofRight: RateLimiter;
+  readonly correctPasswords: RateLimiter;
   /** New passwords that are hashed for sign-ups, by the client's network. */
   readonly signUps: RateLimiter;
   /** Accounts made through invitations, by the account that invited. */
@@ -41,7 +41,7 @@ export interface AttemptLimit {
 }
 
 /** Tells the outcome of an attempt from its result or its error. Default: a result is right, an error leaves it undecided. */
-export interface Judge<T> {
+export interface OutcomeRules<T> {
   readonly ofResult?: (result: T) => Outcome;
   readonly ofError?: (error: unknown) => Outcome;
 }
@@ -63,10 +63,10 @@ export class TooManyAttemptsError extends DomainError {
  *
  * @throws TooManyAttemptsError before anything runs
  */
-export async function attempt<T>(
+export async function withAttemptLimits<T>(
   limits: readonly AttemptLimit[],
   work: () => Promise<T>,
-  { ofResult = () => 'right', ofError = () => 'undecided' }: Judge<T> = {},
+  { ofResult = () => 'right', ofError = () => 'undecided' }: OutcomeRules<T> = {},
 ): Promise<T> {
   const taken: AttemptLimit[] = [];
   const settle = (outcome: Outcome): void => {
@@ -94,6 +94,6 @@ export async function attempt<T>(
 }
 
 /** Runs a password check as an attempt: `false` is a wrong guess. */
-export function guess(limits: readonly AttemptLimit[], isRight: () => Promise<boolean>): Promise<boolean> {
-  return attempt(limits, isRight, { ofResult: (wasRight) => (wasRight ? 'right' : 'wrong') });
+export function checkPassword(limits: readonly AttemptLimit[], isRight: () => Promise<boolean>): Promise<boolean> {
+  return withAttemptLimits(limits, isRight, { ofResult: (wasRight) => (wasRight ? 'right' : 'wrong') });
 }

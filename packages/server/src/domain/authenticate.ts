@@ -1,5 +1,5 @@
 import { type ApiKeyId, isSecret, type SessionId, type TokenId } from '@tenon/protocol';
-import { type Actor, actorSubjects } from './access.ts';
+import { type Actor, actorCacheTags } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import type { MemoryKind } from './memories/memories.ts';
@@ -9,7 +9,7 @@ import { hashSecret } from './secrets.ts';
 /** By the secrets themselves: to hash one, and to check its form, costs more than all else that a host's usual request needs. */
 const tokens: MemoryKind<Actor> = {
   name: 'tokens',
-  subjects: actorSubjects,
+  subjects: actorCacheTags,
 };
 
 const apiKeys: MemoryKind<ApiKeyRecord> = {
@@ -60,11 +60,11 @@ function invalidToken(): DomainError {
 }
 
 /** What it is noted of when it was last used. */
-export type UsedId = TokenId | ApiKeyId | SessionId;
+export type CredentialId = TokenId | ApiKeyId | SessionId;
 
 /** Collects when tokens, keys and sessions were last used, so that a use costs no write of its own. */
-export interface UseLog {
-  note(id: UsedId): void;
+export interface LastUsedLog {
+  note(id: CredentialId): void;
   /** Writes what was noted since the last time; nothing when nothing was, or only within the minute already written. */
   flush(): Promise<void>;
 }
@@ -72,9 +72,9 @@ export interface UseLog {
 const useResolutionMs = 60_000;
 
 /** Uses are kept to the minute: a busy token then costs one row a minute. */
-export function createUseLog(context: Pick<Context, 'store' | 'clock'>): UseLog {
-  let noted = new Map<UsedId, number>();
-  const written = new Map<UsedId, number>();
+export function createLastUsedLog(context: Pick<Context, 'store' | 'clock'>): LastUsedLog {
+  let noted = new Map<CredentialId, number>();
+  const written = new Map<CredentialId, number>();
   return {
     note(id) {
       const now = context.clock();

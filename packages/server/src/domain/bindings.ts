@@ -8,7 +8,7 @@ import { listSubject } from './memories/subject.ts';
 import type { BoundRecord } from './records.ts';
 
 /** A2's answer: the JSON text, and the strong entity tag that changes exactly when it does. */
-export interface BindingListAnswer {
+export interface BindingListResponse {
   /** ASCII, as all ids, names, addresses and times are: as long in bytes as it is in characters. */
   readonly json: string;
   readonly etag: string;
@@ -17,7 +17,7 @@ export interface BindingListAnswer {
 }
 
 /** By the list's subject. */
-const answers: MemoryKind<BindingListAnswer> = {
+const bindingLists: MemoryKind<BindingListResponse> = {
   name: 'binding lists',
   subjects: (_answer, list) => [list],
   weigh: (answer) => answer.json.length,
@@ -32,15 +32,15 @@ export async function readBindings(
   context: Context,
   access: ExtensionPointAccess,
   guestKey: string,
-): Promise<BindingListAnswer> {
+): Promise<BindingListResponse> {
   const fault = guestKeyFault(guestKey);
   if (fault !== undefined) throw new DomainError('invalid_request', `A guest key ${fault}.`);
   const extensionPointId = access.extensionPoint.id;
   const read = async () => toAnswer(await context.store.read.bindings(extensionPointId, guestKey));
-  return context.memories.of(answers).getOrLoad(listSubject(extensionPointId, guestKey), read);
+  return context.memories.of(bindingLists).getOrLoad(listSubject(extensionPointId, guestKey), read);
 }
 
-function toAnswer(bindings: readonly BoundRecord[]): BindingListAnswer {
+function toAnswer(bindings: readonly BoundRecord[]): BindingListResponse {
   const json = bindingListJson(bindings);
   const digest = hash('sha256', json, 'buffer');
   return { json, etag: `"${digest.toString('base64url')}"`, reprDigest: `sha-256=:${digest.toString('base64')}:` };

@@ -1,9 +1,9 @@
 import type { SessionId } from '@tenon/protocol';
-import { bySession, sessionTarget } from './audit/by-session.ts';
 import { record } from './audit/record.ts';
+import { sessionActor, sessionTarget } from './audit/session-actor.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
-import { demandPassword, demandSamePassword } from './passwords.ts';
+import { requirePassword, requireUnchangedPassword } from './passwords.ts';
 import type { Queries } from './ports.ts';
 import type { SessionRecord } from './records.ts';
 
@@ -13,16 +13,16 @@ const confirmationLifetimeMs = 15 * 60 * 1000;
 /**
  * Notes that whoever sits before the browser knows the password.
  *
- * @throws what {@link demandPassword} and {@link demandSamePassword} throw; DomainError `not_signed_in` when the session ended
+ * @throws what {@link requirePassword} and {@link requireUnchangedPassword} throw; DomainError `not_signed_in` when the session ended
  *   meanwhile
  */
 export async function confirmSession(context: Context, session: SessionRecord, password: string): Promise<void> {
-  const identity = await demandPassword(context, bySession(session), password);
+  const identity = await requirePassword(context, sessionActor(session), password);
   await context.store.write(async (tx) => {
-    await demandSession(tx, session.id);
-    await demandSamePassword(tx, identity);
+    await requireSession(tx, session.id);
+    await requireUnchangedPassword(tx, identity);
     await tx.confirmSession(session.id, context.clock());
-    await record(context, tx, bySession(session), { action: 'session.confirm', target: sessionTarget(session) });
+    await record(context, tx, sessionActor(session), { action: 'session.confirm', target: sessionTarget(session) });
   });
 }
 
@@ -33,7 +33,7 @@ export async function confirmSession(context: Context, session: SessionRecord, p
  * @param queries the transaction, inside of one
  * @throws DomainError `password_required`
  */
-export async function demandConfirmation(
+export async function requireRecentPassword(
   context: Pick<Context, 'store' | 'clock'>,
   sessionId: SessionId | null,
   queries: Pick<Queries, 'session'> = context.store.read,
@@ -50,7 +50,7 @@ export async function demandConfirmation(
  *
  * @throws DomainError `not_signed_in`
  */
-export async function demandSession(tx: Queries, sessionId: SessionId): Promise<void> {
+export async function requireSession(tx: Queries, sessionId: SessionId): Promise<void> {
   if ((await tx.session(sessionId)) !== undefined) return;
   throw new DomainError('not_signed_in', 'You were signed out meanwhile. Sign in again.');
 }

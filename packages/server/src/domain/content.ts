@@ -1,5 +1,5 @@
 import { type ContentAddress, isContentAddress } from '@tenon/protocol';
-import { type Actor, demandScope } from './access.ts';
+import { type Actor, requireScope } from './access.ts';
 import type { Context } from './context.ts';
 import { notFound } from './errors.ts';
 import type { MemoryKind } from './memories/memories.ts';
@@ -26,6 +26,6 @@ export async function authorizeContent(context: Context, actor: Actor, address: 
   const ask = async () => (await context.store.read.mayReadContent(userId, address, appId ?? undefined)) || undefined;
   const mayRead = await context.memories.of(readable).getOrLoad(`${userId} ${appId} ${address}`, ask);
   if (!mayRead) throw notFound('content');
-  demandScope(actor, 'read');
+  requireScope(actor, 'read');
   return address;
 }

@@ -1,6 +1,6 @@
 import type { CreateAppsMode, SignUpMode } from '@tenon/protocol';
 import type { KeyedMutex } from '../keyed-mutex.ts';
-import type { AttemptRates } from './attempts.ts';
+import type { AttemptLimiters } from './attempts.ts';
 import type { Memories } from './memories/memories.ts';
 import type { BlobStore, Clock, CommonPasswords, ModuleChecker, PasswordHasher, RandomBytes, Store } from './ports.ts';
 import type { Quotas } from './quotas.ts';
@@ -28,7 +28,7 @@ export interface Context {
   readonly checker: ModuleChecker;
   readonly passwords: PasswordHasher;
   readonly commonPasswords: CommonPasswords;
-  readonly rates: AttemptRates;
+  readonly rates: AttemptLimiters;
   readonly memories: Memories;
   /** Serialises costly work on one record, such as hashing new passwords for one invitation. */
   readonly mutex: KeyedMutex;

@@ -15,7 +15,7 @@ export function normalizeEmail(email: string): string {
  *
  * @throws DomainError `invalid_field` for a text that can be none
  */
-export function demandEmail(text: string, pointer = '/email'): string {
+export function parseEmail(text: string, pointer = '/email'): string {
   const email = normalizeEmail(text);
   if (email.length <= maxEmailLength && /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u.test(email)) return email;
   throw invalidField(pointer, 'must be an e-mail address');

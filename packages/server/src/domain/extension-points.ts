@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import { type ExtensionPointLimits, newId } from '@tenon/protocol';
 import { type AppAccess, type ExtensionPointAccess, renewAccess } from './access.ts';
 import { changedFields, record } from './audit/record.ts';
-import { demandConfirmation } from './confirmation.ts';
+import { requireRecentPassword } from './confirmation.ts';
 import type { Context } from './context.ts';
-import { rowsAtOnce } from './deletions/settle.ts';
+import { deleteBatchSize } from './deletions/finish-pending.ts';
 import { notFound } from './errors.ts';
 import type { PageOf } from './paging.ts';
 import type { Asker, BoundedPage } from './ports.ts';
 import { type Precondition, requirePrecondition } from './precondition.ts';
-import { demandQuota } from './quotas.ts';
+import { requireQuota } from './quotas.ts';
 import { type ExtensionPointRecord, noLimits } from './records.ts';
 
 /** The schema of an extension point for which none was sent. */
@@ -46,14 +46,14 @@ export async function createExtensionPoint(
     await renewAccess(tx, access, 'changeExtensionPoints');
     const { quotas } = context.limits;
     const { count, bytes } = await tx.schemasOf(access.app.id);
-    demandQuota(quotas, 'extension-points', access.app.id, count);
-    demandQuota(quotas, 'schema-bytes', access.app.id, bytes, Buffer.byteLength(extensionPoint.schemaJson));
+    requireQuota(quotas, 'extension-points', access.app.id, count);
+    requireQuota(quotas, 'schema-bytes', access.app.id, bytes, Buffer.byteLength(extensionPoint.schemaJson));
     await tx.insertExtensionPoint(extensionPoint);
     await record(context, tx, access.actor, {
       action: 'extension_point.create',
       appId: access.app.id,
       target: extensionPoint,
-      details: auditedFields(extensionPoint),
+      details: auditDetails(extensionPoint),
     });
   });
   return extensionPoint;
@@ -116,7 +116,7 @@ export async function updateExtensionPoint(
     const present = await tx.extensionPoint(access.extensionPoint.id);
     if (present === undefined) throw notFound('extension point');
     if (present.requiresApproval && fields.requiresApproval === false) {
-      await demandConfirmation(context, access.actor.sessionId, tx);
+      await requireRecentPassword(context, access.actor.sessionId, tx);
     }
     requirePrecondition(precondition, present);
     const change = {
@@ -129,7 +129,7 @@ export async function updateExtensionPoint(
     const more = Buffer.byteLength(change.schemaJson) - Buffer.byteLength(present.schemaJson);
     if (more > 0) {
       const { bytes } = await tx.schemasOf(present.appId);
-      demandQuota(context.limits.quotas, 'schema-bytes', present.appId, bytes, more);
+      requireQuota(context.limits.quotas, 'schema-bytes', present.appId, bytes, more);
     }
     await tx.updateExtensionPoint(present.id, change);
     const changed = { ...present, ...change };
@@ -137,7 +137,7 @@ export async function updateExtensionPoint(
       action: 'extension_point.update',
       appId: present.appId,
       target: changed,
-      details: changedFields(auditedFields(present), auditedFields(changed), [
+      details: changedFields(auditDetails(present), auditDetails(changed), [
         'name',
         'requiresApproval',
         'limits',
@@ -157,9 +157,9 @@ export async function deleteExtensionPoint(context: Context, access: ExtensionPo
   const { actor, app, extensionPoint } = access;
   await context.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeExtensionPoints');
-    await demandConfirmation(context, actor.sessionId, tx);
+    await requireRecentPassword(context, actor.sessionId, tx);
     await record(context, tx, actor, { action: 'extension_point.delete', appId: app.id, target: extensionPoint });
-    const isLarge = await tx.hasMoreRows({ extensionPointId: extensionPoint.id }, rowsAtOnce);
+    const isLarge = await tx.hasMoreRows({ extensionPointId: extensionPoint.id }, deleteBatchSize);
     if (isLarge) await tx.markExtensionPointDeleted(extensionPoint.id, context.clock());
     else await tx.deleteExtensionPoint(extensionPoint.id);
   });
@@ -169,7 +169,7 @@ export async function deleteExtensionPoint(context: Context, access: ExtensionPo
 const maxAuditedSchema = 4096;
 
 /** What the audit trail tells of an extension point: a long schema by its digest. */
-function auditedFields({ name, requiresApproval, limits, schemaJson }: ExtensionPointRecord) {
+function auditDetails({ name, requiresApproval, limits, schemaJson }: ExtensionPointRecord) {
   const schema: unknown =
     schemaJson.length <= maxAuditedSchema ? JSON.parse(schemaJson) : { sha256: hash('sha256', schemaJson, 'hex') };
   return { name, requiresApproval, limits, schema };

@@ -4,7 +4,7 @@ import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { insertInvitation } from './invitations.ts';
-import { type PageOf, paged, withRows } from './paging.ts';
+import { type PageOf, readPage, readRelatedRows } from './paging.ts';
 import type { GuestInvitation, Page } from './ports.ts';
 import type { GuestRecord, GuestUserRecord } from './records.ts';
 
@@ -74,8 +74,8 @@ export interface GuestWithUsers {
 export async function listGuests(context: Context, access: AppAccess, page: Page): Promise<PageOf<GuestWithUsers>> {
   const { read } = context.store;
   const idOf = (guest: GuestRecord): string => guest.id;
-  const { items, next, rows } = await withRows(
-    await paged(page, idOf, (stretch) => read.guests(access.app.id, stretch)),
+  const { items, next, rows } = await readRelatedRows(
+    await readPage(page, idOf, (range) => read.guests(access.app.id, range)),
     {
       cursorOf: idOf,
       keyOf: idOf,
@@ -146,9 +146,9 @@ export async function removeGuestUser(
 }
 
 export function listInvitations(context: Context, access: AppAccess, page: Page): Promise<PageOf<GuestInvitation>> {
-  return paged(
+  return readPage(
     page,
     (invitation: GuestInvitation) => invitation.id,
-    (stretch) => context.store.read.invitations(access.app.id, stretch),
+    (range) => context.store.read.invitations(access.app.id, range),
   );
 }

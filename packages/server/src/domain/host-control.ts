@@ -1,15 +1,15 @@
 import { type AuditDetail, type GuestId, isId, isPluginName } from '@tenon/protocol';
-import { demandHost, type ExtensionPointAccess, renewAccess } from './access.ts';
+import { type ExtensionPointAccess, renewAccess, requireHostRole } from './access.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
-import { rowsAtOnce } from './deletions/settle.ts';
+import { deleteBatchSize } from './deletions/finish-pending.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { nameReservationMs } from './name-reservations.ts';
-import { type PageOf, paged } from './paging.ts';
-import { auditOfPlugin, changePlugin, maxAuditedGuests } from './plugin-changes.ts';
-import { type PluginTarget, type PluginWithBindings, withBindings } from './plugins.ts';
+import { type PageOf, readPage } from './paging.ts';
+import { changePlugin, maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
+import { type PluginTarget, type PluginWithBindings, readPluginWithBindings } from './plugins.ts';
 import type { GuestBinding, Page, Queries, Transaction } from './ports.ts';
-import { demandSettled, rebind, whenSettled } from './rebind.ts';
+import { rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
 import type { BindingRecord, GuestRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
 import { stateInWords } from './version-states.ts';
 import { yankCopies } from './versions.ts';
@@ -30,8 +30,8 @@ export function rollBack(
     context,
     access,
     target,
-    async ({ tx, plugin, tell }) => {
-      const version = await demandPublished(tx, plugin, number);
+    async ({ tx, plugin, recordAudit }) => {
+      const version = await requirePublishedVersion(tx, plugin, number);
       const guestIds = await tx.claimantsOfVersion(version, maxAuditedGuests);
       if (guestIds.length === 0) {
         throw new DomainError(
@@ -39,10 +39,10 @@ export function rollBack(
           `Version ${number} was published under none of the guests that the plugin has its name under now.`,
         );
       }
-      await tell('plugin.roll_back', { details: { version: number, versionId: version.id, guestIds } });
+      await recordAudit('plugin.roll_back', { details: { version: number, versionId: version.id, guestIds } });
       return { selection: { kind: 'select', version } };
     },
-    withBindings,
+    readPluginWithBindings,
   );
 }
 
@@ -60,15 +60,15 @@ export function blockPlugin(
     context,
     access,
     target,
-    async ({ tx, plugin, sides, nowMs, tell }) => {
-      demandHost(sides);
+    async ({ tx, plugin, sides, nowMs, recordAudit }) => {
+      requireHostRole(sides);
       await tx.blockPlugin(plugin, { atMs: nowMs, reason });
       const copies = await tx.publishedCopies(plugin);
       const pending = await yankCopies(context, access, tx, copies, { reason, atMs: nowMs });
-      await tell('plugin.block', { details: { reason } });
+      await recordAudit('plugin.block', { details: { reason } });
       return { pending };
     },
-    withBindings,
+    readPluginWithBindings,
   );
 }
 
@@ -82,11 +82,11 @@ export async function unblockPlugin(
     context,
     access,
     target,
-    async ({ tx, plugin, sides, tell }) => {
-      demandHost(sides);
+    async ({ tx, plugin, sides, recordAudit }) => {
+      requireHostRole(sides);
       if (plugin.block === null) throw notFound('block');
       await tx.blockPlugin(plugin, null);
-      await tell('plugin.unblock');
+      await recordAudit('plugin.unblock');
     },
     async () => {},
   );
@@ -108,25 +108,25 @@ export async function deletePlugin(
     context,
     access,
     target,
-    async ({ tx, plugin, sides, nowMs, tell }) => {
-      if (!sides.includes('host')) await demandUndecided(tx, plugin);
+    async ({ tx, plugin, sides, nowMs, recordAudit }) => {
+      if (!sides.includes('host')) await requireNoHostDecision(tx, plugin);
       const facts = await tx.bindingFacts(plugin, { limit: maxAuditedGuests });
       const guestIds = facts.map(({ guestId }) => guestId);
-      const isDeleted = await tx.hasMoreRows(plugin, rowsAtOnce);
+      const isDeleted = await tx.hasMoreRows(plugin, deleteBatchSize);
       await tx.retirePlugin(plugin, { atMs: nowMs, untilMs: nowMs + nameReservationMs });
       if (isDeleted) await tx.markPluginDeleted(plugin, nowMs);
       else {
         await tx.reserveName(plugin, guestIds, nowMs + nameReservationMs);
         await tx.deletePlugin(plugin);
       }
-      await tell('plugin.delete', { details: { guestIds, versions: plugin.newest.number } });
+      await recordAudit('plugin.delete', { details: { guestIds, versions: plugin.newest.number } });
       return { isDeleted };
     },
     async () => {},
   );
 }
 
-async function demandUndecided(tx: Transaction, plugin: PluginRecord): Promise<void> {
+async function requireNoHostDecision(tx: Transaction, plugin: PluginRecord): Promise<void> {
   if (plugin.block !== null) {
     throw new DomainError(
       'plugin_blocked',
@@ -150,10 +150,10 @@ export async function listGuestBindings(
 ): Promise<PageOf<GuestBinding>> {
   const { read } = context.store;
   const guest = await findGuest(read, access, guestId);
-  return paged(
+  return readPage(
     page,
     (binding: GuestBinding) => binding.name,
-    (stretch) => read.bindingsOfGuest(access.extensionPoint.id, guest.id, stretch),
+    (range) => read.bindingsOfGuest(access.extensionPoint.id, guest.id, range),
   );
 }
 
@@ -170,7 +170,7 @@ export function pinBinding(
   number: number,
 ): Promise<GuestBinding> {
   return changeBinding(context, access, target, 'binding.pin', async (tx, binding) => {
-    const { id } = await demandPublished(tx, binding, number);
+    const { id } = await requirePublishedVersion(tx, binding, number);
     await tx.pinVersion(binding, id);
     return { version: number, versionId: id };
   });
@@ -207,21 +207,21 @@ function changeBinding(
     const guest = await findGuest(tx, access, guestId);
     const binding = isPluginName(name) ? await tx.binding(extensionPointId, guest.id, name) : undefined;
     if (binding === undefined) throw notFound('binding');
-    await demandSettled(tx, binding);
+    await requireNoPendingRebind(tx, binding);
     const details = await change(tx, binding);
     await record(
       context,
       tx,
       access.actor,
-      auditOfPlugin(access.app.id, binding, action, { details, guests: [guest] }),
+      pluginAuditEntry(access.app.id, binding, action, { details, guests: [guest] }),
     );
     await rebind(tx, binding, nowMs, { guestIds: [binding.guestId] });
-    return demandGuestBinding(tx, binding);
+    return readGuestBinding(tx, binding);
   };
-  return whenSettled(context, () => context.store.write(write));
+  return retryAfterPendingRebind(context, () => context.store.write(write));
 }
 
-async function demandGuestBinding(tx: Transaction, { extensionPointId, userId, guestId, name }: BindingRecord) {
+async function readGuestBinding(tx: Transaction, { extensionPointId, userId, guestId, name }: BindingRecord) {
   const [binding, plugin, user] = [
     await tx.binding(extensionPointId, guestId, name),
     await tx.plugin({ extensionPointId, userId, name }),
@@ -242,7 +242,7 @@ async function findGuest(
 }
 
 /** A version that may be bound, by the number that a body has. */
-async function demandPublished(tx: Transaction, key: PluginKey, number: number): Promise<VersionRecord> {
+async function requirePublishedVersion(tx: Transaction, key: PluginKey, number: number): Promise<VersionRecord> {
   const version = await tx.version(key, number);
   if (version === undefined) throw invalidField('/version', `the plugin has no version ${number}`);
   if (version.state !== 'published') {

@@ -7,12 +7,12 @@ import {
   newId,
   type UserId,
 } from '@tenon/protocol';
-import { type Actor, type AppAccess, demandScope, demandStanding, permissions, renewAccess } from './access.ts';
-import { type AuditBy, record, recordAll } from './audit/record.ts';
+import { type Actor, type AppAccess, permissions, renewAccess, requireActiveToken, requireScope } from './access.ts';
+import { type AuditActor, record, recordAll } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import type { Queries, Transaction } from './ports.ts';
-import { demandQuota } from './quotas.ts';
+import { requireQuota } from './quotas.ts';
 import type { AppRecord, GuestRecord, InvitationRecord } from './records.ts';
 import { hashSecret, makeCode } from './secrets.ts';
 
@@ -83,14 +83,14 @@ export type AcceptedInvitation =
 export function acceptInvitation(context: Context, actor: Actor, code: string): Promise<AcceptedInvitation> {
   const nowMs = context.clock();
   return context.store.write(async (tx) => {
-    await demandStanding(tx, actor);
+    await requireActiveToken(tx, actor);
     const { invitation, app } = await findPendingInvitation(tx, code, nowMs, actor.appId);
     const accepted =
       invitation.role === null
         ? { guest: await becomeGuest(tx, actor, invitation, nowMs) }
         : { role: await becomeMember(tx, actor, invitation, invitation.role, nowMs) };
     await tx.settleInvitation(invitation.id, 'accepted', nowMs);
-    await recordSettled(context, tx, actor, 'invitation.accept', invitation);
+    await recordDecision(context, tx, actor, 'invitation.accept', invitation);
     return { app, ...accepted };
   });
 }
@@ -115,7 +115,7 @@ async function becomeMember(
   role: MemberRole,
   createdAtMs: number,
 ): Promise<MemberRole> {
-  demandScope(actor, 'manage');
+  requireScope(actor, 'manage');
   const present = await tx.member(appId, actor.userId);
   if (present !== undefined) {
     throw new DomainError(
@@ -131,10 +131,10 @@ async function becomeMember(
 export function declineInvitation(context: Context, actor: Actor, code: string): Promise<AppRecord> {
   const nowMs = context.clock();
   return context.store.write(async (tx) => {
-    await demandStanding(tx, actor);
+    await requireActiveToken(tx, actor);
     const { invitation, app } = await findPendingInvitation(tx, code, nowMs, actor.appId);
     await tx.settleInvitation(invitation.id, 'declined', nowMs);
-    await recordSettled(context, tx, actor, 'invitation.decline', invitation);
+    await recordDecision(context, tx, actor, 'invitation.decline', invitation);
     return app;
   });
 }
@@ -149,19 +149,19 @@ export async function revokeInvitation(context: Context, access: AppAccess, invi
     await renewAccess(tx, access, 'changeGuests');
     const invitation = isId('invitation', invitationId) ? await tx.invitation(invitationId) : undefined;
     if (invitation?.appId !== access.app.id) throw notFound('invitation');
-    await renewAccess(tx, access, inviting(invitation));
+    await renewAccess(tx, access, invitePermission(invitation));
     if (invitation.status !== 'pending') {
       throw new DomainError('conflict', `Only a pending invitation can be revoked; this one was ${invitation.status}.`);
     }
     await tx.settleInvitation(invitation.id, 'revoked', context.clock());
-    await recordSettled(context, tx, access.actor, 'invitation.revoke', invitation);
+    await recordDecision(context, tx, access.actor, 'invitation.revoke', invitation);
   });
 }
 
-async function recordSettled(
+async function recordDecision(
   context: Context,
   tx: Transaction,
-  by: AuditBy,
+  by: AuditActor,
   action: 'invitation.accept' | 'invitation.decline' | 'invitation.revoke',
   { id, appId, guestId, role, createdBy }: InvitationRecord,
 ): Promise<void> {
@@ -175,13 +175,13 @@ async function recordSettled(
 }
 
 /** The permission that making an invitation takes. */
-function inviting({ role }: Pick<InvitationRecord, 'role'>): 'changeGuests' | 'changeMembers' {
+function invitePermission({ role }: Pick<InvitationRecord, 'role'>): 'changeGuests' | 'changeMembers' {
   return role === null ? 'changeGuests' : 'changeMembers';
 }
 
 /** Whether a role, or none, may make an invitation. */
 function mayInvite(role: MemberRole | undefined, invitation: Pick<InvitationRecord, 'role'>): boolean {
-  const { roles }: { readonly roles: readonly MemberRole[] } = permissions[inviting(invitation)];
+  const { roles }: { readonly roles: readonly MemberRole[] } = permissions[invitePermission(invitation)];
   return role !== undefined && roles.includes(role);
 }
 
@@ -199,7 +199,7 @@ export async function insertInvitation(
 ): Promise<{ readonly id: InvitationId; readonly code: string }> {
   const [id, code, createdAtMs] = [newId('invitation'), makeCode(random), clock()];
   const taken = await tx.countGuests(fields.appId, createdAtMs);
-  demandQuota(limits.quotas, 'guests', fields.appId, taken);
+  requireQuota(limits.quotas, 'guests', fields.appId, taken);
   await tx.insertInvitation({
     id,
     ...fields,
@@ -228,7 +228,7 @@ type NewInvitation = Pick<InvitationRecord, 'appId' | 'guestId' | 'role'> & {
 export async function revokeInvitationsOf(
   context: Context,
   tx: Transaction,
-  by: AuditBy,
+  by: AuditActor,
   { appId, userId, role }: { readonly appId: AppId; readonly userId: UserId; readonly role: MemberRole | undefined },
 ): Promise<void> {
   const pending = await tx.pendingInvitationsBy(userId, appId);
@@ -281,13 +281,13 @@ export async function findPendingInvitation(
     case 'revoked':
       throw new DomainError('invitation_revoked', 'The invitation has been revoked. Ask for another one.');
     case 'pending':
-      await requireInviter(queries, invitation);
+      await requireInviterPermission(queries, invitation);
       return { invitation, app };
   }
 }
 
 /** @throws DomainError `invitation_revoked` when the user who made it has lost the right to */
-async function requireInviter(queries: Queries, invitation: InvitationRecord): Promise<void> {
+async function requireInviterPermission(queries: Queries, invitation: InvitationRecord): Promise<void> {
   const inviter = await queries.member(invitation.appId, invitation.createdBy);
   if (mayInvite(inviter?.role, invitation)) return;
   throw new DomainError(

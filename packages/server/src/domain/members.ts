@@ -1,11 +1,11 @@
 import { type AppId, isId, type MemberRole } from '@tenon/protocol';
 import { type Actor, type AppAccess, renewAccess } from './access.ts';
-import { type AuditBy, record, recordAll } from './audit/record.ts';
-import { demandConfirmation } from './confirmation.ts';
+import { type AuditActor, record, recordAll } from './audit/record.ts';
+import { requireRecentPassword } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import { insertInvitation, revokeInvitationsOf } from './invitations.ts';
-import { type PageOf, paged, readCut } from './paging.ts';
+import { type PageOf, readLimited, readPage } from './paging.ts';
 import type { Page, Queries, TeamInvitation, Transaction } from './ports.ts';
 import type { GuestRecord, MemberRecord } from './records.ts';
 
@@ -22,7 +22,7 @@ export type NamedMember = MemberRecord & {
 
 export async function listMembers(context: Context, access: AppAccess, page: Page): Promise<PageOf<NamedMember>> {
   const { read } = context.store;
-  const found = await paged(
+  const found = await readPage(
     page,
     (member: Omit<NamedMember, 'guests' | 'hasMoreGuests'>) => member.userId,
     (range) => read.members(access.app.id, range),
@@ -38,7 +38,7 @@ async function firstGuestsOf(
   read: Queries,
   { userId, appId }: MemberRecord,
 ): Promise<Pick<NamedMember, 'guests' | 'hasMoreGuests'>> {
-  const held = await readCut((limit) => read.guestsHeldIn(userId, [appId], limit), maxListedGuests);
+  const held = await readLimited((limit) => read.guestsHeldIn(userId, [appId], limit), maxListedGuests);
   return { guests: held.rows, hasMoreGuests: held.hasMore };
 }
 
@@ -64,7 +64,7 @@ export async function inviteMember(
   const { app } = access;
   return context.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeMembers');
-    if (role === 'owner') await demandConfirmation(context, actor.sessionId, tx);
+    if (role === 'owner') await requireRecentPassword(context, actor.sessionId, tx);
     const fields = { appId: app.id, guestId: null, role, email, name };
     const { id, code } = await insertInvitation(context, tx, actor, fields);
     const target = { id, name: null };
@@ -74,7 +74,7 @@ export async function inviteMember(
 }
 
 export function listTeamInvitations(context: Context, access: AppAccess, page: Page): Promise<PageOf<TeamInvitation>> {
-  return paged(
+  return readPage(
     page,
     (invitation: TeamInvitation) => invitation.id,
     (range) => context.store.read.teamInvitations(access.app.id, range),
@@ -100,9 +100,9 @@ export async function changeMemberRole(
     const user = await tx.user(present.userId);
     if (user === undefined) throw notFound('member');
     if (role === 'owner' && present.role !== 'owner') {
-      await demandConfirmation(context, access.actor.sessionId, tx);
+      await requireRecentPassword(context, access.actor.sessionId, tx);
     }
-    if (present.role === 'owner' && role !== 'owner') await demandAnotherOwner(tx, appId);
+    if (present.role === 'owner' && role !== 'owner') await requireAnotherOwner(tx, appId);
     await tx.putMember({ ...present, role });
     const details = { role: { before: present.role, after: role } };
     await record(context, tx, access.actor, { action: 'member.put', appId, target: user, details });
@@ -126,8 +126,8 @@ export async function removeMember(
   await context.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeMembers');
     const member = await requireMember(tx, access.app.id, userId);
-    await removeFromTeam(context, tx, access.actor, member, 'member.remove');
-    if (withGuests) await removeGuestsOf(context, tx, access.actor, member);
+    await deleteMembership(context, tx, access.actor, member, 'member.remove');
+    if (withGuests) await removeGuestsHeldBy(context, tx, access.actor, member);
   });
 }
 
@@ -140,28 +140,28 @@ export async function leaveTeam(context: Context, access: AppAccess): Promise<vo
   await context.store.write(async (tx) => {
     await renewAccess(tx, access, 'leaveTeam');
     const member = await requireMember(tx, access.app.id, access.actor.userId);
-    await removeFromTeam(context, tx, access.actor, member, 'member.leave');
+    await deleteMembership(context, tx, access.actor, member, 'member.leave');
   });
 }
 
-async function removeFromTeam(
+async function deleteMembership(
   context: Context,
   tx: Transaction,
-  by: AuditBy,
+  by: AuditActor,
   { appId, userId, role }: MemberRecord,
   action: 'member.remove' | 'member.leave',
 ): Promise<void> {
-  if (role === 'owner') await demandAnotherOwner(tx, appId);
+  if (role === 'owner') await requireAnotherOwner(tx, appId);
   await tx.deleteMember(appId, userId);
   const target = { id: userId, name: (await tx.user(userId))?.name ?? null };
   await record(context, tx, by, { action, appId, target, details: { role } });
   await revokeInvitationsOf(context, tx, by, { appId, userId, role: undefined });
 }
 
-async function removeGuestsOf(
+async function removeGuestsHeldBy(
   context: Context,
   tx: Transaction,
-  by: AuditBy,
+  by: AuditActor,
   { appId, userId }: MemberRecord,
 ): Promise<void> {
   const guests = await tx.guestsHeldBy(userId, appId);
@@ -179,7 +179,7 @@ async function requireMember(tx: Transaction, appId: AppId, userId: string): Pro
   return member;
 }
 
-async function demandAnotherOwner(tx: Transaction, appId: AppId): Promise<void> {
+async function requireAnotherOwner(tx: Transaction, appId: AppId): Promise<void> {
   if ((await tx.countOwners(appId)) > 1) return;
   throw new DomainError('conflict', 'An application keeps at least one owner. Make another member an owner first.');
 }

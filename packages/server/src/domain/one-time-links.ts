@@ -14,20 +14,20 @@ const pages: Readonly<Record<OneTimeLinkPurpose, string>> = {
 };
 
 /** A new link; its code is kept nowhere. */
-export interface MadeLink {
+export interface CreatedLink {
   readonly record: OneTimeLinkRecord;
   readonly code: string;
 }
 
-type Parts = Pick<Context, 'store' | 'clock' | 'random' | 'limits'>;
+type Deps = Pick<Context, 'store' | 'clock' | 'random' | 'limits'>;
 
 /** The link itself, below `{base_url}`. */
-export function linkUrl(baseUrl: string, { record, code }: MadeLink): string {
+export function linkUrl(baseUrl: string, { record, code }: CreatedLink): string {
   return `${baseUrl}${pages[record.purpose]}#code=${code}`;
 }
 
 /** Makes a link by which whoever holds it makes one account; the first user's works as long as there is none. */
-export function makeSetUpLink(parts: Parts, isForFirstUser: boolean): Promise<MadeLink> {
+export function createSetUpLink(parts: Deps, isForFirstUser: boolean): Promise<CreatedLink> {
   return parts.store.write(async (tx) => {
     const link = await insertLink(parts, tx, { purpose: 'set_up', userId: null, isForFirstUser });
     const target = { id: link.record.id, name: null };
@@ -37,15 +37,15 @@ export function makeSetUpLink(parts: Parts, isForFirstUser: boolean): Promise<Ma
 }
 
 /** Makes a link by which whoever holds it sets a user's password, and so signs in as that user. */
-export function insertPasswordLink(parts: Parts, tx: Transaction, userId: UserId): Promise<MadeLink> {
+export function insertPasswordLink(parts: Deps, tx: Transaction, userId: UserId): Promise<CreatedLink> {
   return insertLink(parts, tx, { purpose: 'reset_password', userId, isForFirstUser: false });
 }
 
 async function insertLink(
-  { clock, random, limits }: Parts,
+  { clock, random, limits }: Deps,
   tx: Transaction,
   fields: Pick<OneTimeLinkRecord, 'purpose' | 'userId' | 'isForFirstUser'>,
-): Promise<MadeLink> {
+): Promise<CreatedLink> {
   const code = makeCode(random);
   const createdAtMs = clock();
   const record: OneTimeLinkRecord = {

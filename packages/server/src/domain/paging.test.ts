@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { maxRowsOfPage, type RowsOfPage, withRows } from './paging.ts';
+import { maxRelatedRows, type RelatedRows, readRelatedRows } from './paging.ts';
 
 interface Item {
   readonly key: string;
@@ -12,7 +12,7 @@ interface Row {
 }
 
 /** What a store does: all rows in the order of their keys, cut off at a limit. */
-function rowsOf(isDescending?: true): RowsOfPage<Item, Row> {
+function rowsOf(isDescending?: true): RelatedRows<Item, Row> {
   return {
     cursorOf: ({ key }) => `after ${key}`,
     keyOf: ({ key }) => key,
@@ -25,15 +25,15 @@ function rowsOf(isDescending?: true): RowsOfPage<Item, Row> {
   };
 }
 
-const half = maxRowsOfPage / 2;
+const half = maxRelatedRows / 2;
 
 describe('withRows()', () => {
   const page = (items: readonly Item[]) => ({ items, next: 'after all' });
   const summary = async (items: readonly Item[], isDescending?: true) => {
-    const found = await withRows(page(items), rowsOf(isDescending));
+    const found = await readRelatedRows(page(items), rowsOf(isDescending));
     for (const { key, rows } of found.items) {
-      assert.equal(found.rows.get(key)?.length ?? 0, Math.min(rows, maxRowsOfPage), `${key} is whole`);
-      assert.equal(found.hasMoreRows, rows > maxRowsOfPage);
+      assert.equal(found.rows.get(key)?.length ?? 0, Math.min(rows, maxRelatedRows), `${key} is whole`);
+      assert.equal(found.hasMoreRows, rows > maxRelatedRows);
     }
     return [found.items.map(({ key }) => key).join(''), found.next];
   };
@@ -59,7 +59,7 @@ describe('withRows()', () => {
     assert.deepEqual(await summary(items.slice(2)), ['cd', 'after all']);
     assert.deepEqual(
       await summary([
-        { key: 'a', rows: maxRowsOfPage + 5 },
+        { key: 'a', rows: maxRelatedRows + 5 },
         { key: 'b', rows: 1 },
       ]),
       ['a', 'after a'],
@@ -67,8 +67,8 @@ describe('withRows()', () => {
   });
 
   it('cuts off the rows of an entry that has too many by itself, wherever the list ends', async () => {
-    assert.deepEqual(await summary([{ key: 'a', rows: maxRowsOfPage + 1 }]), ['a', 'after all']);
-    assert.deepEqual(await summary([{ key: 'a', rows: maxRowsOfPage }]), ['a', 'after all']);
+    assert.deepEqual(await summary([{ key: 'a', rows: maxRelatedRows + 1 }]), ['a', 'after all']);
+    assert.deepEqual(await summary([{ key: 'a', rows: maxRelatedRows }]), ['a', 'after all']);
   });
 
   it('does the same for a list that descends', async () => {

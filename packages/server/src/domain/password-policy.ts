@@ -11,7 +11,7 @@ export interface PasswordOwner {
 }
 
 /** How many characters there must be that don't merely repeat or continue the one before, as in `aaaa` and `1234`. */
-const minTellingCharacters = 6;
+const minUnpredictableCharacters = 6;
 
 /** Words that are shorter can't be told from chance. */
 const minWordLength = 3;
@@ -64,8 +64,8 @@ export async function weaknessOf(
   if (length < minPasswordLength) return `must have at least ${minPasswordLength} characters`;
   if (length > maxPasswordLength) return `must have at most ${maxPasswordLength} characters`;
   const folded = password.normalize('NFKC').toLowerCase();
-  if (tellingCharacters(folded) < minTellingCharacters) return 'repeats itself, or counts up or down';
-  if (tellingCharacters(withoutWords(folded, wordsOf(owner))) < minTellingCharacters) {
+  if (countUnpredictableCharacters(folded) < minUnpredictableCharacters) return 'repeats itself, or counts up or down';
+  if (countUnpredictableCharacters(withoutWords(folded, wordsOf(owner))) < minUnpredictableCharacters) {
     return 'is hardly more than your name, your e-mail address or the name of this service';
   }
   if (await isCommon(folded, common)) return 'is commonly used or was leaked: others try it first';
@@ -78,7 +78,7 @@ async function isCommon(folded: string, common: CommonPasswords): Promise<boolea
   const word = unmasked(core);
   const digits = tail.replace(/\D/g, '');
   if (await common.has(word + digits)) return true;
-  return tellingCharacters(head + tail) < minTellingCharacters && common.has(word);
+  return countUnpredictableCharacters(head + tail) < minUnpredictableCharacters && common.has(word);
 }
 
 /** A password as a word with what is put before and behind it: digits and punctuation. */
@@ -115,7 +115,7 @@ function withoutWords(text: string, words: readonly string[]): string {
 }
 
 /** How many characters neither repeat the one before nor are its neighbour in the alphabet. */
-function tellingCharacters(text: string): number {
+function countUnpredictableCharacters(text: string): number {
   let previous = Number.NaN;
   let count = 0;
   for (const character of text) {

@@ -1,12 +1,12 @@
 import type { SessionId, UserId } from '@tenon/protocol';
-import { type AttemptLimit, guess } from './attempts.ts';
+import { type AttemptLimit, checkPassword } from './attempts.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import type { Queries } from './ports.ts';
 import type { IdentityRecord } from './records.ts';
 
 /** Why a right password is refused by its rate limit. */
-export const tooOften = 'This password is entered too often.';
+export const passwordEnteredTooOften = 'This password is entered too often.';
 
 /** What is hashed of a password: the same whatever keyboard it was typed on (RFC 8265 §4.2.2). */
 export function preparePassword(password: string): string {
@@ -20,7 +20,7 @@ export async function passwordIdentity(queries: Queries, userId: UserId): Promis
 }
 
 /** Somebody who is signed in: in a browser, or by a program's token. */
-export interface PasswordAsker {
+export interface SessionActor {
   readonly userId: UserId;
   readonly sessionId: SessionId | null;
 }
@@ -32,21 +32,23 @@ export interface PasswordAsker {
  * @throws DomainError `invalid_credentials`, `rate_limited` after too many wrong ones, `conflict` for an account without one
  * @throws UnavailableError when too many passwords wait to be looked at
  */
-export async function demandPassword(
+export async function requirePassword(
   context: Context,
-  { userId, sessionId }: PasswordAsker,
+  { userId, sessionId }: SessionActor,
   password: string,
 ): Promise<IdentityRecord> {
   const identity = await passwordIdentity(context.store.read, userId);
   if (identity === undefined) {
     throw new DomainError('conflict', 'This account has no password. The operator can make a link that sets one.');
   }
-  const { byAsker, ofRight } = context.rates;
+  const { byActor, correctPasswords } = context.rates;
   const counts: AttemptLimit[] = [
-    { limiter: byAsker, key: sessionId ?? userId },
-    { limiter: ofRight, key: userId, counts: 'right', message: tooOften },
+    { limiter: byActor, key: sessionId ?? userId },
+    { limiter: correctPasswords, key: userId, counts: 'right', message: passwordEnteredTooOften },
   ];
-  const isRight = await guess(counts, () => context.passwords.verify(preparePassword(password), identity.secret));
+  const isRight = await checkPassword(counts, () =>
+    context.passwords.verify(preparePassword(password), identity.secret),
+  );
   if (!isRight) throw new DomainError('invalid_credentials', 'The password is not that of this account.');
   return identity;
 }
@@ -55,10 +57,10 @@ export async function demandPassword(
  * Requires that a password which was verified is still the account's: verifying takes a while, and the password may have been
  * changed meanwhile. Call it in the transaction that makes the change.
  *
- * @param identity what {@link demandPassword} returned
+ * @param identity what {@link requirePassword} returned
  * @throws DomainError `conflict`
  */
-export async function demandSamePassword(tx: Queries, identity: IdentityRecord): Promise<void> {
+export async function requireUnchangedPassword(tx: Queries, identity: IdentityRecord): Promise<void> {
   const current = await tx.identity(identity.kind, identity.subject);
   if (current?.id === identity.id && current.secret === identity.secret) return;
   throw new DomainError('conflict', 'The password was changed at the same time. Sign in with the new one.');

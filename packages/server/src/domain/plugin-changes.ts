@@ -1,10 +1,10 @@
 import { type AppId, pluginId } from '@tenon/protocol';
-import { demandSides, type ExtensionPointAccess, renewAccess } from './access.ts';
+import { type ExtensionPointAccess, renewAccess, requirePluginRoles } from './access.ts';
 import { type AppAction, type AppEntry, record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { findPlugin, type PluginTarget } from './plugins.ts';
 import type { Queries, Transaction } from './ports.ts';
-import { demandSettled, finishRebind, type RebindOptions, rebind, whenSettled } from './rebind.ts';
+import { finishRebind, type RebindOptions, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
 import type { PluginKey, PluginRecord, Side } from './records.ts';
 
 /** A plugin that is being changed, and by whom. */
@@ -15,7 +15,7 @@ export interface PluginChange {
   readonly sides: readonly Side[];
   readonly nowMs: number;
   /** Has the audit trail tell of it. */
-  readonly tell: <A extends PluginAction>(action: A, rest?: AboutPlugin<A>) => Promise<void>;
+  readonly recordAudit: <A extends PluginAction>(action: A, rest?: PluginAuditDetails<A>) => Promise<void>;
 }
 
 /** What is done to a plugin and its versions. */
@@ -25,20 +25,20 @@ export type PluginAction = Extract<AppAction, `${'plugin' | 'version' | 'binding
 export const maxAuditedGuests = 1000;
 
 /** What else a change comes to. */
-interface Changed extends Omit<RebindOptions, 'guestIds'> {
+interface ChangeEffects extends Omit<RebindOptions, 'guestIds'> {
   /** Other plugins whose bindings follow in further transactions. */
   readonly pending?: readonly PluginKey[];
 }
 
 /** What is told beside the action and the plugin. */
-export type AboutPlugin<A extends PluginAction> = Pick<AppEntry<A>, 'details' | 'guests'>;
+export type PluginAuditDetails<A extends PluginAction> = Pick<AppEntry<A>, 'details' | 'guests'>;
 
 /** What the audit trail tells of anything done to a plugin. */
-export function auditOfPlugin<A extends PluginAction>(
+export function pluginAuditEntry<A extends PluginAction>(
   appId: AppId,
   { extensionPointId, userId, name }: PluginKey,
   action: A,
-  rest: AboutPlugin<A> = {},
+  rest: PluginAuditDetails<A> = {},
 ): AppEntry<A> {
   const target = { id: pluginId(extensionPointId, userId, name), name };
   return { action, appId, target, ...rest };
@@ -56,7 +56,7 @@ export async function changePlugin<T>(
   context: Context,
   access: ExtensionPointAccess,
   target: PluginTarget,
-  change: (of: PluginChange) => Promise<Changed | undefined>,
+  change: (of: PluginChange) => Promise<ChangeEffects | undefined>,
   answer: (read: Queries, key: PluginKey) => Promise<T>,
 ): Promise<T> {
   const { actor } = access;
@@ -64,20 +64,20 @@ export async function changePlugin<T>(
   const write = async (tx: Transaction) => {
     const now = await renewAccess(tx, access, 'changePlugins');
     const plugin = await findPlugin(tx, actor, now, target);
-    await demandSettled(tx, plugin);
+    await requireNoPendingRebind(tx, plugin);
     const changed = await change({
       tx,
       plugin,
-      sides: demandSides(actor, now, plugin),
+      sides: requirePluginRoles(actor, now, plugin),
       nowMs,
-      tell: (action, rest) => record(context, tx, actor, auditOfPlugin(access.app.id, plugin, action, rest)),
+      recordAudit: (action, rest) => record(context, tx, actor, pluginAuditEntry(access.app.id, plugin, action, rest)),
     });
     const { pending = [], ...rebinding } = changed ?? {};
     const isPending = await rebind(tx, plugin, nowMs, rebinding);
     const all = isPending ? [...pending, plugin] : pending;
     return { plugin, pending: all, answer: all.length > 0 ? undefined : await answer(tx, plugin) };
   };
-  const done = await whenSettled(context, () => context.store.write(write));
+  const done = await retryAfterPendingRebind(context, () => context.store.write(write));
   if (done.pending.length === 0) return done.answer as T;
   for (const pending of done.pending) await finishRebind(context, pending);
   return answer(context.store.read, done.plugin);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { GuestId } from '@tenon/protocol';
 import { someTimeMs, unheld, versionRecord } from '../../test/helpers/records.ts';
-import { standingOf } from './plugin-status.ts';
+import { describePluginStatus } from './plugin-status.ts';
 import type { BindingRecord, BlockRecord, VersionRecord } from './records.ts';
 
 const key = { extensionPointId: 'ext_1', userId: 'usr_1', name: 'median' } as const;
@@ -14,7 +14,7 @@ function standing(
   hasMoreBindings = false,
 ) {
   const unbound = { ...key, versionId: null, versionNumber: null, contentAddress: null, ...unheld, updatedAtMs: 0 };
-  return standingOf({
+  return describePluginStatus({
     plugin: { ...key, createdAtMs: someTimeMs, newest: versionRecord(key, { number: 3, ...newest }), block },
     bindings: claims.map((claim) => ({ ...unbound, ...claim })),
     hasMoreBindings,

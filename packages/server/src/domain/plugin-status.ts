@@ -3,7 +3,7 @@ import type { PluginWithBindings } from './plugins.ts';
 import type { BindingRecord, VersionRecord } from './records.ts';
 
 /** Where a plugin stands, for its publisher: of what the host decided, that it did and why. */
-export interface Standing {
+export interface PluginStatusDetails {
   readonly state: PluginStatus['state'];
   readonly reason: string | null;
   /** In words for people. */
@@ -17,7 +17,7 @@ export interface Standing {
   }[];
 }
 
-export function standingOf({ plugin, bindings, hasMoreBindings }: PluginWithBindings): Standing {
+export function describePluginStatus({ plugin, bindings, hasMoreBindings }: PluginWithBindings): PluginStatusDetails {
   const { newest, block } = plugin;
   const claims = bindings.toSorted((a, b) => (a.guestId < b.guestId ? -1 : 1));
   return {

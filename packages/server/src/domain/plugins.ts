@@ -2,7 +2,7 @@ import { isId, isPluginName, type UserId } from '@tenon/protocol';
 import { type Actor, type ExtensionPointAccess, isMember } from './access.ts';
 import type { Context } from './context.ts';
 import { notFound } from './errors.ts';
-import { type PageOf, paged, readCut, withRows } from './paging.ts';
+import { type PageOf, readLimited, readPage, readRelatedRows } from './paging.ts';
 import type { Page, Queries } from './ports.ts';
 import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
 
@@ -23,17 +23,19 @@ export async function listPlugins(
 ): Promise<PageOf<PluginWithBindings>> {
   const { read } = context.store;
   const publisher = isMember(access) ? undefined : actor.userId;
-  const { items, next, rows, hasMoreRows } = await withRows(
-    await paged(page, idWithin<PluginRecord>, (stretch) => read.plugins(access.extensionPoint.id, publisher, stretch)),
+  const { items, next, rows, hasMoreRows } = await readRelatedRows(
+    await readPage(page, pluginCursor<PluginRecord>, (range) =>
+      read.plugins(access.extensionPoint.id, publisher, range),
+    ),
     {
-      cursorOf: idWithin,
-      keyOf: idWithin,
-      keyOfRow: idWithin<BindingRecord>,
+      cursorOf: pluginCursor,
+      keyOf: pluginCursor,
+      keyOfRow: pluginCursor<BindingRecord>,
       load: (plugins, limit) => read.bindingsOfPlugins(plugins, limit),
     },
   );
   const withTheirs = (plugin: PluginRecord): PluginWithBindings => {
-    return { plugin, bindings: rows.get(idWithin(plugin)) ?? [], hasMoreBindings: hasMoreRows };
+    return { plugin, bindings: rows.get(pluginCursor(plugin)) ?? [], hasMoreBindings: hasMoreRows };
   };
   return { items: items.map(withTheirs), next };
 }
@@ -90,7 +92,7 @@ export async function findVersion(
 }
 
 /** A plugin as it is now, with its claims. */
-export async function withBindings(
+export async function readPluginWithBindings(
   read: Pick<Queries, 'plugin' | 'bindingsOfPlugins'>,
   key: PluginKey,
 ): Promise<PluginWithBindings> {
@@ -103,10 +105,10 @@ async function readBindings(
   read: Pick<Queries, 'bindingsOfPlugins'>,
   plugin: PluginRecord,
 ): Promise<PluginWithBindings> {
-  const { rows, hasMore } = await readCut((limit) => read.bindingsOfPlugins([plugin], limit));
+  const { rows, hasMore } = await readLimited((limit) => read.bindingsOfPlugins([plugin], limit));
   return { plugin, bindings: rows, hasMoreBindings: hasMore };
 }
 
-function idWithin<T extends { readonly userId: UserId; readonly name: string }>(plugin: T): string {
+function pluginCursor<T extends { readonly userId: UserId; readonly name: string }>(plugin: T): string {
   return `${plugin.userId}/${plugin.name}`;
 }

@@ -663,7 +663,7 @@ export type Clock = () => number;
 export type RandomBytes = (length: number) => Uint8Array;
 
 /** What an extension point demands of a module. */
-export type ModuleDemands = Pick<ExtensionPointRecord, 'schemaJson' | 'limits'>;
+export type ModuleRequirements = Pick<ExtensionPointRecord, 'schemaJson' | 'limits'>;
 
 /** What is known of a module that was checked. */
 export interface CheckedModule {
@@ -688,11 +688,11 @@ export interface ModuleChecker {
    *
    * @throws DomainError with the code and, where known, the byte offset for bytes that are no valid core module
    */
-  check(bytes: Uint8Array, demands?: ModuleDemands, asker?: Asker): Promise<CheckedModule>;
+  check(bytes: Uint8Array, demands?: ModuleRequirements, asker?: Asker): Promise<CheckedModule>;
   /** Tells of each of some interfaces, as {@link CheckedModule} has them, how it does not fit. */
   compare(
     interfaces: readonly string[],
-    demands: ModuleDemands,
+    demands: ModuleRequirements,
     asker?: Asker,
   ): Promise<readonly (readonly Mismatch[])[]>;
   /**

@@ -9,18 +9,24 @@ import {
   pluginNamePattern,
   type VersionState,
 } from '@tenon/protocol';
-import { type Actor, demandStanding, type ExtensionPointAccess } from './access.ts';
+import { type Actor, type ExtensionPointAccess, requireActiveToken } from './access.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { writeWithBlob } from './housekeeping/with-blob.ts';
-import { demandFit, isSameDemand } from './module-demands.ts';
-import { auditOfPlugin, maxAuditedGuests } from './plugin-changes.ts';
-import { type PluginWithBindings, withBindings } from './plugins.ts';
-import type { ModuleDemands, Transaction } from './ports.ts';
-import { changesNothing, claimGuests, demandGuests, guestsOfVersion, readHeldGuests } from './publish-claims.ts';
-import { demandPublishQuota, payForBytes } from './quotas.ts';
-import { demandSettled, finishRebind, rebind, whenSettled } from './rebind.ts';
+import { isSameRequirements, requireFit } from './module-requirements.ts';
+import { maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
+import { type PluginWithBindings, readPluginWithBindings } from './plugins.ts';
+import type { ModuleRequirements, Transaction } from './ports.ts';
+import {
+  addVersionToGuests,
+  guestsOfVersion,
+  isUnchanged,
+  readHeldGuests,
+  requireNameAvailable,
+} from './publish-guests.ts';
+import { chargeStoredBytes, requirePublishQuota } from './quotas.ts';
+import { finishRebind, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
 import type { PluginKey, PluginRecord, VersionRecord } from './records.ts';
 import { withdrawalRule } from './withdrawals.ts';
 
@@ -89,31 +95,31 @@ export async function publish(
   signal?: AbortSignal,
 ): Promise<Published> {
   authorizePublish(actor, access, target);
-  demandFields(release);
+  requireValidLabels(release);
   const key: PluginKey = { extensionPointId: access.extensionPoint.id, userId: actor.userId, name: target.name };
   const present = await context.store.read.plugin(key);
-  demandNotBlocked(present);
+  requireNotBlocked(present);
   const contentAddress = contentAddressOf(release.bytes);
   if (present?.newest.contentAddress !== contentAddress) {
     // Asked again in the transaction; here it spares the check, and the disk what the collector would have to delete.
     const { quotas } = context.limits;
     const size = release.bytes.length;
-    await demandPublishQuota(context.store.read, quotas, key, access.app.id, present, size, context.clock());
+    await requirePublishQuota(context.store.read, quotas, key, access.app.id, present, size, context.clock());
   }
   const asker = { caller: actor.userId, signal };
-  let demands: ModuleDemands = access.extensionPoint;
-  for (let round = 0; round < maxRounds; round++) {
+  let demands: ModuleRequirements = access.extensionPoint;
+  for (let round = 0; round < maxCheckAttempts; round++) {
     const { interfaceJson, mismatches } = await context.checker.check(release.bytes, demands, asker);
-    demandFit(mismatches);
-    const checked: Checked = { ...release, contentAddress, interfaceJson, demands };
-    const outcome = await whenSettled(context, () =>
+    requireFit(mismatches);
+    const checked: CheckedRelease = { ...release, contentAddress, interfaceJson, demands };
+    const outcome = await retryAfterPendingRebind(context, () =>
       storeVersion(context, actor, access, key, target.guestId, checked),
     );
     if ('made' in outcome) {
       const { made, answer } = outcome;
       if (answer !== undefined) return { ...answer, made };
       await finishRebind(context, key);
-      return { ...(await withBindings(context.store.read, key)), made };
+      return { ...(await readPluginWithBindings(context.store.read, key)), made };
     }
     demands = outcome;
   }
@@ -124,17 +130,17 @@ export async function publish(
 }
 
 /** How often a module is checked anew since what is demanded of it has changed meanwhile. */
-const maxRounds = 3;
+const maxCheckAttempts = 3;
 
 /** What is published, once it is known to be right. */
-interface Checked extends Release {
+interface CheckedRelease extends Release {
   readonly contentAddress: ContentAddress;
   readonly interfaceJson: string | null;
-  readonly demands: ModuleDemands;
+  readonly demands: ModuleRequirements;
 }
 
 /** What is stored; the answer is read later while bindings are still to follow. */
-interface Stored extends Pick<Published, 'made'> {
+interface StoredPublish extends Pick<Published, 'made'> {
   readonly answer: PluginWithBindings | undefined;
 }
 
@@ -149,52 +155,52 @@ function storeVersion(
   access: ExtensionPointAccess,
   key: PluginKey,
   guestId: string | undefined,
-  checked: Checked,
-): Promise<Stored | ModuleDemands> {
+  checked: CheckedRelease,
+): Promise<StoredPublish | ModuleRequirements> {
   const { contentAddress } = checked;
   const { quotas } = context.limits;
   const nowMs = context.clock();
   const payUnlessCurrent = async (tx: Transaction): Promise<void> => {
     if ((await tx.plugin(key))?.newest.contentAddress === contentAddress) return;
-    await payForBytes(tx, quotas, key, checked.bytes.length, nowMs);
+    await chargeStoredBytes(tx, quotas, key, checked.bytes.length, nowMs);
   };
-  const store = async (tx: Transaction): Promise<Stored | ModuleDemands> => {
-    await demandStanding(tx, actor);
+  const store = async (tx: Transaction): Promise<StoredPublish | ModuleRequirements> => {
+    await requireActiveToken(tx, actor);
     const extensionPoint = await tx.extensionPoint(key.extensionPointId);
     if (extensionPoint === undefined) throw notFound('extension point');
-    if (!isSameDemand(extensionPoint, checked.demands)) return extensionPoint;
-    await demandSettled(tx, key);
+    if (!isSameRequirements(extensionPoint, checked.demands)) return extensionPoint;
+    await requireNoPendingRebind(tx, key);
     const guests = await readHeldGuests(tx, actor.userId, access.app.id, guestId);
     const guestIds = guests.map(({ id }) => id);
-    await demandGuests(context, tx, key, guestIds);
+    await requireNameAvailable(context, tx, key, guestIds);
     const present = await tx.plugin(key);
-    demandNotBlocked(present);
+    requireNotBlocked(present);
     const withdrawal = await withdrawalRule(tx, key, contentAddress);
     const awaits = extensionPoint.requiresApproval || withdrawal.awaitsApproval;
     const state = awaits ? 'awaiting_approval' : 'published';
     const isCurrent =
-      present?.newest.contentAddress === contentAddress && (await changesNothing(tx, present, guestIds, state));
+      present?.newest.contentAddress === contentAddress && (await isUnchanged(tx, present, guestIds, state));
     if (!isCurrent) {
-      withdrawal.demandPublishable();
-      if (checked.semver !== undefined) await demandFreshLabel(tx, key, checked.semver, nowMs);
+      withdrawal.requirePublishable();
+      if (checked.semver !== undefined) await requireUnusedSemver(tx, key, checked.semver, nowMs);
     }
     const version = isCurrent ? present.newest : newVersion(key, present, checked, state, nowMs);
     if (!isCurrent) {
       const size = checked.bytes.length;
-      const pluginAtMs = await demandPublishQuota(tx, quotas, key, access.app.id, present, size, nowMs);
+      const pluginAtMs = await requirePublishQuota(tx, quotas, key, access.app.id, present, size, nowMs);
       await tx.insertVersion(version, checked.interfaceJson);
       await tx.payPublish(key, { pluginAtMs });
     }
     const known = isCurrent ? await guestsOfVersion(tx, version.id, guestIds) : new Set();
     const added = guestIds.filter((id) => !known.has(id));
-    if (added.length > 0) await claimGuests(tx, key, added, version);
+    if (added.length > 0) await addVersionToGuests(tx, key, added, version);
     const isPending = await rebind(tx, key, nowMs, { guestIds });
     if (added.length > 0) {
-      const about = { details: toldOf(version, !isCurrent), guests: guests.slice(0, maxAuditedGuests) };
-      await record(context, tx, actor, auditOfPlugin(access.app.id, key, 'plugin.publish', about));
+      const about = { details: auditDetails(version, !isCurrent), guests: guests.slice(0, maxAuditedGuests) };
+      await record(context, tx, actor, pluginAuditEntry(access.app.id, key, 'plugin.publish', about));
     }
     const made = isCurrent ? 'nothing' : present === undefined ? 'plugin' : 'version';
-    return { made, answer: isPending ? undefined : await withBindings(tx, key) };
+    return { made, answer: isPending ? undefined : await readPluginWithBindings(tx, key) };
   };
   return writeWithBlob(context, contentAddress, checked.bytes, store, payUnlessCurrent);
 }
@@ -204,7 +210,7 @@ function storeVersion(
  *
  * @throws DomainError `invalid_field`
  */
-export function demandFields({ semver, note }: Pick<Release, 'semver' | 'note'>): void {
+export function requireValidLabels({ semver, note }: Pick<Release, 'semver' | 'note'>): void {
   if (semver !== undefined && !isSemver(semver)) {
     throw invalidField(
       '/semver',
@@ -216,7 +222,7 @@ export function demandFields({ semver, note }: Pick<Release, 'semver' | 'note'>)
   }
 }
 
-function demandNotBlocked(plugin: PluginRecord | undefined): void {
+function requireNotBlocked(plugin: PluginRecord | undefined): void {
   if (plugin?.block == null) return;
   throw new DomainError(
     'plugin_blocked',
@@ -229,7 +235,7 @@ function demandNotBlocked(plugin: PluginRecord | undefined): void {
  *
  * @throws DomainError `conflict`
  */
-async function demandFreshLabel(tx: Transaction, key: PluginKey, semver: string, nowMs: number): Promise<void> {
+async function requireUnusedSemver(tx: Transaction, key: PluginKey, semver: string, nowMs: number): Promise<void> {
   const use = await tx.labelUse(key, semver);
   if (use === undefined || (use.untilMs !== null && use.untilMs <= nowMs)) return;
   const by = use.number === null ? 'a version of the deleted plugin of this name' : `version ${use.number}`;
@@ -240,7 +246,7 @@ async function demandFreshLabel(tx: Transaction, key: PluginKey, semver: string,
 }
 
 /** What the audit trail tells of a publish, beside the guests. */
-function toldOf({ number, id, semver, state, contentAddress, size }: VersionRecord, isNew: boolean) {
+function auditDetails({ number, id, semver, state, contentAddress, size }: VersionRecord, isNew: boolean) {
   return { version: number, versionId: id, semver, state, contentAddress, size, isNew };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
 import { TooManyAttemptsError } from './attempts.ts';
-import { defaultQuotas, demandPublishQuota } from './quotas.ts';
+import { defaultQuotas, requirePublishQuota } from './quotas.ts';
 
 describe('the rate of publishing', () => {
   it('lets the first version through when the clock was ahead and is set right, and keeps the rate after it', async () => {
@@ -14,7 +14,7 @@ describe('the rate of publishing', () => {
       publishPaid: async () => ({ pluginAtMs: paidAtMs, accountAtMs: 0 }),
     };
     const publishAt = async (nowMs: number) => {
-      paidAtMs = await demandPublishQuota(read, defaultQuotas, key, newId('app'), undefined, 8, nowMs);
+      paidAtMs = await requirePublishQuota(read, defaultQuotas, key, newId('app'), undefined, 8, nowMs);
     };
     const nowMs = Date.UTC(2026, 0, 1);
     for (let count = 0; count < 10; count++) await publishAt(nowMs + 8 * 3_600_000);

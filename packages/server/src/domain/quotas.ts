@@ -54,7 +54,7 @@ export interface Quotas {
 export const defaultQuotas: Quotas = { all: {}, byId: {} };
 
 /** The value of a quota for an account or an application. */
-export function quotaOf({ all, byId }: Quotas, name: QuotaName, id: AppId | UserId): number {
+export function quotaLimit({ all, byId }: Quotas, name: QuotaName, id: AppId | UserId): number {
   return byId[id]?.[name] ?? all[name] ?? quotas[name].default;
 }
 
@@ -65,8 +65,8 @@ export function quotaOf({ all, byId }: Quotas, name: QuotaName, id: AppId | User
  * @param more how much is about to be taken
  * @throws DomainError `quota_exceeded`
  */
-export function demandQuota(inForce: Quotas, name: QuotaName, id: AppId | UserId, taken: number, more = 1): void {
-  const most = quotaOf(inForce, name, id);
+export function requireQuota(inForce: Quotas, name: QuotaName, id: AppId | UserId, taken: number, more = 1): void {
+  const most = quotaLimit(inForce, name, id);
   if (taken + more <= most) return;
   const { of, what } = quotas[name];
   throw new DomainError(
@@ -78,24 +78,24 @@ export function demandQuota(inForce: Quotas, name: QuotaName, id: AppId | UserId
 }
 
 /** A quota that counts what is there, and how much is taken of it. */
-export interface TakenQuota extends QuotaDeclaration {
+export interface QuotaUsage extends QuotaDeclaration {
   readonly name: QuotaName;
   readonly limit: number;
   readonly used: number;
 }
 
 /** What a count of quotas takes of the context. */
-interface Counting {
+interface QuotaContext {
   readonly store: Pick<Store, 'read'>;
   readonly limits: { readonly quotas: Quotas };
   readonly clock: Clock;
 }
 
 /** What an account takes of its quotas. */
-export async function readAccountQuotas({ store, limits, clock }: Counting, userId: UserId): Promise<TakenQuota[]> {
+export async function readAccountQuotas({ store, limits, clock }: QuotaContext, userId: UserId): Promise<QuotaUsage[]> {
   const { read } = store;
   const nowMs = clock();
-  return takenOf(limits.quotas, userId, {
+  return usageOf(limits.quotas, userId, {
     applications: await read.countOwnedApps(userId),
     tokens: await read.countTokens(userId, nowMs),
     'api-keys': await read.countApiKeys(userId, nowMs),
@@ -104,10 +104,10 @@ export async function readAccountQuotas({ store, limits, clock }: Counting, user
 }
 
 /** What an application takes of its quotas. */
-export async function readAppQuotas({ store, limits, clock }: Counting, appId: AppId): Promise<TakenQuota[]> {
+export async function readAppQuotas({ store, limits, clock }: QuotaContext, appId: AppId): Promise<QuotaUsage[]> {
   const { read } = store;
   const [published, schemas] = [await read.publishedIn(appId), await read.schemasOf(appId)];
-  return takenOf(limits.quotas, appId, {
+  return usageOf(limits.quotas, appId, {
     'app-bytes': published.bytes,
     'extension-points': schemas.count,
     'schema-bytes': schemas.bytes,
@@ -116,10 +116,10 @@ export async function readAppQuotas({ store, limits, clock }: Counting, appId: A
   });
 }
 
-function takenOf(inForce: Quotas, id: AppId | UserId, used: Partial<Record<QuotaName, number>>): TakenQuota[] {
+function usageOf(inForce: Quotas, id: AppId | UserId, used: Partial<Record<QuotaName, number>>): QuotaUsage[] {
   return Object.entries(used).map(([key, taken]) => {
     const name = key as QuotaName;
-    return { ...quotas[name], name, limit: quotaOf(inForce, name, id), used: taken };
+    return { ...quotas[name], name, limit: quotaLimit(inForce, name, id), used: taken };
   });
 }
 
@@ -133,7 +133,7 @@ const dayMs = 24 * hourMs;
  * @returns the time up to which the plugin's publishes are paid for with it
  * @throws DomainError `quota_exceeded`; `rate_limited`, with the seconds to wait
  */
-export async function demandPublishQuota(
+export async function requirePublishQuota(
   read: Pick<Queries, 'publishedBy' | 'publishedIn' | 'publishPaid'>,
   inForce: Quotas,
   key: PluginKey,
@@ -142,14 +142,14 @@ export async function demandPublishQuota(
   size: number,
   nowMs: number,
 ): Promise<number> {
-  demandQuota(inForce, 'account-bytes', key.userId, await read.publishedBy(key.userId), size);
+  requireQuota(inForce, 'account-bytes', key.userId, await read.publishedBy(key.userId), size);
   const { plugins, bytes } = await read.publishedIn(appId);
-  demandQuota(inForce, 'app-bytes', appId, bytes, size);
-  if (present === undefined) demandQuota(inForce, 'plugins', appId, plugins);
-  else demandQuota(inForce, 'versions', appId, present.newest.number);
-  const perHour = quotaOf(inForce, 'publishes-per-hour', appId);
-  const burst = quotaOf(inForce, 'publish-burst', appId);
-  return pay((await read.publishPaid(key)).pluginAtMs, nowMs, {
+  requireQuota(inForce, 'app-bytes', appId, bytes, size);
+  if (present === undefined) requireQuota(inForce, 'plugins', appId, plugins);
+  else requireQuota(inForce, 'versions', appId, present.newest.number);
+  const perHour = quotaLimit(inForce, 'publishes-per-hour', appId);
+  const burst = quotaLimit(inForce, 'publish-burst', appId);
+  return charge((await read.publishPaid(key)).pluginAtMs, nowMs, {
     costMs: hourMs / perHour,
     windowMs: (burst * hourMs) / perHour,
     what: `A plugin gets ${burst} versions at once, and ${perHour} an hour after that (quotas "publish-burst", "publishes-per-hour").`,
@@ -162,15 +162,15 @@ export async function demandPublishQuota(
  *
  * @throws DomainError `rate_limited`, with the seconds to wait
  */
-export async function payForBytes(
+export async function chargeStoredBytes(
   tx: Pick<Transaction, 'publishPaid' | 'payPublish'>,
   inForce: Quotas,
   key: PluginKey,
   size: number,
   nowMs: number,
 ): Promise<void> {
-  const most = quotaOf(inForce, 'account-bytes', key.userId);
-  const accountAtMs = pay((await tx.publishPaid(key)).accountAtMs, nowMs, {
+  const most = quotaLimit(inForce, 'account-bytes', key.userId);
+  const accountAtMs = charge((await tx.publishPaid(key)).accountAtMs, nowMs, {
     costMs: Math.min(1, size / most) * dayMs,
     windowMs: dayMs,
     what: `Your account stored ${most.toLocaleString('en')} bytes within a day (quota "account-bytes").`,
@@ -178,7 +178,7 @@ export async function payForBytes(
   await tx.payPublish(key, { accountAtMs });
 }
 
-interface Price {
+interface Charge {
   readonly costMs: number;
   /** How far ahead of now may be paid for. */
   readonly windowMs: number;
@@ -191,7 +191,7 @@ interface Price {
  *
  * @throws TooManyAttemptsError
  */
-function pay(paidAtMs: number, nowMs: number, { costMs, windowMs, what }: Price): number {
+function charge(paidAtMs: number, nowMs: number, { costMs, windowMs, what }: Charge): number {
   const wasSetBack = paidAtMs > nowMs + windowMs;
   const paid = (wasSetBack ? nowMs + windowMs - costMs : Math.max(paidAtMs, nowMs)) + costMs;
   const waitMs = paid - (nowMs + windowMs);

@@ -4,7 +4,7 @@ import { type BlobStore, ReadOnlyError, StorageFullError, type Store, Unavailabl
 const pingTimeoutMs = 2000;
 
 /** For how long a failure is believed, and that a store takes changes, in milliseconds: anybody may ask. */
-const believedMs = 1000;
+const cacheMs = 1000;
 
 /** A store that can't be used, and why, in words that say nothing of where it is. The same object for as long as it is believed. */
 export interface StoreFailure {
@@ -16,7 +16,7 @@ export interface StoreFailure {
 }
 
 /** What came of asking a store. */
-export interface StoreAnswer {
+export interface PingResult {
   /** How long it took, in milliseconds. */
   readonly durationMs: number;
   /** Set when it can't be used. */
@@ -26,7 +26,7 @@ export interface StoreAnswer {
 /** Tells whether the stores can be used. */
 export interface Readiness {
   /** What came of asking each whether it can be read; never rejects, and takes no longer than a ping may. */
-  answers(): Promise<{ readonly metadata: StoreAnswer; readonly blobs: StoreAnswer }>;
+  checkStores(): Promise<{ readonly metadata: PingResult; readonly blobs: PingResult }>;
   /** The stores that can't be read; never rejects, and takes no longer than a ping may. */
   failures(): Promise<readonly StoreFailure[]>;
   /**
@@ -38,7 +38,7 @@ export interface Readiness {
 }
 
 /** Thrown when a store said nothing for as long as it may. */
-class SilentStoreError extends Error {
+class PingTimeoutError extends Error {
   override readonly name = 'SilentStoreError';
 }
 
@@ -46,7 +46,7 @@ type Pings<T extends Store | BlobStore> = Pick<T, 'ping' | 'pingWrite'>;
 
 /**
  * Asks both stores at once. Those who ask while a store is being asked share its answer, and a failure is believed for
- * {@link believedMs}, so that however many ask, each store is asked once at a time, and seldom while it fails.
+ * {@link cacheMs}, so that however many ask, each store is asked once at a time, and seldom while it fails.
  *
  * @param timeoutMs after how long a store counts as away
  */
@@ -54,23 +54,23 @@ export function createReadiness(
   { store, blobs }: { readonly store: Pings<Store>; readonly blobs: Pings<BlobStore> },
   timeoutMs: number = pingTimeoutMs,
 ): Readiness {
-  const askMetadata = createAsking('metadata store', () => store.ping(), timeoutMs);
-  const askBlobs = createAsking('blob store', (signal) => blobs.ping(signal), timeoutMs);
-  const metadataWrites = withWait(
+  const askMetadata = createCachedPing('metadata store', () => store.ping(), timeoutMs);
+  const askBlobs = createCachedPing('blob store', (signal) => blobs.ping(signal), timeoutMs);
+  const metadataWrites = withCallerTimeout(
     'metadata store',
-    createAsking('metadata store', () => store.pingWrite(), timeoutMs, { believesSuccess: true }),
+    createCachedPing('metadata store', () => store.pingWrite(), timeoutMs, { believesSuccess: true }),
   );
-  const blobWrites = withWait(
+  const blobWrites = withCallerTimeout(
     'blob store',
-    createAsking('blob store', (signal) => blobs.pingWrite(signal), timeoutMs, { believesSuccess: true }),
+    createCachedPing('blob store', (signal) => blobs.pingWrite(signal), timeoutMs, { believesSuccess: true }),
   );
   return {
-    async answers() {
+    async checkStores() {
       const [metadata, ofBlobs] = await Promise.all([askMetadata(), askBlobs()]);
       return { metadata, blobs: ofBlobs };
     },
     async failures() {
-      const { metadata, blobs: ofBlobs } = await this.answers();
+      const { metadata, blobs: ofBlobs } = await this.checkStores();
       return [metadata.failure, ofBlobs.failure].filter((failure) => failure !== undefined);
     },
     async writeFailures(waitMs = timeoutMs) {
@@ -80,24 +80,24 @@ export function createReadiness(
   };
 }
 
-function createAsking(
+function createCachedPing(
   name: StoreFailure['store'],
   ping: (signal: AbortSignal) => Promise<void>,
   timeoutMs: number,
   { believesSuccess = false }: { readonly believesSuccess?: boolean } = {},
-): () => Promise<StoreAnswer> {
-  let asking: Promise<StoreAnswer> | undefined;
-  let believed: { readonly answer: StoreAnswer; readonly at: number } | undefined;
-  const ask = async (): Promise<StoreAnswer> => {
+): () => Promise<PingResult> {
+  let asking: Promise<PingResult> | undefined;
+  let believed: { readonly answer: PingResult; readonly at: number } | undefined;
+  const ask = async (): Promise<PingResult> => {
     const startedAt = performance.now();
-    const answer = (failure?: StoreFailure): StoreAnswer => {
+    const answer = (failure?: StoreFailure): PingResult => {
       const at = performance.now();
       const given = { durationMs: at - startedAt, failure };
       believed = failure !== undefined || believesSuccess ? { answer: given, at } : undefined;
       return given;
     };
     try {
-      await within(timeoutMs, ping);
+      await withTimeout(timeoutMs, ping);
       return answer();
     } catch (cause) {
       return answer({ store: name, reason: reasonOf(cause, timeoutMs), cause });
@@ -106,29 +106,29 @@ function createAsking(
     }
   };
   return async () => {
-    if (believed !== undefined && performance.now() - believed.at < believedMs) return believed.answer;
+    if (believed !== undefined && performance.now() - believed.at < cacheMs) return believed.answer;
     asking ??= ask();
     return asking;
   };
 }
 
-/** Has each caller wait for an answer as long as it says. Those who give up within {@link believedMs} share a failure. */
-function withWait(
+/** Has each caller wait for an answer as long as it says. Those who give up within {@link cacheMs} share a failure. */
+function withCallerTimeout(
   store: StoreFailure['store'],
-  ask: () => Promise<StoreAnswer>,
-): (waitMs: number) => Promise<Pick<StoreAnswer, 'failure'>> {
+  ask: () => Promise<PingResult>,
+): (waitMs: number) => Promise<Pick<PingResult, 'failure'>> {
   const given = new Map<number, { readonly failure: StoreFailure; readonly at: number }>();
   const failureAfter = (waitMs: number): StoreFailure => {
     const at = performance.now();
     const last = given.get(waitMs);
-    if (last !== undefined && at - last.at < believedMs) return last.failure;
-    const cause = new SilentStoreError(`No answer came within ${waitMs} ms`);
+    if (last !== undefined && at - last.at < cacheMs) return last.failure;
+    const cause = new PingTimeoutError(`No answer came within ${waitMs} ms`);
     const failure: StoreFailure = { store, reason: reasonOf(cause, waitMs), cause };
     given.set(waitMs, { failure, at });
     return failure;
   };
   return async (waitMs) => {
-    const { promise: late, resolve } = Promise.withResolvers<Pick<StoreAnswer, 'failure'>>();
+    const { promise: late, resolve } = Promise.withResolvers<Pick<PingResult, 'failure'>>();
     const timer = setTimeout(() => resolve({ failure: failureAfter(waitMs) }), waitMs);
     try {
       return await Promise.race([ask(), late]);
@@ -139,11 +139,11 @@ function withWait(
 }
 
 /** @throws SilentStoreError */
-async function within(timeoutMs: number, ping: (signal: AbortSignal) => Promise<void>): Promise<void> {
+async function withTimeout(timeoutMs: number, ping: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const controller = new AbortController();
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    reject(new SilentStoreError(`No answer came within ${timeoutMs} ms`));
+    reject(new PingTimeoutError(`No answer came within ${timeoutMs} ms`));
     controller.abort();
   }, timeoutMs);
   try {
@@ -154,7 +154,7 @@ async function within(timeoutMs: number, ping: (signal: AbortSignal) => Promise<
 }
 
 function reasonOf(cause: unknown, timeoutMs: number): string {
-  if (cause instanceof SilentStoreError) return `has not answered for ${timeoutMs / 1000} seconds`;
+  if (cause instanceof PingTimeoutError) return `has not answered for ${timeoutMs / 1000} seconds`;
   if (cause instanceof StorageFullError) return 'has no room left';
   if (cause instanceof ReadOnlyError) return 'is on a read-only file system';
   if (cause instanceof UnavailableError) return "can't be reached, or is too busy";

@@ -9,7 +9,7 @@ import type { PluginKey } from './records.ts';
  * How many claims one transaction looks at. Other writers wait for a transaction, so what is larger goes in pieces:
  * {@link finishRebind}.
  */
-export const claimsAtOnce = 1000;
+export const rebindBatchSize = 1000;
 
 export interface RebindOptions {
   /** The guests whose claims may be affected; all of the plugin's by default. */
@@ -37,11 +37,11 @@ export async function rebind(
   nowMs: number,
   { guestIds, selection = null, isDeleted = false }: RebindOptions = {},
 ): Promise<boolean> {
-  const isSmall = guestIds !== undefined && guestIds.length <= claimsAtOnce;
-  const facts = await tx.bindingFacts(key, { limit: claimsAtOnce + 1, ...(isSmall && { guestIds }) });
-  const isPending = isDeleted || facts.length > claimsAtOnce;
+  const isSmall = guestIds !== undefined && guestIds.length <= rebindBatchSize;
+  const facts = await tx.bindingFacts(key, { limit: rebindBatchSize + 1, ...(isSmall && { guestIds }) });
+  const isPending = isDeleted || facts.length > rebindBatchSize;
   if (isPending) await tx.putPendingRebind(key, { after: '', selection });
-  else await rebindClaims(tx, key, facts, { selection, nowMs, tellsEach: true });
+  else await moveBindings(tx, key, facts, { selection, nowMs, tellsEach: true });
   return isPending;
 }
 
@@ -56,33 +56,33 @@ export async function finishRebind(
   key: PluginKey,
   signal?: AbortSignal,
 ): Promise<void> {
-  while (!signal?.aborted && (await store.write((tx) => rebindPiece(tx, key, clock()))));
+  while (!signal?.aborted && (await store.write((tx) => rebindBatch(tx, key, clock()))));
 }
 
 /** @returns whether there is more to do */
-async function rebindPiece(tx: Transaction, key: PluginKey, nowMs: number): Promise<boolean> {
+async function rebindBatch(tx: Transaction, key: PluginKey, nowMs: number): Promise<boolean> {
   const pending = await tx.pendingRebind(key);
   if (pending === undefined) return false;
   const { after, selection, isDeleted } = pending;
-  const facts = await tx.bindingFacts(key, { after, limit: claimsAtOnce });
-  await rebindClaims(tx, key, facts, { selection, nowMs, tellsEach: false });
+  const facts = await tx.bindingFacts(key, { after, limit: rebindBatchSize });
+  await moveBindings(tx, key, facts, { selection, nowMs, tellsEach: false });
   const last = facts.at(-1);
   if (isDeleted && facts.length > 0 && (await tx.user(key.userId))?.deletedAtMs === null) {
     const guestIds = facts.map(({ guestId }) => guestId);
     await tx.reserveName(key, guestIds, nowMs + nameReservationMs);
   }
-  if (last !== undefined && (isDeleted || facts.length === claimsAtOnce)) {
+  if (last !== undefined && (isDeleted || facts.length === rebindBatchSize)) {
     await tx.putPendingRebind(key, { after: last.guestId, selection });
     return true;
   }
-  if (isDeleted && !(await tx.purgeRows(key, claimsAtOnce))) return true;
+  if (isDeleted && !(await tx.purgeRows(key, rebindBatchSize))) return true;
   await tx.endPendingRebind(key);
   if (isDeleted) await tx.forgetDeleted(key);
   return false;
 }
 
 /** Thrown where an earlier change of a plugin is still to be finished. */
-class PendingError extends Error {
+class PendingRebindError extends Error {
   readonly key: PluginKey;
 
   constructor(key: PluginKey) {
@@ -94,27 +94,30 @@ class PendingError extends Error {
 /**
  * Demands that nothing of an earlier change of a plugin is pending: changes of one plugin come one after the other.
  *
- * @throws PendingError which {@link whenSettled} answers
+ * @throws PendingError which {@link retryAfterPendingRebind} answers
  */
-export async function demandSettled(tx: Transaction, key: PluginKey): Promise<void> {
-  if ((await tx.pendingRebind(key)) !== undefined) throw new PendingError(key);
+export async function requireNoPendingRebind(tx: Transaction, key: PluginKey): Promise<void> {
+  if ((await tx.pendingRebind(key)) !== undefined) throw new PendingRebindError(key);
 }
 
 /** How often a change waits for earlier ones. */
-const maxWaits = 5;
+const maxRetries = 5;
 
 /**
  * Makes a change of a plugin, and what is pending of an earlier one before.
  *
  * @throws DomainError `conflict` when there is always another one
  */
-export async function whenSettled<T>(context: Pick<Context, 'store' | 'clock'>, change: () => Promise<T>): Promise<T> {
+export async function retryAfterPendingRebind<T>(
+  context: Pick<Context, 'store' | 'clock'>,
+  change: () => Promise<T>,
+): Promise<T> {
   for (let waits = 0; ; waits++) {
     try {
       return await change();
     } catch (error) {
-      if (!(error instanceof PendingError)) throw error;
-      if (waits === maxWaits) throw new DomainError('conflict', `${error.message}. Try again.`);
+      if (!(error instanceof PendingRebindError)) throw error;
+      if (waits === maxRetries) throw new DomainError('conflict', `${error.message}. Try again.`);
       await finishRebind(context, error.key);
     }
   }
@@ -125,17 +128,17 @@ interface Rebinding extends Omit<BindingMove, 'versionId'> {
 }
 
 /** Moves what is to be moved, in one call for each version that some are moved to. */
-async function rebindClaims(
+async function moveBindings(
   tx: Transaction,
   key: PluginKey,
   facts: readonly ClaimFacts[],
   { selection, ...move }: Rebinding,
 ): Promise<void> {
-  const selected = await select(tx, key, facts, selection);
+  const selected = await applySelection(tx, key, facts, selection);
   const moved = new Map<VersionId | null, ClaimFacts[]>();
   for (const fact of selected) {
     const versionId = bindingTarget(fact);
-    if (versionId !== fact.versionId) listIn(moved, versionId).push(fact);
+    if (versionId !== fact.versionId) getOrCreateList(moved, versionId).push(fact);
   }
   for (const [versionId, claims] of moved) {
     const guests = claims.map(({ guestId: id, guestKey }) => ({ id, guestKey }));
@@ -148,7 +151,7 @@ async function rebindClaims(
  *
  * @returns the facts as they are after that
  */
-async function select(
+async function applySelection(
   tx: Transaction,
   key: PluginKey,
   facts: readonly ClaimFacts[],
@@ -159,7 +162,7 @@ async function select(
   const changed = new Map<VersionId | null, GuestId[]>();
   const after = facts.map((fact): ClaimFacts => {
     const selected = selectionAfter(fact, under.has(fact.guestId) ? change : null);
-    if (selected !== fact.selectedVersionId) listIn(changed, selected).push(fact.guestId);
+    if (selected !== fact.selectedVersionId) getOrCreateList(changed, selected).push(fact.guestId);
     return { ...fact, selected };
   });
   for (const [versionId, guestIds] of changed) await tx.selectVersion(key, guestIds, versionId);
@@ -173,7 +176,7 @@ function selectionAfter(fact: ClaimFacts, change: SelectionChange | null): Versi
   return isOverdue ? null : selected;
 }
 
-function listIn<K, V>(lists: Map<K, V[]>, key: K): V[] {
+function getOrCreateList<K, V>(lists: Map<K, V[]>, key: K): V[] {
   const list = lists.get(key) ?? [];
   lists.set(key, list);
   return list;

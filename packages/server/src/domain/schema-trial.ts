@@ -3,7 +3,7 @@ import type { ExtensionPointLimits, GuestId } from '@tenon/protocol';
 import type { ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
-import type { Asker, BoundVersion, CheckedModule, ModuleDemands } from './ports.ts';
+import type { Asker, BoundVersion, CheckedModule, ModuleRequirements } from './ports.ts';
 import type { ExtensionPointRecord, VersionRecord } from './records.ts';
 import { DamagedContentError } from './stored-contents.ts';
 
@@ -27,7 +27,7 @@ export interface BreakingVersion extends TriedVersion {
   readonly isBrokenAlready: boolean;
 }
 
-export interface Trial extends ModuleDemands {
+export interface Trial extends ModuleRequirements {
   /** How many bound versions were looked at. */
   readonly checked: number;
   readonly breakingCount: number;
@@ -59,12 +59,12 @@ export async function trySchema(
   fields: TrialFields,
   asker?: Asker,
 ): Promise<Trial> {
-  const demands: ModuleDemands = {
+  const demands: ModuleRequirements = {
     schemaJson:
       fields.schema === undefined ? extensionPoint.schemaJson : await context.checker.readSchema(fields.schema, asker),
     limits: { ...extensionPoint.limits, ...fields.limits },
   };
-  const lookAt = createComparison(context, demands, extensionPoint, asker);
+  const lookAt = createVersionChecker(context, demands, extensionPoint, asker);
   const breaking: BreakingVersion[] = [];
   const unreadable: (TriedVersion & { detail: string })[] = [];
   let hasMoreUnreadable = false;
@@ -103,10 +103,15 @@ async function withGuests({ store }: Context, version: TriedVersion['version']):
   return { version, guestIds: guestIds.sort(), hasMoreGuests: guests.length > maxGuests };
 }
 
-type Finding = Pick<BreakingVersion, 'mismatches' | 'isBrokenAlready'> | { readonly detail: string };
+type CheckResult = Pick<BreakingVersion, 'mismatches' | 'isBrokenAlready'> | { readonly detail: string };
 
 /** Compares versions with what is demanded, and those that would not fit also with what was demanded up to now. */
-function createComparison(context: Context, demands: ModuleDemands, present: ModuleDemands, asker?: Asker) {
+function createVersionChecker(
+  context: Context,
+  demands: ModuleRequirements,
+  present: ModuleRequirements,
+  asker?: Asker,
+) {
   const { checker } = context;
   const checkedBefore = new Map<string, Promise<CheckedModule | { readonly detail: string }>>();
 
@@ -120,7 +125,7 @@ function createComparison(context: Context, demands: ModuleDemands, present: Mod
   };
 
   /** What can be said of a version whose interface is not kept; once for all versions of the same bytes. */
-  const lookAtBytes = async (version: BoundVersion): Promise<CheckedModule | { readonly detail: string }> => {
+  const checkBytes = async (version: BoundVersion): Promise<CheckedModule | { readonly detail: string }> => {
     const bytes = await readContent(context, version);
     if (bytes === undefined) return { detail: 'The bytes are not there.' };
     try {
@@ -131,15 +136,15 @@ function createComparison(context: Context, demands: ModuleDemands, present: Mod
     }
   };
 
-  return async (page: readonly BoundVersion[]): Promise<Finding[]> => {
+  return async (page: readonly BoundVersion[]): Promise<CheckResult[]> => {
     const kept = page.flatMap(({ interfaceJson }) => (interfaceJson === null ? [] : [interfaceJson]));
     const compared = kept.length === 0 ? [] : [...(await checker.compare(kept, demands, asker))];
-    const findings: Finding[] = [];
+    const findings: CheckResult[] = [];
     for (const version of page) {
       let { interfaceJson } = version;
       let mismatches = interfaceJson === null ? undefined : compared.shift();
       if (mismatches === undefined) {
-        const known = checkedBefore.get(version.contentAddress) ?? lookAtBytes(version);
+        const known = checkedBefore.get(version.contentAddress) ?? checkBytes(version);
         checkedBefore.set(version.contentAddress, known);
         const checked = await known;
         if ('detail' in checked) {
@@ -147,7 +152,7 @@ function createComparison(context: Context, demands: ModuleDemands, present: Mod
           continue;
         }
         ({ interfaceJson, mismatches } = checked);
-        await keepInterface(context, version, interfaceJson);
+        await storeInterface(context, version, interfaceJson);
       }
       const isBroken = mismatches.length > 0 && (await isBrokenAlready(version, interfaceJson));
       findings.push({ mismatches, isBrokenAlready: isBroken });
@@ -156,7 +161,7 @@ function createComparison(context: Context, demands: ModuleDemands, present: Mod
   };
 }
 
-async function keepInterface(context: Context, { id }: VersionRecord, interfaceJson: string | null): Promise<void> {
+async function storeInterface(context: Context, { id }: VersionRecord, interfaceJson: string | null): Promise<void> {
   if (interfaceJson !== null) await context.store.write((tx) => tx.keepInterface([id], interfaceJson));
 }
 

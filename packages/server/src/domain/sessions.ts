@@ -1,11 +1,11 @@
 import { isId, newId, type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
-import { type Actor, demandStanding } from './access.ts';
-import { bySession, sessionTarget } from './audit/by-session.ts';
-import { type AuditUser, record } from './audit/record.ts';
+import { type Actor, requireActiveToken } from './access.ts';
+import { type AuditUserActor, record } from './audit/record.ts';
+import { sessionActor, sessionTarget } from './audit/session-actor.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import type { MemoryKind } from './memories/memories.ts';
-import { type PageOf, paged } from './paging.ts';
+import { type PageOf, readPage } from './paging.ts';
 import type { Page, Queries, Transaction } from './ports.ts';
 import type { SessionRecord } from './records.ts';
 import { hashSecret, isCode, makeCode } from './secrets.ts';
@@ -47,10 +47,15 @@ const maxUserAgentLength = 300;
  * there is an account, so that the time tells nothing.
  */
 export async function isKnownBrowser(context: Context, userId: UserId | undefined, secret: string): Promise<boolean> {
-  return isKnown(context.store.read, userId, secret, context.clock());
+  return isKnownBrowserSecret(context.store.read, userId, secret, context.clock());
 }
 
-async function isKnown(queries: Queries, userId: UserId | undefined, secret: string, nowMs: number): Promise<boolean> {
+async function isKnownBrowserSecret(
+  queries: Queries,
+  userId: UserId | undefined,
+  secret: string,
+  nowMs: number,
+): Promise<boolean> {
   if (!isCode(secret)) return false;
   const browser = await queries.knownBrowserByHash(hashSecret(secret));
   return browser !== undefined && browser.userId === userId && browser.createdAtMs + knownBrowserLifetimeMs > nowMs;
@@ -68,7 +73,7 @@ export async function startSession(
 ): Promise<StartedSession> {
   const nowMs = context.clock();
   const before = browser.sessionSecret && (await tx.sessionByHash(hashSecret(browser.sessionSecret)));
-  if (before) await deleteSession(context, tx, bySession(before), before, 'signed_in_anew');
+  if (before) await deleteSession(context, tx, sessionActor(before), before, 'signed_in_anew');
   const [oldest, ...others] = await tx.sessions(userId, { limit: maxBrowsers });
   if (oldest !== undefined && others.length === maxBrowsers - 1) {
     await deleteSession(context, tx, 'system', oldest, 'too_many');
@@ -87,19 +92,19 @@ export async function startSession(
     confirmedAtMs: nowMs,
   };
   await tx.insertSession(session);
-  const by = { ...bySession(session), address: session.address };
+  const by = { ...sessionActor(session), address: session.address };
   await record(context, tx, by, { action: 'session.start', target: sessionTarget(session) });
-  return { session, sessionSecret, browserSecret: await makeKnown(context, tx, userId, browser.browserSecret) };
+  return { session, sessionSecret, browserSecret: await rememberBrowser(context, tx, userId, browser.browserSecret) };
 }
 
-async function makeKnown(
+async function rememberBrowser(
   context: Context,
   tx: Transaction,
   userId: UserId,
   secret: string | undefined,
 ): Promise<string> {
   const nowMs = context.clock();
-  if (secret !== undefined && (await isKnown(tx, userId, secret, nowMs))) return secret;
+  if (secret !== undefined && (await isKnownBrowserSecret(tx, userId, secret, nowMs))) return secret;
   const made = makeCode(context.random);
   await tx.insertKnownBrowser({ secretHash: hashSecret(made), userId, createdAtMs: nowMs });
   await tx.keepKnownBrowsers(userId, maxBrowsers);
@@ -133,7 +138,7 @@ export async function findSession(context: Context, secret: string | undefined):
 
 /** Ends the session of who signs out in it. */
 export async function endSession(context: Context, session: SessionRecord): Promise<void> {
-  await context.store.write((tx) => deleteSession(context, tx, bySession(session), session, 'signed_out'));
+  await context.store.write((tx) => deleteSession(context, tx, sessionActor(session), session, 'signed_out'));
 }
 
 /** Why a session ended before its time. */
@@ -142,7 +147,7 @@ type SessionEnd = 'signed_out' | 'ended_elsewhere' | 'signed_in_anew' | 'too_man
 async function deleteSession(
   context: Context,
   tx: Transaction,
-  by: AuditUser | 'system',
+  by: AuditUserActor | 'system',
   session: SessionRecord,
   cause: SessionEnd,
 ): Promise<void> {
@@ -153,10 +158,10 @@ async function deleteSession(
 
 /** The sessions of the actor that have not ended. */
 export async function listSessions(context: Context, actor: Actor, page: Page): Promise<PageOf<SessionRecord>> {
-  const found = await paged(
+  const found = await readPage(
     page,
     (session: SessionRecord) => session.id,
-    (stretch) => context.store.read.sessions(actor.userId, stretch),
+    (range) => context.store.read.sessions(actor.userId, range),
   );
   const nowMs = context.clock();
   return { ...found, items: found.items.filter((session) => session.expiresAtMs > nowMs) };
@@ -165,7 +170,7 @@ export async function listSessions(context: Context, actor: Actor, page: Page): 
 /** @throws DomainError `not_found` for one that has ended, or is somebody else's */
 export async function endOwnSession(context: Context, actor: Actor, sessionId: string): Promise<void> {
   await context.store.write(async (tx) => {
-    await demandStanding(tx, actor);
+    await requireActiveToken(tx, actor);
     const session = isId('session', sessionId) ? await tx.session(sessionId) : undefined;
     if (session?.userId !== actor.userId || session.expiresAtMs <= context.clock()) throw notFound('session');
     await deleteSession(context, tx, actor, session, session.id === actor.sessionId ? 'signed_out' : 'ended_elsewhere');

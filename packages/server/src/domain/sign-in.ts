@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { type AttemptLimit, guess } from './attempts.ts';
+import { type AttemptLimit, checkPassword } from './attempts.ts';
 import type { Context } from './context.ts';
 import { normalizeEmail } from './emails.ts';
 import { DomainError } from './errors.ts';
-import { preparePassword, tooOften } from './passwords.ts';
+import { passwordEnteredTooOften, preparePassword } from './passwords.ts';
 import type { IdentityRecord } from './records.ts';
 import { type Browser, isKnownBrowser, type StartedSession, startSession } from './sessions.ts';
 
@@ -22,8 +22,8 @@ export async function signIn(
   const subject = normalizeEmail(fields.email);
   const password = preparePassword(fields.password);
   const identity = await context.store.read.identity('password', subject);
-  const counts = await countsOf(context, subject, identity, browser);
-  const isRight = await guess(counts, () => context.passwords.verify(password, identity?.secret));
+  const counts = await attemptLimits(context, subject, identity, browser);
+  const isRight = await checkPassword(counts, () => context.passwords.verify(password, identity?.secret));
   if (identity === undefined || !isRight) throw invalidCredentials();
 
   const isOutdated = context.passwords.isOutdated(identity.secret);
@@ -37,7 +37,7 @@ export async function signIn(
   });
 }
 
-async function countsOf(
+async function attemptLimits(
   context: Context,
   subject: string,
   identity: IdentityRecord | undefined,
@@ -45,16 +45,16 @@ async function countsOf(
 ): Promise<AttemptLimit[]> {
   const { rates } = context;
   const { browserSecret, network } = browser;
-  const ofRight: AttemptLimit[] =
+  const correctPasswords: AttemptLimit[] =
     identity === undefined
       ? []
-      : [{ limiter: rates.ofRight, key: identity.userId, counts: 'right', message: tooOften }];
+      : [{ limiter: rates.correctPasswords, key: identity.userId, counts: 'right', message: passwordEnteredTooOften }];
   if (browserSecret !== undefined && (await isKnownBrowser(context, identity?.userId, browserSecret))) {
-    return [{ limiter: rates.byKnownBrowser, key: browserSecret }, ...ofRight];
+    return [{ limiter: rates.byKnownBrowser, key: browserSecret }, ...correctPasswords];
   }
   // As a hash: what people take for their address may be long, and need not be kept.
   const account = hash('sha256', subject, 'base64url');
-  return [{ limiter: rates.byAddress, key: network }, { limiter: rates.byAccount, key: account }, ...ofRight];
+  return [{ limiter: rates.byAddress, key: network }, { limiter: rates.byAccount, key: account }, ...correctPasswords];
 }
 
 function invalidCredentials(): DomainError {

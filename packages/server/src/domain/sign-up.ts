@@ -1,8 +1,8 @@
 import { newId, type UserId } from '@tenon/protocol';
-import { type AttemptLimit, attempt } from './attempts.ts';
+import { type AttemptLimit, withAttemptLimits } from './attempts.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
-import { demandEmail } from './emails.ts';
+import { parseEmail } from './emails.ts';
 import { DomainError } from './errors.ts';
 import { findPendingInvitation } from './invitations.ts';
 import { findUsableLink } from './one-time-links.ts';
@@ -42,20 +42,24 @@ interface Permit {
  *   `invitation_revoked` for a code; `email_taken`, `invalid_field`, `weak_password`, `rate_limited`
  * @throws UnavailableError when too many passwords wait to be hashed
  */
-export async function signUp(context: Context, wish: SignUp, browser: Browser): Promise<StartedSession> {
-  const { id } = await findPermit(context, context.store.read, wish);
-  const email = demandEmail(wish.email);
-  const password = await requireStrongPassword(context, wish.password, { name: wish.name, email }, 'password');
+export async function signUp(context: Context, input: SignUp, browser: Browser): Promise<StartedSession> {
+  const { id } = await findPermit(context, context.store.read, input);
+  const email = parseEmail(input.email);
+  const password = await requireStrongPassword(context, input.password, { name: input.name, email }, 'password');
   const hashAndMake = async (): Promise<StartedSession> => {
-    const permit = await findPermit(context, context.store.read, wish); // another sign-up may have used it meanwhile
-    return attempt(limitsOf(context, permit, browser), () => makeAccount(context, wish, { email, password }, browser), {
-      ofError: (error) => (error instanceof DomainError ? 'wrong' : 'undecided'),
-    });
+    const permit = await findPermit(context, context.store.read, input); // another sign-up may have used it meanwhile
+    return withAttemptLimits(
+      attemptLimits(context, permit, browser),
+      () => makeAccount(context, input, { email, password }, browser),
+      {
+        ofError: (error) => (error instanceof DomainError ? 'wrong' : 'undecided'),
+      },
+    );
   };
   return id === undefined ? hashAndMake() : context.mutex(id, hashAndMake);
 }
 
-function limitsOf({ rates }: Context, { means, id, inviterId }: Permit, { network }: Browser): AttemptLimit[] {
+function attemptLimits({ rates }: Context, { means, id, inviterId }: Permit, { network }: Browser): AttemptLimit[] {
   const limits: AttemptLimit[] = [];
   if (means !== 'link') {
     const message = 'Too many accounts were made from your address.';
@@ -74,21 +78,21 @@ function limitsOf({ rates }: Context, { means, id, inviterId }: Permit, { networ
 
 async function makeAccount(
   context: Context,
-  wish: SignUp,
+  input: SignUp,
   { email, password }: { readonly email: string; readonly password: string },
   browser: Browser,
 ): Promise<StartedSession> {
   const secret = await context.passwords.hash(password);
   try {
     return await context.store.write(async (tx) => {
-      const permit = await findPermit(context, tx, wish);
-      await demandFree(tx, email);
+      const permit = await findPermit(context, tx, input);
+      await requireUnusedEmail(tx, email);
       const userId = newId('user');
       const createdAtMs = context.clock();
-      await tx.insertUser({ id: userId, name: wish.name, email, createdAtMs, deletedAtMs: null });
+      await tx.insertUser({ id: userId, name: input.name, email, createdAtMs, deletedAtMs: null });
       await tx.insertIdentity(passwordIdentityRecord(userId, email, secret, createdAtMs));
       const by = { userId, sessionId: null, address: browser.address };
-      const target = { id: userId, name: wish.name };
+      const target = { id: userId, name: input.name };
       await record(context, tx, by, { action: 'account.create', target, details: { means: permit.means } });
       await permit.use(tx, userId);
       return startSession(context, tx, userId, browser);
@@ -116,11 +120,11 @@ export function passwordIdentityRecord(
   };
 }
 
-async function findPermit(context: Context, queries: Queries, wish: SignUp): Promise<Permit> {
+async function findPermit(context: Context, queries: Queries, input: SignUp): Promise<Permit> {
   const { clock, signUp: mode } = context;
   const nowMs = clock();
-  if (wish.linkCode !== undefined) {
-    const link = await findUsableLink(queries, wish.linkCode, nowMs, 'set_up');
+  if (input.linkCode !== undefined) {
+    const link = await findUsableLink(queries, input.linkCode, nowMs, 'set_up');
     return {
       means: 'link',
       id: link.id,
@@ -132,8 +136,8 @@ async function findPermit(context: Context, queries: Queries, wish: SignUp): Pro
     };
   }
   if (mode === 'open') return { means: 'open', use: async () => {} };
-  if (mode === 'off' || wish.invitationCode === undefined) throw signUpClosed(mode);
-  const { invitation } = await findPendingInvitation(queries, wish.invitationCode, nowMs);
+  if (mode === 'off' || input.invitationCode === undefined) throw signUpClosed(mode);
+  const { invitation } = await findPendingInvitation(queries, input.invitationCode, nowMs);
   if (invitation.signedUpUserId !== null) {
     throw new DomainError('invitation_used', 'An account was made by means of this invitation already. Sign in to it.');
   }
@@ -151,7 +155,7 @@ function signUpClosed(mode: 'invitation' | 'off'): DomainError {
 }
 
 /** @throws DomainError `email_taken` */
-export async function demandFree(queries: Queries, email: string): Promise<void> {
+export async function requireUnusedEmail(queries: Queries, email: string): Promise<void> {
   if ((await queries.identity('password', email)) !== undefined) throw emailTaken();
 }
 

@@ -13,13 +13,13 @@ export class DamagedContentError extends Error {
   readonly damage: Damage;
 
   constructor(address: ContentAddress, damage: Damage) {
-    super(`The stored bytes of the content ${address} are damaged: ${damageTexts[damage]}`);
+    super(`The stored bytes of the content ${address} are damaged: ${damageMessages[damage]}`);
     this.address = address;
     this.damage = damage;
   }
 }
 
-const damageTexts: Readonly<Record<Damage, string>> = {
+const damageMessages: Readonly<Record<Damage, string>> = {
   missing: 'their object is missing',
   size: 'their object has another size than was published',
   digest: 'they have another digest',
@@ -59,13 +59,13 @@ export interface StoredContentsOptions {
 }
 
 /** How many objects are remembered as checked. */
-const mostRemembered = 10_000;
+const maxRememberedChecks = 10_000;
 
 /** How often an object is looked for that is gone when it is opened, since the bytes were published again meanwhile. */
 const maxAttempts = 3;
 
 /** An object as it was when its row and its file were last looked at. */
-interface Located extends BlobStat {
+interface LocatedObject extends BlobStat {
   readonly address: ContentAddress;
   readonly key: BlobKey;
 }
@@ -78,7 +78,7 @@ export function createStoredContents(
   { onDamage = () => {} }: StoredContentsOptions = {},
 ): StoredContents {
   /** Whether the bytes of an object were right when it had this fingerprint. The one that was noted last stands last. */
-  const checked = new Map<BlobKey, { readonly fingerprint: string; readonly isRight: boolean }>();
+  const checked = new Map<BlobKey, { readonly fingerprint: string; readonly isIntact: boolean }>();
   const checking = new Map<BlobKey, Promise<boolean>>();
 
   const damaged = (address: ContentAddress, damage: Damage): DamagedContentError => {
@@ -86,18 +86,18 @@ export function createStoredContents(
     onDamage(error);
     return error;
   };
-  const note = ({ key, fingerprint }: Located, isRight: boolean): void => {
+  const note = ({ key, fingerprint }: LocatedObject, isRight: boolean): void => {
     checked.delete(key);
-    checked.set(key, { fingerprint, isRight });
+    checked.set(key, { fingerprint, isIntact: isRight });
     const [oldest] = checked.keys();
-    if (checked.size > mostRemembered && oldest !== undefined) checked.delete(oldest);
+    if (checked.size > maxRememberedChecks && oldest !== undefined) checked.delete(oldest);
   };
-  const noted = ({ key, fingerprint }: Located): boolean | undefined => {
+  const noted = ({ key, fingerprint }: LocatedObject): boolean | undefined => {
     const found = checked.get(key);
-    return found?.fingerprint === fingerprint ? found.isRight : undefined;
+    return found?.fingerprint === fingerprint ? found.isIntact : undefined;
   };
 
-  const locate = async (address: ContentAddress): Promise<Located | undefined> => {
+  const locate = async (address: ContentAddress): Promise<LocatedObject | undefined> => {
     let before: string | undefined;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const row = await store.read.blob(address);
@@ -113,7 +113,7 @@ export function createStoredContents(
   };
 
   const open = async (
-    { address, key, size }: Located,
+    { address, key, size }: LocatedObject,
     range?: ByteRange,
     signal?: AbortSignal,
     scratch?: Uint8Array,
@@ -124,14 +124,14 @@ export function createStoredContents(
   };
 
   /** Whether the bytes are right, found by reading them. Those who ask meanwhile share the answer. */
-  const isRight = (located: Located): Promise<boolean> => {
+  const isRight = (located: LocatedObject): Promise<boolean> => {
     const { key } = located;
     const begun = checking.get(key);
     if (begun !== undefined) return begun;
     const check = async (): Promise<boolean> => {
       const hash = createHash('sha256');
       for await (const chunk of await open(located)) hash.update(chunk);
-      const isRight = isOf(located, hash);
+      const isRight = matchesDigest(located, hash);
       note(located, isRight);
       return isRight;
     };
@@ -141,14 +141,14 @@ export function createStoredContents(
   };
 
   /** Hands out chunks, the last of them once all are known to be right. */
-  async function* checkedChunks(located: Located, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async function* checkedChunks(located: LocatedObject, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const hash = createHash('sha256');
     let length = 0;
     for await (const chunk of chunks) {
       hash.update(chunk);
       length += chunk.length;
       if (length >= located.size) {
-        const isRight = isOf(located, hash);
+        const isRight = matchesDigest(located, hash);
         note(located, isRight);
         if (!isRight) throw damaged(located.address, 'digest');
       }
@@ -156,7 +156,7 @@ export function createStoredContents(
     }
   }
 
-  const readWhole = async (located: Located): Promise<Uint8Array | undefined> => {
+  const readWhole = async (located: LocatedObject): Promise<Uint8Array | undefined> => {
     const bytes = Buffer.allocUnsafeSlow(located.size);
     const hash = createHash('sha256');
     let length = 0;
@@ -165,12 +165,12 @@ export function createStoredContents(
       bytes.set(chunk, length);
       length += chunk.length;
     }
-    const isRight = length === located.size && isOf(located, hash);
+    const isRight = length === located.size && matchesDigest(located, hash);
     note(located, isRight);
     return isRight ? bytes : undefined;
   };
 
-  const contentOf = (located: Located): StoredContent => ({
+  const contentOf = (located: LocatedObject): StoredContent => ({
     size: located.size,
     async open(range, signal, scratch) {
       const isWhole = range === undefined || (range.first === 0 && range.last === located.size - 1);
@@ -197,6 +197,6 @@ export function createStoredContents(
   };
 }
 
-function isOf({ address }: Located, hash: Hash): boolean {
+function matchesDigest({ address }: LocatedObject, hash: Hash): boolean {
   return hash.digest('base64url') === address;
 }

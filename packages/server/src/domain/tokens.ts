@@ -9,14 +9,14 @@ import {
   type TokenScope,
   type UserId,
 } from '@tenon/protocol';
-import { type Actor, demandStanding, demandUserLevel } from './access.ts';
-import { type AuditBy, record } from './audit/record.ts';
-import { demandConfirmation } from './confirmation.ts';
+import { type Actor, requireActiveToken, requireUnrestrictedToken } from './access.ts';
+import { type AuditActor, record } from './audit/record.ts';
+import { requireRecentPassword } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
-import { type PageOf, paged } from './paging.ts';
+import { type PageOf, readPage } from './paging.ts';
 import type { Page, Transaction } from './ports.ts';
-import { demandQuota } from './quotas.ts';
+import { requireQuota } from './quotas.ts';
 import type { ApiKeyRecord, TokenRecord } from './records.ts';
 import { hashSecret } from './secrets.ts';
 
@@ -49,7 +49,7 @@ export function lifetimeEnd(
   return nowMs + (days ?? byDefault) * dayMs;
 }
 
-type Parts = Pick<Context, 'store' | 'clock' | 'random'>;
+type Deps = Pick<Context, 'store' | 'clock' | 'random'>;
 
 /** What a new token is to be. */
 export interface TokenFields {
@@ -68,7 +68,7 @@ export interface NewToken {
 }
 
 /** Makes a token that is still to be stored; nothing is asked. */
-export function makeToken(parts: Pick<Parts, 'clock' | 'random'>, userId: UserId, fields: TokenFields): NewToken {
+export function makeToken(parts: Pick<Deps, 'clock' | 'random'>, userId: UserId, fields: TokenFields): NewToken {
   const secret = makeSecret('accessToken', parts.random(secretRandomBytes));
   const record: TokenRecord = {
     sessionId: null,
@@ -83,19 +83,19 @@ export function makeToken(parts: Pick<Parts, 'clock' | 'random'>, userId: UserId
 }
 
 /** Demands that an account may have one more token. @throws DomainError `quota_exceeded` */
-export async function demandTokenQuota(
+export async function requireTokenQuota(
   { limits, clock }: Pick<Context, 'limits' | 'clock'>,
   tx: Transaction,
   userId: UserId,
 ): Promise<void> {
-  demandQuota(limits.quotas, 'tokens', userId, await tx.countTokens(userId, clock()));
+  requireQuota(limits.quotas, 'tokens', userId, await tx.countTokens(userId, clock()));
 }
 
 /** Stores a program's token, and tells by what means it was made. */
 export async function storeToken(
-  parts: Pick<Parts, 'clock'>,
+  parts: Pick<Deps, 'clock'>,
   tx: Transaction,
-  by: AuditBy,
+  by: AuditActor,
   token: TokenRecord,
   means: 'operator' | 'token' | 'login',
 ): Promise<void> {
@@ -110,14 +110,14 @@ export async function storeToken(
 }
 
 /** Makes a token for a user, and stores it, for the operator; nothing is asked. */
-export async function issueToken(parts: Parts, userId: UserId, fields: TokenFields): Promise<NewToken> {
+export async function issueToken(parts: Deps, userId: UserId, fields: TokenFields): Promise<NewToken> {
   const token = makeToken(parts, userId, fields);
   await parts.store.write((tx) => storeToken(parts, tx, 'operator', token.record, 'operator'));
   return token;
 }
 
 /** A token as a user asks for it. What is left out follows the asking token. */
-export interface TokenWish {
+export interface TokenInput {
   readonly name: string;
   readonly scopes?: readonly TokenScope[] | undefined;
   readonly appId?: string | undefined;
@@ -134,21 +134,21 @@ export interface TokenWish {
 export async function createToken(
   context: Context,
   actor: Actor,
-  wish: TokenWish,
+  input: TokenInput,
 ): Promise<{ readonly record: TokenRecord; readonly secret: string }> {
-  const scopes = wish.scopes ?? actor.scopes;
+  const scopes = input.scopes ?? actor.scopes;
   const missing = scopes.filter((scope) => !actor.scopes.includes(scope));
   if (missing.length > 0) {
     const names = missing.map((scope) => `"${scope}"`).join(', ');
     throw new DomainError('forbidden', `A token makes none that is broader than itself: this one lacks ${names}.`);
   }
-  const appId = await restriction(context, actor, wish.appId);
-  const expiresAtMs = expiryOf(actor, wish.expiresInDays, tokenLifetimeDays(scopes), context.clock());
-  await demandConfirmation(context, actor.sessionId);
-  const token = makeToken(context, actor.userId, { name: wish.name, scopes, appId, expiresAtMs });
+  const appId = await resolveAppRestriction(context, actor, input.appId);
+  const expiresAtMs = expiryOf(actor, input.expiresInDays, tokenLifetimeDays(scopes), context.clock());
+  await requireRecentPassword(context, actor.sessionId);
+  const token = makeToken(context, actor.userId, { name: input.name, scopes, appId, expiresAtMs });
   await context.store.write(async (tx) => {
-    await demandStanding(tx, actor);
-    await demandTokenQuota(context, tx, actor.userId);
+    await requireActiveToken(tx, actor);
+    await requireTokenQuota(context, tx, actor.userId);
     await storeToken(context, tx, actor, token.record, 'token');
   });
   return token;
@@ -171,9 +171,13 @@ function expiryOf(
   );
 }
 
-async function restriction(context: Context, actor: Actor, wanted: string | undefined): Promise<AppId | null> {
+async function resolveAppRestriction(
+  context: Context,
+  actor: Actor,
+  wanted: string | undefined,
+): Promise<AppId | null> {
   if (wanted === undefined) {
-    demandUserLevel(actor);
+    requireUnrestrictedToken(actor);
     return null;
   }
   const { read } = context.store;
@@ -194,22 +198,22 @@ async function restriction(context: Context, actor: Actor, wanted: string | unde
  * @throws DomainError `invalid_token` when it was revoked meanwhile
  */
 export async function readOwnToken({ store }: Context, actor: Actor): Promise<TokenRecord> {
-  return demandStanding(store.read, actor);
+  return requireActiveToken(store.read, actor);
 }
 
 /** The actor's tokens; a token restricted to an application shows those that are restricted to it too. */
 export function listTokens(context: Context, actor: Actor, page: Page): Promise<PageOf<TokenRecord>> {
-  return paged(
+  return readPage(
     page,
     (token: TokenRecord) => token.id,
-    (stretch) => context.store.read.tokens(actor.userId, actor.appId ?? undefined, stretch),
+    (range) => context.store.read.tokens(actor.userId, actor.appId ?? undefined, range),
   );
 }
 
 /** @throws DomainError `not_found` */
 export async function revokeToken(context: Context, actor: Actor, tokenId: string): Promise<void> {
   await context.store.write(async (tx) => {
-    await demandStanding(tx, actor);
+    await requireActiveToken(tx, actor);
     const token = isId('token', tokenId) ? await tx.token(tokenId) : undefined;
     if (token?.userId !== actor.userId || !isWithin(actor, token)) throw notFound('token');
     await record(context, tx, actor, { action: 'token.revoke', target: token });
@@ -236,13 +240,13 @@ export async function createApiKey(
   { name, expiresInDays }: { readonly name: string; readonly expiresInDays?: number | undefined },
 ): Promise<NewApiKey> {
   const expiresAtMs = expiryOf(actor, expiresInDays, apiKeyLifetimeDays, context.clock());
-  await demandConfirmation(context, actor.sessionId);
+  await requireRecentPassword(context, actor.sessionId);
   const tokenId = actor.sessionId === null ? actor.tokenId : null;
   const key = makeApiKey(context, actor.userId, { name, tokenId, expiresAtMs });
   await context.store.write(async (tx) => {
-    await demandStanding(tx, actor);
+    await requireActiveToken(tx, actor);
     const taken = await tx.countApiKeys(actor.userId, context.clock());
-    demandQuota(context.limits.quotas, 'api-keys', actor.userId, taken);
+    requireQuota(context.limits.quotas, 'api-keys', actor.userId, taken);
     await tx.insertApiKey(key.record);
     await recordApiKey(context, tx, actor, key.record);
   });
@@ -256,7 +260,7 @@ export interface NewApiKey {
 }
 
 function makeApiKey(
-  parts: Pick<Parts, 'clock' | 'random'>,
+  parts: Pick<Deps, 'clock' | 'random'>,
   userId: UserId,
   fields: Pick<ApiKeyRecord, 'name' | 'tokenId' | 'expiresAtMs'>,
 ): NewApiKey {
@@ -272,7 +276,7 @@ function makeApiKey(
   return { record, secret };
 }
 
-function recordApiKey(parts: Pick<Parts, 'clock'>, tx: Transaction, by: AuditBy, key: ApiKeyRecord): Promise<void> {
+function recordApiKey(parts: Pick<Deps, 'clock'>, tx: Transaction, by: AuditActor, key: ApiKeyRecord): Promise<void> {
   const details = { expiresAt: new Date(key.expiresAtMs).toISOString() };
   return record(parts, tx, by, { action: 'api_key.create', accountId: key.userId, target: key, details });
 }
@@ -282,7 +286,7 @@ function recordApiKey(parts: Pick<Parts, 'clock'>, tx: Transaction, by: AuditBy,
  *
  * @throws DomainError `invalid_field` for a lifetime that is too long
  */
-export async function issueApiKey(parts: Parts, userId: UserId, name: string, days?: number): Promise<NewApiKey> {
+export async function issueApiKey(parts: Deps, userId: UserId, name: string, days?: number): Promise<NewApiKey> {
   const expiresAtMs = lifetimeEnd(apiKeyLifetimeDays, days, parts.clock());
   const key = makeApiKey(parts, userId, { name, tokenId: null, expiresAtMs });
   await parts.store.write(async (tx) => {
@@ -293,17 +297,17 @@ export async function issueApiKey(parts: Parts, userId: UserId, name: string, da
 }
 
 export function listApiKeys(context: Context, actor: Actor, page: Page): Promise<PageOf<ApiKeyRecord>> {
-  return paged(
+  return readPage(
     page,
     (key: ApiKeyRecord) => key.id,
-    (stretch) => context.store.read.apiKeys(actor.userId, stretch),
+    (range) => context.store.read.apiKeys(actor.userId, range),
   );
 }
 
 /** @throws DomainError `not_found` */
 export async function revokeApiKey(context: Context, actor: Actor, apiKeyId: string): Promise<void> {
   await context.store.write(async (tx) => {
-    await demandStanding(tx, actor);
+    await requireActiveToken(tx, actor);
     const key = isId('apiKey', apiKeyId) ? await tx.apiKey(apiKeyId as ApiKeyId) : undefined;
     if (key?.userId !== actor.userId) throw notFound('API key');
     await tx.deleteApiKey(key.id);

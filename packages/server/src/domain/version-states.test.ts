@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { VersionState } from '@tenon/protocol';
 import { DomainError } from './errors.ts';
 import type { Side } from './records.ts';
-import { actions, demandTransition, passages, type VersionAction } from './version-states.ts';
+import { publishTransitions, requireTransition, type VersionAction, versionTransitions } from './version-states.ts';
 
 const states: VersionState[] = ['awaiting_approval', 'rejected', 'published', 'yanked'];
 const everyAction: VersionAction[] = ['approve', 'reject', 'yank', 'restore'];
@@ -13,7 +13,7 @@ const everySides: Side[][] = [['publisher'], ['host'], ['publisher', 'host']];
 /** What comes of an action: the state and the side that brings it there, or the code of the refusal. */
 function outcome(state: VersionState, stateSide: Side | null, action: VersionAction, sides: Side[]): string {
   try {
-    const decision = demandTransition({ number: 3, state, stateSide }, action, sides);
+    const decision = requireTransition({ number: 3, state, stateSide }, action, sides);
     return `${decision.state} by ${decision.side}`;
   } catch (error) {
     assert.ok(error instanceof DomainError);
@@ -55,7 +55,7 @@ describe('demandTransition()', () => {
   });
 
   it('leads out of every state but one that is rejected for good', () => {
-    const ends = states.filter((state) => !actions.some(({ from }) => from === state));
+    const ends = states.filter((state) => !versionTransitions.some(({ from }) => from === state));
     assert.deepEqual(ends, ['rejected']);
   });
 });
@@ -66,8 +66,8 @@ describe('the states of a version', () => {
     const [, drawing = ''] = /```mermaid\nstateDiagram-v2\n([^`]+)```/.exec(page) ?? [];
     const drawn = [...drawing.matchAll(/^\s+(\w+) --> (\w+): (.+)$/gm)].map((match) => match.slice(1).join(' | '));
     const expected = [
-      ...passages.map(({ from, to, when }) => `${from} | ${to} | ${when}`),
-      ...actions.map(({ from, to, action, sides }) => `${from} | ${to} | ${action} (${sides.join(', ')})`),
+      ...publishTransitions.map(({ from, to, when }) => `${from} | ${to} | ${when}`),
+      ...versionTransitions.map(({ from, to, action, sides }) => `${from} | ${to} | ${action} (${sides.join(', ')})`),
     ];
     assert.deepEqual(drawn, expected);
     assert.match(drawing, /\[\*\] --> received/);

@@ -3,20 +3,20 @@ import { DomainError } from './errors.ts';
 import type { Side, VersionRecord } from './records.ts';
 
 /** The states that a version is in while it comes, before there is anything stored of it, and when it does not. */
-export type PassingState = 'received' | 'checking' | 'refused';
+export type TransientState = 'received' | 'checking' | 'refused';
 
 /** What people do to a version. */
 export type VersionAction = 'approve' | 'reject' | 'yank' | 'restore';
 
 /** What a publish does by itself before it is answered. */
-export const passages = [
+export const publishTransitions = [
   { from: 'received', to: 'checking', when: 'the upload is whole' },
   { from: 'checking', to: 'refused', when: 'a check fails' },
   { from: 'checking', to: 'published', when: 'all is well' },
   { from: 'checking', to: 'awaiting_approval', when: 'approval is required' },
 ] as const satisfies readonly {
-  readonly from: PassingState;
-  readonly to: PassingState | VersionState;
+  readonly from: TransientState;
+  readonly to: TransientState | VersionState;
   readonly when: string;
 }[];
 
@@ -28,10 +28,10 @@ interface Transition {
 }
 
 /**
- * What people do to a version, and who may. What the host has yanked, the publisher can't restore: {@link demandTransition}.
- * With {@link passages}, this is every way from one state to another, and the one place of it; the page on publishing draws it.
+ * What people do to a version, and who may. What the host has yanked, the publisher can't restore: {@link requireTransition}.
+ * With {@link publishTransitions}, this is every way from one state to another, and the one place of it; the page on publishing draws it.
  */
-export const actions: readonly Transition[] = [
+export const versionTransitions: readonly Transition[] = [
   { action: 'approve', from: 'awaiting_approval', to: 'published', sides: ['host'] },
   { action: 'reject', from: 'awaiting_approval', to: 'rejected', sides: ['host'] },
   { action: 'yank', from: 'published', to: 'yanked', sides: ['publisher', 'host'] },
@@ -64,13 +64,13 @@ export function stateInWords(state: VersionState): string {
  * @returns the state that it leads to, and the side that brings it there
  * @throws DomainError `conflict` for a version whose state knows no such action, `forbidden` for sides that may not
  */
-export function demandTransition(
+export function requireTransition(
   version: Pick<VersionRecord, 'number' | 'state' | 'stateSide'>,
   action: VersionAction,
   sides: readonly Side[],
 ): { readonly state: VersionState; readonly side: Side } {
   const { number, state, stateSide } = version;
-  const found = actions.find((transition) => transition.from === state && transition.action === action);
+  const found = versionTransitions.find((transition) => transition.from === state && transition.action === action);
   if (found === undefined) {
     throw new DomainError('conflict', `Version ${number} ${stateInWords(state)}, and can't be ${pastTense[action]}.`);
   }

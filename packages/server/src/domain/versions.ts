@@ -2,14 +2,14 @@ import type { GuestId } from '@tenon/protocol';
 import type { Actor, AppAccess, ExtensionPointAccess } from './access.ts';
 import { recordAll } from './audit/record.ts';
 import type { Context } from './context.ts';
-import { type PageOf, paged, type RowsOfPage, withRows } from './paging.ts';
-import { auditOfPlugin, changePlugin } from './plugin-changes.ts';
+import { type PageOf, type RelatedRows, readPage, readRelatedRows } from './paging.ts';
+import { changePlugin, pluginAuditEntry } from './plugin-changes.ts';
 import { findPlugin, findVersion, type PluginTarget } from './plugins.ts';
 import type { AwaitingVersion, Page, Queries, Transaction, VersionGuest } from './ports.ts';
-import { demandSettled, rebind } from './rebind.ts';
+import { rebind, requireNoPendingRebind } from './rebind.ts';
 import type { PluginKey, VersionRecord } from './records.ts';
-import { demandTransition, type VersionAction } from './version-states.ts';
-import { demandReleasable } from './withdrawals.ts';
+import { requireTransition, type VersionAction } from './version-states.ts';
+import { requireReleasable } from './withdrawals.ts';
 
 /** A version with the guests under which it was published, and those under which it is bound now. */
 export interface VersionWithGuests<V extends VersionRecord = VersionRecord> {
@@ -30,12 +30,12 @@ export async function listVersions(
 ): Promise<PageOf<VersionWithGuests>> {
   const { read } = context.store;
   const plugin = await findPlugin(read, actor, access, target);
-  const found = await paged(
+  const found = await readPage(
     page,
     (version: VersionRecord) => String(version.number),
-    (stretch) => read.versions(plugin, stretch),
+    (range) => read.versions(plugin, range),
   );
-  return guestsOfPage(read, found, (version) => String(version.number), true);
+  return readGuestsOfPage(read, found, (version) => String(version.number), true);
 }
 
 /** @throws DomainError `not_found` */
@@ -48,7 +48,7 @@ export async function readVersion(
 ): Promise<VersionWithGuests> {
   const { read } = context.store;
   const version = await findVersion(read, await findPlugin(read, actor, access, target), number);
-  return withGuestsOf(read, version);
+  return readGuestsOfVersion(read, version);
 }
 
 /** The versions in an application that await approval, the oldest first. */
@@ -58,12 +58,12 @@ export async function listApprovals(
   page: Page,
 ): Promise<PageOf<VersionWithGuests<AwaitingVersion>>> {
   const { read } = context.store;
-  const found = await paged(
+  const found = await readPage(
     page,
     (version: AwaitingVersion) => version.id,
-    (stretch) => read.versionsAwaitingApproval(access.app.id, stretch),
+    (range) => read.versionsAwaitingApproval(access.app.id, range),
   );
-  return guestsOfPage(read, found, (version) => version.id);
+  return readGuestsOfPage(read, found, (version) => version.id);
 }
 
 /**
@@ -86,10 +86,10 @@ export function decideVersion(
     context,
     access,
     target,
-    async ({ tx, plugin, sides, nowMs, tell }) => {
+    async ({ tx, plugin, sides, nowMs, recordAudit }) => {
       const version = await findVersion(tx, plugin, number);
-      const { state, side } = demandTransition(version, action, sides);
-      await demandReleasable(tx, version, action, sides.includes('host'));
+      const { state, side } = requireTransition(version, action, sides);
+      await requireReleasable(tx, version, action, sides.includes('host'));
       await tx.decideVersions([version.id], {
         state,
         stateReason: reason ?? null,
@@ -97,7 +97,7 @@ export function decideVersion(
         stateSide: side,
       });
       const told = { version: version.number, versionId: version.id, reason: reason ?? null };
-      await tell(`version.${action}`, { details: told });
+      await recordAudit(`version.${action}`, { details: told });
       let pending: readonly PluginKey[] = [];
       if (action === 'yank' && side === 'host') {
         const copies = await tx.publishedCopies(plugin, version.contentAddress);
@@ -106,12 +106,12 @@ export function decideVersion(
       // A newer version that is approved ends roll backs to older ones, as one does that needs no approval.
       return { pending, selection: action === 'approve' ? { kind: 'end_before', version } : null };
     },
-    async (tx, key) => withGuestsOf(tx, await findVersion(tx, key, number)),
+    async (tx, key) => readGuestsOfVersion(tx, await findVersion(tx, key, number)),
   );
 }
 
 /** Of how many plugins the bindings follow in one transaction. */
-const copiesAtOnce = 20;
+const maxCopiesRebound = 20;
 
 /**
  * Yanks versions for the team, since their bytes were yanked or blocked as another version's; what is bound follows.
@@ -129,36 +129,36 @@ export async function yankCopies(
   await tx.decideVersions(ids, { state: 'yanked', stateReason: reason, stateAtMs: atMs, stateSide: 'host' });
   const entries = copies.map((version) => {
     const details = { version: version.number, versionId: version.id, reason };
-    return auditOfPlugin(app.id, version, 'version.yank', { details });
+    return pluginAuditEntry(app.id, version, 'version.yank', { details });
   });
   await recordAll(context, tx, actor, entries);
   const plugins = new Map(copies.map((version): [string, PluginKey] => [version.name, version]));
   const pending: PluginKey[] = [];
   for (const plugin of plugins.values()) {
-    await demandSettled(tx, plugin);
-    if (plugins.size > copiesAtOnce) await tx.putPendingRebind(plugin, { after: '', selection: null });
-    if (plugins.size > copiesAtOnce || (await rebind(tx, plugin, atMs))) pending.push(plugin);
+    await requireNoPendingRebind(tx, plugin);
+    if (plugins.size > maxCopiesRebound) await tx.putPendingRebind(plugin, { after: '', selection: null });
+    if (plugins.size > maxCopiesRebound || (await rebind(tx, plugin, atMs))) pending.push(plugin);
   }
   return pending;
 }
 
 type GuestQueries = Pick<Queries, 'guestsOfVersions' | 'guestsBoundTo'>;
 
-async function withGuestsOf(read: GuestQueries, version: VersionRecord): Promise<VersionWithGuests> {
-  const page = await guestsOfPage(read, { items: [version], next: undefined }, ({ id }) => id);
+async function readGuestsOfVersion(read: GuestQueries, version: VersionRecord): Promise<VersionWithGuests> {
+  const page = await readGuestsOfPage(read, { items: [version], next: undefined }, ({ id }) => id);
   const [only] = page.items;
   if (only === undefined) throw new Error('A page never ends before its first entry.');
   return only;
 }
 
 /** @param isDescending whether the page goes from the newest version to the oldest */
-async function guestsOfPage<V extends VersionRecord>(
+async function readGuestsOfPage<V extends VersionRecord>(
   read: GuestQueries,
   page: PageOf<V>,
   cursorOf: (version: V) => string,
   isDescending?: true,
 ): Promise<PageOf<VersionWithGuests<V>>> {
-  const rowsBy = (load: GuestQueries[keyof GuestQueries]): RowsOfPage<V, VersionGuest> => ({
+  const rowsBy = (load: GuestQueries[keyof GuestQueries]): RelatedRows<V, VersionGuest> => ({
     cursorOf,
     keyOf: ({ id }) => id,
     keyOfRow: ({ versionId }) => versionId,
@@ -169,8 +169,8 @@ async function guestsOfPage<V extends VersionRecord>(
     },
     ...(isDescending && { isDescending }),
   });
-  const published = await withRows(page, rowsBy(read.guestsOfVersions));
-  const { items, next, rows, hasMoreRows } = await withRows(published, rowsBy(read.guestsBoundTo));
+  const published = await readRelatedRows(page, rowsBy(read.guestsOfVersions));
+  const { items, next, rows, hasMoreRows } = await readRelatedRows(published, rowsBy(read.guestsBoundTo));
   const idsOf = (of: ReadonlyMap<string, readonly VersionGuest[]>, { id }: V) =>
     (of.get(id) ?? []).map(({ guestId }) => guestId).sort();
   const withTheirs = (version: V): VersionWithGuests<V> => ({

@@ -3,8 +3,8 @@ import { type ExtensionPointAccess, renewAccess } from './access.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
-import { type PageOf, paged } from './paging.ts';
-import { auditOfPlugin } from './plugin-changes.ts';
+import { type PageOf, readPage } from './paging.ts';
+import { pluginAuditEntry } from './plugin-changes.ts';
 import type { Page, Queries, Transaction } from './ports.ts';
 import type { PluginKey, WithdrawalRecord } from './records.ts';
 import type { VersionAction } from './version-states.ts';
@@ -20,7 +20,7 @@ export interface WithdrawalRule {
   /** The team rejected the bytes: they await approval, whatever the extension point requires. */
   readonly awaitsApproval: boolean;
   /** @throws DomainError `plugin_blocked` for blocked bytes, `conflict` for yanked ones */
-  demandPublishable(): void;
+  requirePublishable(): void;
 }
 
 /** What the team decided about bytes that are to be published. */
@@ -32,7 +32,7 @@ export async function withdrawalRule(
   const found = await tx.withdrawalsOf(extensionPointId, userId, contentAddress);
   return {
     awaitsApproval: found.some(({ state }) => state === 'rejected'),
-    demandPublishable() {
+    requirePublishable() {
       const withdrawal =
         found.find(({ state }) => state === 'blocked') ?? found.find(({ state }) => state === 'yanked');
       if (withdrawal === undefined) return;
@@ -52,7 +52,7 @@ export async function withdrawalRule(
  * @throws DomainError `plugin_blocked` for bytes of another plugin that is blocked, `forbidden` for a publisher's own version whose
  *   bytes the team withdrew
  */
-export async function demandReleasable(
+export async function requireReleasable(
   tx: Transaction,
   version: PluginKey & { readonly contentAddress: ContentAddress },
   action: VersionAction,
@@ -93,10 +93,10 @@ export function listWithdrawals(
   access: ExtensionPointAccess,
   page: Page,
 ): Promise<PageOf<NamedWithdrawal>> {
-  return paged(
+  return readPage(
     page,
     ({ userId, contentAddress }: NamedWithdrawal) => `${userId}/${contentAddress}`,
-    (stretch) => context.store.read.withdrawals(access.extensionPoint.id, stretch),
+    (range) => context.store.read.withdrawals(access.extensionPoint.id, range),
   );
 }
 
@@ -121,7 +121,7 @@ export async function endWithdrawal(
       context,
       tx,
       access.actor,
-      auditOfPlugin(access.app.id, withdrawal, 'plugin.end_withdrawal', { details }),
+      pluginAuditEntry(access.app.id, withdrawal, 'plugin.end_withdrawal', { details }),
     );
   });
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Actor, accessSubjects, type ExtensionPointAccess } from '../domain/access.ts';
-import type { BindingListAnswer } from '../domain/bindings.ts';
+import { type Actor, accessCacheTags, type ExtensionPointAccess } from '../domain/access.ts';
+import type { BindingListResponse } from '../domain/bindings.ts';
 import type { Context } from '../domain/context.ts';
 import type { MemoryKind } from '../domain/memories/memories.ts';
 import { listSubject, type Subject } from '../domain/memories/subject.ts';
@@ -21,7 +21,7 @@ import type { Parts } from './parts.ts';
  */
 
 interface AskedBefore {
-  readonly answer: BindingListAnswer;
+  readonly answer: BindingListResponse;
   readonly actor: Pick<Actor, 'userId' | 'tokenId' | 'sessionId' | 'expiresAtMs'>;
   readonly subjects: readonly Subject[];
 }
@@ -65,14 +65,14 @@ interface Question {
 export function rememberAnswer(
   { memories }: Context,
   question: Question,
-  answer: BindingListAnswer,
+  answer: BindingListResponse,
   access: ExtensionPointAccess,
   since: Moment,
 ): void {
   const key = keyOf(question.authorization, question.target);
   if (key === undefined) return;
   const { actor } = access;
-  const subjects = [...accessSubjects(access), listSubject(access.extensionPoint.id, question.guestKey)];
+  const subjects = [...accessCacheTags(access), listSubject(access.extensionPoint.id, question.guestKey)];
   memories.of(kind).set(key, { answer, actor, subjects }, since);
 }
 

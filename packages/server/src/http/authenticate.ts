@@ -1,8 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { SessionId, TokenId } from '@tenon/protocol';
 import type { FastifyRequest } from 'fastify';
-import { type Actor, authorizeApp, authorizeExtensionPoint, demandScope, demandUserLevel } from '../domain/access.ts';
-import { authenticateApiKey, authenticateToken, type UsedId } from '../domain/authenticate.ts';
+import {
+  type Actor,
+  authorizeApp,
+  authorizeExtensionPoint,
+  requireScope,
+  requireUnrestrictedToken,
+} from '../domain/access.ts';
+import { authenticateApiKey, authenticateToken, type CredentialId } from '../domain/authenticate.ts';
 import { authorizeContent } from '../domain/content.ts';
 import { DomainError } from '../domain/errors.ts';
 import { authenticateSession } from '../domain/sessions.ts';
@@ -80,8 +86,8 @@ async function admitUser(
   access: Access & { kind: 'user' },
   actor: Actor,
 ): Promise<Admission<typeof access>> {
-  if (access.scope !== undefined) demandScope(actor, access.scope);
-  if (access.userLevel === true) demandUserLevel(actor);
+  if (access.scope !== undefined) requireScope(actor, access.scope);
+  if (access.userLevel === true) requireUnrestrictedToken(actor);
   if (access.operator === true) await demandOperator(context.store.read, actor);
   return { actor };
 }
@@ -125,7 +131,7 @@ export function challenge(error?: 'invalid_token' | 'insufficient_scope'): strin
   return error === undefined ? 'Bearer realm="tenon"' : `Bearer realm="tenon", error="${error}"`;
 }
 
-async function count(parts: Parts, method: string, key: UsedId): Promise<void> {
+async function count(parts: Parts, method: string, key: CredentialId): Promise<void> {
   parts.uses.note(key);
   if (method === 'GET' || method === 'HEAD') return;
   const seconds = await parts.writes.take(key);

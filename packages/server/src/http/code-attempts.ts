@@ -1,6 +1,6 @@
 import type { SessionId } from '@tenon/protocol';
 import type { FastifyRequest } from 'fastify';
-import { attempt, type Judge } from '../domain/attempts.ts';
+import { type OutcomeRules, withAttemptLimits } from '../domain/attempts.ts';
 import { DomainError } from '../domain/errors.ts';
 import { OauthError } from '../domain/oauth/errors.ts';
 import { networkOf } from './client-address.ts';
@@ -63,9 +63,14 @@ export async function withRevocationTries(
   await tried(parts, keys, async () => {}, { ofResult: () => 'wrong' });
 }
 
-function tried<T>({ codeTries }: Parts, keys: readonly string[], work: () => Promise<T>, judge: Judge<T>): Promise<T> {
+function tried<T>(
+  { codeTries }: Parts,
+  keys: readonly string[],
+  work: () => Promise<T>,
+  judge: OutcomeRules<T>,
+): Promise<T> {
   const message = 'Too many unknown codes were tried.';
-  return attempt(
+  return withAttemptLimits(
     keys.map((key) => ({ limiter: codeTries, key, message })),
     work,
     judge,

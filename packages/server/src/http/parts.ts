@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../config-settings.ts';
-import type { UseLog } from '../domain/authenticate.ts';
+import type { LastUsedLog } from '../domain/authenticate.ts';
 import type { Context } from '../domain/context.ts';
 import type { NewsFeed } from '../domain/news/feed.ts';
 import type { DevicePolls } from '../domain/oauth/device-polls.ts';
@@ -29,7 +29,7 @@ export interface Addresses {
 /** Everything that the HTTP side works with. `app.ts` gets it; `main.ts` makes it. */
 export interface Parts {
   readonly context: Context;
-  readonly uses: UseLog;
+  readonly uses: LastUsedLog;
   readonly workers: ModuleWorkers;
   readonly news: NewsFeed;
   /** Streams of news, by account. */

@@ -5,7 +5,7 @@ import type {
   HookHandlerDoneFunction,
   RouteHandlerMethod,
 } from 'fastify';
-import { runAsCaller } from '../domain/caller.ts';
+import { runWithFairnessKey } from '../domain/fairness-key.ts';
 import type { Moment } from '../domain/memories/touch-log.ts';
 import { accountOf } from './account-of.ts';
 import { lineOf } from './answer-error.ts';
@@ -108,7 +108,7 @@ function plainHandler(parts: Parts, route: Route, readQuery: QueryReader | undef
     // What only reads waits in no fair queue.
     const answer = await (route.method === 'GET'
       ? handle()
-      : runAsCaller(callerOf(parts, call.admission, request), handle));
+      : runWithFairnessKey(callerOf(parts, call.admission, request), handle));
     return answer instanceof ListResponse ? sendList(parts, call.admission, request, reply, answer) : answer;
   };
 }
@@ -128,7 +128,7 @@ function bodyHandler(parts: Parts, route: Route, readQuery: QueryReader | undefi
       // A body may take minutes to come, and what let its sender in be taken away meanwhile.
       const admission = await admit(parts, route.access, request, true);
       const caller = callerOf(parts, admission, request);
-      return await runAsCaller(caller, () => route.handle(parts, { ...call, admission, body }, reply));
+      return await runWithFairnessKey(caller, () => route.handle(parts, { ...call, admission, body }, reply));
     } finally {
       source.end();
     }

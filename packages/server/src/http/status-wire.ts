@@ -1,6 +1,6 @@
 import type { ServerProcess, ServerStatus } from '@tenon/protocol';
 import type { Settings } from '../config-settings.ts';
-import type { StoreAnswer } from '../domain/readiness.ts';
+import type { PingResult } from '../domain/readiness.ts';
 import type { ChoreKind } from '../domain/status/ports.ts';
 import type { ProcessStatus, Status } from '../domain/status/read.ts';
 
@@ -31,7 +31,7 @@ export function toServerStatus(
   };
 }
 
-function reachOf({ failure, durationMs }: StoreAnswer) {
+function reachOf({ failure, durationMs }: PingResult) {
   const isReachable = failure === undefined;
   return { isReachable, pingMs: isReachable ? Math.round(durationMs * 100) / 100 : null };
 }

@@ -26,10 +26,10 @@ import type { GuestWithUsers } from '../domain/guests.ts';
 import { invitationStatus } from '../domain/invitations.ts';
 import type { NamedMember } from '../domain/members.ts';
 import type { OneTimeLinkSummary } from '../domain/one-time-links.ts';
-import { standingOf } from '../domain/plugin-status.ts';
+import { describePluginStatus } from '../domain/plugin-status.ts';
 import type { PluginWithBindings } from '../domain/plugins.ts';
 import type { AwaitingVersion, GuestBinding, GuestInvitation, TeamInvitation } from '../domain/ports.ts';
-import type { TakenQuota } from '../domain/quotas.ts';
+import type { QuotaUsage } from '../domain/quotas.ts';
 import type {
   ApiKeyRecord,
   ExtensionPointRecord,
@@ -67,7 +67,7 @@ export function toApp({ app, role, guests, hasMoreGuests }: AppAccess): App {
   };
 }
 
-export function toQuotaUse(taken: readonly TakenQuota[]): QuotaUse {
+export function toQuotaUse(taken: readonly QuotaUsage[]): QuotaUse {
   return {
     quotas: taken.map(({ name, what, isBytes = false, limit, used }) => ({ name, what, isBytes, limit, used })),
   };
@@ -162,7 +162,7 @@ function toInvitationFields(invitation: InvitationRecord, nowMs: number) {
 /** `updatedAt` is the newest version's: a binding's own time is in A2's answer. */
 export function toPlugin(found: PluginWithBindings): Plugin {
   const { extensionPointId, userId, name, newest, createdAtMs } = found.plugin;
-  const { state, reason, detail, bindings } = standingOf(found);
+  const { state, reason, detail, bindings } = describePluginStatus(found);
   return {
     id: pluginId(extensionPointId, userId, name),
     extensionPointId,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { runAsCaller } from '../domain/caller.ts';
+import { runWithFairnessKey } from '../domain/fairness-key.ts';
 import { UnavailableError } from '../domain/ports.ts';
 import { createFairSemaphore } from './fair-semaphore.ts';
 
@@ -49,7 +49,7 @@ describe('createFairSemaphore()', () => {
     const semaphore = createFairSemaphore();
     const log: string[] = [];
     const work = (caller: string) =>
-      runAsCaller(caller, async () => {
+      runWithFairnessKey(caller, async () => {
         await semaphore.acquire(10_000);
         log.push(caller);
         semaphore.release();

@@ -1,11 +1,11 @@
-import { currentCaller } from '../domain/caller.ts';
+import { currentFairnessKey } from '../domain/fairness-key.ts';
 import { UnavailableError } from '../domain/ports.ts';
 import { createFairQueue } from '../fair-queue.ts';
 
 /** A semaphore with a queue in which callers take turns: an account or network waits for one other work of each other one. */
 export interface FairSemaphore {
   /**
-   * Waits for a place, in the turn of the {@link currentCaller}.
+   * Waits for a place, in the turn of the {@link currentFairnessKey}.
    *
    * @throws UnavailableError when none is free in time
    */
@@ -27,7 +27,7 @@ export function createFairSemaphore(places = 1): FairSemaphore {
         free--;
         return Promise.resolve();
       }
-      const caller = currentCaller();
+      const caller = currentFairnessKey();
       return new Promise((resolve, reject) => {
         const begin = () => {
           clearTimeout(timer);

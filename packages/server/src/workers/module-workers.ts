@@ -1,5 +1,5 @@
 import { DomainError } from '../domain/errors.ts';
-import type { Asker, ModuleChecker, ModuleDemands } from '../domain/ports.ts';
+import type { Asker, ModuleChecker, ModuleRequirements } from '../domain/ports.ts';
 import { readSchema } from '../domain/read-schema.ts';
 import { createPool, type Pool, PoolError, type PoolOptions } from './pool.ts';
 import { processWorkers } from './process-worker.ts';
@@ -115,7 +115,7 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
 }
 
 /** No more of an extension point than a worker needs. */
-function bare({ schemaJson, limits }: ModuleDemands): ModuleDemands {
+function bare({ schemaJson, limits }: ModuleRequirements): ModuleRequirements {
   return { schemaJson, limits };
 }
 

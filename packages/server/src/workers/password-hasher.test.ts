@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { runAsCaller } from '../domain/caller.ts';
+import { runWithFairnessKey } from '../domain/fairness-key.ts';
 import { UnavailableError } from '../domain/ports.ts';
 import { createPasswordWorkers, type PasswordWorkers, passwordCost } from './password-hasher.ts';
 import { parseHash } from './password-tasks.ts';
@@ -52,7 +52,7 @@ describe('createPasswordWorkers()', () => {
   });
 
   it('has room for another caller when one fills the queue', async () => {
-    const hash = (caller: string) => runAsCaller(caller, () => hasher.hash('magnolia'));
+    const hash = (caller: string) => runWithFairnessKey(caller, () => hasher.hash('magnolia'));
     const flood = Promise.allSettled(Array.from({ length: 20 }, () => hash('network')));
     assert.match(await hash('account'), /^\$argon2id/);
     const refused = (await flood).filter(({ status }) => status === 'rejected');

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { currentCaller } from '../domain/caller.ts';
+import { currentFairnessKey } from '../domain/fairness-key.ts';
 import { type PasswordHasher, UnavailableError } from '../domain/ports.ts';
 import type { OnTaskEnd, PoolLoad } from './module-workers.ts';
 import {
@@ -56,7 +56,7 @@ function demandArgon2(): void {
 
 /**
  * Hashes passwords with Argon2id in threads of its own, so that neither requests nor work on modules wait for them. The
- * {@link currentCaller}s that wait take turns.
+ * {@link currentFairnessKey}s that wait take turns.
  */
 export function createPasswordWorkers(
   { passwordThreads, passwordQueue, cost }: PasswordHasherOptions,
@@ -71,7 +71,7 @@ export function createPasswordWorkers(
   });
   const run = async (task: PasswordTask): Promise<PasswordResult> => {
     try {
-      return await pool.run(task, { caller: currentCaller(), timeoutMs });
+      return await pool.run(task, { caller: currentFairnessKey(), timeoutMs });
     } catch (error) {
       if (error instanceof PoolError && error.code !== 'crashed') {
         throw new UnavailableError('Too many passwords wait to be looked at', { cause: error });

@@ -17,13 +17,17 @@ import {
   parseExtraOptions,
 } from '@tenon/instrument';
 import { DomainError } from '../domain/errors.ts';
-import type { CheckedModule, ModuleDemands } from '../domain/ports.ts';
+import type { CheckedModule, ModuleRequirements } from '../domain/ports.ts';
 import { readSchema } from '../domain/read-schema.ts';
 
 /** What a worker is asked. */
 export type Task =
-  | { readonly kind: 'check'; readonly bytes: Uint8Array<ArrayBuffer>; readonly demands?: ModuleDemands | undefined }
-  | { readonly kind: 'compare'; readonly interfaces: readonly string[]; readonly demands: ModuleDemands }
+  | {
+      readonly kind: 'check';
+      readonly bytes: Uint8Array<ArrayBuffer>;
+      readonly demands?: ModuleRequirements | undefined;
+    }
+  | { readonly kind: 'compare'; readonly interfaces: readonly string[]; readonly demands: ModuleRequirements }
   /** The schema as JSON: a string of YAML or JSON, or an object. */
   | { readonly kind: 'schema'; readonly schemaJson: string }
   | ({ readonly kind: 'instrument' | 'report'; readonly bytes: Uint8Array<ArrayBuffer> } & Tracing);
@@ -80,7 +84,7 @@ export function runTask(task: Task): TaskResult {
 export const maxInterfaceLength = 65_536;
 
 /** A host will load these bytes: they must be a core module, whole, and known to be valid. */
-function checkTask(bytes: Uint8Array<ArrayBuffer>, demands: ModuleDemands | undefined): TaskResult {
+function checkTask(bytes: Uint8Array<ArrayBuffer>, demands: ModuleRequirements | undefined): TaskResult {
   const description = describeModule(bytes);
   const proposals = listProposals(bytes); // reads all code, and refuses what engines take long for
   const skipped = validate(bytes);
@@ -97,11 +101,11 @@ function checkTask(bytes: Uint8Array<ArrayBuffer>, demands: ModuleDemands | unde
   return { ok: true, checked: { interfaceJson, mismatches } };
 }
 
-function compareTask(interfaces: readonly string[], demands: ModuleDemands): TaskResult {
+function compareTask(interfaces: readonly string[], demands: ModuleRequirements): TaskResult {
   return { ok: true, compared: interfaces.map((json) => compare(JSON.parse(json) as ModuleInterface, demands)) };
 }
 
-function compare(found: ModuleInterface, { schemaJson, limits }: ModuleDemands): Mismatch[] {
+function compare(found: ModuleInterface, { schemaJson, limits }: ModuleRequirements): Mismatch[] {
   return checkInterface(found, JSON.parse(schemaJson), limits);
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Collected, collect } from '../../src/domain/housekeeping/collect.ts';
+import { type CollectResult, collect } from '../../src/domain/housekeeping/collect.ts';
 import type { BlobStore, Store, Transaction } from '../../src/domain/ports.ts';
 import { someTimeMs } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
@@ -25,7 +25,7 @@ export const collectorSteps = ({ deletionStep }: Backend): readonly string[] => 
 
 export interface Collector {
   /** Collects without any grace, and however much it is. */
-  collect(): Promise<Collected | undefined>;
+  collect(): Promise<CollectResult | undefined>;
   close(): Promise<void>;
 }
 

@@ -6,13 +6,13 @@ import type { Actor } from '../../src/domain/access.ts';
 import { deleteAccount } from '../../src/domain/accounts.ts';
 import { deleteApp } from '../../src/domain/apps.ts';
 import type { Context } from '../../src/domain/context.ts';
-import { settlePending } from '../../src/domain/deletions/settle.ts';
+import { finishPendingChanges } from '../../src/domain/deletions/finish-pending.ts';
 import { deleteExtensionPoint } from '../../src/domain/extension-points.ts';
 import { deletePlugin, rollBack } from '../../src/domain/host-control.ts';
 import { removeMember } from '../../src/domain/members.ts';
 import { createMemories } from '../../src/domain/memories/memories.ts';
 import { tellNews } from '../../src/domain/news/tell.ts';
-import { maxRowsOfPage } from '../../src/domain/paging.ts';
+import { maxRelatedRows } from '../../src/domain/paging.ts';
 import { listPlugins } from '../../src/domain/plugins.ts';
 import type { BlobStore, Mutations, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
@@ -207,23 +207,23 @@ export function largeChangesContract(title: string, backend: Backend): void {
     });
 
     it('reads and lists no more than 5,000 guests of a version, or of a plugin', async () => {
-      const one = await stage(maxRowsOfPage + 500);
+      const one = await stage(maxRelatedRows + 500);
       const published = await one.publish();
-      assert.equal(published.bindings.length, maxRowsOfPage);
+      assert.equal(published.bindings.length, maxRelatedRows);
       assert.equal(published.hasMoreBindings, true);
       await one.publish();
       one.watched.read.most = 0;
       const yanked = await one.yank(2);
-      assert.equal(yanked.guestIds.length, maxRowsOfPage);
+      assert.equal(yanked.guestIds.length, maxRelatedRows);
       assert.deepEqual([yanked.boundGuestIds.length, yanked.hasMoreGuests], [0, true]);
       const first = await readVersion(one.context, one.actor, one.access, one.target, '1');
-      assert.deepEqual([first.boundGuestIds.length, first.hasMoreGuests], [maxRowsOfPage, true]);
+      assert.deepEqual([first.boundGuestIds.length, first.hasMoreGuests], [maxRelatedRows, true]);
       const pages = [
         await listVersions(one.context, one.actor, one.access, one.target, {}),
         await listPlugins(one.context, one.actor, one.access, {}),
       ];
       for (const { items } of pages) assert.equal(items.length, 1);
-      assert.ok(one.watched.read.most <= maxRowsOfPage + 1, `${one.watched.read.most} rows`);
+      assert.ok(one.watched.read.most <= maxRelatedRows + 1, `${one.watched.read.most} rows`);
     });
 
     it('yanks what has the same bytes under very many names in few statements of one transaction', async () => {
@@ -273,7 +273,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
         one.watched.failAt(Number.POSITIVE_INFINITY);
         assert.equal((await store.read.version(one.key, 2))?.state, 'yanked');
         assert.deepEqual(await store.check(), [], 'what is pending is no fault');
-        const settled = await settlePending(one.context);
+        const settled = await finishPendingChanges(one.context);
         assert.ok(settled.plugins >= 1);
         assert.deepEqual([...(await one.bound())], [[await one.versionId(1), manyGuests]]);
         assert.equal(await store.read.pendingRebind(one.key), undefined);
@@ -309,7 +309,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
       await assert.rejects(deletePlugin(one.context, one.access, one.target), /killed/);
       one.watched.failAt(Number.POSITIVE_INFINITY);
       assert.equal(await store.read.plugin(one.key), undefined, 'it is gone at once');
-      await settlePending(one.context);
+      await finishPendingChanges(one.context);
       assert.deepEqual([...(await one.bound())], []);
       assert.deepEqual(await store.read.versions(one.key, {}), []);
       const guestIds = one.guests.map(({ id }) => id);
@@ -341,7 +341,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
       assert.equal((await store.read.user(one.actor.userId))?.deletedAtMs, someTimeMs, 'it is gone at once');
       assert.equal(await store.read.plugin(one.key), undefined);
       assert.deepEqual(await store.check(), []);
-      await settlePending(one.context);
+      await finishPendingChanges(one.context);
       assert.deepEqual([...(await one.bound())], []);
       assert.deepEqual(await store.read.versions(one.key, {}), []);
       const guestIds = one.guests.map(({ id }) => id);
@@ -362,7 +362,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
         const appIds = (await store.read.appsOf(one.actor.userId, undefined, {})).map(({ id }) => id);
         assert.equal(appIds.includes(one.app.id), what !== 'application');
         assert.deepEqual(await store.check(), []);
-        await settlePending(one.context);
+        await finishPendingChanges(one.context);
         assert.deepEqual(await store.read.pendingDeletions(10), []);
         assert.deepEqual([...(await one.bound())], []);
         assert.deepEqual(await store.read.versions(one.key, {}), []);

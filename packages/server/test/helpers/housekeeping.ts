@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ContentAddress } from '@tenon/protocol';
 import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
 import { type BlobKey, blobKey, newGeneration } from '../../src/domain/housekeeping/blob-key.ts';
-import { type Collected, collect } from '../../src/domain/housekeeping/collect.ts';
+import { type CollectResult, collect } from '../../src/domain/housekeeping/collect.ts';
 import type { BlobStore, Store } from '../../src/domain/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { addressOfBytes } from './bytes.ts';
@@ -21,7 +21,7 @@ export interface House {
   /** Moves the clock. */
   advance(ms: number): void;
   /** Collects with a grace; none by default. */
-  collect(graceMs?: number): Promise<Collected | undefined>;
+  collect(graceMs?: number): Promise<CollectResult | undefined>;
   /** The key of the object that an address has now; `undefined` when it has no row. */
   keyOf(address: ContentAddress): Promise<BlobKey | undefined>;
   /** The size of that object; `undefined` when it, or the row, isn't there. */

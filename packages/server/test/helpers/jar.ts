@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId, type SessionState, type UserId } from '@tenon/protocol';
 import type { LightMyRequestResponse } from 'fastify';
-import { makeSetUpLink } from '../../src/domain/one-time-links.ts';
+import { createSetUpLink } from '../../src/domain/one-time-links.ts';
 import type { TestService } from './service.ts';
 
 /** A browser as our pages find it: it keeps cookies, and says that what it sends comes from our own page. */
@@ -59,7 +59,7 @@ export async function signUpPerson(
   { name = 'Ada', email = `${newId('user')}@example.org`, password = goodPassword } = {},
 ): Promise<Person> {
   const jar = openJar(service);
-  const { code } = await makeSetUpLink(service.parts.context, false);
+  const { code } = await createSetUpLink(service.parts.context, false);
   const response = await jar.call('POST', '/session/sign-up', { name, email, password, linkCode: code });
   assert.equal(response.statusCode, 201, response.payload);
   const { account } = response.json<SessionState>();

@@ -2,7 +2,7 @@ import type { AppId } from '@tenon/protocol';
 import type { Actor, AppAccess } from '../access.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
-import { type PageOf, paged } from '../paging.ts';
+import { type PageOf, readPage } from '../paging.ts';
 import type { Page } from '../ports.ts';
 import {
   type AccountAuditEvent,
@@ -14,7 +14,7 @@ import {
 } from './ports.ts';
 
 /** How many events of an export are read at once. */
-const exportBatch = 500;
+const exportBatchSize = 500;
 
 /**
  * An application's trail, the newest event first. It never comes whole.
@@ -27,7 +27,7 @@ export function listAppAudit(
   filter: AuditFilter,
   page: Page,
 ): Promise<PageOf<AuditEventRecord>> {
-  return stretchOf(page, (stretch) => store.read.auditOfApp(access.app.id, filter, stretch));
+  return readAuditPage(page, (range) => store.read.auditOfApp(access.app.id, filter, range));
 }
 
 /** What the actor did, and what others did to the actor's account, the newest event first. */
@@ -37,7 +37,7 @@ export function listOwnAudit(
   filter: AuditFilter,
   page: Page,
 ): Promise<PageOf<AccountAuditEvent>> {
-  return stretchOf(page, (stretch) => store.read.auditOfAccount(userId, filter, stretch));
+  return readAuditPage(page, (range) => store.read.auditOfAccount(userId, filter, range));
 }
 
 /** What everybody did, for the operator, who has the database. */
@@ -46,17 +46,17 @@ export function listAllAudit(
   filter: AuditFilter,
   page: Page,
 ): Promise<PageOf<AuditEventRecord>> {
-  return stretchOf(page, (stretch) => store.read.auditOfAll(filter, stretch));
+  return readAuditPage(page, (range) => store.read.auditOfAll(filter, range));
 }
 
-function stretchOf<T extends AccountAuditEvent>(
+function readAuditPage<T extends AccountAuditEvent>(
   page: Page,
   list: (page: AuditPage) => Promise<T[]>,
 ): Promise<PageOf<T>> {
   if (page.after !== undefined && parseAuditCursor(page.after) === undefined) {
     throw new DomainError('invalid_request', 'In the query, "cursor" is not one that a page of this list ended with.');
   }
-  return paged(page, auditCursor, list);
+  return readPage(page, auditCursor, list);
 }
 
 /** An application's trail from its newest event to its oldest, read in batches as fast as it is taken. */
@@ -67,24 +67,24 @@ export async function* exportAppAudit(
 ): AsyncGenerator<readonly AuditEventRecord[]> {
   let after: string | undefined;
   for (;;) {
-    const batch = await store.read.auditOfApp(access.app.id, filter, { after, limit: exportBatch });
+    const batch = await store.read.auditOfApp(access.app.id, filter, { after, limit: exportBatchSize });
     const last = batch.at(-1);
     if (last === undefined) return;
     yield batch;
-    if (batch.length < exportBatch) return;
+    if (batch.length < exportBatchSize) return;
     after = auditCursor(last);
   }
 }
 
 /** How many events are deleted in one transaction, so that nobody waits long for it. */
-const trimBatch = 1000;
+const purgeBatchSize = 1000;
 
 /**
  * Deletes what is older than it is to be kept.
  *
  * @returns how many events
  */
-export async function trimAudit(
+export async function purgeExpiredAuditEvents(
   { store, clock }: Pick<Context, 'store' | 'clock'>,
   retentionMs: number,
   signal?: AbortSignal,
@@ -92,8 +92,8 @@ export async function trimAudit(
   const beforeMs = clock() - retentionMs;
   for (let deleted = 0; ; ) {
     signal?.throwIfAborted();
-    const count = await store.write((tx) => tx.deleteAuditBefore(beforeMs, trimBatch));
+    const count = await store.write((tx) => tx.deleteAuditBefore(beforeMs, purgeBatchSize));
     deleted += count;
-    if (count < trimBatch) return deleted;
+    if (count < purgeBatchSize) return deleted;
   }
 }

@@ -16,7 +16,7 @@ import type { GuestRecord } from '../records.ts';
 import type { AuditEventRecord, AuditMeans } from './ports.ts';
 
 /** A user who does something, and from where; an actor is one. */
-export interface AuditUser {
+export interface AuditUserActor {
   readonly userId: UserId;
   readonly tokenId?: TokenId;
   readonly sessionId: SessionId | null;
@@ -25,7 +25,7 @@ export interface AuditUser {
 }
 
 /** Who does what is told of. */
-export type AuditBy = AuditUser | 'operator' | 'system';
+export type AuditActor = AuditUserActor | 'operator' | 'system';
 
 type ActionIn<Trail extends AuditTrail> = {
   [A in AuditAction]: (typeof auditActions)[A]['trail'] extends Trail ? A : never;
@@ -58,39 +58,39 @@ export interface AppEntry<A extends AppAction> extends AuditEntry<A> {
 export function record<A extends AppAction>(
   parts: Pick<Context, 'clock'>,
   tx: Transaction,
-  by: AuditBy,
+  by: AuditActor,
   entry: AppEntry<A>,
 ): Promise<void>;
 export function record<A extends AccountAction>(
   parts: Pick<Context, 'clock'>,
   tx: Transaction,
-  by: AuditBy,
+  by: AuditActor,
   entry: AuditEntry<A>,
 ): Promise<void>;
 export async function record(
   parts: Pick<Context, 'clock'>,
   tx: Transaction,
-  by: AuditBy,
+  by: AuditActor,
   entry: AnyEntry,
 ): Promise<void> {
-  await tx.insertAuditEvent(toEvent(entry, by, parts.clock(), await nameAuthor(tx, by)));
+  await tx.insertAuditEvent(toEvent(entry, by, parts.clock(), await describeActor(tx, by)));
 }
 
 /** As {@link record}, for many changes that one actor makes at once: a few statements, however many they are. */
 export async function recordAll<A extends AppAction>(
   parts: Pick<Context, 'clock'>,
   tx: Transaction,
-  by: AuditBy,
+  by: AuditActor,
   entries: readonly AppEntry<A>[],
 ): Promise<void> {
-  const [nowMs, author] = [parts.clock(), await nameAuthor(tx, by)];
+  const [nowMs, author] = [parts.clock(), await describeActor(tx, by)];
   await tx.insertAuditEvents(entries.map((entry) => toEvent(entry as AnyEntry, by, nowMs, author)));
 }
 
 type AnyEntry = AuditEntry<AuditAction> & { readonly appId?: AppId };
-type Author = Pick<AuditEventRecord, 'by' | 'userId' | 'userName' | 'viaId' | 'viaName'>;
+type ActorColumns = Pick<AuditEventRecord, 'by' | 'userId' | 'userName' | 'viaId' | 'viaName'>;
 
-function toEvent(entry: AnyEntry, by: AuditBy, atMs: number, author: Author): AuditEventRecord {
+function toEvent(entry: AnyEntry, by: AuditActor, atMs: number, author: ActorColumns): AuditEventRecord {
   const { action, target, guests } = entry;
   const user = typeof by === 'string' ? undefined : by;
   const ofGuests = guests === undefined ? {} : { guestIds: guests.map(({ id }) => id) };
@@ -109,15 +109,15 @@ function toEvent(entry: AnyEntry, by: AuditBy, atMs: number, author: Author): Au
   };
 }
 
-async function nameAuthor(tx: Transaction, by: AuditBy): Promise<Author> {
+async function describeActor(tx: Transaction, by: AuditActor): Promise<ActorColumns> {
   if (typeof by === 'string') return { by, userId: null, userName: null, viaId: null, viaName: null };
   const { userId, tokenId, sessionId } = by;
   const viaId: AuditMeans | null = sessionId ?? tokenId ?? null;
   const user = await tx.user(userId);
-  return { by: 'user', userId, userName: user?.name ?? null, viaId, viaName: await nameMeans(tx, by) };
+  return { by: 'user', userId, userName: user?.name ?? null, viaId, viaName: await credentialName(tx, by) };
 }
 
-async function nameMeans(tx: Transaction, { tokenId, sessionId }: AuditUser): Promise<string | null> {
+async function credentialName(tx: Transaction, { tokenId, sessionId }: AuditUserActor): Promise<string | null> {
   if (sessionId !== null) return (await tx.session(sessionId))?.userAgent ?? null;
   return tokenId === undefined ? null : ((await tx.token(tokenId))?.name ?? null);
 }

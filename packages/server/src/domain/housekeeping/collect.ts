@@ -11,7 +11,7 @@ import { assertBlobsKnown, unknownObjects } from './unknown-objects.ts';
 const batchSize = 500;
 
 /** How many objects are deleted at once. */
-const deletionsAtOnce = 16;
+const deleteConcurrency = 16;
 
 /** How long a collector that has stopped keeps others from the work. */
 const leaseMs = 5 * 60 * 1000;
@@ -20,12 +20,12 @@ const leaseMs = 5 * 60 * 1000;
 const unfinishedAfterMs = 60 * 60 * 1000;
 
 /** Unless it is forced, a run deletes no more than this share of all contents, or this many where that is more. */
-export const largestShare = { share: 0.5, count: 10 } as const;
+export const maxDeletedShare = { share: 0.5, count: 10 } as const;
 
 export interface CollectOptions {
   /** How long bytes stay that no version names, in milliseconds, counted from when a run first finds that. */
   readonly graceMs: number;
-  /** Deletes also more than {@link largestShare}, and objects that no row knows. Default: `false`. */
+  /** Deletes also more than {@link maxDeletedShare}, and objects that no row knows. Default: `false`. */
   readonly isForced?: boolean;
   /** Starts every grace again, because the clock may have jumped, and deletes nothing whose grace had begun. Default: `false`. */
   readonly restartsGrace?: boolean;
@@ -36,7 +36,7 @@ export interface CollectOptions {
 }
 
 /** The result of a garbage collection. */
-export interface Collected {
+export interface CollectResult {
   /** Contents whose grace the run began: no version names them. */
   readonly newlyUnused: number;
   /** Objects that were deleted, or in a dry run would be. */
@@ -45,7 +45,7 @@ export interface Collected {
   /** Contents that no version names, and whose grace has not ended. */
   readonly waiting: number;
   readonly waitingBytes: number;
-  /** Contents that were due and were kept, since they are more than {@link largestShare}. */
+  /** Contents that were due and were kept, since they are more than {@link maxDeletedShare}. */
   readonly heldBack: number;
   /** Objects that no row knows: a sign that the database has lost commits. They are kept, unless the run is forced. */
   readonly unknown: number;
@@ -55,7 +55,7 @@ export interface Collected {
   readonly isHeldByBackup: boolean;
 }
 
-type Parts = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
+type Deps = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
 
 /**
  * Deletes the bytes that no version has named for the time of grace: of plugins, applications and accounts that were deleted,
@@ -67,9 +67,9 @@ type Parts = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
  * @returns `undefined` when another process is collecting
  * @throws UnknownBlobsError when the database knows none of the objects, and none at all
  */
-export async function collect(context: Parts, options: CollectOptions): Promise<Collected | undefined> {
+export async function collect(context: Deps, options: CollectOptions): Promise<CollectResult | undefined> {
   await assertBlobsKnown(context);
-  if (options.isDryRun) return lookAround(context, options);
+  if (options.isDryRun) return previewCollect(context, options);
   const lease = await takeLease(context, 'collect', { lengthMs: leaseMs, isExclusive: true });
   if (lease === undefined) return undefined;
   try {
@@ -82,7 +82,7 @@ export async function collect(context: Parts, options: CollectOptions): Promise<
     const heldBack = await countHeldBack(context, all, options);
     const isHeldByBackup = heldBack === 0 && !(await markForDeletion(context, options.graceMs, goOn));
     const marked = await deleteMarked(context, goOn);
-    const { unknown, ...strays } = await handleUnknown(context, options.isForced === true, goOn);
+    const { unknown, ...strays } = await deleteUnknownObjects(context, options.isForced === true, goOn);
     const [deleted, deletedBytes] = [marked.deleted + strays.deleted, marked.deletedBytes + strays.deletedBytes];
     const unfinished =
       options.restartsGrace === true ? 0 : await context.blobs.deleteUnfinished(context.clock() - unfinishedAfterMs);
@@ -105,12 +105,12 @@ export async function collect(context: Parts, options: CollectOptions): Promise<
 }
 
 /** To be called between any two pieces of work: lets requests have their turn, and throws when the work is to end. */
-type GoOn = () => Promise<void>;
+type Checkpoint = () => Promise<void>;
 
 /** Starts the time of grace of what no version names. */
 async function noteUnused(
-  context: Parts,
-  goOn: GoOn,
+  context: Deps,
+  goOn: Checkpoint,
   { restartsGrace = false }: CollectOptions,
 ): Promise<{ readonly all: number; readonly noted: number }> {
   let [all, noted] = [0, 0];
@@ -127,18 +127,18 @@ async function noteUnused(
 
 /** How many contents are due, when these are too many to be deleted unasked; else 0. */
 async function countHeldBack(
-  { store, clock }: Parts,
+  { store, clock }: Deps,
   all: number,
   { graceMs, isForced }: CollectOptions,
 ): Promise<number> {
   if (isForced === true) return 0;
   const nowMs = clock();
   const due = await store.read.countDueBlobs({ unusedSinceMs: nowMs - graceMs, nowMs });
-  return due > Math.max(largestShare.count, largestShare.share * all) ? due : 0;
+  return due > Math.max(maxDeletedShare.count, maxDeletedShare.share * all) ? due : 0;
 }
 
 /** Marks for deletion what has been unused for the time of grace. @returns `false` when a backup keeps it from that */
-async function markForDeletion({ store, clock }: Parts, graceMs: number, goOn: GoOn): Promise<boolean> {
+async function markForDeletion({ store, clock }: Deps, graceMs: number, goOn: Checkpoint): Promise<boolean> {
   for (;;) {
     await goOn();
     const outcome = await store.writeLocking(async (tx) => {
@@ -153,12 +153,12 @@ async function markForDeletion({ store, clock }: Parts, graceMs: number, goOn: G
 }
 
 /** Deletes what is marked for deletion, also what an earlier run was kept from deleting. */
-async function deleteMarked(context: Parts, goOn: GoOn): Promise<Pick<Collected, 'deleted' | 'deletedBytes'>> {
+async function deleteMarked(context: Deps, goOn: Checkpoint): Promise<Pick<CollectResult, 'deleted' | 'deletedBytes'>> {
   const { store, blobs } = context;
   let [deleted, deletedBytes] = [0, 0];
   for (;;) {
     await goOn();
-    const batch: readonly BlobDeletion[] = await store.read.blobDeletions(deletionsAtOnce);
+    const batch: readonly BlobDeletion[] = await store.read.blobDeletions(deleteConcurrency);
     if (batch.length === 0) return { deleted, deletedBytes };
     await Promise.all(batch.map((deletion) => blobs.delete(blobKey(deletion))));
     await store.writeLocking((tx) => tx.deleteBlobDeletions(batch));
@@ -168,11 +168,11 @@ async function deleteMarked(context: Parts, goOn: GoOn): Promise<Pick<Collected,
 }
 
 /** Counts objects that no row knows, or deletes them. */
-async function handleUnknown(
-  context: Parts,
+async function deleteUnknownObjects(
+  context: Deps,
   isForced: boolean,
-  goOn: GoOn,
-): Promise<Pick<Collected, 'unknown' | 'deleted' | 'deletedBytes'>> {
+  goOn: Checkpoint,
+): Promise<Pick<CollectResult, 'unknown' | 'deleted' | 'deletedBytes'>> {
   const counts = { unknown: 0, deleted: 0, deletedBytes: 0 };
   for await (const keys of unknownObjects(context)) {
     await goOn();
@@ -190,7 +190,7 @@ async function handleUnknown(
 }
 
 /** What a run would do. */
-async function lookAround(context: Parts, options: CollectOptions): Promise<Collected> {
+async function previewCollect(context: Deps, options: CollectOptions): Promise<CollectResult> {
   const { graceMs, isForced, signal } = options;
   const endMs = context.clock() - graceMs;
   const goOn = async (): Promise<void> => {
@@ -200,7 +200,7 @@ async function lookAround(context: Parts, options: CollectOptions): Promise<Coll
   const isDue = ({ unusedSinceMs }: BlobRecord) => unusedSinceMs !== null && unusedSinceMs <= endMs;
   const { all, ...counts } = await countUnused(context, isDue, goOn);
   const heldBack = await countHeldBack(context, all, options);
-  const { unknown } = await handleUnknown(context, false, goOn);
+  const { unknown } = await deleteUnknownObjects(context, false, goOn);
   const isHeldByBackup = (await context.store.read.leaseHolders('backup', context.clock())).length > 0;
   const none = { deleted: 0, deletedBytes: 0 };
   const found = { ...counts, ...(heldBack > 0 && none), heldBack, unknown, unfinished: 0, isHeldByBackup };
@@ -208,11 +208,14 @@ async function lookAround(context: Parts, options: CollectOptions): Promise<Coll
 }
 
 async function countUnused(
-  context: Parts,
+  context: Deps,
   isDue: (blob: BlobRecord) => boolean,
-  goOn: GoOn,
+  goOn: Checkpoint,
 ): Promise<
-  { readonly all: number } & Pick<Collected, 'newlyUnused' | 'deleted' | 'deletedBytes' | 'waiting' | 'waitingBytes'>
+  { readonly all: number } & Pick<
+    CollectResult,
+    'newlyUnused' | 'deleted' | 'deletedBytes' | 'waiting' | 'waitingBytes'
+  >
 > {
   const counts = { all: 0, newlyUnused: 0, deleted: 0, deletedBytes: 0, waiting: 0, waitingBytes: 0 };
   const nowMs = context.clock();
@@ -234,7 +237,7 @@ async function countUnused(
   return counts;
 }
 
-async function* pagesOfBlobs({ store }: Parts): AsyncGenerator<(BlobRecord & { readonly isNamed: boolean })[]> {
+async function* pagesOfBlobs({ store }: Deps): AsyncGenerator<(BlobRecord & { readonly isNamed: boolean })[]> {
   let after: ContentAddress | undefined;
   for (;;) {
     const rows = await store.read.blobs({ after, limit: batchSize });

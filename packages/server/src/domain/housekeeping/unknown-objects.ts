@@ -5,9 +5,9 @@ import { type BlobKey, parseBlobKey } from './blob-key.ts';
 const batchSize = 500;
 
 /** How many objects are counted for a message. */
-const mostCounted = 1000;
+const maxCounted = 1000;
 
-type Parts = Pick<Context, 'store' | 'blobs'>;
+type Deps = Pick<Context, 'store' | 'blobs'>;
 
 /**
  * Thrown for a database that knows of no contents at all, beside a blob store that has some: it is not the database that these
@@ -17,7 +17,7 @@ export class UnknownBlobsError extends Error {
   override readonly name = 'UnknownBlobsError';
 
   constructor(found: number) {
-    const many = found < mostCounted ? String(found) : `${mostCounted} or more`;
+    const many = found < maxCounted ? String(found) : `${maxCounted} or more`;
     super(
       `The database has no plugins, but the blob store beside it holds ${many} ${found === 1 ? 'object' : 'objects'}. ` +
         'The database was lost or replaced, or this is the wrong one',
@@ -30,23 +30,24 @@ export class UnknownBlobsError extends Error {
  *
  * @throws UnknownBlobsError
  */
-export async function assertBlobsKnown({ store: { read }, blobs }: Parts): Promise<void> {
+export async function assertBlobsKnown({ store: { read }, blobs }: Deps): Promise<void> {
   if (await hasContents(read)) return;
   const found: BlobKey[] = [];
-  for await (const key of blobs.list()) if (found.push(key) === mostCounted) break;
+  for await (const key of blobs.list()) if (found.push(key) === maxCounted) break;
   const known = new Set(await read.knownBlobs(found.map(parseBlobKey)));
   const unknown = found.filter((key) => !known.has(key));
   // Asked again: contents may have been published and deleted meanwhile, with their objects.
-  if ((await isAnyThere(blobs, unknown)) && !(await hasContents(read))) throw new UnknownBlobsError(unknown.length);
+  if ((await anyObjectExists(blobs, unknown)) && !(await hasContents(read)))
+    throw new UnknownBlobsError(unknown.length);
 }
 
-async function hasContents(read: Parts['store']['read']): Promise<boolean> {
+async function hasContents(read: Deps['store']['read']): Promise<boolean> {
   const page = { limit: 1 };
   if ((await read.blobs(page)).length > 0 || (await read.namedContents(page)).length > 0) return true;
   return (await read.blobDeletions(1)).length > 0;
 }
 
-async function isAnyThere(blobs: Parts['blobs'], keys: readonly BlobKey[]): Promise<boolean> {
+async function anyObjectExists(blobs: Deps['blobs'], keys: readonly BlobKey[]): Promise<boolean> {
   for (const key of keys) if ((await blobs.size(key)) !== undefined) return true;
   return false;
 }
@@ -55,7 +56,7 @@ async function isAnyThere(blobs: Parts['blobs'], keys: readonly BlobKey[]): Prom
  * Objects that no row knows, in batches. A publish makes its row before it puts an object, so none of these belongs to one that is
  * under way; and as generations are never used again, none will ever be relied on.
  */
-export async function* unknownObjects({ store, blobs }: Parts): AsyncGenerator<BlobKey[]> {
+export async function* unknownObjects({ store, blobs }: Deps): AsyncGenerator<BlobKey[]> {
   for await (const keys of batches(blobs.list())) {
     const known = new Set(await store.read.knownBlobs(keys.map(parseBlobKey)));
     const unknown = keys.filter((key) => !known.has(key));

@@ -16,7 +16,7 @@ export interface VerifyOptions {
 }
 
 /** The result of a look at all data. Everything is as it must be where `faults` and `unknownObjects` are empty. */
-export interface Verified {
+export interface VerifyResult {
   /** Blobs that were read whole and hashed. */
   readonly blobs: number;
   readonly blobBytes: number;
@@ -31,14 +31,14 @@ export interface Verified {
   readonly unknownObjects: readonly StoreFault[];
 }
 
-type Parts = Pick<Context, 'store' | 'blobs'>;
+type Deps = Pick<Context, 'store' | 'blobs'>;
 
 /**
  * Looks whether all data is whole: hashes every blob, and holds versions, rows of blobs and files against each other in both
  * directions, beside what the store can tell of itself. Publishes, deletions and the collector may go on meanwhile: whatever
  * looks wrong is looked at again, in the order in which it can't change under honest hands, before it is called a fault.
  */
-export async function verify(context: Parts, options: VerifyOptions = {}): Promise<Verified> {
+export async function verify(context: Deps, options: VerifyOptions = {}): Promise<VerifyResult> {
   const faults: StoreFault[] = [...(await context.store.check())];
   const sizes = await findBlobs(context, options);
   const named = await verifyNamed(context, faults, options);
@@ -48,7 +48,7 @@ export async function verify(context: Parts, options: VerifyOptions = {}): Promi
   return { blobs, blobBytes, ...named, faults, unknownObjects: unknown };
 }
 
-async function findBlobs({ blobs }: Parts, { signal, onProgress }: VerifyOptions): Promise<Map<BlobKey, number>> {
+async function findBlobs({ blobs }: Deps, { signal, onProgress }: VerifyOptions): Promise<Map<BlobKey, number>> {
   const sizes = new Map<BlobKey, number>();
   let total = 0;
   for await (const key of blobs.list()) {
@@ -64,22 +64,22 @@ async function findBlobs({ blobs }: Parts, { signal, onProgress }: VerifyOptions
 
 /** What versions name: a row, and a file of the size that they have noted. */
 async function verifyNamed(
-  context: Parts,
+  context: Deps,
   faults: StoreFault[],
   { signal }: VerifyOptions,
-): Promise<Pick<Verified, 'namedContents' | 'versions'>> {
+): Promise<Pick<VerifyResult, 'namedContents' | 'versions'>> {
   let [namedContents, versions] = [0, 0];
   for await (const page of pages((after) => context.store.read.namedContents({ after, limit: batchSize }))) {
     for (const content of page) {
       signal?.throwIfAborted();
       namedContents++;
       versions += content.versions;
-      const detail = await faultOfNamed(context, content);
+      const detail = await findContentFault(context, content);
       // Versions are never given back their content once they have lost it: one that is named before and after was so between.
       if (
         detail !== undefined &&
         (await context.store.read.isContentNamed(content.address)) &&
-        (await faultOfNamed(context, content))
+        (await findContentFault(context, content))
       ) {
         faults.push({ subject: `content ${content.address}`, detail: `${detail}; ${namedBy(content)}` });
       }
@@ -88,7 +88,7 @@ async function verifyNamed(
   return { namedContents, versions };
 }
 
-async function faultOfNamed({ store, blobs }: Parts, content: NamedContent): Promise<string | undefined> {
+async function findContentFault({ store, blobs }: Deps, content: NamedContent): Promise<string | undefined> {
   const { address, minSize, maxSize } = content;
   const row = await store.read.blob(address);
   if (row === undefined) return 'it has no row among the blobs';
@@ -103,7 +103,7 @@ function namedBy({ versions }: NamedContent): string {
 }
 
 /** Rows that say `present` have a file of their size, whether or not a version names it. */
-async function verifyRows(context: Parts, faults: StoreFault[], { signal }: VerifyOptions): Promise<void> {
+async function verifyRows(context: Deps, faults: StoreFault[], { signal }: VerifyOptions): Promise<void> {
   for await (const page of pages((after) => context.store.read.blobs({ after, limit: batchSize }))) {
     for (const row of page) {
       signal?.throwIfAborted();
@@ -117,13 +117,13 @@ async function verifyRows(context: Parts, faults: StoreFault[], { signal }: Veri
 }
 
 /** A row goes before its object does, and comes back with another generation. */
-async function isSameRow({ store }: Parts, row: BlobRecord): Promise<boolean> {
+async function isSameRow({ store }: Deps, row: BlobRecord): Promise<boolean> {
   const again = await store.read.blob(row.address);
   return again?.state === 'present' && again.generation === row.generation;
 }
 
 /** Objects without a row. A publish makes the row first, so none of these belongs to one that is under way. */
-async function findUnknown(context: Parts, { signal }: VerifyOptions): Promise<StoreFault[]> {
+async function findUnknown(context: Deps, { signal }: VerifyOptions): Promise<StoreFault[]> {
   const found: StoreFault[] = [];
   for await (const keys of unknownObjects(context)) {
     signal?.throwIfAborted();
@@ -138,11 +138,11 @@ async function findUnknown(context: Parts, { signal }: VerifyOptions): Promise<S
   return found;
 }
 
-const otherBytes = 'its file has other bytes';
+const wrongDigest = 'its file has other bytes';
 
 /** Every file has the bytes of its address. */
 async function verifyBytes(
-  context: Parts,
+  context: Deps,
   sizes: ReadonlyMap<BlobKey, number>,
   faults: StoreFault[],
   { signal, onProgress }: VerifyOptions,
@@ -165,7 +165,7 @@ async function verifyBytes(
 }
 
 async function hashBlob(
-  { blobs }: Parts,
+  { blobs }: Deps,
   key: BlobKey,
   onRead: (bytes: number) => void = () => {},
 ): Promise<{ bytes: number; fault: string | undefined } | undefined> {
@@ -183,11 +183,11 @@ async function hashBlob(
     const isOfFile = (error instanceof Error && 'syscall' in error) || /ends at byte/.test(String(error));
     if (!isOfFile && !(error instanceof UnavailableError)) throw error;
     if ((await blobs.size(key)) === undefined) return undefined;
-    if (error instanceof WrongBytesError) return { bytes, fault: otherBytes };
+    if (error instanceof WrongBytesError) return { bytes, fault: wrongDigest };
     if (!isOfFile) throw error;
     return { bytes, fault: `its file can't be read: ${(error as Error).message}` };
   }
-  return { bytes, fault: hash.digest('base64url') === parseBlobKey(key).address ? undefined : otherBytes };
+  return { bytes, fault: hash.digest('base64url') === parseBlobKey(key).address ? undefined : wrongDigest };
 }
 
 async function* pages<T extends { readonly address: ContentAddress }>(

@@ -9,7 +9,7 @@ export const blobLeaseMs = 10 * 60 * 1000;
 /** How often bytes are stored again that were marked for deletion meanwhile, which takes a lease to end each time. */
 const maxAttempts = 5;
 
-type Parts = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
+type Deps = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
 
 /**
  * Stores bytes, then runs the work that makes a version of them, in one transaction. Once it has resolved, the version is
@@ -28,7 +28,7 @@ type Parts = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
  * @throws UnavailableError when the bytes are marked for deletion again and again, StorageFullError, and whatever the work throws
  */
 export async function writeWithBlob<T>(
-  context: Parts,
+  context: Deps,
   address: ContentAddress,
   bytes: Uint8Array,
   work: (tx: Transaction) => Promise<T>,
@@ -43,7 +43,7 @@ export async function writeWithBlob<T>(
       return undefined;
     });
     if (outcome !== undefined) {
-      await demandObject(context, blobKey({ address, generation }), bytes);
+      await ensureObject(context, blobKey({ address, generation }), bytes);
       return outcome.result;
     }
   }
@@ -56,7 +56,7 @@ export async function writeWithBlob<T>(
  * @returns the generation that they were stored in
  */
 export async function storeBlob(
-  { store, blobs, clock, random }: Parts,
+  { store, blobs, clock, random }: Deps,
   address: ContentAddress,
   bytes: Uint8Array,
   beforeStoring?: (tx: Transaction) => Promise<void>,
@@ -73,6 +73,6 @@ export async function storeBlob(
 }
 
 /** The store has said that the bytes are there; an object that was removed from outside meanwhile is put again. */
-async function demandObject({ blobs }: Parts, key: BlobKey, bytes: Uint8Array): Promise<void> {
+async function ensureObject({ blobs }: Deps, key: BlobKey, bytes: Uint8Array): Promise<void> {
   if ((await blobs.size(key)) !== bytes.length) await blobs.put(key, bytes);
 }

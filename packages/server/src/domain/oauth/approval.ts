@@ -1,8 +1,8 @@
 import type { SessionId, TokenScope, UserId } from '@tenon/protocol';
-import { demandConfirmation } from '../confirmation.ts';
+import { requireRecentPassword } from '../confirmation.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
-import { demandPassword } from '../passwords.ts';
+import { requirePassword } from '../passwords.ts';
 import type { Queries } from '../ports.ts';
 import { narrowScopes } from './scopes.ts';
 
@@ -13,7 +13,7 @@ export interface Approver {
 }
 
 /** What was decided, as the page sends it. */
-export interface Decision {
+export interface LoginDecision {
   readonly decision: 'approve' | 'deny';
   /** What of the scopes that were asked for is granted; all of it when nothing is said. */
   readonly scopes?: readonly TokenScope[] | undefined;
@@ -28,7 +28,7 @@ export interface Decision {
  *
  * @throws DomainError `conflict`
  */
-export function demandSamePerson(approver: Approver, { userId = approver.userId }: Decision): void {
+export function requireSameUser(approver: Approver, { userId = approver.userId }: LoginDecision): void {
   if (userId === approver.userId) return;
   throw new DomainError('conflict', 'Somebody else is signed in in this browser by now. Load the page again.');
 }
@@ -40,21 +40,21 @@ export function demandSamePerson(approver: Approver, { userId = approver.userId 
  * @returns the scopes that are granted
  * @throws DomainError `invalid_field`, `password_required`, `invalid_credentials`, `rate_limited`
  */
-export async function demandApproval(
+export async function grantScopes(
   context: Context,
   approver: Approver,
-  { scopes, password }: Decision,
+  { scopes, password }: LoginDecision,
   asked: readonly TokenScope[],
 ): Promise<readonly TokenScope[]> {
   const granted = narrowScopes(asked, scopes);
   if (!granted.includes('manage')) {
-    await demandConfirmation(context, approver.sessionId);
+    await requireRecentPassword(context, approver.sessionId);
     return granted;
   }
   if (password === undefined) {
     throw new DomainError('password_required', 'To let a program manage applications takes your password again.');
   }
-  await demandPassword(context, approver, password);
+  await requirePassword(context, approver, password);
   return granted;
 }
 

@@ -1,11 +1,11 @@
 import { record } from '../audit/record.ts';
-import { demandSession } from '../confirmation.ts';
+import { requireSession } from '../confirmation.ts';
 import type { Context } from '../context.ts';
 import type { Transaction } from '../ports.ts';
 import type { AuthorizationCodeRecord } from '../records.ts';
 import { hashSecret, makeCode } from '../secrets.ts';
-import { demandTokenQuota, type NewToken, storeToken } from '../tokens.ts';
-import { type Approver, type Decision, demandApproval, demandSamePerson, isSessionOpen } from './approval.ts';
+import { type NewToken, requireTokenQuota, storeToken } from '../tokens.ts';
+import { type Approver, grantScopes, isSessionOpen, type LoginDecision, requireSameUser } from './approval.ts';
 import { redirectWithCode, redirectWithError, type ValidRequest } from './authorization-request.ts';
 import { OauthError } from './errors.ts';
 import { makeLoginToken } from './login-tokens.ts';
@@ -24,9 +24,9 @@ export async function decideAuthorization(
   context: Context,
   approver: Approver,
   request: ValidRequest,
-  decision: Decision,
+  decision: LoginDecision,
 ): Promise<string> {
-  demandSamePerson(approver, decision);
+  requireSameUser(approver, decision);
   const { returnTo, client, codeChallenge, deviceName } = request;
   const target = { id: client.id, name: deviceName };
   if (decision.decision === 'deny') {
@@ -35,7 +35,7 @@ export async function decideAuthorization(
     );
     return redirectWithError(returnTo, 'access_denied', 'The login was denied.');
   }
-  const scopes = await demandApproval(context, approver, decision, request.scopes);
+  const scopes = await grantScopes(context, approver, decision, request.scopes);
   const secret = makeCode(context.random);
   const nowMs = context.clock();
   const code: AuthorizationCodeRecord = {
@@ -53,7 +53,7 @@ export async function decideAuthorization(
     usedAtMs: null,
   };
   await context.store.write(async (tx) => {
-    await demandSession(tx, approver.sessionId);
+    await requireSession(tx, approver.sessionId);
     await tx.insertAuthorizationCode(code);
     const details = { scopes, means: 'redirect' };
     await record(context, tx, approver, { action: 'login.approve', target, details });
@@ -87,7 +87,7 @@ export async function exchangeCode(context: Context, exchange: CodeExchange): Pr
     if (code !== undefined && code.usedAtMs !== null) await revokeTokenOf(context, tx, code);
     if (code === undefined || !(await isExchangeable(context, tx, code, exchange))) return undefined;
     const made = makeLoginToken(context, code);
-    await demandTokenQuota(context, tx, code.userId);
+    await requireTokenQuota(context, tx, code.userId);
     await storeToken(context, tx, { userId: code.userId, sessionId: null }, made.record, 'login');
     await tx.useAuthorizationCode(codeHash, { tokenId: made.record.id, usedAtMs: made.record.createdAtMs });
     return made;

@@ -8,7 +8,7 @@ import {
 import { DomainError } from '../errors.ts';
 import { type Client, findClient } from './clients.ts';
 import { cleanDeviceName } from './device-name.ts';
-import { demandParameter, OauthError } from './errors.ts';
+import { OauthError, requireParameter } from './errors.ts';
 import { isCodeChallenge } from './pkce.ts';
 import { parseScopes } from './scopes.ts';
 
@@ -68,12 +68,12 @@ function parseRest(sent: URLSearchParams): Pick<ValidRequest, 'scopes' | 'codeCh
   for (const name of authorizationParameters) {
     if (sent.getAll(name).length > 1) throw new OauthError('invalid_request', `${name} is there more than once.`);
   }
-  const responseType = demandParameter('response_type', single(sent, 'response_type'));
+  const responseType = requireParameter('response_type', single(sent, 'response_type'));
   if (responseType !== 'code') throw new OauthError('unsupported_response_type', 'The response type is code.');
   if ((single(sent, 'state')?.length ?? 0) > maxStateLength) {
     throw new OauthError('invalid_request', `state may have ${maxStateLength} characters at the most.`);
   }
-  const codeChallenge = demandParameter('code_challenge', single(sent, 'code_challenge'));
+  const codeChallenge = requireParameter('code_challenge', single(sent, 'code_challenge'));
   if (single(sent, 'code_challenge_method') !== 'S256') {
     throw new OauthError('invalid_request', 'The code challenge method is S256.'); // RFC 7636 §4.4.1
   }

@@ -1,5 +1,5 @@
 import { cliClientId } from '@tenon/protocol';
-import { demandParameter, OauthError } from './errors.ts';
+import { OauthError, requireParameter } from './errors.ts';
 
 /** A program that may ask for tokens. */
 export interface Client {
@@ -16,8 +16,8 @@ export function findClient(id: string): Client | undefined {
 }
 
 /** @throws OauthError `invalid_request` when none is named, `invalid_client` for one that is unknown */
-export function demandClient(id: string | undefined): Client {
-  const client = findClient(demandParameter('client_id', id));
+export function requireClient(id: string | undefined): Client {
+  const client = findClient(requireParameter('client_id', id));
   if (client === undefined) throw new OauthError('invalid_client', 'No client has this client_id.');
   return client;
 }

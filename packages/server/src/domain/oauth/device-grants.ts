@@ -1,13 +1,13 @@
 import { formatUserCode, newId, parseUserCode, userCodeLength } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
-import { demandSession } from '../confirmation.ts';
+import { requireSession } from '../confirmation.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import { ConflictError, type Queries, type RandomBytes } from '../ports.ts';
 import type { DeviceGrantRecord } from '../records.ts';
 import { hashSecret, makeCode } from '../secrets.ts';
-import { demandTokenQuota, type NewToken, storeToken } from '../tokens.ts';
-import { type Approver, type Decision, demandApproval, demandSamePerson, isSessionOpen } from './approval.ts';
+import { type NewToken, requireTokenQuota, storeToken } from '../tokens.ts';
+import { type Approver, grantScopes, isSessionOpen, type LoginDecision, requireSameUser } from './approval.ts';
 import type { Client } from './clients.ts';
 import { cleanDeviceName } from './device-name.ts';
 import type { DevicePolls } from './device-polls.ts';
@@ -115,15 +115,15 @@ export async function findOpenDeviceGrant(
 /**
  * Decides on a device's request, which nobody has decided on before.
  *
- * @throws DomainError `not_found`, and what {@link demandApproval} throws
+ * @throws DomainError `not_found`, and what {@link grantScopes} throws
  */
 export async function decideDeviceGrant(
   context: Context,
   approver: Approver,
   typed: string,
-  decision: Decision,
+  decision: LoginDecision,
 ): Promise<void> {
-  demandSamePerson(approver, decision);
+  requireSameUser(approver, decision);
   const { grant } = await findOpenDeviceGrant(context, context.store.read, typed);
   const outcome =
     decision.decision === 'deny'
@@ -132,10 +132,10 @@ export async function decideDeviceGrant(
           status: 'approved',
           userId: approver.userId,
           sessionId: approver.sessionId,
-          scopes: await demandApproval(context, approver, decision, grant.scopes),
+          scopes: await grantScopes(context, approver, decision, grant.scopes),
         } as const);
   await context.store.write(async (tx) => {
-    await demandSession(tx, approver.sessionId);
+    await requireSession(tx, approver.sessionId);
     const { grant: open } = await findOpenDeviceGrant(context, tx, typed);
     await tx.settleDeviceGrant(open.id, outcome);
     const told = { means: 'device_code', deviceAddress: open.address };
@@ -179,7 +179,7 @@ export async function redeemDeviceCode(
       throw new OauthError('access_denied', 'The browser session that approved the login has ended. Log in again.');
     }
     const token = makeLoginToken(context, { ...approved, userId: user.id });
-    await demandTokenQuota(context, tx, user.id);
+    await requireTokenQuota(context, tx, user.id);
     await storeToken(context, tx, { userId: user.id, sessionId: null }, token.record, 'login');
     await tx.deleteDeviceGrant(approved.id);
     return token;

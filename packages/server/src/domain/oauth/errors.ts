@@ -15,7 +15,7 @@ export class OauthError extends Error {
 }
 
 /** @throws OauthError `invalid_request` for a parameter that is not there */
-export function demandParameter(name: string, value: string | undefined): string {
+export function requireParameter(name: string, value: string | undefined): string {
   if (value === undefined) throw new OauthError('invalid_request', `The parameter ${name} is missing.`);
   return value;
 }

@@ -27,11 +27,11 @@ export function parseScopes(text: string | undefined): readonly TokenScope[] {
  * @throws DomainError `invalid_field` for more than was asked for
  */
 export function narrowScopes(
-  asked: readonly TokenScope[],
-  wished: readonly TokenScope[] = asked,
+  requestable: readonly TokenScope[],
+  requested: readonly TokenScope[] = requestable,
 ): readonly TokenScope[] {
-  if (wished.some((scope) => !asked.includes(scope))) {
-    throw invalidField('/scopes', `only these were asked for: ${asked.join(', ')}`);
+  if (requested.some((scope) => !requestable.includes(scope))) {
+    throw invalidField('/scopes', `only these were asked for: ${requestable.join(', ')}`);
   }
-  return asked.filter((scope) => wished.includes(scope));
+  return requestable.filter((scope) => requested.includes(scope));
 }

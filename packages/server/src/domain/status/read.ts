@@ -2,7 +2,7 @@ import { type ProcessReport, type ProcessState, processReport } from '@tenon/pro
 import { Compile } from 'typebox/compile';
 import type { Context } from '../context.ts';
 import type { FreezeKind } from '../housekeeping/ports.ts';
-import type { Readiness, StoreAnswer } from '../readiness.ts';
+import type { PingResult, Readiness } from '../readiness.ts';
 import type { ChoreRecord, ProcessRecord, SeenProcess, StoreFacts, StoreSizes } from './ports.ts';
 
 /** After how long a process that has told nothing of itself counts as lost, in milliseconds: three times it was silent then. */
@@ -27,8 +27,8 @@ export interface ProcessStatus extends Omit<ProcessRecord, 'reportJson'> {
 
 export interface Status {
   readonly readAtMs: number;
-  readonly metadata: StoreAnswer & { readonly knowsCommits: boolean; readonly freezes: readonly FreezeKind[] };
-  readonly blobs: StoreAnswer;
+  readonly metadata: PingResult & { readonly knowsCommits: boolean; readonly freezes: readonly FreezeKind[] };
+  readonly blobs: PingResult;
   /** What the store tells of itself, and how much there is, as of some moment; `undefined` where that has failed so far. */
   readonly counted: { readonly atMs: number; readonly facts: StoreFacts; readonly sizes: StoreSizes } | undefined;
   readonly chores: readonly ChoreRecord[];
@@ -64,7 +64,7 @@ export function createStatusReader({ store, clock, readiness, own }: Parts): Sta
     async read() {
       if (counted === undefined || clock() - counted.atMs > sizesKeptMs) counting ??= count();
       const [answers, report, chores, freezes, seen] = await Promise.all([
-        readiness.answers(),
+        readiness.checkStores(),
         own.report(),
         read.chores(),
         read.freezes(),

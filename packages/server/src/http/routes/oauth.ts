@@ -10,10 +10,10 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { exchangeCode } from '../../domain/oauth/authorization-codes.ts';
-import { demandClient } from '../../domain/oauth/clients.ts';
+import { requireClient } from '../../domain/oauth/clients.ts';
 import { deviceGrantLifetimeMs, redeemDeviceCode, startDeviceGrant } from '../../domain/oauth/device-grants.ts';
 import { pollIntervalSeconds } from '../../domain/oauth/device-polls.ts';
-import { demandParameter, OauthError } from '../../domain/oauth/errors.ts';
+import { OauthError, requireParameter } from '../../domain/oauth/errors.ts';
 import { revokeBearer } from '../../domain/oauth/login-tokens.ts';
 import { allScopes } from '../../domain/oauth/scopes.ts';
 import type { NewToken } from '../../domain/tokens.ts';
@@ -177,7 +177,7 @@ export const oauthRoutes: readonly Route[] = [
     },
     handle: async (parts, { request, body }) => {
       refuseClientAuthentication(request, body.client_secret);
-      const client = demandClient(body.client_id);
+      const client = requireClient(body.client_id);
       const address = parts.clients.of(request.raw);
       const seconds = await parts.deviceLogins.take(networkOf(address));
       if (seconds > 0) throw rateLimited('Your address began too many logins.', seconds);
@@ -214,8 +214,8 @@ export const oauthRoutes: readonly Route[] = [
     },
     handle: async (parts, { request, body }, reply) => {
       refuseClientAuthentication(request, body.client_secret);
-      if (body.client_id !== undefined) demandClient(body.client_id);
-      const token = demandParameter('token', body.token);
+      if (body.client_id !== undefined) requireClient(body.client_id);
+      const token = requireParameter('token', body.token);
       await withRevocationTries(parts, request, () => revokeBearer(parts.context, token));
       return reply.code(200).send();
     },
@@ -224,18 +224,18 @@ export const oauthRoutes: readonly Route[] = [
 
 /** @throws OauthError */
 function redeem({ context, devicePolls }: Parts, body: Readonly<Record<string, string>>): Promise<NewToken> {
-  const grantType = demandParameter('grant_type', body.grant_type);
-  const { id } = demandClient(body.client_id);
+  const grantType = requireParameter('grant_type', body.grant_type);
+  const { id } = requireClient(body.client_id);
   switch (grantType) {
     case 'authorization_code':
       return exchangeCode(context, {
         clientId: id,
-        code: demandParameter('code', body.code),
-        redirectUri: demandParameter('redirect_uri', body.redirect_uri),
-        codeVerifier: demandParameter('code_verifier', body.code_verifier),
+        code: requireParameter('code', body.code),
+        redirectUri: requireParameter('redirect_uri', body.redirect_uri),
+        codeVerifier: requireParameter('code_verifier', body.code_verifier),
       });
     case deviceCodeGrantType: {
-      const deviceCode = demandParameter('device_code', body.device_code);
+      const deviceCode = requireParameter('device_code', body.device_code);
       return redeemDeviceCode(context, devicePolls, { clientId: id, deviceCode });
     }
     default:

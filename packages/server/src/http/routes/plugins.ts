@@ -2,7 +2,7 @@ import { listOf, pageQuery, plugin, publishedPlugin } from '@tenon/protocol';
 import { Type } from 'typebox';
 import { deletePlugin } from '../../domain/host-control.ts';
 import { listPlugins, readPlugin } from '../../domain/plugins.ts';
-import { authorizePublish, demandFields, publish } from '../../domain/publish.ts';
+import { authorizePublish, publish, requireValidLabels } from '../../domain/publish.ts';
 import { artifactBody } from '../bodies/artifact-body.ts';
 import { goneSignal } from '../client-gone.ts';
 import { toList, toPage } from '../query.ts';
@@ -69,7 +69,7 @@ export const pluginRoutes: readonly Route[] = [
     },
     beforeBody: (_parts, { admission, params, query }) => {
       authorizePublish(admission.actor, admission.access, target(params, query));
-      demandFields(query);
+      requireValidLabels(query);
     },
     handle: async ({ context }, { admission, params, query, body }, reply) => {
       const { actor, access } = admission;

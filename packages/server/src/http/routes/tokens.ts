@@ -9,7 +9,7 @@ import {
   tokenInfo,
   tokenInput,
 } from '@tenon/protocol';
-import { type Actor, demandScope } from '../../domain/access.ts';
+import { type Actor, requireScope } from '../../domain/access.ts';
 import { readAccount } from '../../domain/accounts.ts';
 import {
   createApiKey,
@@ -130,7 +130,7 @@ export const tokenRoutes: readonly Route[] = [
       errors: ['not_found', 'insufficient_scope'],
     },
     beforeBody: (_parts, { admission: { actor }, params }) => {
-      if (params.tokenId !== actor.tokenId) demandScope(actor, 'manage');
+      if (params.tokenId !== actor.tokenId) requireScope(actor, 'manage');
     },
     handle: async ({ context }, { admission, params }, reply) => {
       await revokeToken(context, admission.actor, params.tokenId);

@@ -10,10 +10,13 @@ import type { GuestRecord, PluginKey, PluginRecord, VersionRecord } from './reco
  */
 
 /** How many guests one statement is about. */
-const guestsAtOnce = 5000;
+const guestBatchSize = 5000;
 
-async function inParts(guestIds: readonly GuestId[], work: (part: readonly GuestId[]) => Promise<void>): Promise<void> {
-  for (let at = 0; at < guestIds.length; at += guestsAtOnce) await work(guestIds.slice(at, at + guestsAtOnce));
+async function inBatches(
+  guestIds: readonly GuestId[],
+  work: (part: readonly GuestId[]) => Promise<void>,
+): Promise<void> {
+  for (let at = 0; at < guestIds.length; at += guestBatchSize) await work(guestIds.slice(at, at + guestBatchSize));
 }
 
 /** The guests that a user holds in an application, or the one of them that is named. */
@@ -25,9 +28,9 @@ export async function readHeldGuests(
 ): Promise<GuestRecord[]> {
   const guests: GuestRecord[] = [];
   for (;;) {
-    const part = await tx.guestsHeldBy(userId, appId, { guestId, after: guests.at(-1)?.id, limit: guestsAtOnce });
+    const part = await tx.guestsHeldBy(userId, appId, { guestId, after: guests.at(-1)?.id, limit: guestBatchSize });
     for (const guest of part) guests.push(guest);
-    if (part.length < guestsAtOnce) return guests;
+    if (part.length < guestBatchSize) return guests;
   }
 }
 
@@ -38,7 +41,7 @@ export async function guestsOfVersion(
   guestIds: readonly GuestId[],
 ): Promise<Set<GuestId>> {
   const found = new Set<GuestId>();
-  await inParts(guestIds, async (part) => {
+  await inBatches(guestIds, async (part) => {
     for (const id of await tx.guestsOfVersion(versionId, part)) found.add(id);
   });
   return found;
@@ -49,7 +52,7 @@ export async function guestsOfVersion(
  *
  * @throws DomainError `not_a_guest`, `plugin_name_taken`, `limit_exceeded`
  */
-export async function demandGuests(
+export async function requireNameAvailable(
   context: Context,
   tx: Transaction,
   key: PluginKey,
@@ -61,10 +64,10 @@ export async function demandGuests(
       'You do not hold the guest, or it was taken from you while you were publishing.',
     );
   }
-  await inParts(guestIds, (part) => demandPart(context, tx, key, part));
+  await inBatches(guestIds, (part) => requireNameAvailableInBatch(context, tx, key, part));
 }
 
-async function demandPart(
+async function requireNameAvailableInBatch(
   context: Context,
   tx: Transaction,
   key: PluginKey,
@@ -77,7 +80,7 @@ async function demandPart(
       `Another user of the guest ${taken} publishes a plugin named "${key.name}" here. Choose another name.`,
     );
   }
-  await demandNotReserved(context, tx, key, guestIds);
+  await requireNameNotReserved(context, tx, key, guestIds);
   const { maxPluginsPerGuest } = context.limits;
   const [full] = await tx.guestsWithoutRoom(key, guestIds, maxPluginsPerGuest);
   if (full !== undefined) {
@@ -89,7 +92,7 @@ async function demandPart(
 }
 
 /** Hosts load by name: what was one publisher's is not another's the moment that it is deleted. */
-async function demandNotReserved(
+async function requireNameNotReserved(
   context: Context,
   tx: Transaction,
   key: PluginKey,
@@ -108,7 +111,7 @@ async function demandNotReserved(
  * Whether publishing the newest version's bytes once more would change nothing of it: it is published, and none of the guests
  * was rolled back to another one; or it waits for approval, and so would a further one.
  */
-export async function changesNothing(
+export async function isUnchanged(
   tx: Transaction,
   { newest }: PluginRecord,
   guestIds: readonly GuestId[],
@@ -116,20 +119,20 @@ export async function changesNothing(
 ): Promise<boolean> {
   if (newest.state !== 'published') return newest.state === 'awaiting_approval' && stateOfNew === 'awaiting_approval';
   let isRolledBack = false;
-  await inParts(guestIds, async (part) => {
+  await inBatches(guestIds, async (part) => {
     isRolledBack ||= await tx.isRolledBack(newest, part);
   });
   return !isRolledBack;
 }
 
 /** Puts a version under guests. A publisher of a new version wants that to be bound, whatever was rolled back to before. */
-export async function claimGuests(
+export async function addVersionToGuests(
   tx: Transaction,
   key: PluginKey,
   guestIds: readonly GuestId[],
   version: VersionRecord,
 ): Promise<void> {
-  await inParts(guestIds, async (part) => {
+  await inBatches(guestIds, async (part) => {
     await tx.putVersionGuests(version.id, part);
     await tx.claimName(key, part);
     if (version.state === 'published') await tx.selectVersion(key, part, null);

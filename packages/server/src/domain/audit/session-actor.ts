@@ -1,9 +1,9 @@
 import type { SessionId } from '@tenon/protocol';
 import type { SessionRecord } from '../records.ts';
-import type { AuditUser } from './record.ts';
+import type { AuditUserActor } from './record.ts';
 
 /** Who acts in a browser, as the audit trail names them. */
-export function bySession({ userId, id }: Pick<SessionRecord, 'userId' | 'id'>): AuditUser {
+export function sessionActor({ userId, id }: Pick<SessionRecord, 'userId' | 'id'>): AuditUserActor {
   return { userId, sessionId: id };
 }
 

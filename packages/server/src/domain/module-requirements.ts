@@ -1,14 +1,14 @@
 import { type Mismatch, summarizeMismatches } from '@tenon/extension-schema/interface-check';
 import { DomainError } from './errors.ts';
-import type { ModuleDemands } from './ports.ts';
+import type { ModuleRequirements } from './ports.ts';
 
 /** Whether two are the same demands: what was checked against the one then needs no check against the other. */
-export function isSameDemand(a: ModuleDemands, b: ModuleDemands): boolean {
+export function isSameRequirements(a: ModuleRequirements, b: ModuleRequirements): boolean {
   return a.schemaJson === b.schemaJson && JSON.stringify(a.limits) === JSON.stringify(b.limits);
 }
 
 /** @throws DomainError `interface_mismatch` that lists how a module does not fit its extension point */
-export function demandFit(mismatches: readonly Mismatch[]): void {
+export function requireFit(mismatches: readonly Mismatch[]): void {
   if (mismatches.length === 0) return;
   const errors = mismatches.map(({ pointer, detail }) => ({ pointer, detail }));
   const detail = `The module does not fit the extension point. ${summarizeMismatches(mismatches)}`;
