@@ -2,35 +2,35 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createFairQueue, type FairQueue } from './fair-queue.ts';
 
-const anybody = () => true;
+const anyCaller = () => true;
 
 function fill(queue: FairQueue<string>, ...items: readonly string[]): void {
   for (const item of items) assert.equal(queue.add(item.slice(0, 1), item), undefined, item);
 }
 
-function drain(queue: FairQueue<string>, mayHave: (caller: string) => boolean = anybody): string[] {
+function drain(queue: FairQueue<string>, canTake: (caller: string) => boolean = anyCaller): string[] {
   const items: string[] = [];
-  for (let item = queue.next(mayHave); item !== undefined; item = queue.next(mayHave)) items.push(item);
+  for (let item = queue.take(canTake); item !== undefined; item = queue.take(canTake)) items.push(item);
   return items;
 }
 
 describe('createFairQueue()', () => {
-  it('gives each caller one in turn, and each its own in the order in which they came', () => {
+  it('serves callers in turn, and each caller in the order of its items', () => {
     const queue = createFairQueue<string>(10);
     fill(queue, 'a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'c2');
     assert.deepEqual(drain(queue), ['a1', 'b1', 'c1', 'a2', 'c2', 'a3', 'a4']);
     assert.equal(queue.size, 0);
   });
 
-  it('puts who comes back behind those who wait', () => {
+  it('puts a caller that was just served behind the waiting callers', () => {
     const queue = createFairQueue<string>(10);
     fill(queue, 'a1', 'a2', 'b1');
-    assert.equal(queue.next(anybody), 'a1');
+    assert.equal(queue.take(anyCaller), 'a1');
     fill(queue, 'c1', 'a3');
     assert.deepEqual(drain(queue), ['b1', 'a2', 'c1', 'a3']);
   });
 
-  it('passes over who may have none now, and keeps their turn', () => {
+  it('skips callers that cannot be served, and keeps their turn', () => {
     const queue = createFairQueue<string>(10);
     fill(queue, 'a1', 'a2', 'b1', 'b2');
     assert.deepEqual(
@@ -41,7 +41,7 @@ describe('createFairQueue()', () => {
     assert.deepEqual(drain(queue), ['a1', 'b3', 'a2']);
   });
 
-  it('takes a place from who has the most for who has fewer, the last that came first', () => {
+  it('when full, displaces the last item of the caller with the most items', () => {
     const queue = createFairQueue<string>(4);
     fill(queue, 'a1', 'a2', 'a3', 'b1');
     assert.deepEqual(queue.add('c', 'c1'), { caller: 'a', item: 'a3' });
@@ -49,7 +49,7 @@ describe('createFairQueue()', () => {
     assert.deepEqual(drain(queue), ['a1', 'b1', 'c1', 'd1']);
   });
 
-  it('refuses who has the most, or would have, and who comes when each has one', () => {
+  it('when full, rejects the item of a caller that would not have fewer items than the others', () => {
     const queue = createFairQueue<string>(4);
     fill(queue, 'a1', 'a2', 'b1', 'c1');
     assert.deepEqual(queue.add('a', 'a3'), { caller: 'a', item: 'a3' });
@@ -59,7 +59,7 @@ describe('createFairQueue()', () => {
     assert.equal(queue.size, 4);
   });
 
-  it('forgets what is given up, and all at the end', () => {
+  it('deletes one item, or all', () => {
     const queue = createFairQueue<string>(4);
     fill(queue, 'a1', 'a2', 'b1');
     assert.equal(queue.delete('a', 'a1'), true);
@@ -67,6 +67,6 @@ describe('createFairQueue()', () => {
     assert.equal(queue.size, 2);
     assert.deepEqual(queue.clear(), ['a2', 'b1']);
     assert.equal(queue.size, 0);
-    assert.equal(queue.next(anybody), undefined);
+    assert.equal(queue.take(anyCaller), undefined);
   });
 });

@@ -1,46 +1,49 @@
-/** What waits, of many callers: each in turn is given one of its own, whoever came first and however many somebody has. */
+/**
+ * A bounded queue with round-robin scheduling across callers. Within one caller, items leave in the order in which they were added. A
+ * caller with many items doesn't delay the others.
+ */
 export interface FairQueue<T> {
   readonly size: number;
   /**
-   * Adds an item. Where there is no room, the last item of whoever has the most is displaced, unless that is who adds this one, or
-   * both would change places by it.
+   * Adds an item. When the queue is full, the new item displaces the last item of the caller with the most items. It does so only if that
+   * caller has at least two items more than this caller; otherwise the new item itself is rejected.
    *
-   * @returns what has no place now: the item itself, another one, or nothing
+   * @returns the displaced or rejected item; `undefined` when there was room
    */
   add(caller: string, item: T): { readonly caller: string; readonly item: T } | undefined;
-  /** Takes the item whose turn it is out, of those callers that may have one now. */
-  next(mayHave: (caller: string) => boolean): T | undefined;
-  /** @returns whether it was there */
+  /** Removes and returns the next item, skipping callers for which `canTake` returns `false`. */
+  take(canTake: (caller: string) => boolean): T | undefined;
+  /** @returns whether the item was in the queue */
   delete(caller: string, item: T): boolean;
-  /** Empties the queue. @returns what was in it */
+  /** Empties the queue. @returns the removed items */
   clear(): T[];
 }
 
-/** @param max how many items there may be, of all callers together */
+/** @param max the maximum number of items, over all callers */
 export function createFairQueue<T>(max: number): FairQueue<T> {
-  const waiting = new Map<string, Set<T>>(); // whose turn comes next stands first
+  const itemsByCaller = new Map<string, Set<T>>(); // in round-robin order: the next caller comes first
   let size = 0;
 
   const remove = (caller: string, item: T): boolean => {
-    const items = waiting.get(caller);
+    const items = itemsByCaller.get(caller);
     if (items?.delete(item) !== true) return false;
-    if (items.size === 0) waiting.delete(caller);
+    if (items.size === 0) itemsByCaller.delete(caller);
     size--;
     return true;
   };
-  /** Who has two items more than the caller has, at the least, and more than anybody else. */
-  const greediest = (caller: string): string | undefined => {
-    let most = (waiting.get(caller)?.size ?? 0) + 1;
+  /** Returns the caller with the most items, if it has at least two more than `caller`. */
+  const callerToDisplace = (caller: string): string | undefined => {
+    let most = (itemsByCaller.get(caller)?.size ?? 0) + 1;
     let found: string | undefined;
-    for (const [other, items] of waiting) {
+    for (const [other, items] of itemsByCaller) {
       if (items.size > most) [most, found] = [items.size, other];
     }
     return found;
   };
-  const displace = (caller: string): { readonly caller: string; readonly item: T } | undefined => {
-    const other = greediest(caller);
+  const displaceFor = (caller: string): { readonly caller: string; readonly item: T } | undefined => {
+    const other = callerToDisplace(caller);
     if (other === undefined) return undefined;
-    const last = [...(waiting.get(other) ?? [])].at(-1) as T;
+    const last = [...(itemsByCaller.get(other) ?? [])].at(-1) as T;
     remove(other, last);
     return { caller: other, item: last };
   };
@@ -50,28 +53,28 @@ export function createFairQueue<T>(max: number): FairQueue<T> {
       return size;
     },
     add(caller, item) {
-      const displaced = size < max ? undefined : (displace(caller) ?? { caller, item });
+      const displaced = size < max ? undefined : (displaceFor(caller) ?? { caller, item });
       if (displaced?.item === item) return displaced;
-      const items = waiting.get(caller) ?? new Set();
-      waiting.set(caller, items.add(item));
+      const items = itemsByCaller.get(caller) ?? new Set();
+      itemsByCaller.set(caller, items.add(item));
       size++;
       return displaced;
     },
-    next(mayHave) {
-      for (const [caller, items] of waiting) {
+    take(canTake) {
+      for (const [caller, items] of itemsByCaller) {
         const [item] = items;
-        if (item === undefined || !mayHave(caller)) continue;
+        if (item === undefined || !canTake(caller)) continue;
         remove(caller, item);
-        waiting.delete(caller);
-        if (items.size > 0) waiting.set(caller, items); // behind all others
+        itemsByCaller.delete(caller);
+        if (items.size > 0) itemsByCaller.set(caller, items); // re-insert at the end of the round
         return item;
       }
       return undefined;
     },
     delete: remove,
     clear() {
-      const items = [...waiting.values()].flatMap((each) => [...each]);
-      waiting.clear();
+      const items = [...itemsByCaller.values()].flatMap((each) => [...each]);
+      itemsByCaller.clear();
       size = 0;
       return items;
     },

@@ -5,11 +5,10 @@ const generationPattern = /^[0-9a-f]{24}$/;
 const namePattern = /^([0-9a-f]{64})(?:\.([0-9a-f]{24}))?$/;
 
 /**
- * The name of a blob in a store: its SHA-256 in hexadecimal, followed by `.<generation>` unless that is `''`. Addresses are base64url
- * and can differ by case alone, which some file systems, and object stores on top of them, don't distinguish; hexadecimal is safe
- * everywhere.
+ * Returns the file name or object name of a blob: its SHA-256 in hexadecimal, followed by `.<generation>` unless the generation is empty.
+ * Content addresses are base64url, so two of them can differ only in case. Names are hexadecimal because some file systems ignore case.
  *
- * @returns `undefined` for a text that is no key, so that nothing unchecked becomes part of a path or a key
+ * @returns `undefined` for a malformed key, so that unchecked text never becomes part of a path
  */
 export function objectName(key: BlobKey): string | undefined {
   const { address, generation } = parseBlobKey(key);
@@ -19,7 +18,7 @@ export function objectName(key: BlobKey): string | undefined {
   return generation === '' ? digest : `${digest}.${generation}`;
 }
 
-/** The key of the blob that has a name; `undefined` for a name that no blob has. */
+/** The inverse of {@link objectName}. Returns `undefined` for any other name. */
 export function keyOfName(name: string): BlobKey | undefined {
   const match = namePattern.exec(name);
   if (match === null) return undefined;
@@ -27,10 +26,10 @@ export function keyOfName(name: string): BlobKey | undefined {
   return blobKey({ address: Buffer.from(digest, 'hex').toString('base64url') as ContentAddress, generation });
 }
 
-/** The SHA-256 of an address in hexadecimal; `undefined` for a text that is the address of no bytes. */
+/** Converts a content address to a hexadecimal SHA-256. Returns `undefined` for a malformed address. */
 export function digestName(address: ContentAddress): string | undefined {
   const digest = Buffer.from(address, 'base64url');
-  // Also false for the addresses whose last character has bits beyond the 256, and would name the same blob as another.
+  // The second check also rejects non-canonical addresses, which set the unused bits of the last character.
   if (digest.length !== 32 || digest.toString('base64url') !== address) return undefined;
   return digest.toString('hex');
 }

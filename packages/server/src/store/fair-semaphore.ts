@@ -42,7 +42,7 @@ export function createFairSemaphore(places = 1): FairSemaphore {
     },
     release() {
       setImmediate(() => {
-        const next = waiting.next(() => true);
+        const next = waiting.take(() => true);
         if (next === undefined) free++;
         else next();
       });

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createMessageReader, encodeMessage } from './messages.ts';
+import { createMessageDecoder, encodeMessage } from './messages.ts';
 
-function read(stream: Uint8Array, pieceBytes: number): unknown[] {
-  const reader = createMessageReader();
+function decodeAll(stream: Uint8Array, chunkBytes: number): unknown[] {
+  const decoder = createMessageDecoder();
   const messages: unknown[] = [];
-  for (let at = 0; at < stream.length; ) {
-    const taken = Math.min(reader.room.length, pieceBytes, stream.length - at);
-    assert.ok(taken > 0, 'there is always room');
-    reader.room.set(stream.subarray(at, at + taken));
-    at += taken;
-    const whole = reader.advance(taken);
-    if (whole !== undefined) messages.push(whole.message);
+  for (let offset = 0; offset < stream.length; ) {
+    const byteCount = Math.min(decoder.buffer.length, chunkBytes, stream.length - offset);
+    assert.ok(byteCount > 0, 'the buffer is never empty');
+    decoder.buffer.set(stream.subarray(offset, offset + byteCount));
+    offset += byteCount;
+    const decoded = decoder.advance(byteCount);
+    if (decoded !== undefined) messages.push(decoded.message);
   }
   return messages;
 }
@@ -23,24 +23,24 @@ describe('encodeMessage()', () => {
     { empty: new Uint8Array(), deep: [{ bytes: Uint8Array.of(9) }], nothing: null },
     { large: new Uint8Array(100_000).fill(7) },
   ];
-  for (const pieceBytes of [1, 7, 65_536]) {
-    it(`is undone by a reader that is given ${pieceBytes} bytes at a time`, () => {
+  for (const chunkBytes of [1, 7, 65_536]) {
+    it(`round-trips through a decoder that receives ${chunkBytes} bytes at a time`, () => {
       const stream = Buffer.concat(
         messages.flatMap((message) => {
-          const { head, parts } = encodeMessage(message);
-          return [head, ...parts];
+          const { head, attachments } = encodeMessage(message);
+          return [head, ...attachments];
         }),
       );
-      assert.deepEqual(read(stream, pieceBytes), messages);
+      assert.deepEqual(decodeAll(stream, chunkBytes), messages);
     });
   }
 
-  it('refuses a field that the reader would take for bytes', () => {
+  it('rejects a field that the decoder would mistake for an attachment', () => {
     assert.throws(() => encodeMessage({ exports: { part: {} } }), TypeError);
   });
 
-  it('copies no bytes', () => {
+  it('does not copy attachments', () => {
     const bytes = new Uint8Array(10);
-    assert.equal(encodeMessage({ bytes }).parts[0], bytes);
+    assert.equal(encodeMessage({ bytes }).attachments[0], bytes);
   });
 });

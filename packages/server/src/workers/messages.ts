@@ -1,106 +1,110 @@
 /**
- * How a task or a result crosses a pipe: JSON, with the bytes of every Uint8Array in it behind the JSON as they are.
+ * The wire format of tasks and results on a pipe: JSON, followed by the raw bytes of every Uint8Array in the message.
  *
- *     u32 length of the JSON | u32 number of parts | u32 length of each part | JSON | the parts
+ *     u32 length of the JSON | u32 number of attachments | u32 length of each attachment | JSON | attachments
  *
- * In the JSON a part is `{"part": index}`. No other object has a field of that name: what users name travels as text.
+ * In the JSON, `{"part": index}` stands for an attachment. No other object may have a field `part`, so values with names chosen by
+ * users travel as strings of JSON.
  */
 
-/** Where the lengths are: see above. */
-const fixedBytes = 8;
+/** The size of the first two lengths. */
+const fixedHeaderBytes = 8;
 
-export interface Outgoing {
+export interface EncodedMessage {
   /** The lengths and the JSON. */
   readonly head: Uint8Array;
-  readonly parts: readonly Uint8Array[];
+  readonly attachments: readonly Uint8Array[];
 }
 
 /**
- * Takes a message apart. The parts are the message's own, not copies; a Buffer is none, as it becomes JSON by itself.
+ * Encodes a message. The attachments share their memory with the message. A Buffer does not become an attachment, because
+ * `JSON.stringify()` calls its `toJSON()` first.
  *
- * @throws TypeError for an object with a field `part`, which the reader would take for bytes
+ * @throws TypeError for an object with a field `part`, which the decoder would mistake for an attachment
  */
-export function encodeMessage(message: unknown): Outgoing {
-  const parts: Uint8Array[] = [];
+export function encodeMessage(message: unknown): EncodedMessage {
+  const attachments: Uint8Array[] = [];
   const json = JSON.stringify(message, (_, value: unknown) => {
-    if (value instanceof Uint8Array) return { part: parts.push(value) - 1 };
-    if (isPart(value)) throw new TypeError('A message cannot have a field "part": send the object as text');
+    if (value instanceof Uint8Array) return { part: attachments.push(value) - 1 };
+    if (isAttachmentReference(value)) {
+      throw new TypeError('A message cannot have a field "part": send the object as a string of JSON');
+    }
     return value;
   });
   const text = Buffer.from(json);
-  const head = Buffer.alloc(fixedBytes + 4 * parts.length + text.length);
+  const head = Buffer.alloc(fixedHeaderBytes + 4 * attachments.length + text.length);
   head.writeUInt32LE(text.length, 0);
-  head.writeUInt32LE(parts.length, 4);
-  for (const [index, part] of parts.entries()) head.writeUInt32LE(part.length, fixedBytes + 4 * index);
-  head.set(text, fixedBytes + 4 * parts.length);
-  return { head, parts };
+  head.writeUInt32LE(attachments.length, 4);
+  for (const [index, { length }] of attachments.entries()) head.writeUInt32LE(length, fixedHeaderBytes + 4 * index);
+  head.set(text, fixedHeaderBytes + 4 * attachments.length);
+  return { head, attachments };
 }
 
-function isPart(value: unknown): value is { readonly part: unknown } {
+function isAttachmentReference(value: unknown): value is { readonly part: unknown } {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'part');
 }
 
-/** Puts messages together, of which bytes come in pieces of any length. */
-export interface MessageReader {
-  /** Where the next bytes belong, at least one. */
-  readonly room: Uint8Array;
+/** A streaming decoder: the caller copies received bytes into `buffer`, then calls `advance()`. */
+export interface MessageDecoder {
+  /** Where to write the next bytes; at least one byte long. */
+  readonly buffer: Uint8Array;
   /**
-   * Called when so many bytes have been put there.
+   * Call after writing this many bytes to `buffer`.
    *
-   * @returns the message, when it is whole
+   * @returns the message, once it is complete
    */
   advance(byteCount: number): { readonly message: unknown } | undefined;
 }
 
-export function createMessageReader(): MessageReader {
-  let stage: 'fixed' | 'lengths' | 'json' | 'part' = 'fixed';
-  let room: Uint8Array = new Uint8Array(fixedBytes);
+export function createMessageDecoder(): MessageDecoder {
+  let stage: 'fixedHeader' | 'lengths' | 'json' | 'attachment' = 'fixedHeader';
+  let target: Uint8Array = new Uint8Array(fixedHeaderBytes);
   let filled = 0;
-  let jsonBytes = 0;
-  let partBytes: number[] = [];
+  let jsonLength = 0;
+  let attachmentLengths: number[] = [];
   let json = '';
-  let parts: Uint8Array[] = [];
+  let attachments: Uint8Array[] = [];
 
-  const expect = (next: typeof stage, length: number): void => {
+  const beginStage = (next: typeof stage, length: number): void => {
     stage = next;
-    room = new Uint8Array(length);
+    target = new Uint8Array(length);
     filled = 0;
   };
-  /** Goes on with what comes next and is not empty. */
-  const complete = (): { readonly message: unknown } | undefined => {
-    const view = Buffer.from(room.buffer, room.byteOffset, room.byteLength);
-    if (stage === 'fixed') {
-      jsonBytes = view.readUInt32LE(0);
-      expect('lengths', 4 * view.readUInt32LE(4));
+  /** Processes a full stage, then any empty stages after it. */
+  const finishStage = (): { readonly message: unknown } | undefined => {
+    const view = Buffer.from(target.buffer, target.byteOffset, target.byteLength);
+    if (stage === 'fixedHeader') {
+      jsonLength = view.readUInt32LE(0);
+      beginStage('lengths', 4 * view.readUInt32LE(4));
     } else if (stage === 'lengths') {
-      partBytes = Array.from({ length: room.length / 4 }, (_, index) => view.readUInt32LE(4 * index));
-      expect('json', jsonBytes);
+      attachmentLengths = Array.from({ length: target.length / 4 }, (_, index) => view.readUInt32LE(4 * index));
+      beginStage('json', jsonLength);
     } else {
       if (stage === 'json') json = view.toString('utf8');
-      else parts.push(room);
-      const length = partBytes[parts.length];
-      if (length === undefined) return finish();
-      expect('part', length);
+      else attachments.push(target);
+      const nextLength = attachmentLengths[attachments.length];
+      if (nextLength === undefined) return finishMessage();
+      beginStage('attachment', nextLength);
     }
-    return room.length === 0 ? complete() : undefined;
+    return target.length === 0 ? finishStage() : undefined;
   };
-  const finish = (): { readonly message: unknown } => {
-    const whole = parts;
+  const finishMessage = (): { readonly message: unknown } => {
+    const received = attachments;
     const message: unknown = JSON.parse(json, (_, value: unknown) =>
-      isPart(value) ? whole[Number(value.part)] : value,
+      isAttachmentReference(value) ? received[Number(value.part)] : value,
     );
-    parts = [];
-    expect('fixed', fixedBytes);
+    attachments = [];
+    beginStage('fixedHeader', fixedHeaderBytes);
     return { message };
   };
 
   return {
-    get room() {
-      return room.subarray(filled);
+    get buffer() {
+      return target.subarray(filled);
     },
     advance(byteCount) {
       filled += byteCount;
-      return filled < room.length ? undefined : complete();
+      return filled < target.length ? undefined : finishStage();
     },
   };
 }

@@ -3,14 +3,14 @@ import { serveTasks } from './serve-tasks.ts';
 import { runTask, type Task, type TaskResult } from './tasks.ts';
 
 /**
- * V8 keeps every function, structure and array type that a process has ever seen, and ends the process at the two millionth. A
- * module may have a million, and its instrumented form has the same ones.
+ * V8 never frees the function, struct and array types of modules, and aborts the process at two million types. A module may declare a
+ * million types. Its instrumented form declares the same ones.
  */
-const maxTypesSeen = 500_000;
-let typesSeen = 0;
+const maxTypeCount = 500_000;
+let typeCount = 0;
 
 serveTasks<Task, TaskResult>((task) => {
   const result = runTask(task);
-  if ('bytes' in task) typesSeen += countTypes(task.bytes);
-  return { result, isSpent: typesSeen > maxTypesSeen };
+  if ('bytes' in task) typeCount += countTypes(task.bytes);
+  return { result, shouldRecycle: typeCount > maxTypeCount };
 });

@@ -5,7 +5,7 @@ import { createPool, type Pool, PoolError, type PoolOptions } from './pool.ts';
 import { processWorkers } from './process-worker.ts';
 import type { Instrumented, Task, TaskResult, Tracing } from './tasks.ts';
 
-/** Thrown when the queue is full: the client may come back after so many seconds. */
+/** Thrown when the queue is full. The client may retry after `retryAfterSeconds`. */
 export class WorkersBusyError extends Error {
   override readonly name = 'WorkersBusyError';
   readonly retryAfterSeconds: number;
@@ -16,7 +16,7 @@ export class WorkersBusyError extends Error {
   }
 }
 
-/** Thrown when a task was given up since its client went away. */
+/** Thrown when a task was aborted because its client disconnected. */
 export class TaskAbortedError extends Error {
   override readonly name = 'TaskAbortedError';
 }
@@ -25,13 +25,13 @@ export interface ModuleWorkers extends ModuleChecker {
   /**
    * Instruments a module.
    *
-   * @throws DomainError the instrumenter's codes, `invalid_config`, or `module_too_complex` when time or memory runs out
+   * @throws DomainError with a code of the instrumenter, `invalid_config`, or `module_too_complex` (out of time or memory)
    * @throws WorkersBusyError, TaskAbortedError
    */
   instrument(bytes: Uint8Array, tracing: Tracing, asker?: Asker): Promise<Instrumented>;
-  /** The same, and answers JSON on what that did: see the protocol's `instrumentationReport`. */
+  /** Like `instrument()`, but returns the report as JSON: see the protocol's `instrumentationReport`. */
   report(bytes: Uint8Array, tracing: Tracing, asker?: Asker): Promise<Uint8Array>;
-  /** How much waits, and how much is worked on. */
+  /** The number of queued and running tasks. */
   readonly load: PoolLoad;
   close(): Promise<void>;
 }
@@ -42,24 +42,24 @@ export interface ModuleWorkersOptions {
   readonly moduleWorkers: number;
   readonly moduleQueue: number;
   readonly moduleWorkerMemoryMiB: number;
-  /** How long a task may take: so much, */
+  /** A task's time-out, to which `moduleTimeoutPerMiBMs` adds. */
   readonly moduleTimeoutMs: number;
-  /** and so much more for each MiB of the module. */
+  /** Additional time for each MiB of the module. */
   readonly moduleTimeoutPerMiBMs: number;
 }
 
-/** Called when a worker has done a task, or will not. */
+/** Called when a task has ended, successfully or not. */
 export type OnTaskEnd = PoolOptions<{ readonly kind: string }, unknown>['onEnd'];
 
 const busyRetrySeconds = 5;
 
 /**
- * Processes that look at modules, so that no module, however large or odd, holds up the requests of others: V8's validator can't be
- * interrupted in a thread, and some of its tables are the whole process's.
+ * Processes that check and instrument modules, so that no module can block other requests. Threads would not do: V8's validator
+ * can't be interrupted in a thread, and some of V8's tables belong to the whole process.
  */
 export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTaskEnd): ModuleWorkers {
   const pool = createPool<Task, TaskResult>({
-    open: processWorkers({
+    startWorker: processWorkers({
       script: new URL('./module-process.ts', import.meta.url),
       maxHeapMiB: options.moduleWorkerMemoryMiB,
     }),
@@ -75,38 +75,40 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
       .run(task, { caller, timeoutMs, signal })
       .catch((error: unknown) => Promise.reject(toError(error, task.kind)));
     if (!result.ok) {
-      const { code, message, errors } = result.refusal;
+      const { code, message, errors } = result.error;
       throw new DomainError(code, message, errors === undefined ? {} : { errors });
     }
     return result;
   };
 
+  const unexpected = () => new Error('The worker returned the result of another kind of task');
+
   return {
     async check(bytes, demands, asker = {}) {
-      const result = await run({ kind: 'check', bytes: plain(bytes), demands: demands && bare(demands) }, asker);
-      if (!('checked' in result)) throw new Error('The worker answered another question');
+      const result = await run({ kind: 'check', bytes: plain(bytes), demands: demands && pick(demands) }, asker);
+      if (!('checked' in result)) throw unexpected();
       return result.checked;
     },
     async compare(interfaces, demands, asker = {}) {
-      const result = await run({ kind: 'compare', interfaces, demands: bare(demands) }, asker);
-      if (!('compared' in result)) throw new Error('The worker answered another question');
+      const result = await run({ kind: 'compare', interfaces, demands: pick(demands) }, asker);
+      if (!('compared' in result)) throw unexpected();
       return result.compared;
     },
     async readSchema(schema, asker = {}) {
-      // What is nested too deep for JSON to be written of it is refused by the reader, at that depth.
+      // JSON.stringify() overflows the stack on deeply nested values. The reader rejects those quickly, with the right error.
       if (isDeeperThan(maxSchemaDepth, schema)) return readSchema(schema);
       const result = await run({ kind: 'schema', schemaJson: JSON.stringify(schema ?? null) }, asker);
-      if (!('schemaJson' in result)) throw new Error('The worker answered another question');
+      if (!('schemaJson' in result)) throw unexpected();
       return result.schemaJson;
     },
     async instrument(bytes, { config, options: extra }, asker = {}) {
       const result = await run({ kind: 'instrument', bytes: plain(bytes), config, options: extra }, asker);
-      if (!('instrumented' in result)) throw new Error('The worker answered another question');
+      if (!('instrumented' in result)) throw unexpected();
       return result.instrumented;
     },
     async report(bytes, { config, options: extra }, asker = {}) {
       const result = await run({ kind: 'report', bytes: plain(bytes), config, options: extra }, asker);
-      if (!('report' in result)) throw new Error('The worker answered another question');
+      if (!('report' in result)) throw unexpected();
       return result.report;
     },
     load: pool,
@@ -114,20 +116,20 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
   };
 }
 
-/** No more of an extension point than a worker needs. */
-function bare({ schemaJson, limits }: ModuleRequirements): ModuleRequirements {
+/** Drops the fields that a worker doesn't need: callers pass whole extension point records. */
+function pick({ schemaJson, limits }: ModuleRequirements): ModuleRequirements {
   return { schemaJson, limits };
 }
 
-/** The same bytes: one that is a Buffer becomes JSON by itself. */
+/** Converts a Buffer to a plain Uint8Array over the same memory, since `encodeMessage()` doesn't attach Buffers. */
 function plain({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
-/** The reader's own limit: see docs/reference/extension-point-schema.md. */
+/** The schema reader's limit: see docs/reference/extension-point-schema.md. */
 const maxSchemaDepth = 64;
 
-/** Whether lists and objects are nested deeper than that. Stops there, so it never goes deep itself. */
+/** Whether arrays and objects are nested deeper than `depth`. The recursion stops at that depth. */
 function isDeeperThan(depth: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return depth === 0 || Object.values(value).some((inner) => isDeeperThan(depth - 1, inner));
@@ -140,16 +142,16 @@ function toError(error: unknown, kind: Task['kind']): unknown {
     case 'closed':
       return new WorkersBusyError(busyRetrySeconds, error);
     case 'aborted':
-      return new TaskAbortedError('The client went away', { cause: error });
+      return new TaskAbortedError('The client disconnected', { cause: error });
     case 'timed_out':
     case 'out_of_memory':
       if (kind === 'schema')
-        return new DomainError('invalid_field', '/schema: it takes too long to read', { cause: error });
+        return new DomainError('invalid_field', '/schema: takes too long to parse', { cause: error });
       return new DomainError(
         'module_too_complex',
         error.code === 'timed_out'
-          ? 'The module took longer than the time that its size allows.'
-          : 'The module needs more memory than a worker may have.',
+          ? 'Processing the module took longer than its size allows.'
+          : 'Processing the module needs more memory than a worker may use.',
         { cause: error },
       );
     case 'crashed':

@@ -14,7 +14,7 @@ describe('createPasswordWorkers()', () => {
   });
   after(() => hasher.close());
 
-  it('hashes with a salt of its own each time, in PHC string form', async () => {
+  it('hashes with a new salt each time, in the PHC string format', async () => {
     const hashes = await Promise.all([hasher.hash('magnolia'), hasher.hash('magnolia')]);
     for (const hash of hashes) {
       assert.match(hash, /^\$argon2id\$v=19\$m=8,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
@@ -24,14 +24,14 @@ describe('createPasswordWorkers()', () => {
     assert.notEqual(hashes[0], hashes[1]);
   });
 
-  it('computes what the reference implementation does', async () => {
+  it('verifies a hash of the reference implementation', async () => {
     // https://github.com/P-H-C/phc-winner-argon2/blob/master/src/test.c, its first case of version 19 and Argon2id
     const hash = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
     assert.equal(await hasher.verify('password', hash), true);
     assert.equal(await hasher.verify('differentpassword', hash), false);
   });
 
-  it('takes no password for one that was never set', async () => {
+  it('verifies no password against a missing or malformed hash', async () => {
     for (const nothing of [
       undefined,
       '',
@@ -43,15 +43,15 @@ describe('createPasswordWorkers()', () => {
     }
   });
 
-  it('is busy, not endless, when too many wait', async () => {
+  it('fails with UnavailableError when the queue is full', async () => {
     const asked = Array.from({ length: 12 }, () => hasher.hash('magnolia'));
     const outcomes = await Promise.allSettled(asked);
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
-    assert.equal(refused.length, 3); // one is hashed, eight wait
+    assert.equal(refused.length, 3); // one runs, eight wait
     for (const { reason } of refused) assert.ok(reason instanceof UnavailableError);
   });
 
-  it('has room for another caller when one fills the queue', async () => {
+  it('serves another caller when one fills the queue', async () => {
     const hash = (caller: string) => runWithFairnessKey(caller, () => hasher.hash('magnolia'));
     const flood = Promise.allSettled(Array.from({ length: 20 }, () => hash('network')));
     assert.match(await hash('account'), /^\$argon2id/);
@@ -59,7 +59,7 @@ describe('createPasswordWorkers()', () => {
     assert.ok(refused.length >= 11, `${refused.length}`);
   });
 
-  it('knows hashes that were cheaper than new ones are', async () => {
+  it('recognises hashes of a lower cost as outdated', async () => {
     const cheap = await hasher.hash('magnolia');
     assert.equal(hasher.isOutdated(cheap), false);
     const dearer = createPasswordWorkers({ passwordThreads: 1, passwordQueue: 1, cost: { ...cost, passes: 2 } });
@@ -70,7 +70,7 @@ describe('createPasswordWorkers()', () => {
 });
 
 describe('passwordCost', () => {
-  it('is no lower than what OWASP recommends and RFC 9106 offers', () => {
+  it('is not below the minimum of OWASP and RFC 9106', () => {
     assert.ok(passwordCost.memoryKiB >= 64 * 1024 && passwordCost.passes >= 3);
     assert.deepEqual(parseHash(`$argon2id$v=19$m=65536,t=3,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`), {
       ...passwordCost,

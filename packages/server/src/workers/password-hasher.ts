@@ -15,56 +15,52 @@ import { createPool, PoolError } from './pool.ts';
 import { threadWorkers } from './thread-worker.ts';
 
 /**
- * RFC 9106's choice for where memory is short (64 MiB, three passes), in one lane: a lane is a thread, and the pool has those.
- * OWASP's least is 19 MiB and two passes. https://www.rfc-editor.org/rfc/rfc9106#section-4
+ * The second recommended option of RFC 9106 §4 (64 MiB, three passes), with one lane instead of four: the pool runs hashes in parallel
+ * already. OWASP's minimum is 19 MiB and two passes. https://www.rfc-editor.org/rfc/rfc9106#section-4
  */
 export const passwordCost: PasswordCost = { memoryKiB: 64 * 1024, passes: 3, lanes: 1 };
 
 export interface PasswordHasherOptions {
-  /** Threads; each takes the cost's memory while it hashes. */
+  /** The number of threads. Each uses `cost.memoryKiB` while it hashes. */
   readonly passwordThreads: number;
-  /** How many passwords may wait for a thread. */
+  /** The maximum number of tasks that wait for a thread. */
   readonly passwordQueue: number;
-  /** What new hashes cost. */
+  /** The cost of new hashes. */
   readonly cost: PasswordCost;
 }
 
 export interface PasswordWorkers extends PasswordHasher {
-  /** How much waits, and how much is worked on. */
+  /** The number of queued and running tasks. */
   readonly load: PoolLoad;
   close(): Promise<void>;
 }
 
-/** No password takes so long, unless the machine stands still. */
+/** Far longer than any hash takes on a working machine. */
 const timeoutMs = 30_000;
 
-const maxHeapMiB = 64; // what Argon2 works in lies outside of the heap
+const maxHeapMiB = 64; // Argon2 allocates its memory outside the JavaScript heap
 
-/** @throws Error where Node.js was built with an OpenSSL of before 3.2, as some distributions do it, which has no Argon2 */
-function demandArgon2(): void {
+/** @throws Error when Node.js was built with an OpenSSL older than 3.2, which lacks Argon2; some distributions do so */
+function assertArgon2(): void {
   try {
     runPasswordTask({ kind: 'hash', password: '', cost: { memoryKiB: 8, passes: 1, lanes: 1 } });
   } catch (cause) {
-    throw new Error(
-      `This Node.js can't compute Argon2id: it has OpenSSL ${process.versions.openssl}, and 3.2 is needed`,
-      {
-        cause,
-      },
-    );
+    const message = `Node.js must be built with OpenSSL 3.2 or newer for Argon2id (got ${process.versions.openssl})`;
+    throw new Error(message, { cause });
   }
 }
 
 /**
- * Hashes passwords with Argon2id in threads of its own, so that neither requests nor work on modules wait for them. The
- * {@link currentFairnessKey}s that wait take turns.
+ * Hashes passwords with Argon2id in dedicated threads, so that neither requests nor module tasks wait for them. Queued tasks are
+ * scheduled fairly by {@link currentFairnessKey}.
  */
 export function createPasswordWorkers(
   { passwordThreads, passwordQueue, cost }: PasswordHasherOptions,
   onEnd?: OnTaskEnd,
 ): PasswordWorkers {
-  demandArgon2();
+  assertArgon2();
   const pool = createPool<PasswordTask, PasswordResult>({
-    open: threadWorkers({ script: new URL('./password-worker.ts', import.meta.url), maxHeapMiB }),
+    startWorker: threadWorkers({ script: new URL('./password-worker.ts', import.meta.url), maxHeapMiB }),
     size: passwordThreads,
     maxQueued: passwordQueue,
     onEnd,
@@ -74,13 +70,13 @@ export function createPasswordWorkers(
       return await pool.run(task, { caller: currentFairnessKey(), timeoutMs });
     } catch (error) {
       if (error instanceof PoolError && error.code !== 'crashed') {
-        throw new UnavailableError('Too many passwords wait to be looked at', { cause: error });
+        throw new UnavailableError('Cannot process the password: too many password tasks wait', { cause: error });
       }
       throw error;
     }
   };
-  // No password has a tag of zeros, as far as anybody will ever see; and the outcome is not asked.
-  const nobodys: ParsedHash = { ...cost, salt: new Uint8Array(16), tag: new Uint8Array(tagBytes) };
+  // verify() computes this hash when there is none to compare with, so that both cases take equally long. The outcome is ignored.
+  const dummyHash: ParsedHash = { ...cost, salt: new Uint8Array(16), tag: new Uint8Array(tagBytes) };
 
   return {
     async hash(password) {
@@ -88,8 +84,8 @@ export function createPasswordWorkers(
     },
     async verify(password, hash) {
       const parsed = hash === undefined ? undefined : parseHash(hash);
-      const isRight = await run({ kind: 'verify', password, hash: parsed ?? nobodys });
-      return parsed !== undefined && isRight === true;
+      const isCorrect = await run({ kind: 'verify', password, hash: parsed ?? dummyHash });
+      return parsed !== undefined && isCorrect === true;
     },
     isOutdated(hash) {
       const parsed = parseHash(hash);

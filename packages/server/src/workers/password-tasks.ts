@@ -1,21 +1,21 @@
 import { argon2Sync, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** What Argon2id (RFC 9106) is to cost. */
+/** The cost parameters of Argon2id (RFC 9106). */
 export interface PasswordCost {
   readonly memoryKiB: number;
   readonly passes: number;
   readonly lanes: number;
 }
 
-/** What a worker is asked: a new hash, or whether a password is that of one. */
+/** Hashes a password, or verifies a password against a hash. */
 export type PasswordTask =
   | { readonly kind: 'hash'; readonly password: string; readonly cost: PasswordCost }
   | { readonly kind: 'verify'; readonly password: string; readonly hash: ParsedHash };
 
-/** A new hash in PHC string form, or whether the password was right. */
+/** The new hash as a PHC string, or whether the password is correct. */
 export type PasswordResult = string | boolean;
 
-/** A hash taken apart: what it cost, its salt and its tag. */
+/** The fields of a PHC string: cost, salt, and tag. */
 export interface ParsedHash extends PasswordCost {
   readonly salt: Uint8Array;
   readonly tag: Uint8Array;
@@ -52,7 +52,7 @@ function formatHash({ memoryKiB, passes, lanes, salt, tag }: ParsedHash): string
   return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${lanes}$${encode(salt)}$${encode(tag)}`;
 }
 
-/** Takes a hash in PHC string form apart; `undefined` for what is none that this can compute. */
+/** Parses a PHC string. Returns `undefined` for malformed text and for parameters that `argon2Sync()` rejects. */
 export function parseHash(text: string): ParsedHash | undefined {
   const match = phcPattern.exec(text);
   if (match === null) return undefined;

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { type PasswordTask, runPasswordTask } from './password-tasks.ts';
 
-/** The code that runs in each worker thread for passwords: a task comes, a result goes. */
+// The main module of each password worker thread.
 parentPort?.on('message', (task: PasswordTask) => {
   parentPort?.postMessage(runPasswordTask(task));
 });

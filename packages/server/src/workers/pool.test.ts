@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { PoolTask as Task } from '../../test/helpers/pool-process.ts';
-import { createPool, type OpenWorker, type Pool, type RunOptions } from './pool.ts';
+import { createPool, type Pool, type RunOptions, type StartWorker } from './pool.ts';
 import { processWorkers } from './process-worker.ts';
 import { threadWorkers } from './thread-worker.ts';
 
-/** A worker that does as it is told, with a thread id to tell threads apart. */
+/** The main module of a thread that runs {@link Task}s and responds with its thread id. */
 const script = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort, threadId } from 'node:worker_threads';
   parentPort.on('message', (task) => {
     if (task === 'spin') for (;;);
-    if (task === 'crash') throw new Error('as told');
+    if (task === 'crash') throw new Error('deliberate crash');
     if (task === 'exit') process.exit(3);
     if (task === 'hoard') for (const all = []; ; ) all.push(new Array(1e5).fill(0).map((_, at) => ({ at })));
     parentPort.postMessage(threadId);
@@ -20,95 +20,95 @@ const script = new URL(
 );
 
 const processScript = new URL('../../test/helpers/pool-process.ts', import.meta.url);
-const kinds: Record<string, (maxHeapMiB: number) => OpenWorker<Task, number>> = {
+const kinds: Record<string, (maxHeapMiB: number) => StartWorker<Task, number>> = {
   threads: (maxHeapMiB) => threadWorkers({ script, maxHeapMiB }),
   processes: (maxHeapMiB) => processWorkers({ script: processScript, maxHeapMiB }),
 };
 
 async function until(isSo: () => boolean): Promise<void> {
   for (let tries = 0; !isSo(); tries++) {
-    assert.ok(tries < 1_000, 'it never comes to be so');
+    assert.ok(tries < 1_000, 'the condition stays false');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
-const patient: RunOptions = { timeoutMs: 30_000 };
+const longTimeout: RunOptions = { timeoutMs: 30_000 };
 
 for (const [kind, workersOf] of Object.entries(kinds)) {
   describe(`createPool() of ${kind}`, () => {
     const pools: Pool<Task, number>[] = [];
     after(() => Promise.all(pools.map((pool) => pool.close())));
     const open = (size: number, maxQueued: number, maxHeapMiB = 64) => {
-      const pool = createPool<Task, number>({ open: workersOf(maxHeapMiB), size, maxQueued });
+      const pool = createPool<Task, number>({ startWorker: workersOf(maxHeapMiB), size, maxQueued });
       pools.push(pool);
       return pool;
     };
 
-    it('runs tasks, in as many threads as it has', async () => {
+    it('runs tasks in as many workers as configured', async () => {
       const pool = open(2, 10);
-      const threads = await Promise.all([...Array(8).keys()].map(() => pool.run('echo', patient)));
+      const threads = await Promise.all([...Array(8).keys()].map(() => pool.run('echo', longTimeout)));
       assert.equal(new Set(threads).size, 2);
     });
 
-    it('refuses what the queue has no room for', async () => {
+    it('rejects a task when the queue is full', async () => {
       const pool = open(1, 1);
       const controller = new AbortController();
-      const spinning = pool.run('spin', { ...patient, signal: controller.signal });
-      const waiting = pool.run('echo', patient);
-      await assert.rejects(pool.run('echo', patient), { code: 'queue_full' });
+      const spinning = pool.run('spin', { ...longTimeout, signal: controller.signal });
+      const waiting = pool.run('echo', longTimeout);
+      await assert.rejects(pool.run('echo', longTimeout), { code: 'queue_full' });
       controller.abort();
       await assert.rejects(spinning, { code: 'aborted' });
       await waiting;
     });
 
-    it('frees the place of a task whose client goes away while it waits', async () => {
+    it('removes a queued task whose client disconnects', async () => {
       const pool = open(1, 1);
       const spinner = new AbortController();
-      const spinning = pool.run('spin', { ...patient, signal: spinner.signal });
+      const spinning = pool.run('spin', { ...longTimeout, signal: spinner.signal });
       const waiter = new AbortController();
-      const waiting = pool.run('echo', { ...patient, signal: waiter.signal });
+      const waiting = pool.run('echo', { ...longTimeout, signal: waiter.signal });
       assert.equal(pool.queued, 1);
       waiter.abort();
       await assert.rejects(waiting, { code: 'aborted' });
       assert.equal(pool.queued, 0);
       spinner.abort();
       await assert.rejects(spinning, { code: 'aborted' });
-      assert.ok((await pool.run('echo', patient)) > 0);
+      assert.ok((await pool.run('echo', longTimeout)) > 0);
     });
 
-    it('ends a task whose time is up, and works on with another thread', async () => {
+    it('terminates a task that times out, and continues with another worker', async () => {
       const pool = open(1, 4);
-      const first = await pool.run('echo', patient);
-      await assert.rejects(pool.run('spin', { ...patient, timeoutMs: 50 }), { code: 'timed_out' });
-      assert.notEqual(await pool.run('echo', patient), first);
+      const first = await pool.run('echo', longTimeout);
+      await assert.rejects(pool.run('spin', { ...longTimeout, timeoutMs: 50 }), { code: 'timed_out' });
+      assert.notEqual(await pool.run('echo', longTimeout), first);
     });
 
-    it('gives no task to a thread that was ended while its answer was under way', async () => {
+    it('gives no task to a worker that is terminated while its result is in transit', async () => {
       const pool = open(1, 4);
-      const first = await pool.run('echo', patient);
+      const first = await pool.run('echo', longTimeout);
       const controller = new AbortController();
-      const answered = pool.run('echo', { ...patient, signal: controller.signal });
-      // Nothing else runs here meanwhile, so the answer lies there, unread, when the client goes away.
+      const answered = pool.run('echo', { ...longTimeout, signal: controller.signal });
+      // Blocks the event loop, so that the result has arrived but is unread when the client disconnects.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
       controller.abort();
       await assert.rejects(answered, { code: 'aborted' });
-      await new Promise((resolve) => setTimeout(resolve, 20)); // whatever it still says is heard by now
-      assert.notEqual(await pool.run('echo', { ...patient, timeoutMs: 5_000 }), first);
+      await new Promise((resolve) => setTimeout(resolve, 20)); // time for the result to be read
+      assert.notEqual(await pool.run('echo', { ...longTimeout, timeoutMs: 5_000 }), first);
     });
 
-    it('tells of a thread that crashes, ends or takes too much memory, and replaces it', async () => {
+    it('reports and replaces a worker that crashes, exits or runs out of memory', async () => {
       const pool = open(1, 4, 24);
-      await assert.rejects(pool.run('crash', patient), { code: 'crashed' });
-      await assert.rejects(pool.run('exit', patient), { code: 'crashed' });
-      await assert.rejects(pool.run('hoard', patient), { code: 'out_of_memory' });
-      assert.ok((await pool.run('echo', patient)) > 0);
+      await assert.rejects(pool.run('crash', longTimeout), { code: 'crashed' });
+      await assert.rejects(pool.run('exit', longTimeout), { code: 'crashed' });
+      await assert.rejects(pool.run('hoard', longTimeout), { code: 'out_of_memory' });
+      assert.ok((await pool.run('echo', longTimeout)) > 0);
     });
 
-    /** Tasks of one caller that keep all threads busy until they are given up. */
+    /** Tasks of one caller that keep all workers busy until they are aborted. */
     const flood = (pool: Pool<Task, number>, caller: string, count: number) => {
       const controller = new AbortController();
       const spinning = Array.from({ length: count }, () => {
-        return pool.run('spin', { ...patient, caller, signal: controller.signal }).catch((error) => error.code);
+        return pool.run('spin', { ...longTimeout, caller, signal: controller.signal }).catch((error) => error.code);
       });
       return {
         spinning,
@@ -119,13 +119,13 @@ for (const [kind, workersOf] of Object.entries(kinds)) {
       };
     };
 
-    it('has a thread for others when one caller has all, and more that wait', async () => {
+    it('adds a worker for other callers when one caller occupies all workers and the queue', async () => {
       const pool = open(2, 4);
       const loud = flood(pool, 'loud', 6);
       assert.equal(pool.running, 2);
-      const answered = await Promise.all(['a', 'b', 'c'].map((caller) => pool.run('echo', { ...patient, caller })));
+      const answered = await Promise.all(['a', 'b', 'c'].map((caller) => pool.run('echo', { ...longTimeout, caller })));
       assert.equal(answered.length, 3);
-      assert.deepEqual([pool.running, pool.queued], [2, 2]); // two gave way to those who came when there was no room
+      assert.deepEqual([pool.running, pool.queued], [2, 2]); // the other callers displaced two tasks
       assert.deepEqual((await loud.end()).sort(), [
         'aborted',
         'aborted',
@@ -136,7 +136,7 @@ for (const [kind, workersOf] of Object.entries(kinds)) {
       ]);
     });
 
-    it('gives that thread to nobody who has others', async () => {
+    it('gives the additional worker only to a caller that has none', async () => {
       const pool = open(2, 10);
       const loud = flood(pool, 'loud', 2);
       const [first, second] = [flood(pool, 'first', 2), flood(pool, 'second', 1)];
@@ -145,23 +145,23 @@ for (const [kind, workersOf] of Object.entries(kinds)) {
       await until(() => pool.running === 0);
       assert.equal(pool.queued, 0);
       const threads = await Promise.all(
-        Array.from({ length: 10 }, () => pool.run('echo', { ...patient, caller: 'loud' })),
+        Array.from({ length: 10 }, () => pool.run('echo', { ...longTimeout, caller: 'loud' })),
       );
-      assert.ok(new Set(threads).size <= 2, 'one caller alone has as many as there are');
+      assert.ok(new Set(threads).size <= 2, 'a single caller gets no additional worker');
     });
 
-    it('does not begin what is given up already, nor anything once it is closed', async () => {
+    it('starts no task that is already aborted, and none after close()', async () => {
       const pool = open(1, 4);
-      await assert.rejects(pool.run('echo', { ...patient, signal: AbortSignal.abort() }), { code: 'aborted' });
-      const running = pool.run('spin', patient);
-      const waiting = pool.run('echo', patient);
+      await assert.rejects(pool.run('echo', { ...longTimeout, signal: AbortSignal.abort() }), { code: 'aborted' });
+      const running = pool.run('spin', longTimeout);
+      const waiting = pool.run('echo', longTimeout);
       const both = Promise.all([
         assert.rejects(running, { code: 'closed' }),
         assert.rejects(waiting, { code: 'closed' }),
       ]);
       await pool.close();
       await both;
-      await assert.rejects(pool.run('echo', patient), { code: 'closed' });
+      await assert.rejects(pool.run('echo', longTimeout), { code: 'closed' });
     });
   });
 }

@@ -1,55 +1,55 @@
 import { createFairQueue } from '../fair-queue.ts';
 
-/** Why a task has no result. */
-export type PoolFault = 'queue_full' | 'aborted' | 'timed_out' | 'crashed' | 'out_of_memory' | 'closed';
+/** Why a task failed. */
+export type PoolErrorCode = 'queue_full' | 'aborted' | 'timed_out' | 'crashed' | 'out_of_memory' | 'closed';
 
 export class PoolError extends Error {
   override readonly name = 'PoolError';
-  readonly code: PoolFault;
+  readonly code: PoolErrorCode;
 
-  constructor(code: PoolFault, message: string, cause?: unknown) {
+  constructor(code: PoolErrorCode, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
   }
 }
 
 /** How a task ended. */
-export type PoolOutcome = 'done' | PoolFault;
+export type PoolOutcome = 'done' | PoolErrorCode;
 
-/** A thread or a process that does one task at a time, and answers each with one result. */
+/** A thread or a process that runs one task at a time and returns one result for each. */
 export interface PoolWorker<Task> {
-  /** Begins a task. What was handed in may be changed or detached as soon as the task has ended. */
+  /** Starts a task. The caller may change or detach the task's buffers as soon as the task has ended. */
   send(task: Task): void;
-  /** Whether the process that has the pool waits for this worker before it exits. */
+  /** Sets whether this worker keeps the server process alive. */
   setRef(isNeeded: boolean): void;
-  /** Ends the worker, whatever it does. Resolves when it is gone: only then its processor and memory are free. */
-  end(): Promise<void>;
+  /** Kills the worker, whatever it is doing. Resolves when it has exited and its CPU and memory are free. */
+  terminate(): Promise<void>;
 }
 
-export interface WorkerListener<Result> {
-  /** @param isSpent whether the worker should do no further task */
-  onResult(result: Result, isSpent: boolean): void;
-  /** The worker ends, or has ended, and that was not asked for. */
-  onFault(error: PoolError): void;
+export interface WorkerEvents<Result> {
+  /** @param shouldRecycle whether the pool must replace the worker instead of giving it another task */
+  onResult(result: Result, shouldRecycle: boolean): void;
+  /** The worker has failed or exited without `terminate()`. */
+  onFailure(error: PoolError): void;
 }
 
 /** Starts a worker. */
-export type OpenWorker<Task, Result> = (listener: WorkerListener<Result>) => PoolWorker<Task>;
+export type StartWorker<Task, Result> = (events: WorkerEvents<Result>) => PoolWorker<Task>;
 
 export interface PoolOptions<Task, Result> {
-  readonly open: OpenWorker<Task, Result>;
-  /** How many workers there are; one more begins when all of these work for one caller, and another one waits. */
+  readonly startWorker: StartWorker<Task, Result>;
+  /** The number of workers. The pool adds one more while all of these serve a single caller and another caller waits. */
   readonly size: number;
-  /** How many tasks may wait for a worker. */
+  /** The maximum number of tasks that wait for a worker. */
   readonly maxQueued: number;
-  /** Called when a task has ended, with how long that took, waiting included, and how long it waited. */
+  /** Called when a task has ended. `durationMs` includes `waitedMs`, the time in the queue. */
   readonly onEnd?: ((task: Task, outcome: PoolOutcome, durationMs: number, waitedMs: number) => void) | undefined;
 }
 
 export interface RunOptions {
-  /** Who asks: those who wait take turns. Default: one caller for all who don't say. */
+  /** The key for fair scheduling: callers that wait take turns. Default: one caller shared by all tasks without it. */
   readonly caller?: string | undefined;
-  /** How long the worker may take, from when it begins. */
+  /** The maximum run time, without the time in the queue. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -57,11 +57,11 @@ export interface RunOptions {
 export interface Pool<Task, Result> {
   /** @throws PoolError */
   run(task: Task, options: RunOptions): Promise<Result>;
-  /** How many tasks wait. */
+  /** The number of tasks in the queue. */
   readonly queued: number;
-  /** How many workers have a task, or are ending. */
+  /** The number of workers that run a task or are being terminated. */
   readonly running: number;
-  /** Ends all workers; what runs or waits fails as `closed`. */
+  /** Terminates all workers. Running and queued tasks fail with `closed`. */
   close(): Promise<void>;
 }
 
@@ -69,137 +69,146 @@ interface Job<Task, Result> {
   readonly task: Task;
   readonly caller: string;
   readonly options: RunOptions;
-  readonly onBegin: () => void;
+  readonly onStart: () => void;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: PoolError) => void;
 }
 
-/** A worker with what it is doing. */
-interface Seat<Task, Result> {
+/** A worker and its current job. */
+interface WorkerState<Task, Result> {
   readonly worker: PoolWorker<Task>;
-  /** Resolves when the worker is gone; undefined until it is to end. */
-  gone: Promise<void> | undefined;
+  /** Resolves when the worker has exited; `undefined` before the pool terminates it. */
+  terminated: Promise<void> | undefined;
   job: Job<Task, Result> | undefined;
-  /** The caller of the task, also when that was given up and the worker is ending; undefined for one that is idle. */
+  /** The caller of the current job. It stays set while the worker of an aborted job is being terminated. */
   caller: string | undefined;
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Runs tasks in a fixed number of workers, each started when it is first needed. A task whose client goes away, or whose time
- * is up, is ended with its worker: what runs in it is one synchronous computation that can't be told to stop. The client is
- * answered at once; the worker's place is taken until the worker is really gone, so that no more of them run than there are places.
+ * Runs tasks in a fixed number of workers, which start on demand.
  *
- * Nobody has to wait for all that another caller sends: callers take turns, whoever has the most waiting gives way when the queue
- * is full, and there is a worker for others when all are at one caller's.
+ * A task is one synchronous computation that can't be interrupted. When its client disconnects or its time-out expires, the pool
+ * terminates the worker with it. The task fails at once, but the worker counts as running until it has exited, so that the number of
+ * live workers stays bounded.
+ *
+ * Callers share the workers fairly. They take turns in the queue; when the queue is full, the caller with the most queued tasks loses
+ * one; and the pool adds a worker for the other callers when one caller occupies all.
  */
 export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Pool<Task, Result> {
-  const idle: Seat<Task, Result>[] = [];
-  const seats = new Set<Seat<Task, Result>>();
+  const idle: WorkerState<Task, Result>[] = [];
+  const workers = new Set<WorkerState<Task, Result>>();
   const queue = createFairQueue<Job<Task, Result>>(options.maxQueued);
   let isClosed = false;
 
-  const mayBegin = (caller: string): boolean => {
-    if (seats.size - idle.length < options.size) return true;
-    const served = new Set(Array.from(seats, ({ caller }) => caller));
+  const runningCount = (): number => workers.size - idle.length;
+  const canStart = (caller: string): boolean => {
+    if (runningCount() < options.size) return true;
+    const served = new Set(Array.from(workers, ({ caller }) => caller));
     served.delete(undefined);
-    return seats.size - idle.length === options.size && served.size === 1 && !served.has(caller);
+    return runningCount() === options.size && served.size === 1 && !served.has(caller);
   };
-  const next = (): void => {
-    for (let job = queue.next(mayBegin); job !== undefined; job = queue.next(mayBegin))
-      begin(idle.pop() ?? open(), job);
+  const startQueuedJobs = (): void => {
+    for (let job = queue.take(canStart); job !== undefined; job = queue.take(canStart)) startJob(job);
   };
 
-  const open = (): Seat<Task, Result> => {
-    const worker = options.open({
-      onResult(result, isSpent) {
-        if (seat.gone !== undefined) return; // it was ended while its answer was under way
-        const job = leave(seat);
-        seat.caller = undefined;
-        if (isSpent) end(seat);
-        else idle.push(seat);
+  const addWorker = (): WorkerState<Task, Result> => {
+    const worker = options.startWorker({
+      onResult(result, shouldRecycle) {
+        if (state.terminated !== undefined) return; // terminated while its result was in transit
+        const job = releaseJob(state);
+        state.caller = undefined;
+        if (shouldRecycle) terminate(state);
+        else idle.push(state);
         job?.resolve(result);
-        next();
+        startQueuedJobs();
       },
-      onFault: (error) => end(seat, error),
+      onFailure: (error) => terminate(state, error),
     });
-    const seat: Seat<Task, Result> = { worker, gone: undefined, job: undefined, caller: undefined, timer: undefined };
-    worker.setRef(false); // a process that has nothing else to do need not wait for idle workers
-    seats.add(seat);
-    return seat;
+    const state: WorkerState<Task, Result> = {
+      worker,
+      terminated: undefined,
+      job: undefined,
+      caller: undefined,
+      timer: undefined,
+    };
+    worker.setRef(false); // an idle worker must not keep the process alive
+    workers.add(state);
+    return state;
   };
 
-  const begin = (seat: Seat<Task, Result>, job: Job<Task, Result>): void => {
+  const startJob = (job: Job<Task, Result>): void => {
+    const state = idle.pop() ?? addWorker();
     const { timeoutMs, signal } = job.options;
-    job.onBegin();
-    seat.job = job;
-    seat.caller = job.caller;
-    seat.timer = setTimeout(() => {
-      end(seat, new PoolError('timed_out', `The task took longer than ${timeoutMs} ms`));
+    job.onStart();
+    state.job = job;
+    state.caller = job.caller;
+    state.timer = setTimeout(() => {
+      terminate(state, new PoolError('timed_out', `The task took longer than ${timeoutMs} ms`));
     }, timeoutMs);
     const onAbort = (): void => {
-      if (seat.job === job) end(seat, new PoolError('aborted', 'Nobody waits for the task any more'));
+      if (state.job === job) terminate(state, aborted());
     };
     signal?.addEventListener('abort', onAbort, { once: true });
-    seat.worker.setRef(true);
-    seat.worker.send(job.task);
+    state.worker.setRef(true);
+    state.worker.send(job.task);
   };
 
-  /** Takes the seat's job off it. */
-  const leave = (seat: Seat<Task, Result>): Job<Task, Result> | undefined => {
-    const { job } = seat;
-    clearTimeout(seat.timer);
-    seat.job = undefined;
-    seat.worker.setRef(false);
+  /** Detaches the current job from its worker. */
+  const releaseJob = (state: WorkerState<Task, Result>): Job<Task, Result> | undefined => {
+    const { job } = state;
+    clearTimeout(state.timer);
+    state.job = undefined;
+    state.worker.setRef(false);
     return job;
   };
 
-  /** Ends a worker with what it does, and frees its seat when it is gone. Called again for the same one, it does nothing. */
-  const end = (seat: Seat<Task, Result>, error?: PoolError): void => {
-    if (seat.gone !== undefined) return;
-    const at = idle.indexOf(seat);
-    if (at !== -1) idle.splice(at, 1);
-    const job = leave(seat);
-    seat.gone = seat.worker.end().then(() => {
-      seats.delete(seat);
-      next();
+  /** Terminates a worker and fails its job with the error. Idempotent. */
+  const terminate = (state: WorkerState<Task, Result>, error?: PoolError): void => {
+    if (state.terminated !== undefined) return;
+    const index = idle.indexOf(state);
+    if (index !== -1) idle.splice(index, 1);
+    const job = releaseJob(state);
+    state.terminated = state.worker.terminate().then(() => {
+      workers.delete(state);
+      startQueuedJobs();
     });
     if (error !== undefined) job?.reject(error);
   };
 
-  const run = (task: Task, runOptions: RunOptions, onBegin: () => void): Promise<Result> => {
+  const run = (task: Task, runOptions: RunOptions, onStart: () => void): Promise<Result> => {
     const { signal, caller = '' } = runOptions;
     return new Promise<Result>((resolve, reject) => {
       if (isClosed) return reject(new PoolError('closed', 'The pool is closed'));
-      if (signal?.aborted) return reject(new PoolError('aborted', 'Nobody waits for the task any more'));
-      const job: Job<Task, Result> = { task, caller, options: runOptions, onBegin, resolve, reject };
-      // Whoever waits may not begin, so that nobody is passed by.
-      if (mayBegin(caller)) return begin(idle.pop() ?? open(), job);
+      if (signal?.aborted) return reject(aborted());
+      const job: Job<Task, Result> = { task, caller, options: runOptions, onStart, resolve, reject };
+      // No queued job could start here: the queue is drained whenever a worker becomes free.
+      if (canStart(caller)) return startJob(job);
       const displaced = queue.add(caller, job);
-      displaced?.item.reject(new PoolError('queue_full', `${queue.size} tasks wait already`));
-      const leaveQueue = (): void => {
-        if (queue.delete(caller, job)) reject(new PoolError('aborted', 'Nobody waits for the task any more'));
+      displaced?.item.reject(new PoolError('queue_full', `The queue is full: ${queue.size} tasks wait`));
+      const onAbort = (): void => {
+        if (queue.delete(caller, job)) reject(aborted());
       };
-      signal?.addEventListener('abort', leaveQueue, { once: true });
+      signal?.addEventListener('abort', onAbort, { once: true });
     });
   };
 
   return {
     async run(task, runOptions) {
-      const startedAt = performance.now();
-      let begunAt: number | undefined;
-      const ended = (outcome: PoolOutcome): void => {
-        const endedAt = performance.now();
-        options.onEnd?.(task, outcome, endedAt - startedAt, (begunAt ?? endedAt) - startedAt);
+      const queuedAtMs = performance.now();
+      let startedAtMs: number | undefined;
+      const report = (outcome: PoolOutcome): void => {
+        const endedAtMs = performance.now();
+        options.onEnd?.(task, outcome, endedAtMs - queuedAtMs, (startedAtMs ?? endedAtMs) - queuedAtMs);
       };
       try {
         const result = await run(task, runOptions, () => {
-          begunAt = performance.now();
+          startedAtMs = performance.now();
         });
-        ended('done');
+        report('done');
         return result;
       } catch (error) {
-        ended(error instanceof PoolError ? error.code : 'crashed');
+        report(error instanceof PoolError ? error.code : 'crashed');
         throw error;
       }
     },
@@ -207,13 +216,17 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Po
       return queue.size;
     },
     get running() {
-      return seats.size - idle.length;
+      return runningCount();
     },
     async close() {
       isClosed = true;
       for (const job of queue.clear()) job.reject(new PoolError('closed', 'The pool is closed'));
-      for (const seat of seats) end(seat, new PoolError('closed', 'The pool is closed'));
-      await Promise.all(Array.from(seats, ({ gone }) => gone));
+      for (const state of workers) terminate(state, new PoolError('closed', 'The pool is closed'));
+      await Promise.all(Array.from(workers, ({ terminated }) => terminated));
     },
   };
+}
+
+function aborted(): PoolError {
+  return new PoolError('aborted', 'The caller aborted the task');
 }

@@ -8,7 +8,7 @@ import { createPool, type Pool } from './pool.ts';
 import { processWorkers } from './process-worker.ts';
 
 const script = new URL('../../test/helpers/pool-process.ts', import.meta.url);
-const open = processWorkers<PoolTask, number>({ script, maxHeapMiB: 64 });
+const startWorker = processWorkers<PoolTask, number>({ script, maxHeapMiB: 64 });
 
 function isAlive(pid: number): boolean {
   try {
@@ -20,7 +20,7 @@ function isAlive(pid: number): boolean {
 
 async function untilGone(pid: number): Promise<void> {
   for (let tries = 0; isAlive(pid); tries++) {
-    assert.ok(tries < 1_000, `process ${pid} lives on`);
+    assert.ok(tries < 1_000, `process ${pid} is still alive`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
@@ -29,26 +29,26 @@ describe('processWorkers()', () => {
   const pools: Pool<PoolTask, number>[] = [];
   after(() => Promise.all(pools.map((pool) => pool.close())));
   const poolOf = (size: number) => {
-    const pool = createPool<PoolTask, number>({ open, size, maxQueued: 4 });
+    const pool = createPool<PoolTask, number>({ startWorker, size, maxQueued: 4 });
     pools.push(pool);
     return pool;
   };
 
-  it('ends a process in the middle of what the engine validates, and its place is taken until then', async () => {
+  it('kills a process while V8 validates, and counts it as running until it has exited', async () => {
     const pool = poolOf(1);
     const pid = await pool.run('echo', { timeoutMs: 60_000 });
     await assert.rejects(pool.run('validate', { timeoutMs: 100 }), { code: 'timed_out' });
-    assert.equal(pool.running, 1, 'the client is answered, the place is not free yet');
+    assert.equal(pool.running, 1, 'the task has failed, the process has not exited yet');
     const next = await pool.run('echo', { timeoutMs: 60_000 });
-    assert.ok(!isAlive(pid), 'the next task begins when the process is gone');
+    assert.ok(!isAlive(pid), 'the next task starts after the process has exited');
     assert.notEqual(next, pid);
   });
 
-  it('gives a process nothing of the environment', async () => {
+  it('starts processes with an empty environment', async () => {
     assert.equal(await poolOf(1).run('environment', { timeoutMs: 60_000 }), 0);
   });
 
-  it('gives a process no further task once it says that it is spent', async () => {
+  it('replaces a process that asks to be recycled', async () => {
     const pool = poolOf(1);
     const [first, second] = [
       await pool.run('last', { timeoutMs: 60_000 }),
@@ -59,12 +59,12 @@ describe('processWorkers()', () => {
   });
 
   for (const task of ['echo', 'validate'] as const) {
-    it(`ends with the server, also when that is killed, while it ${task === 'echo' ? 'waits' : 'validates'}`, async () => {
+    it(`a process that ${task === 'echo' ? 'waits' : 'validates'} exits when the server is killed`, async () => {
       const code = `
         const { createPool } = await import(${JSON.stringify(new URL('./pool.ts', import.meta.url))});
         const { processWorkers } = await import(${JSON.stringify(new URL('./process-worker.ts', import.meta.url))});
-        const open = processWorkers({ script: new URL(${JSON.stringify(script)}), maxHeapMiB: 64 });
-        const pool = createPool({ open, size: 1, maxQueued: 4 });
+        const startWorker = processWorkers({ script: new URL(${JSON.stringify(script)}), maxHeapMiB: 64 });
+        const pool = createPool({ startWorker, size: 1, maxQueued: 4 });
         const pid = await pool.run('echo', { timeoutMs: 60_000 });
         void pool.run('${task}', { timeoutMs: 600_000 });
         setTimeout(() => process.stdout.write(String(pid)), 200);

@@ -3,53 +3,55 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { createMessageReader, encodeMessage } from './messages.ts';
-import { type OpenWorker, PoolError } from './pool.ts';
-import { type Answer, lifeline, taskChannel } from './serve-tasks.ts';
+import { createMessageDecoder, encodeMessage } from './messages.ts';
+import { PoolError, type StartWorker } from './pool.ts';
+import { lifelineFd, type TaskResponse, taskFd } from './serve-tasks.ts';
 
 export interface ProcessOptions {
-  /** The module that the process runs: it calls `serveTasks()`. */
+  /** The main module of the process. It calls `serveTasks()`. */
   readonly script: URL;
-  /** The largest JavaScript heap of the process, in MiB. */
+  /** The maximum JavaScript heap of the process, in MiB. */
   readonly maxHeapMiB: number;
 }
 
-/** So much of a task is copied at once, and waits to be written. */
 const chunkBytes = 1_048_576;
 
-/** So much of what a process says on stderr is kept, to tell why it ended. */
-const maxComplaintBytes = 4_096;
+/** How much of a process's stderr is kept for the error message when it crashes. */
+const maxStderrChars = 4_096;
 
 /**
- * Workers that are processes. SIGKILL ends one at any time, where `terminate()` of a thread waits until the engine has validated a
- * module; and what crashes takes nothing else along. They get nothing of the environment, in which the server's secrets may be.
+ * Workers in separate processes. SIGKILL ends a process at once, whereas `terminate()` of a thread waits until V8 has validated the
+ * current module; and a crash takes nothing else down. The processes get an empty environment, since the server's environment may hold
+ * secrets.
  */
-export function processWorkers<Task, Result>({ script, maxHeapMiB }: ProcessOptions): OpenWorker<Task, Result> {
-  return ({ onResult, onFault }) => {
+export function processWorkers<Task, Result>({ script, maxHeapMiB }: ProcessOptions): StartWorker<Task, Result> {
+  return ({ onResult, onFailure }) => {
     const child = spawn(process.execPath, [`--max-old-space-size=${maxHeapMiB}`, fileURLToPath(script)], {
       env: {},
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     });
-    // 'close' would wait for descendants that hold stdio; a process has none, and 'exit' means that it is gone.
-    const gone = new Promise<void>((resolve) => {
+    // 'exit' instead of 'close', which would also wait for descendants that hold stdio open.
+    const exited = new Promise<void>((resolve) => {
       child.once('exit', () => resolve());
       child.once('error', () => {
         if (child.pid === undefined) resolve();
       });
     });
-    let complaint = '';
+    let stderrText = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      complaint = (complaint + text).slice(-maxComplaintBytes);
+      stderrText = (stderrText + text).slice(-maxStderrChars);
     });
-    child.once('error', (error) => onFault(new PoolError('crashed', 'The worker process could not be run', error)));
-    child.once('exit', (code, signal) => onFault(whyEnded(code, signal, complaint)));
-    // Without descriptors for its pipes, Node.js starts no process and sets no `stdio`; 'error' follows.
+    child.once('error', (error) => onFailure(new PoolError('crashed', 'The worker process failed', error)));
+    child.once('exit', (code, signal) => onFailure(exitError(code, signal, stderrText)));
+    // When Node.js has no file descriptors left for the pipes, it starts no process and leaves `stdio` unset. 'error' follows.
     const stdio = (child.stdio as typeof child.stdio | undefined) ?? [];
-    const channel = stdio[taskChannel] as Socket | undefined;
-    const streams = [channel, stdio[lifeline], child.stderr].filter((stream) => stream != null) as Socket[];
-    // What goes wrong with a pipe goes wrong with the process, which says so.
+    const channel = stdio[taskFd] as Socket | undefined;
+    const streams = [channel, stdio[lifelineFd], child.stderr].filter((stream) => stream != null) as Socket[];
+    // A broken pipe means that the process has exited, which the 'exit' listener handles.
     for (const stream of streams) stream.on('error', () => {});
-    if (channel !== undefined) receive(channel, ({ result, isSpent }: Answer<Result>) => onResult(result, isSpent));
+    if (channel !== undefined) {
+      receive(channel, ({ result, shouldRecycle }: TaskResponse<Result>) => onResult(result, shouldRecycle));
+    }
     return {
       send(task) {
         if (channel !== undefined) void send(channel, task);
@@ -60,10 +62,10 @@ export function processWorkers<Task, Result>({ script, maxHeapMiB }: ProcessOpti
           else handle.unref();
         }
       },
-      async end() {
-        child.ref(); // an idle one alone would not keep this process alive until it has gone
+      async terminate() {
+        child.ref(); // keeps the server process alive until an idle worker has exited
         child.kill('SIGKILL');
-        await gone;
+        await exited;
         for (const stream of streams) stream.destroy();
       },
     };
@@ -71,40 +73,42 @@ export function processWorkers<Task, Result>({ script, maxHeapMiB }: ProcessOpti
 }
 
 /**
- * Writes a task. Its bytes are copied a chunk at a time: the pool's caller may detach them when the task is given up, while the
- * kernel is still to be handed what was written.
+ * Writes a task. Attachments are copied chunk by chunk, because the caller may detach their buffers when the task is aborted, while
+ * writes are still pending.
  */
 async function send(channel: Socket, task: unknown): Promise<void> {
-  const { head, parts } = encodeMessage(task);
-  const lengths = parts.map(({ length }) => length);
+  const { head, attachments } = encodeMessage(task);
+  const lengths = attachments.map(({ length }) => length);
   channel.write(head);
-  for (const [index, part] of parts.entries()) {
-    for (let at = 0; at < (lengths[index] as number); at += chunkBytes) {
-      if (channel.destroyed || part.length !== lengths[index]) return; // ended, or given up and detached
-      if (!channel.write(part.slice(at, at + chunkBytes))) await once(channel, 'drain').catch(() => channel.destroy());
+  for (const [index, bytes] of attachments.entries()) {
+    for (let offset = 0; offset < (lengths[index] as number); offset += chunkBytes) {
+      const isDetached = bytes.length !== lengths[index];
+      if (channel.destroyed || isDetached) return;
+      const hasRoom = channel.write(bytes.slice(offset, offset + chunkBytes));
+      if (!hasRoom) await once(channel, 'drain').catch(() => channel.destroy());
     }
   }
 }
 
 function receive<Message>(channel: Socket, onMessage: (message: Message) => void): void {
-  const reader = createMessageReader();
+  const decoder = createMessageDecoder();
   channel.on('data', (chunk: Buffer) => {
-    for (let at = 0; at < chunk.length; ) {
-      const { room } = reader;
-      const taken = Math.min(room.length, chunk.length - at);
-      room.set(chunk.subarray(at, at + taken));
-      at += taken;
-      const whole = reader.advance(taken);
-      if (whole !== undefined) onMessage(whole.message as Message);
+    for (let offset = 0; offset < chunk.length; ) {
+      const { buffer } = decoder;
+      const byteCount = Math.min(buffer.length, chunk.length - offset);
+      buffer.set(chunk.subarray(offset, offset + byteCount));
+      offset += byteCount;
+      const decoded = decoder.advance(byteCount);
+      if (decoded !== undefined) onMessage(decoded.message as Message);
     }
   });
 }
 
-/** V8 aborts a process whose heap, or whose other memory, is at its limit. */
-function whyEnded(code: number | null, signal: NodeJS.Signals | null, complaint: string): PoolError {
-  const cause = complaint === '' ? undefined : new Error(complaint);
+/** V8 aborts the process when its heap, or other memory that it manages, reaches its limit. */
+function exitError(code: number | null, signal: NodeJS.Signals | null, stderrText: string): PoolError {
+  const cause = stderrText === '' ? undefined : new Error(stderrText);
   if (signal === 'SIGABRT' || code === 134) {
     return new PoolError('out_of_memory', 'The worker process ran out of memory', cause);
   }
-  return new PoolError('crashed', `The worker process ended with ${signal ?? `code ${code}`}`, cause);
+  return new PoolError('crashed', `The worker process exited with ${signal ?? `code ${code}`}`, cause);
 }

@@ -5,7 +5,7 @@ import { wasmProposals } from '@tenon/protocol/wasm-proposals';
 import { noLimits } from '../domain/records.ts';
 import { runTask } from './tasks.ts';
 
-/** A section, or anything else that its size in one byte stands before. */
+/** Bytes behind an id and a one-byte size, such as a section. */
 function sized(id: number, content: readonly number[]): number[] {
   assert.ok(content.length < 128);
   return [id, content.length, ...content];
@@ -33,14 +33,14 @@ const functionNamed = (text: string) => {
 const constant = [0x41, 0x01]; // i32.const 1
 const missing = 'x (enable with --experimental-wasm-y)';
 
-function refusalOf(kind: 'check' | 'instrument', bytes: Uint8Array<ArrayBuffer>) {
+function errorOf(kind: 'check' | 'instrument', bytes: Uint8Array<ArrayBuffer>) {
   const result = runTask({ kind, bytes });
   assert.equal(result.ok, false);
-  return 'refusal' in result ? result.refusal : assert.fail('no refusal');
+  return 'error' in result ? result.error : assert.fail('no error');
 }
 
 describe('runTask()', () => {
-  it('takes a valid module, whatever its names say', () => {
+  it('accepts a valid module with any names', () => {
     const bytes = moduleOf(
       typeSection,
       functionSection,
@@ -51,7 +51,7 @@ describe('runTask()', () => {
     assert.ok(runTask({ kind: 'check', bytes }).ok);
   });
 
-  it('tells the interface of a module, and how it does not fit what is demanded', () => {
+  it('returns the interface of a module and its mismatches', () => {
     const bytes = moduleOf(typeSection, functionSection, exportsOf('greet', 'helper'), codeSection(...constant));
     const found = {
       sizeBytes: bytes.length,
@@ -88,7 +88,7 @@ describe('runTask()', () => {
     assert.deepEqual(free.checked.mismatches, []);
   });
 
-  it('tells the proposals that a module uses, and the size of its memory', () => {
+  it('returns the proposals that a module uses, and its memory size', () => {
     const twoPages = sized(5, [1, 0, 2]);
     const bytes = moduleOf(typeSection, functionSection, twoPages, codeSection(...constant, 0xc0)); // i32.extend8_s
     const result = runTask({ kind: 'check', bytes });
@@ -97,7 +97,7 @@ describe('runTask()', () => {
     assert.deepEqual([proposals, initialMemoryPages], [['sign-extension'], 2]);
   });
 
-  it('keeps no interface that is too large, and holds it against the demands all the same', () => {
+  it('returns no interface that is too large to store, but still its mismatches', () => {
     const names = Array.from({ length: 4_000 }, (_, at) => `exported${at}`);
     const entries = names.flatMap((of) => [...name(of), 0, 0]);
     const leb = (value: number) => [(value & 0x7f) | 0x80, ((value >> 7) & 0x7f) | 0x80, value >> 14];
@@ -114,11 +114,11 @@ describe('runTask()', () => {
     );
   });
 
-  it('knows the proposals that an extension point may allow', () => {
+  it('knows the same proposals as the protocol', () => {
     assert.deepEqual(proposalNames, wasmProposals);
   });
 
-  it('is not led by the names of an invalid module to take it for one with a missing feature', () => {
+  it('does not take names in an invalid module for a message about a missing feature', () => {
     const invalid = [
       moduleOf(typeSection, functionSection, codeSection(), functionNamed(missing)),
       moduleOf(typeSection, functionSection, codeSection(), functionNamed(`a" failed: ${missing}`)),
@@ -127,19 +127,19 @@ describe('runTask()', () => {
       moduleOf(typeSection, functionSection, exportsOf(`'${missing}`, `'${missing}`), codeSection(...constant)),
     ];
     for (const bytes of invalid) {
-      assert.equal(refusalOf('check', bytes.slice()).code, 'invalid_module');
-      assert.equal(refusalOf('instrument', bytes.slice()).code, 'invalid_module');
+      assert.equal(errorOf('check', bytes.slice()).code, 'invalid_module');
+      assert.equal(errorOf('instrument', bytes.slice()).code, 'invalid_module');
     }
   });
 
-  it('publishes nothing that the engine cannot look at', () => {
+  it('rejects a module for publishing that the engine cannot validate', () => {
     const wideArithmetic = [0x42, 0, 0x42, 0, 0x42, 0, 0x42, 0, 0xfc, 0x13, 0x1a, 0x1a]; // i64.add128
     const bytes = moduleOf(typeSection, functionSection, codeSection(...wideArithmetic, ...constant));
-    assert.ok(!WebAssembly.validate(bytes), 'if this engine has it by now, take another proposal');
-    assert.equal(refusalOf('check', bytes).code, 'unsupported_feature');
+    assert.ok(!WebAssembly.validate(bytes), 'use another proposal: this engine supports it');
+    assert.equal(errorOf('check', bytes).code, 'unsupported_feature');
   });
 
-  it('instruments such a module all the same, and says that it was not validated', () => {
+  it('instruments such a module, with a note that it was not validated', () => {
     const wideArithmetic = [0x42, 0, 0x42, 0, 0x42, 0, 0x42, 0, 0xfc, 0x13, 0x1a, 0x1a];
     const result = runTask({
       kind: 'instrument',

@@ -20,26 +20,21 @@ import { DomainError } from '../domain/errors.ts';
 import type { CheckedModule, ModuleRequirements } from '../domain/ports.ts';
 import { readSchema } from '../domain/read-schema.ts';
 
-/** What a worker is asked. */
 export type Task =
-  | {
-      readonly kind: 'check';
-      readonly bytes: Uint8Array<ArrayBuffer>;
-      readonly demands?: ModuleRequirements | undefined;
-    }
+  | { readonly kind: 'check'; readonly bytes: Uint8Array<ArrayBuffer>; readonly demands?: ModuleRequirements | undefined }
   | { readonly kind: 'compare'; readonly interfaces: readonly string[]; readonly demands: ModuleRequirements }
-  /** The schema as JSON: a string of YAML or JSON, or an object. */
+  /** `schemaJson` is a JSON string (whose content is YAML or JSON) or a JSON object. */
   | { readonly kind: 'schema'; readonly schemaJson: string }
   | ({ readonly kind: 'instrument' | 'report'; readonly bytes: Uint8Array<ArrayBuffer> } & Tracing);
 
-/** What is to be traced and how: JSON, as it came. */
+/** The configuration and options of the instrumenter: unparsed JSON. */
 export interface Tracing {
   readonly config?: string | undefined;
   readonly options?: string | undefined;
 }
 
-/** A refusal as it crosses from one process to another, where an error's class is lost. */
-export interface Refusal {
+/** An error in a form that survives the transfer between processes, which loses an error's class. */
+export interface SerializedError {
   readonly code: InstrumentError['code'] | 'invalid_field';
   readonly message: string;
   readonly errors?: DomainError['errors'];
@@ -55,11 +50,11 @@ export type TaskResult =
   | { readonly ok: true; readonly compared: readonly (readonly Mismatch[])[] }
   | { readonly ok: true; readonly schemaJson: string }
   | { readonly ok: true; readonly instrumented: Instrumented }
-  /** JSON, as the protocol's `instrumentationReport` describes it. A module may have a million functions, which are not for the main thread to write. */
+  /** JSON of the protocol's `instrumentationReport`. The worker serialises it: a module may have a million functions. */
   | { readonly ok: true; readonly report: Uint8Array }
-  | { readonly ok: false; readonly refusal: Refusal };
+  | { readonly ok: false; readonly error: SerializedError };
 
-/** Does one task. A module, configuration or schema that is refused is a result, not an error. */
+/** Runs one task. The rejection of a module, configuration or schema is a result, not an exception. */
 export function runTask(task: Task): TaskResult {
   try {
     if (task.kind === 'check') return checkTask(task.bytes, task.demands);
@@ -68,30 +63,30 @@ export function runTask(task: Task): TaskResult {
     return task.kind === 'report' ? reportTask(task.bytes, task) : instrumentTask(task.bytes, task);
   } catch (error) {
     if (error instanceof InstrumentError) {
-      return { ok: false, refusal: { code: error.code, message: error.message } };
+      return { ok: false, error: { code: error.code, message: error.message } };
     }
     if (error instanceof DomainError && error.code === 'invalid_field') {
-      return { ok: false, refusal: { code: error.code, message: error.message, errors: error.errors } };
+      return { ok: false, error: { code: error.code, message: error.message, errors: error.errors } };
     }
     throw error;
   }
 }
 
 /**
- * An interface that takes more characters is not kept: it has thousands of exports, and is worked out again when it is asked for.
- * Real plugins' take some hundreds.
+ * The maximum length of an interface that is stored. A longer one has thousands of exports and is computed again on each use. Real plugins
+ * need a few hundred characters.
  */
 export const maxInterfaceLength = 65_536;
 
-/** A host will load these bytes: they must be a core module, whole, and known to be valid. */
+/** Checks a module that hosts will load: it must be a complete core module that V8 validates. */
 function checkTask(bytes: Uint8Array<ArrayBuffer>, demands: ModuleRequirements | undefined): TaskResult {
   const description = describeModule(bytes);
-  const proposals = listProposals(bytes); // reads all code, and refuses what engines take long for
-  const skipped = validate(bytes);
-  if (skipped !== undefined) {
+  const proposals = listProposals(bytes); // reads all code, and rejects code that engines validate slowly
+  const unsupported = validate(bytes);
+  if (unsupported !== undefined) {
     throw new InstrumentError(
       'unsupported_feature',
-      `The module uses a feature that the engine here has not, so it can't be known to be valid: ${skipped}`,
+      `The module can't be validated: the server's WebAssembly engine lacks a feature that it uses (${unsupported})`,
     );
   }
   const found = moduleInterface(description, proposals, bytes.length);
@@ -122,9 +117,10 @@ function instrumentTask(bytes: Uint8Array<ArrayBuffer>, tracing: Tracing): TaskR
 function reportTask(bytes: Uint8Array<ArrayBuffer>, tracing: Tracing): TaskResult {
   const options = readTracing(tracing);
   const { report, notes } = instrumentChecked(bytes, options);
-  const leftUntraced = new Set(notes.map((note) => ('functionIndex' in note ? note.functionIndex : undefined)));
+  // A note about a function says that the function is not traced, although the configuration selects it.
+  const untraced = new Set(notes.map((note) => ('functionIndex' in note ? note.functionIndex : undefined)));
   const functions = listFunctions(bytes, options).functions.map((described) =>
-    leftUntraced.has(described.index) ? { ...described, isTraced: false } : described,
+    untraced.has(described.index) ? { ...described, isTraced: false } : described,
   );
   return { ok: true, report: new TextEncoder().encode(JSON.stringify({ ...report, notes, functions })) };
 }
@@ -136,37 +132,37 @@ function readTracing({ config, options }: Tracing): InstrumentOptions {
   };
 }
 
-/** A note of the instrumenter, or that the engine could not look at the module. */
+/** A note of the instrumenter, or the note that V8 did not validate the module. */
 type AnyNote = Note | { readonly code: 'not_validated'; readonly message: string };
 
 /**
- * Instruments a module, and has the engine validate it, and what was made of it. The engine comes last: the instrumenter reads all code in
- * time that is in proportion to it, and refuses what engines take long for.
+ * Instruments a module, then validates input and output with V8. V8 comes last because the instrumenter reads all code in linear time and
+ * rejects code that engines validate slowly.
  */
 function instrumentChecked(
   bytes: Uint8Array<ArrayBuffer>,
   options: InstrumentOptions,
 ): { readonly output: Uint8Array; readonly report: InstrumentReport; readonly notes: readonly AnyNote[] } {
   const { bytes: output, report } = instrument(bytes, options);
-  // Where there is nothing to trace, the code was not read.
-  const unread = report.addedImports.length === 0 ? whyUnreadable(bytes) : undefined;
-  const skipped = unread ?? validate(bytes);
-  if (skipped === undefined) {
-    demandValidOutput(output);
+  // The instrumenter doesn't read the code of a module without traced functions.
+  const readError = report.addedImports.length === 0 ? findReadError(bytes) : undefined;
+  const skipReason = readError ?? validate(bytes);
+  if (skipReason === undefined) {
+    assertValidOutput(output);
     return { output, report, notes: report.notes };
   }
-  const reason = unread === undefined ? `this engine says "${skipped}"` : skipped;
-  const message = `The module was not validated, nor what was made of it: ${reason}.`;
+  const reason = readError === undefined ? `the engine reports "${skipReason}"` : skipReason;
+  const message = `The module and its instrumented form were not validated: ${reason}.`;
   return { output, report, notes: [...report.notes, { code: 'not_validated', message }] };
 }
 
 /**
  * Reads all code of a module.
  *
- * @returns why it can't be read to its end: then nothing is known of how long an engine would take
+ * @returns the error message if the code can't be read completely. V8 must not validate such a module, since it may take long.
  * @throws InstrumentError `module_too_complex`
  */
-function whyUnreadable(bytes: Uint8Array): string | undefined {
+function findReadError(bytes: Uint8Array): string | undefined {
   try {
     listProposals(bytes);
     return undefined;
@@ -176,36 +172,36 @@ function whyUnreadable(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** What V8 says of a module that uses a proposal which this version of it has not, or not without a flag. */
-const missingFeature =
+/** Matches V8's message for a proposal that this version doesn't support, or only behind a flag. */
+const missingFeaturePattern =
   /enable with --experimental-wasm|invalid (?:numeric|simd|atomic|gc|string) opcode|requires .*--experimental/i;
 
 /**
- * Has the engine validate a module.
+ * Validates a module with V8.
  *
- * @returns the engine's reason when it can't tell, since it lacks a feature that the module uses
- * @throws InstrumentError `invalid_module` with the engine's reason and, where it tells, the byte offset
+ * @returns V8's message if V8 lacks a feature that the module uses; `undefined` if the module is valid
+ * @throws InstrumentError `invalid_module` with V8's message and, where known, the byte offset
  */
 function validate(bytes: Uint8Array<ArrayBuffer>): string | undefined {
   if (WebAssembly.validate(bytes)) return undefined;
-  const { reason, offset } = whyInvalid(bytes);
-  // What V8 puts between quotes are names out of the module: they may say anything.
-  const [enginesOwnWords = ''] = reason.split(/["']/, 1);
-  if (missingFeature.test(enginesOwnWords)) return reason;
+  const { reason, offset } = compileError(bytes);
+  // V8 quotes names from the module, which are untrusted. Only the text before the first quote is V8's.
+  const [unquoted = ''] = reason.split(/["']/, 1);
+  if (missingFeaturePattern.test(unquoted)) return reason;
   throw new InstrumentError('invalid_module', `The module is not valid: ${reason}`, { offset });
 }
 
-function demandValidOutput(bytes: Uint8Array): void {
+function assertValidOutput(bytes: Uint8Array): void {
   if (WebAssembly.validate(bytes as Uint8Array<ArrayBuffer>)) return;
-  const { reason, offset } = whyInvalid(bytes as Uint8Array<ArrayBuffer>);
-  throw new Error(`Instrumenting a valid module made an invalid one: ${reason} at ${offset}`);
+  const { reason, offset } = compileError(bytes as Uint8Array<ArrayBuffer>);
+  throw new Error(`Instrumenting a valid module produced an invalid one: ${reason} at ${offset}`);
 }
 
-/** Compiling stops at the first fault, so this is done only for what is known to have one. */
-function whyInvalid(bytes: Uint8Array<ArrayBuffer>): { reason: string; offset: number | undefined } {
+/** Compiles an invalid module to get V8's error. Fast, since V8 stops at the first error. */
+function compileError(bytes: Uint8Array<ArrayBuffer>): { reason: string; offset: number | undefined } {
   try {
     new WebAssembly.Module(bytes);
-    return { reason: 'the engine gives no reason', offset: undefined };
+    return { reason: 'the engine reports no reason', offset: undefined };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const match = /^WebAssembly\.Module\(\): (?:Compiling function #\d+(?::".*")? failed: )?(.*?)(?: @\+(\d+))?$/s.exec(

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { serveTasks } from '../../src/workers/serve-tasks.ts';
 
-/** What the processes of the pool's own tests are asked. */
+/** The tasks of the pool's tests. */
 export type PoolTask = 'echo' | 'spin' | 'validate' | 'crash' | 'exit' | 'hoard' | 'last' | 'environment';
 
 /** A module that the engine validates for minutes: a thousand functions of 7 bytes, each with 50,000 locals, a hundred times over. */
@@ -30,5 +30,5 @@ serveTasks<PoolTask, number>((task) => {
   if (task === 'exit') process.exit(3);
   if (task === 'hoard') for (const all: object[][] = []; ; ) all.push(Array.from({ length: 1e5 }, (_, at) => ({ at })));
   const result = task === 'environment' ? Object.keys(process.env).length : process.pid;
-  return { result, isSpent: task === 'last' };
+  return { result, shouldRecycle: task === 'last' };
 });

@@ -1,7 +1,7 @@
 import * as promises from 'node:fs/promises';
 import { syncFolder } from '../../durable-folder.ts';
 
-/** The calls by which blobs reach the disk: those of `node:fs/promises`, unless a test puts failures in their way. */
+/** The file system calls that write blobs. Tests replace them to inject failures. */
 export interface FileSystem {
   readonly open: typeof promises.open;
   readonly link: typeof promises.link;

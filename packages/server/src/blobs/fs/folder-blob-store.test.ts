@@ -29,7 +29,7 @@ describe('openFolderBlobStore()', () => {
   const filesIn = async (folder: string) =>
     (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
 
-  it('keeps a blob under the hexadecimal digest, readable by its owner alone', async () => {
+  it('stores a blob under its hexadecimal digest, readable only by the owner', async () => {
     const folder = join(location, 'deep', 'blobs');
     const blobs = await openFolderBlobStore({ folder });
     await blobs.put(addressOfBytes(new TextEncoder().encode('abc')), new TextEncoder().encode('abc'));
@@ -44,7 +44,7 @@ describe('openFolderBlobStore()', () => {
     }
   });
 
-  it('takes one blob from several processes over and over while they read it', async () => {
+  it('lets several processes write and read the same blob concurrently', async () => {
     const folder = join(location, 'shared');
     const program = `
       const [storeUrl, folder, address] = process.argv.slice(1);
@@ -68,14 +68,14 @@ describe('openFolderBlobStore()', () => {
     assert.equal((await filesIn(folder)).length, 1, 'and leaves nothing behind');
   });
 
-  it('makes folders that are missing when it is opened again', async () => {
+  it('creates missing folders when it is reopened', async () => {
     const folder = join(location, 'restored');
     await mkdir(join(folder, '00'), { recursive: true });
     await openFolderBlobStore({ folder });
     assert.equal((await readdir(folder)).length, 257);
   });
 
-  it('removes temporary files that are older than an hour, and no others', async () => {
+  it('deletes temporary files older than an hour, and no others', async () => {
     const folder = join(location, 'abandoned');
     await openFolderBlobStore({ folder });
     const nowMs = Date.UTC(2026, 5, 1);
@@ -87,7 +87,7 @@ describe('openFolderBlobStore()', () => {
     assert.deepEqual(await readdir(join(folder, 'tmp')), ['young']);
   });
 
-  it('lists no file that has the name of none of its blobs, and deletes what was never finished', async () => {
+  it('lists only files with a blob name, and deletes unfinished writes', async () => {
     const folder = join(location, 'strangers');
     const blobs = await openFolderBlobStore({ folder });
     const digest = Buffer.from(addressOfBytes(bytesOf(5, 5)), 'base64url').toString('hex');
@@ -114,7 +114,7 @@ describe('openFolderBlobStore()', () => {
     ['rename', 'ENOSPC'],
   ];
   for (const [call, code] of failures) {
-    it(`tells of no room (${code}) at ${call}, leaves nothing, and goes on when there is room again`, async () => {
+    it(`fails with StorageFullError for ${code} at ${call}, leaves no file, and works when there is room again`, async () => {
       const folder = join(location, `full-${call}-${code}`);
       let full = true;
       const files = watchedFiles((made) => {
@@ -132,7 +132,7 @@ describe('openFolderBlobStore()', () => {
     });
   }
 
-  it('stores what it has already by the same steps as what is new, and frees nothing meanwhile', async () => {
+  it('replaces an existing blob by the same steps, and frees its blocks later', async () => {
     const folder = join(location, 'known');
     const calls: FileCall[] = [];
     const blobs = await openFolderBlobStore({ folder, files: watchedFiles((call) => void calls.push(call)) });
@@ -151,7 +151,7 @@ describe('openFolderBlobStore()', () => {
     demandSameBytes(await collect(await blobs.open(address)), bytes);
   });
 
-  it('replaces a file also where there are no hard links', async () => {
+  it('replaces a file on a file system without hard links', async () => {
     const files = watchedFiles((call) => {
       if (call === 'link') throw Object.assign(new Error('no hard links'), { code: 'EPERM' });
     });
@@ -162,7 +162,7 @@ describe('openFolderBlobStore()', () => {
     assert.equal((await filesIn(folder)).length, 1);
   });
 
-  it('hands on other errors as they are', async () => {
+  it('passes other errors through unchanged', async () => {
     const reason = Object.assign(new Error('broken'), { code: 'EIO' });
     const files = watchedFiles((made) => {
       if (made === 'sync') throw reason;
@@ -172,7 +172,7 @@ describe('openFolderBlobStore()', () => {
     await assert.rejects(blobs.put(addressOfBytes(bytes), bytes), (error) => error === reason);
   });
 
-  it('fails rather than give less than the whole, and is healed by the same bytes', async () => {
+  it('fails for a truncated file, and works after the same bytes are stored again', async () => {
     const folder = join(location, 'damaged');
     const blobs = await openFolderBlobStore({ folder });
     const bytes = bytesOf(3, 600_000);
@@ -180,12 +180,12 @@ describe('openFolderBlobStore()', () => {
     await blobs.put(address, bytes);
     const chunks = await blobs.open(address);
     await truncate(pathOf(folder, address), 300_000);
-    await assert.rejects(collect(chunks), /ends at byte 300000, not at 600000/);
+    await assert.rejects(collect(chunks), /ends at byte 300000, expected at least 600000/);
     await blobs.put(address, bytes);
     demandSameBytes(await collect(await blobs.open(address)), bytes);
   });
 
-  it('finishes for a reader what is removed meanwhile', async () => {
+  it('finishes reading a blob that is deleted meanwhile', async () => {
     const folder = join(location, 'removed');
     const blobs = await openFolderBlobStore({ folder });
     const bytes = bytesOf(4, 600_000);
@@ -200,7 +200,7 @@ describe('openFolderBlobStore()', () => {
     assert.equal(await blobs.size(address), undefined);
   });
 
-  it('says when it cannot be written to', async () => {
+  it('fails pingWrite() when the folder is not writable', async () => {
     const folder = join(location, 'unwritable');
     const files = watchedFiles((made) => {
       if (made === 'open') throw Object.assign(new Error('read-only file system'), { code: 'EROFS' });

@@ -9,25 +9,25 @@ import { isMissing, translateError } from './errors.ts';
 import { type FileSystem, fileSystem } from './file-system.ts';
 import { blobPath, shards } from './paths.ts';
 import { readChunks } from './read.ts';
-import { createReplacedFiles, writeDurably } from './write.ts';
+import { createDelayedUnlinks, writeDurably } from './write.ts';
 
-/** After how long a temporary file is certain to be one that a crash left. */
+/** Temporary files older than this were left by a crash. */
 const abandonedAfterMs = 60 * 60 * 1000;
 
 export interface FolderBlobStoreOptions {
-  /** It is made when it isn't there, with the folders above it, for its owner alone. */
+  /** Created with its parents, readable only by its owner, if it doesn't exist. */
   readonly folder: string;
-  /** Tells the age of temporary files. Default: `Date.now`. */
+  /** For the age of temporary files. Default: `Date.now`. */
   readonly clock?: Clock;
   /** Default: `node:fs/promises`. */
   readonly files?: FileSystem;
 }
 
 /**
- * Opens the blob store in a folder: `<folder>/<first two digits>/<SHA-256 in hexadecimal>[.<generation>]`, and `<folder>/tmp` for what is
- * being written. Any number of processes may have it open.
+ * Opens a blob store in a folder. Blobs are at `<folder>/<first two digits>/<SHA-256 in hexadecimal>[.<generation>]`; unfinished writes are
+ * in `<folder>/tmp`. Several processes may open the same folder.
  *
- * @throws StorageFullError when there is no room for its folders
+ * @throws StorageFullError when the disk is full
  */
 export async function openFolderBlobStore({
   folder,
@@ -37,19 +37,19 @@ export async function openFolderBlobStore({
   const temporaryFolder = join(folder, 'tmp');
   try {
     await makeFolders(folder);
-    await removeAbandoned(files, temporaryFolder, clock() - abandonedAfterMs);
+    await deleteOldFiles(files, temporaryFolder, clock() - abandonedAfterMs);
   } catch (thrown) {
     const error = translateError(thrown);
-    if (!(error instanceof ReadOnlyError)) throw error; // a store that can be read alone
+    if (!(error instanceof ReadOnlyError)) throw error; // a read-only store still serves reads
   }
-  const replacedFiles = createReplacedFiles(files);
+  const delayedUnlinks = createDelayedUnlinks(files);
 
   return {
     async put(key, bytes) {
       const path = blobPath(key);
-      if (path === undefined) throw new TypeError(`Cannot store bytes under "${key}": it is no key of a blob`);
+      if (path === undefined) throw new TypeError(`Cannot store bytes under "${key}": not a valid blob key`);
       try {
-        await writeDurably(files, replacedFiles, temporaryFolder, join(folder, path), bytes);
+        await writeDurably(files, delayedUnlinks, temporaryFolder, join(folder, path), bytes);
       } catch (error) {
         throw translateError(error);
       }
@@ -72,7 +72,7 @@ export async function openFolderBlobStore({
     },
     async delete(key) {
       const path = blobPath(key);
-      return path !== undefined && (await unlinkIfThere(files, join(folder, path)));
+      return path !== undefined && (await unlinkIfExists(files, join(folder, path)));
     },
     async *list() {
       for (const shard of shards) {
@@ -82,44 +82,46 @@ export async function openFolderBlobStore({
         }
       }
     },
-    deleteUnfinished: (beforeMs) => removeAbandoned(files, temporaryFolder, beforeMs),
+    deleteUnfinished: (beforeMs) => deleteOldFiles(files, temporaryFolder, beforeMs),
     async ping() {
       await readdir(temporaryFolder);
     },
     async pingWrite() {
       await writeProbe(files, temporaryFolder);
     },
-    close: () => replacedFiles.close(),
+    close: () => delayedUnlinks.close(),
   };
 }
 
-/** All folders are made here and reach the disk now, so that a blob needs only its own folder's fsync later. */
+/** Creates all folders and flushes them to disk, so that writing a blob needs an fsync of its own folder only. */
 async function makeFolders(folder: string): Promise<void> {
   await makeDurableFolder(folder);
-  const present = new Set(await readdir(folder));
+  const existing = new Set(await readdir(folder));
   for (const name of ['tmp', ...shards]) {
-    if (!present.has(name)) await mkdir(join(folder, name), { recursive: true, mode: 0o700 });
+    if (!existing.has(name)) await mkdir(join(folder, name), { recursive: true, mode: 0o700 });
   }
   await syncFolder(folder);
 }
 
-async function removeAbandoned(files: FileSystem, temporaryFolder: string, beforeMs: number): Promise<number> {
-  let removed = 0;
+/** Deletes temporary files last modified before `beforeMs`. @returns their number */
+async function deleteOldFiles(files: FileSystem, temporaryFolder: string, beforeMs: number): Promise<number> {
+  let deleted = 0;
   for (const name of await readdir(temporaryFolder)) {
     const path = join(temporaryFolder, name);
-    if (((await statIfThere(path))?.mtimeMs ?? beforeMs) >= beforeMs) continue;
-    if (await unlinkIfThere(files, path)) removed++;
+    const stats = await statIfExists(path);
+    if (stats === undefined || stats.mtimeMs >= beforeMs) continue;
+    if (await unlinkIfExists(files, path)) deleted++;
   }
-  return removed;
+  return deleted;
 }
 
-/** @returns whether it was there */
-async function unlinkIfThere(files: FileSystem, path: string): Promise<boolean> {
+/** @returns whether the file existed */
+async function unlinkIfExists(files: FileSystem, path: string): Promise<boolean> {
   try {
     await files.unlink(path);
     return true;
   } catch (error) {
-    if (isMissing(error)) return false; // another process was faster, or a crash came after
+    if (isMissing(error)) return false; // another process deleted it first
     throw error;
   }
 }
@@ -128,12 +130,12 @@ async function find(folder: string, key: BlobKey): Promise<(BlobStat & { readonl
   const name = blobPath(key);
   if (name === undefined) return undefined;
   const path = join(folder, name);
-  const found = await statIfThere(path);
-  if (found === undefined) return undefined;
-  return { path, size: found.size, fingerprint: [found.ino, found.size, found.mtimeMs, found.ctimeMs].join() };
+  const stats = await statIfExists(path);
+  if (stats === undefined) return undefined;
+  return { path, size: stats.size, fingerprint: [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join() };
 }
 
-async function statIfThere(path: string) {
+async function statIfExists(path: string) {
   try {
     return await stat(path);
   } catch (error) {

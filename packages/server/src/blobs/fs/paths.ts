@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import type { BlobKey } from '../../domain/housekeeping/blob-key.ts';
 import { objectName } from '../object-name.ts';
 
-/** The names of the folders that blobs are spread over: `00` to `ff`. */
+/** The names of the folders that hold the blobs: `00` to `ff`. */
 export const shards: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /**
- * The path of a blob, below the store's folder: `<first two digits>/<SHA-256 in hexadecimal>[.<generation>]`.
+ * Returns the path of a blob relative to the store's folder: `<first two digits>/<SHA-256 in hexadecimal>[.<generation>]`.
  *
- * @returns `undefined` for a text that is no key
+ * @returns `undefined` for a malformed key
  */
 export function blobPath(key: BlobKey): string | undefined {
   const name = objectName(key);

@@ -1,15 +1,15 @@
 import { open } from 'node:fs/promises';
 
-/** How many bytes a chunk has at the most. */
+/** The maximum size of a chunk. */
 const chunkBytes = 256 * 1024;
 
 /**
- * Reads a stretch of a file, a chunk whenever one is asked for. The file is opened with the first chunk and closed after the
- * last, or when the reader stops: what is never read holds nothing open.
+ * Reads a byte range of a file, chunk by chunk. The generator opens the file when the consumer requests the first chunk, and closes it
+ * after the last chunk or when the consumer stops.
  *
  * @param first offset of the first byte
  * @param end offset after the last byte
- * @param scratch where each chunk is put in turn; without it each has memory of its own
+ * @param scratch a buffer to reuse for all chunks; without it, each chunk has a new buffer
  */
 export async function* readChunks(
   path: string,
@@ -20,11 +20,13 @@ export async function* readChunks(
   if (first >= end) return;
   const handle = await open(path, 'r');
   try {
-    for (let at = first; at < end; ) {
-      const wanted = Math.min(scratch?.length ?? chunkBytes, end - at);
-      const { buffer, bytesRead } = await handle.read(scratch ?? Buffer.allocUnsafe(wanted), 0, wanted, at);
-      if (bytesRead === 0) throw new Error(`Cannot read the blob at ${path}: it ends at byte ${at}, not at ${end}`);
-      at += bytesRead;
+    for (let offset = first; offset < end; ) {
+      const length = Math.min(scratch?.length ?? chunkBytes, end - offset);
+      const { buffer, bytesRead } = await handle.read(scratch ?? Buffer.allocUnsafe(length), 0, length, offset);
+      if (bytesRead === 0) {
+        throw new Error(`Cannot read the blob at ${path}: the file ends at byte ${offset}, expected at least ${end}`);
+      }
+      offset += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }
   } finally {

@@ -3,56 +3,54 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { FileSystem } from './file-system.ts';
 
-/** How many bytes one call writes. */
+/** The maximum number of bytes per write call. */
 const writeBytes = 1024 * 1024;
 
-/** After how long, in milliseconds, the blocks of a file that was replaced are freed. */
-const releaseDelayMs = 1000;
+const unlinkDelayMs = 1000;
 
-/** Files that were replaced, whose blocks are freed soon. */
-export interface ReplacedFiles {
-  /** @param path a second link to the file */
-  release(path: string): void;
-  /** Frees all of them now. */
+/** Deletes files after a short delay. */
+export interface DelayedUnlinks {
+  add(path: string): void;
+  /** Deletes all pending files now. */
   close(): Promise<void>;
 }
 
-export function createReplacedFiles(files: FileSystem): ReplacedFiles {
-  const waiting = new Map<string, NodeJS.Timeout>();
+export function createDelayedUnlinks(files: FileSystem): DelayedUnlinks {
+  const timers = new Map<string, NodeJS.Timeout>();
   const unlink = async (path: string): Promise<void> => {
-    waiting.delete(path);
-    await files.unlink(path).catch(() => {}); // what stays is removed as an abandoned temporary file
+    timers.delete(path);
+    await files.unlink(path).catch(() => {}); // deleted later, as an abandoned temporary file
   };
   return {
-    release(path) {
-      waiting.set(path, setTimeout(() => void unlink(path), releaseDelayMs).unref());
+    add(path) {
+      timers.set(path, setTimeout(() => void unlink(path), unlinkDelayMs).unref());
     },
     async close() {
-      for (const timer of waiting.values()) clearTimeout(timer);
-      await Promise.all([...waiting.keys()].map(unlink));
+      for (const timer of timers.values()) clearTimeout(timer);
+      await Promise.all([...timers.keys()].map(unlink));
     },
   };
 }
 
 /**
- * Writes a file so that it is there whole or not at all, whenever the machine stops: into a temporary file of the same file
- * system, fsync, rename, fsync of the folder. It survives every crash once this has resolved.
+ * Writes a file atomically and durably: to a temporary file, then fsync, rename, and fsync of the folder. Once the promise resolves, the
+ * file survives a crash.
  *
- * A file that is there already is replaced by the same steps. To free its blocks takes longer the larger it is, which would tell the
- * caller that it was there, so a second link keeps them until the caller has its answer.
+ * An existing file is replaced by the same steps. The time to free its blocks depends on its size, so a client could measure whether the
+ * file existed. A second link therefore keeps the blocks allocated until after the response.
  *
- * @param temporaryFolder on the same file system as the file
+ * @param temporaryFolder a folder on the same file system
  */
 export async function writeDurably(
   files: FileSystem,
-  replacedFiles: ReplacedFiles,
+  delayedUnlinks: DelayedUnlinks,
   temporaryFolder: string,
   path: string,
   bytes: Uint8Array,
 ): Promise<void> {
   const temporary = join(temporaryFolder, randomUUID());
   const replaced = join(temporaryFolder, randomUUID());
-  let isReplaced = false;
+  let hasSecondLink = false;
   const handle = await files.open(temporary, 'wx', 0o600);
   try {
     try {
@@ -61,25 +59,26 @@ export async function writeDurably(
     } finally {
       await handle.close();
     }
-    // Fails for a new file, and where the file system has no hard links: its blocks are then freed at once.
-    isReplaced = await files.link(path, replaced).then(
+    // Fails for a new file, and on file systems without hard links.
+    hasSecondLink = await files.link(path, replaced).then(
       () => true,
       () => false,
     );
     await files.rename(temporary, path);
   } catch (error) {
-    // What stays is removed when the store is next opened.
+    // If these fail too, the files are deleted when the store is next opened.
     await files.unlink(temporary).catch(() => {});
-    if (isReplaced) await files.unlink(replaced).catch(() => {});
+    if (hasSecondLink) await files.unlink(replaced).catch(() => {});
     throw error;
   }
   await files.syncFolder(dirname(path));
-  if (isReplaced) replacedFiles.release(replaced);
+  if (hasSecondLink) delayedUnlinks.add(replaced);
 }
 
 async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
-    const { bytesWritten } = await handle.write(bytes, at, Math.min(writeBytes, bytes.length - at), at);
-    at += bytesWritten;
+  for (let offset = 0; offset < bytes.length; ) {
+    const length = Math.min(writeBytes, bytes.length - offset);
+    const { bytesWritten } = await handle.write(bytes, offset, length, offset);
+    offset += bytesWritten;
   }
 }

@@ -1,9 +1,9 @@
 import { RefusedError, StorageFullError, UnavailableError } from '../../domain/ports.ts';
 
-/** What stores say that have no room left; each vendor has a word of its own. */
+/** Error codes for a full store; each vendor has its own. */
 const fullNames = new Set(['InsufficientStorage', 'QuotaExceeded', 'XMinioStorageFull']);
 
-/** What stores say that can't serve now, and may later. */
+/** Error codes for temporary failures. */
 const busyNames = new Set([
   'InternalError',
   'OperationAborted',
@@ -15,12 +15,12 @@ const busyNames = new Set([
   'TooManyRequestsException',
 ]);
 
-/** What is said where the bucket or the key is not there, or not the right one; beside the statuses of such answers. */
+/** Error codes and statuses for a wrong bucket or wrong credentials. */
 const refusedNames = new Set(['CredentialsProviderError', 'InvalidBucketName', 'NoSuchBucket']);
 const refusedStatuses = new Set([301, 401, 403]);
 
-/** What the operating system says when a server is not to be reached, or has gone. */
-const systemCodes = new Set([
+/** Error codes of Node.js for network failures. */
+const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EHOSTUNREACH',
@@ -32,23 +32,23 @@ const systemCodes = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
 ]);
 
-/** The status of the answer that became an error; `undefined` where there was none. */
+/** The HTTP status of the response that caused an error; `undefined` if there was no response. */
 export function statusOf(error: unknown): number | undefined {
   const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
   return $metadata?.httpStatusCode;
 }
 
-/** Whether there is no object of that key, and nothing else is wrong. */
+/** Whether the error means that the object doesn't exist. A missing bucket is a different error. */
 export function isMissing(error: unknown): boolean {
   return statusOf(error) === 404 && error instanceof Error && error.name !== 'NoSuchBucket';
 }
 
-/** The port's error for what the S3 client threw, where it has one; else the error itself. */
+/** Converts an error of the S3 client to the matching error of the port, if there is one. Returns other errors unchanged. */
 export function translateError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const status = statusOf(error);
   if (status === 507 || fullNames.has(error.name)) {
-    return new StorageFullError(`Cannot store the bytes: the object store has no room (${error.name})`, {
+    return new StorageFullError(`Cannot store the bytes: the object store is full (${error.name})`, {
       cause: error,
     });
   }
@@ -56,9 +56,9 @@ export function translateError(error: unknown): unknown {
     return new RefusedError(`Cannot use the object store: ${error.name}: ${error.message}`, { cause: error });
   }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const isBusy = busyNames.has(error.name) || systemCodes.has(code) || status === 429 || (status ?? 0) >= 500;
+  const isBusy = busyNames.has(error.name) || networkCodes.has(code) || status === 429 || (status ?? 0) >= 500;
   if (!isBusy) return error;
-  return new UnavailableError(`Cannot get to the object store: ${error.name} ${code || (status ?? '')}`.trimEnd(), {
+  return new UnavailableError(`Cannot reach the object store: ${error.name} ${code || (status ?? '')}`.trimEnd(), {
     cause: error,
   });
 }

@@ -43,7 +43,7 @@ const spoil: Fault = async ({ request, response, pass }) => {
   response.writeHead(status, headers).end(body);
 };
 
-describe('openS3BlobStore(), before an object store that fails', () => {
+describe('openS3BlobStore() with a failing object store', () => {
   let objects: ObjectStore;
   let front: BrokenFront;
   let blobs: BlobStore;
@@ -63,7 +63,7 @@ describe('openS3BlobStore(), before an object store that fails', () => {
     await objects.stop();
   });
 
-  it('signs the content type with what it puts, under a name that folders tell apart', async () => {
+  it('signs the content type of a PUT, and names objects in hexadecimal', async () => {
     let seen: { readonly url: string; readonly type: string; readonly signed: string } | undefined;
     front.next(async ({ request, response, pass }) => {
       const { headers, url = '' } = request;
@@ -81,21 +81,21 @@ describe('openS3BlobStore(), before an object store that fails', () => {
     assert.match(seen?.signed ?? '', /SignedHeaders=[^,]*content-type/);
   });
 
-  it('finds what it has put although the store says for a moment that it is not there', async () => {
+  it('finds an object although the store returns 404 for a moment after the write', async () => {
     front.next(missing, missing, missing);
     assert.equal(await blobs.size(address), bytes.length);
     front.next(missing, missing);
     demandSameBytes(await collect(await blobs.open(address)), bytes);
-    front.next(passed, missing, missing, missing); // said to be there, then not
+    front.next(passed, missing, missing, missing); // HEAD finds it, GET does not
     demandSameBytes(await collect(await blobs.open(address)), bytes);
   });
 
-  it('says that it is unavailable when the store says for long that what is there is not', async () => {
+  it('fails with UnavailableError when the store keeps returning 404 for an existing object', async () => {
     front.next(passed, missing, missing, missing, missing);
     await assert.rejects(async () => collect(await blobs.open(address)), UnavailableError);
   });
 
-  it('asks again when the store has too much to do', async () => {
+  it('retries when the store is busy', async () => {
     front.next(answer(503, 'SlowDown'), answer(500, 'InternalError'));
     await blobs.put(address, bytes);
     front.next(answer(503, 'ServiceUnavailable'));
@@ -103,11 +103,11 @@ describe('openS3BlobStore(), before an object store that fails', () => {
   });
 
   for (const [name, fault] of Object.entries({
-    'has too much to do for long': answer(503, 'SlowDown'),
-    'says nothing': silence,
-    'hangs up': ({ response }) => void response.destroy(),
+    'stays busy': answer(503, 'SlowDown'),
+    'does not respond': silence,
+    'closes the connection': ({ response }) => void response.destroy(),
   } satisfies Record<string, Fault>)) {
-    it(`says that it is unavailable when the store ${name}, and goes on afterwards`, async () => {
+    it(`fails with UnavailableError while the store ${name}, and works afterwards`, async () => {
       front.always(fault);
       try {
         await assert.rejects(blobs.put(address, bytes), UnavailableError);
@@ -123,7 +123,7 @@ describe('openS3BlobStore(), before an object store that fails', () => {
     });
   }
 
-  /** Reads as far as it goes. @returns how many bytes came, and what ended it */
+  /** Reads until the end or an error. @returns the number of bytes, and the error */
   async function readUntilError(): Promise<{ readonly length: number; readonly error: unknown }> {
     let length = 0;
     try {
@@ -133,22 +133,22 @@ describe('openS3BlobStore(), before an object store that fails', () => {
       return { length, error };
     }
   }
-  it('never gives all of an answer that is cut off', async () => {
+  it('never returns the whole of a truncated response', async () => {
     front.next(passed, cut);
     const { length, error } = await readUntilError();
     assert.ok(length < bytes.length);
     assert.ok(error instanceof UnavailableError, String(error));
   });
 
-  it('never gives all of bytes that are others', async () => {
+  it('never returns the whole of wrong bytes', async () => {
     front.next(passed, spoil);
     const { length, error } = await readUntilError();
-    assert.ok(length < bytes.length, 'the last of them are held back');
+    assert.ok(length < bytes.length, 'the last chunk is held back');
     assert.ok(error instanceof WrongBytesError, String(error));
-    assert.match(String(error), /gave other bytes/);
+    assert.match(String(error), /returned wrong bytes/);
   });
 
-  it('has verify tell of bytes that are others, and go on', async () => {
+  it('lets verify() report wrong bytes and continue', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tenon-verify-'));
     const context = { blobs, store: await openSqliteStore({ file: join(folder, 'tenon.db') }) };
     const tell = () => verify(context);
@@ -164,19 +164,19 @@ describe('openS3BlobStore(), before an object store that fails', () => {
     }
   });
 
-  it('writes once for all who ask whether it can be written to', async () => {
+  it('writes one probe for many concurrent pingWrite() calls', async () => {
     const before = front.asked;
     await Promise.all(Array.from({ length: 50 }, () => blobs.pingWrite()));
     assert.ok(front.asked - before <= 1, `${front.asked - before} requests`);
   });
 
-  it('tells a full store apart', async () => {
+  it('fails with StorageFullError when the store is full', async () => {
     front.always(answer(507, 'InsufficientStorage'));
     await assert.rejects(blobs.put(address, bytes), StorageFullError);
     front.always(undefined);
   });
 
-  it('fails for good where its key does not open the bucket, or there is none, and names no secret', async () => {
+  it('fails with RefusedError for a missing bucket or wrong credentials, without the secret in the message', async () => {
     for (const [status, code] of [
       [403, 'AccessDenied'],
       [404, 'NoSuchBucket'],

@@ -23,7 +23,7 @@ describe('readObject()', () => {
   let blobs: BlobStore;
   const bytes = bytesOf(7, 32 * MiB);
   const address = addressOfBytes(bytes);
-  /** Answers with bytes that are not sent to their end, and all that were sent. */
+  /** The number of open responses, the bytes sent, and the requested ranges. */
   const store = { open: 0, sentBytes: 0, ranges: [] as (string | undefined)[] };
 
   function* piecesOf(body: Uint8Array) {
@@ -33,7 +33,7 @@ describe('readObject()', () => {
       yield piece;
     }
   }
-  /** Answers out of the test's own memory, and knows how much of it went. */
+  /** Responds from the test's memory, and counts the bytes sent. */
   const watched: Fault = ({ request, response }) => {
     if (request.method !== 'GET') {
       request
@@ -51,7 +51,7 @@ describe('readObject()', () => {
     Readable.from(piecesOf(body)).pipe(response);
   };
   before(async () => {
-    front = await openBrokenFront(0); // nothing is behind it
+    front = await openBrokenFront(0); // without a store behind it
     front.always(watched);
     const credentials = { accessKeyId: 'tenon', secretAccessKey: 'a secret of the tests' };
     blobs = await openS3BlobStore({ bucket: 'plugins', endpoint: front.url, credentials, missingDelaysMs: [] });
@@ -61,41 +61,44 @@ describe('readObject()', () => {
     await front.close();
   });
 
-  it('reads no faster than is taken, and gives the connection back when nothing is', async () => {
+  it('applies backpressure, and closes the connection when the consumer stalls', async () => {
     Object.assign(store, { sentBytes: 0, ranges: [] });
-    const taken: Uint8Array[] = [];
+    const received: Uint8Array[] = [];
     for await (const chunk of (await blobs.open(address)) ?? []) {
-      taken.push(chunk);
-      if (taken.length > 1) continue;
+      received.push(chunk);
+      if (received.length > 1) continue;
       assert.equal(store.open, 1);
       await until(() => store.open === 0, 'the connection is still open');
-      assert.ok(store.sentBytes < bytes.length / 2, `${store.sentBytes} bytes were sent of which none was taken`);
+      assert.ok(
+        store.sentBytes < bytes.length / 2,
+        `${store.sentBytes} bytes were sent although the consumer had stalled`,
+      );
     }
-    demandSameBytes(Buffer.concat(taken), bytes);
-    assert.deepEqual(store.ranges, [undefined, `bytes=${taken[0]?.length}-${bytes.length - 1}`]);
+    demandSameBytes(Buffer.concat(received), bytes);
+    assert.deepEqual(store.ranges, [undefined, `bytes=${received[0]?.length}-${bytes.length - 1}`]);
   });
 
-  it('goes on within a range too', async () => {
+  it('continues within a range after a stall', async () => {
     const [first, last] = [1000, 20 * MiB];
     store.ranges = [];
-    const taken: Uint8Array[] = [];
+    const received: Uint8Array[] = [];
     for await (const chunk of (await blobs.open(address, { first, last })) ?? []) {
-      if (taken.push(chunk) === 1) await until(() => store.open === 0, 'the connection is still open');
+      if (received.push(chunk) === 1) await until(() => store.open === 0, 'the connection is still open');
     }
-    demandSameBytes(Buffer.concat(taken), bytes.subarray(first, last + 1));
-    const [length = 0] = taken.map((chunk) => chunk.length);
+    demandSameBytes(Buffer.concat(received), bytes.subarray(first, last + 1));
+    const [length = 0] = received.map((chunk) => chunk.length);
     assert.deepEqual(store.ranges, [`bytes=${first}-${last}`, `bytes=${first + length}-${last}`]);
   });
 
-  it('ends the request with a reader that stops', async () => {
+  it('ends the request when the consumer stops', async () => {
     for await (const _ of (await blobs.open(address)) ?? []) {
       assert.equal(store.open, 1);
       break;
     }
-    await until(() => store.open === 0, 'the request goes on');
+    await until(() => store.open === 0, 'the request is still open');
   });
 
-  it('gives up what it waits for when nobody reads any more', async () => {
+  it('aborts a request that hangs when the consumer aborts', async () => {
     let [hangs, isGone] = [false, false];
     front.always(({ request, response, pass }) => {
       if (request.method !== 'GET') return watched({ request, response, pass });
@@ -106,14 +109,14 @@ describe('readObject()', () => {
     });
     const controller = new AbortController();
     const reading = collect(await blobs.open(address, undefined, controller.signal));
-    await until(() => hangs, 'nothing was asked for');
+    await until(() => hangs, 'no request was sent');
     controller.abort();
     await assert.rejects(reading);
     await until(() => isGone, 'the request still hangs');
     front.always(watched);
   });
 
-  it('has connections for others when many read and take nothing', async () => {
+  it('serves other readers and writers while many consumers stall', async () => {
     const slow = await Promise.all(
       Array.from({ length: 80 }, async () => {
         const chunks = ((await blobs.open(address)) as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();

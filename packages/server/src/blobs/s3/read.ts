@@ -7,39 +7,39 @@ import { type ByteRange, UnavailableError, WrongBytesError } from '../../domain/
 import { isMissing, translateError } from './errors.ts';
 
 /**
- * For how long a reader may take nothing before the connection to the store is given to others, in milliseconds: slow clients would
- * keep all of them. What is left is asked for when it is wanted.
+ * After this many milliseconds without a read, the consumer has stalled, and its connection to the store is closed. Otherwise slow
+ * clients could occupy all connections. A new request fetches the rest when the consumer continues.
  */
 const stallMs = 2000;
 
-export interface Reading {
+export interface ReadRequest {
   readonly Bucket: string;
   readonly Key: string;
   readonly address: ContentAddress;
-  /** The whole is read without one, and hashed. */
+  /** Without a range, the whole object is read and its digest is checked. */
   readonly range: ByteRange | undefined;
-  /** How many bytes there are to read. */
+  /** The number of bytes to read. */
   readonly length: number;
-  /** How long to wait each time before asking again for what is said to be missing, in milliseconds. */
+  /** The delays between retries when the store reports the object as missing, in milliseconds. */
   readonly missingDelaysMs: readonly number[];
-  /** Aborts when nobody reads any more. */
+  /** Aborts when the consumer stops. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** Asks for the object with the first chunk: what is never read holds nothing open. */
-export async function* readObject(client: S3Client, reading: Reading): AsyncGenerator<Uint8Array, void> {
-  const { address, range, length } = reading;
+/** Reads an object, or a range of it. The first request is sent when the consumer requests the first chunk. */
+export async function* readObject(client: S3Client, readRequest: ReadRequest): AsyncGenerator<Uint8Array, void> {
+  const { address, range, length } = readRequest;
   const hash = range === undefined ? createHash('sha256') : undefined;
   let read = 0;
   try {
     while (read < length) {
       const before = read;
-      for await (const chunk of stretch(client, reading, read)) {
+      for await (const chunk of readUntilStalled(client, readRequest, read)) {
         read += chunk.length;
         hash?.update(chunk);
         if (read > length) break;
-        // The last bytes wait for the check: a reader that has them all has the right ones.
-        if (read === length) demandRight(address, hash?.digest('base64url'));
+        // Checked before the last chunk is yielded, so that a consumer never gets a complete but wrong object.
+        if (read === length) assertDigest(address, hash?.digest('base64url'));
         yield chunk;
       }
       if (read === before) break;
@@ -47,39 +47,46 @@ export async function* readObject(client: S3Client, reading: Reading): AsyncGene
   } catch (error) {
     throw translateError(error);
   }
-  if (read !== length) throw new UnavailableError(`Cannot read ${address}: ${read} bytes came, not ${length}`);
+  if (read !== length) {
+    throw new UnavailableError(`Cannot read ${address}: received ${read} bytes, expected ${length}`);
+  }
 }
 
-/** What is left, as far as the reader keeps up: it ends early when the reader has stalled. */
-async function* stretch(client: S3Client, reading: Reading, from: number): AsyncGenerator<Uint8Array, void> {
-  const body = await get(client, reading, from);
-  let [isHeld, hasStalled] = [false, false];
+/** Reads from an offset to the end with one request. Returns early if the consumer stalls. */
+async function* readUntilStalled(
+  client: S3Client,
+  readRequest: ReadRequest,
+  from: number,
+): AsyncGenerator<Uint8Array, void> {
+  const { address, length } = readRequest;
+  const body = await get(client, readRequest, from);
+  let [consumerHasChunk, hasStalled] = [false, false];
   const timer = setTimeout(() => {
-    hasStalled = isHeld;
+    hasStalled = consumerHasChunk;
     if (hasStalled) body.destroy();
   }, stallMs);
   timer.unref();
   try {
-    let at = from;
+    let offset = from;
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      at += chunk.length;
-      isHeld = true;
+      offset += chunk.length;
+      consumerHasChunk = true;
       timer.refresh();
       yield chunk;
-      isHeld = false;
-      if (hasStalled && at < reading.length) return;
+      consumerHasChunk = false;
+      if (hasStalled && offset < length) return;
     }
-    if (at < reading.length) throw new UnavailableError(`Cannot read ${reading.address}: it ends at byte ${at}`);
+    if (offset < length) throw new UnavailableError(`Cannot read ${address}: the response ends at byte ${offset}`);
   } finally {
     clearTimeout(timer);
     body.destroy();
   }
 }
 
-/** The body of an object that was there a moment ago, whichever of the store's machines says now that it is not. */
-async function get(client: S3Client, reading: Reading, from: number): Promise<Readable> {
-  const { Bucket, Key, address, missingDelaysMs, signal } = reading;
-  const command = new GetObjectCommand({ Bucket, Key, ...rangeOf(reading, from) });
+/** Requests an object that is known to exist. Retries a 404, which a replica of the store may return shortly after a write. */
+async function get(client: S3Client, readRequest: ReadRequest, from: number): Promise<Readable> {
+  const { Bucket, Key, address, missingDelaysMs, signal } = readRequest;
+  const command = new GetObjectCommand({ Bucket, Key, ...rangeOf(readRequest, from) });
   for (const delayMs of [...missingDelaysMs, undefined]) {
     try {
       const { Body } = await client.send(command, { ...(signal !== undefined && { abortSignal: signal }) });
@@ -89,20 +96,18 @@ async function get(client: S3Client, reading: Reading, from: number): Promise<Re
       if (delayMs !== undefined) await sleep(delayMs);
     }
   }
-  throw new UnavailableError(
-    `Cannot read ${address}: the object store says by turns that it is there and that it is not`,
-  );
+  throw new UnavailableError(`Cannot read ${address}: the object store lists the object but returns 404 for it`);
 }
 
-/** Nothing for all of the object. */
-function rangeOf({ range, length }: Reading, from: number): { readonly Range?: string } {
+/** Returns no range for the whole object. */
+function rangeOf({ range, length }: ReadRequest, from: number): { readonly Range?: string } {
   if (range === undefined && from === 0) return {};
   const first = range?.first ?? 0;
   return { Range: `bytes=${first + from}-${first + length - 1}` };
 }
 
-function demandRight(address: ContentAddress, digest: string | undefined): void {
+function assertDigest(address: ContentAddress, digest: string | undefined): void {
   if (digest !== undefined && digest !== address) {
-    throw new WrongBytesError(`The object store gave other bytes for ${address}: their address is ${digest}`);
+    throw new WrongBytesError(`The object store returned wrong bytes for ${address}: their address is ${digest}`);
   }
 }

@@ -14,56 +14,55 @@ import { digestName, keyOfName, objectName } from '../object-name.ts';
 import { isMissing, translateError } from './errors.ts';
 import { readObject } from './read.ts';
 
-/** Where an S3-compatible object store is, and how to get into it. */
+/** The location and credentials of an S3-compatible object store. */
 export interface S3Options {
   readonly bucket: string;
-  /** The URL of its API. Default: Amazon's for the region. */
+  /** The URL of the API. Default: Amazon's for the region. */
   readonly endpoint?: string | undefined;
-  /** Default: the one of the environment, else `us-east-1`, which most stores other than Amazon's take. */
+  /** Default: from the environment, else `us-east-1`, which most other stores accept. */
   readonly region?: string | undefined;
-  /** What the keys of all objects begin with. Default: nothing. */
+  /** A prefix for the keys of all objects. Default: empty. */
   readonly prefix?: string | undefined;
-  /** Default: what Amazon's own tools find in the environment, in files, or of the machine's role. */
+  /** Default: the AWS SDK's default chain (environment, files, or the machine's role). */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
-  /** Whether the bucket is the first part of the path, rather than of the host's name. Default: when an endpoint is given. */
+  /** Whether the URL has the bucket in its path, not in its host name. Default: `true` if an endpoint is given. */
   readonly forcePathStyle?: boolean | undefined;
 }
 
 export interface S3BlobStoreOptions extends S3Options {
-  /** Called with the name of each request that changes something, before it is made. */
+  /** Called before each request that changes an object. */
   readonly onStep?: ((step: S3Step) => void) | undefined;
-  /** How long to wait for a connection, and for each answer to begin, in milliseconds. Default: 10,000. */
+  /** The time-out for a connection, and for the start of each response, in milliseconds. Default: 10,000. */
   readonly waitMs?: number | undefined;
   /**
-   * Some stores say for a moment after a write that there is no such object: how long to wait each time before asking again, in
-   * milliseconds. Default: 50, 200, 500.
+   * The delays between retries when an object is missing, in milliseconds. Some stores return 404 shortly after a write.
+   * Default: 50, 200, 500.
    */
   readonly missingDelaysMs?: readonly number[] | undefined;
 }
 
-/** A request that changes something. An object is there whole, or not at all. */
+/** A request that changes an object. Each is atomic. */
 export type S3Step = 'put' | 'delete';
 
-/** How often a request that failed is made again. */
 const maxAttempts = 4;
 
-/** How long it is believed that the store could be written to, in milliseconds. */
-const pingsApartMs = 1000;
+/** `pingWrite()` reuses a successful probe for this many milliseconds. */
+const probeIntervalMs = 1000;
 
 /**
- * Opens the blob store in a bucket: `<prefix><SHA-256 in hexadecimal>[.<generation>]` is an object each. Nothing is believed that can be
- * checked: bytes are hashed as they are read, whatever the store says of its own checksums, and no write depends on a condition.
+ * Opens a blob store in a bucket, with one object `<prefix><SHA-256 in hexadecimal>[.<generation>]` per blob. Reads verify the digest
+ * themselves instead of relying on the store's checksums, and writes don't use conditional requests: stores differ in both.
  */
 export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<BlobStore> {
   const { bucket, prefix = '', onStep, missingDelaysMs = [50, 200, 500] } = options;
   const client = new S3Client(clientConfig(options, 64));
-  // Connections of their own: those who read slowly keep nobody from writing.
-  const reader = new S3Client(clientConfig(options, 1024));
-  const at = (name: string) => ({ Bucket: bucket, Key: prefix + name });
+  // A separate connection pool, so that slow readers can't block writes.
+  const readClient = new S3Client(clientConfig(options, 1024));
+  const objectAt = (name: string) => ({ Bucket: bucket, Key: prefix + name });
 
   const head = async (name: string): Promise<BlobStat | undefined> => {
     try {
-      const { ContentLength = 0, ETag, LastModified } = await client.send(new HeadObjectCommand(at(name)));
+      const { ContentLength = 0, ETag, LastModified } = await client.send(new HeadObjectCommand(objectAt(name)));
       return { size: ContentLength, fingerprint: `${ETag} ${LastModified?.getTime()}` };
     } catch (error) {
       if (isMissing(error)) return undefined;
@@ -88,10 +87,10 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
     try {
       await client.send(
         new PutObjectCommand({
-          ...at(name),
+          ...objectAt(name),
           Body: bytes,
           ContentLength: bytes.length,
-          ContentType: 'application/wasm', // part of what is signed, which one store demands
+          ContentType: 'application/wasm', // some stores require a signed content type
           ...(checksum !== undefined && { ChecksumSHA256: checksum }),
         }),
         { ...(signal !== undefined && { abortSignal: signal }) },
@@ -101,13 +100,13 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
     }
   };
 
-  let pingedAtMs = Number.NEGATIVE_INFINITY;
-  let lastPing: Promise<void> = Promise.resolve();
+  let probedAtMs = Number.NEGATIVE_INFINITY;
+  let lastProbe: Promise<void> = Promise.resolve();
 
   return {
     async put(key, bytes) {
       const name = objectName(key);
-      if (name === undefined) throw new TypeError(`Cannot store bytes under "${key}": it is no key of a blob`);
+      if (name === undefined) throw new TypeError(`Cannot store bytes under "${key}": not a valid blob key`);
       onStep?.('put');
       const digest = digestName(parseBlobKey(key).address) ?? '';
       await write(name, bytes, { checksum: Buffer.from(digest, 'hex').toString('base64') });
@@ -122,15 +121,15 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
         throw new RangeError(`Cannot read bytes ${first} to ${last} of a blob of ${length} bytes`);
       }
       const { address } = parseBlobKey(key);
-      const object = at(objectName(key) ?? '');
-      return readObject(reader, { ...object, address, range, length: last - first + 1, missingDelaysMs, signal });
+      const object = objectAt(objectName(key) ?? '');
+      return readObject(readClient, { ...object, address, range, length: last - first + 1, missingDelaysMs, signal });
     },
     async delete(key) {
       const name = objectName(key);
       if (name === undefined || (await head(name)) === undefined) return false;
       onStep?.('delete');
       try {
-        await client.send(new DeleteObjectCommand(at(name)));
+        await client.send(new DeleteObjectCommand(objectAt(name)));
       } catch (error) {
         throw translateError(error);
       }
@@ -148,11 +147,11 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
         throw translateError(error);
       }
     },
-    // An object that was not put whole is not there, and nothing is put in parts.
+    // A PUT is atomic and there are no multipart uploads, so a failed write leaves nothing.
     deleteUnfinished: async () => 0,
     async ping(signal) {
       try {
-        await reader.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 }), {
+        await readClient.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 }), {
           ...(signal !== undefined && { abortSignal: signal }),
         });
       } catch (error) {
@@ -160,19 +159,19 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<Blob
       }
     },
     pingWrite(signal) {
-      // Anybody may ask whether a server is ready; the store is written to once a second for all of them.
-      if (performance.now() - pingedAtMs > pingsApartMs) {
-        pingedAtMs = performance.now();
-        lastPing = write('probe', new Uint8Array([0x2e]), { signal });
-        lastPing.catch(() => {
-          pingedAtMs = Number.NEGATIVE_INFINITY; // whether it is back is asked each time
+      // Readiness checks are public, so they share one write per interval. A failed probe is not reused.
+      if (performance.now() - probedAtMs > probeIntervalMs) {
+        probedAtMs = performance.now();
+        lastProbe = write('probe', new Uint8Array([0x2e]), { signal });
+        lastProbe.catch(() => {
+          probedAtMs = Number.NEGATIVE_INFINITY;
         });
       }
-      return lastPing;
+      return lastProbe;
     },
     async close() {
       client.destroy();
-      reader.destroy();
+      readClient.destroy();
     },
   };
 }
@@ -185,7 +184,7 @@ function clientConfig(options: S3BlobStoreOptions, maxSockets: number): S3Client
     forcePathStyle: options.forcePathStyle ?? endpoint !== undefined,
     ...(credentials !== undefined && { credentials }),
     maxAttempts,
-    // Stores that are not Amazon's refuse, or misread, the checksums that the client would add by itself.
+    // Other vendors' stores reject or misread the checksums that the client adds by default.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
