@@ -18,7 +18,7 @@ function decodeAll(stream: Uint8Array, chunkBytes: number): unknown[] {
 
 describe('encodeMessage()', () => {
   const messages = [
-    { kind: 'check', bytes: Uint8Array.of(1, 2, 3), demands: { schemaJson: '{"part":0}' } },
+    { kind: 'check', bytes: Uint8Array.of(1, 2, 3), requirements: { schemaJson: '{"part":0}' } },
     'text with \u00e9',
     { empty: new Uint8Array(), deep: [{ bytes: Uint8Array.of(9) }], nothing: null },
     { large: new Uint8Array(100_000).fill(7) },

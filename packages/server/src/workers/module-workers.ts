@@ -84,13 +84,16 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
   const unexpected = () => new Error('The worker returned the result of another kind of task');
 
   return {
-    async check(bytes, demands, asker = {}) {
-      const result = await run({ kind: 'check', bytes: plain(bytes), demands: demands && pick(demands) }, asker);
+    async check(bytes, requirements, asker = {}) {
+      const result = await run(
+        { kind: 'check', bytes: plain(bytes), requirements: requirements && pick(requirements) },
+        asker,
+      );
       if (!('checked' in result)) throw unexpected();
       return result.checked;
     },
-    async compare(interfaces, demands, asker = {}) {
-      const result = await run({ kind: 'compare', interfaces, demands: pick(demands) }, asker);
+    async compare(interfaces, requirements, asker = {}) {
+      const result = await run({ kind: 'compare', interfaces, requirements: pick(requirements) }, asker);
       if (!('compared' in result)) throw unexpected();
       return result.compared;
     },

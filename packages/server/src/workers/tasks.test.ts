@@ -64,8 +64,11 @@ describe('runTask()', () => {
       })),
       imports: [],
     };
-    const demands = { schemaJson: '{"exports":{"greet":{},"grete":{}}}', limits: { ...noLimits, maxModuleBytes: 8 } };
-    const result = runTask({ kind: 'check', bytes, demands });
+    const requirements = {
+      schemaJson: '{"exports":{"greet":{},"grete":{}}}',
+      limits: { ...noLimits, maxModuleBytes: 8 },
+    };
+    const result = runTask({ kind: 'check', bytes, requirements });
     assert.ok(result.ok && 'checked' in result);
     assert.deepEqual(JSON.parse(result.checked.interfaceJson ?? ''), found);
     assert.deepEqual(
@@ -76,7 +79,7 @@ describe('runTask()', () => {
       ],
     );
     const interfaces = [JSON.stringify(found), JSON.stringify({ ...found, exports: [], sizeBytes: 8 })];
-    const compared = runTask({ kind: 'compare', interfaces, demands });
+    const compared = runTask({ kind: 'compare', interfaces, requirements });
     assert.ok(compared.ok && 'compared' in compared);
     assert.deepEqual(compared.compared[0], result.checked.mismatches);
     assert.deepEqual(
@@ -104,8 +107,8 @@ describe('runTask()', () => {
     const content = [...leb(names.length), ...entries];
     const exportSection = [7, ...leb(content.length), ...content];
     const bytes = moduleOf(typeSection, functionSection, exportSection, codeSection(...constant));
-    const demands = { schemaJson: '{"exports":{"exported7":{},"other":{}}}', limits: noLimits };
-    const result = runTask({ kind: 'check', bytes, demands });
+    const requirements = { schemaJson: '{"exports":{"exported7":{},"other":{}}}', limits: noLimits };
+    const result = runTask({ kind: 'check', bytes, requirements });
     assert.ok(result.ok && 'checked' in result);
     assert.equal(result.checked.interfaceJson, null);
     assert.deepEqual(

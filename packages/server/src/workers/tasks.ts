@@ -21,8 +21,12 @@ import type { CheckedModule, ModuleRequirements } from '../domain/ports.ts';
 import { readSchema } from '../domain/read-schema.ts';
 
 export type Task =
-  | { readonly kind: 'check'; readonly bytes: Uint8Array<ArrayBuffer>; readonly demands?: ModuleRequirements | undefined }
-  | { readonly kind: 'compare'; readonly interfaces: readonly string[]; readonly demands: ModuleRequirements }
+  | {
+      readonly kind: 'check';
+      readonly bytes: Uint8Array<ArrayBuffer>;
+      readonly requirements?: ModuleRequirements | undefined;
+    }
+  | { readonly kind: 'compare'; readonly interfaces: readonly string[]; readonly requirements: ModuleRequirements }
   /** `schemaJson` is a JSON string (whose content is YAML or JSON) or a JSON object. */
   | { readonly kind: 'schema'; readonly schemaJson: string }
   | ({ readonly kind: 'instrument' | 'report'; readonly bytes: Uint8Array<ArrayBuffer> } & Tracing);
@@ -57,9 +61,9 @@ export type TaskResult =
 /** Runs one task. The rejection of a module, configuration or schema is a result, not an exception. */
 export function runTask(task: Task): TaskResult {
   try {
-    if (task.kind === 'check') return checkTask(task.bytes, task.demands);
+    if (task.kind === 'check') return checkTask(task.bytes, task.requirements);
     if (task.kind === 'schema') return { ok: true, schemaJson: readSchema(JSON.parse(task.schemaJson)) };
-    if (task.kind === 'compare') return compareTask(task.interfaces, task.demands);
+    if (task.kind === 'compare') return compareTask(task.interfaces, task.requirements);
     return task.kind === 'report' ? reportTask(task.bytes, task) : instrumentTask(task.bytes, task);
   } catch (error) {
     if (error instanceof InstrumentError) {
@@ -79,7 +83,7 @@ export function runTask(task: Task): TaskResult {
 export const maxInterfaceLength = 65_536;
 
 /** Checks a module that hosts will load: it must be a complete core module that V8 validates. */
-function checkTask(bytes: Uint8Array<ArrayBuffer>, demands: ModuleRequirements | undefined): TaskResult {
+function checkTask(bytes: Uint8Array<ArrayBuffer>, requirements: ModuleRequirements | undefined): TaskResult {
   const description = describeModule(bytes);
   const proposals = listProposals(bytes); // reads all code, and rejects code that engines validate slowly
   const unsupported = validate(bytes);
@@ -92,12 +96,12 @@ function checkTask(bytes: Uint8Array<ArrayBuffer>, demands: ModuleRequirements |
   const found = moduleInterface(description, proposals, bytes.length);
   const json = JSON.stringify(found);
   const interfaceJson = json.length > maxInterfaceLength ? null : json;
-  const mismatches = demands === undefined ? [] : compare(found, demands);
+  const mismatches = requirements === undefined ? [] : compare(found, requirements);
   return { ok: true, checked: { interfaceJson, mismatches } };
 }
 
-function compareTask(interfaces: readonly string[], demands: ModuleRequirements): TaskResult {
-  return { ok: true, compared: interfaces.map((json) => compare(JSON.parse(json) as ModuleInterface, demands)) };
+function compareTask(interfaces: readonly string[], requirements: ModuleRequirements): TaskResult {
+  return { ok: true, compared: interfaces.map((json) => compare(JSON.parse(json) as ModuleInterface, requirements)) };
 }
 
 function compare(found: ModuleInterface, { schemaJson, limits }: ModuleRequirements): Mismatch[] {
