@@ -208,7 +208,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await workshop.call('POST', `${apiPath('late')}/versions/1/yank`, { reason: 'Old.' });
     await button(page, 'Roll back to version 1').click();
     await dialog(page).getByRole('button', { name: 'Roll back' }).click();
-    await dialog(page).getByText('Version 1 is yanked; only one that is published can be bound.').waitFor();
+    await dialog(page).getByText('Version 1 is yanked. Only a published version can be bound.').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     const { status } = await ada.call<{ status: PluginStatus }>('GET', apiPath('late'));
     assert.deepEqual(new Set(status.bindings.map(({ version }) => version)), new Set([2]));

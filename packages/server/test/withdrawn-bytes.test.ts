@@ -159,7 +159,7 @@ describe('a semantic version', () => {
     const workshop = await openWorkshop(service);
     await workshop.publish(1, '?semver=1.0.0');
     const { detail } = assertProblem(await workshop.tryPublish(2, '?semver=1.0.0'), 409, 'conflict');
-    assert.match(detail, /"semver" must be new.*version 1 is labelled 1\.0\.0/);
+    assert.match(detail, /"semver" must be unique.*version 1 already has 1\.0\.0/);
     assert.equal(
       (await workshop.tryPublish(1, '?semver=1.0.0')).statusCode,
       200,

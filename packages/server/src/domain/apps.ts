@@ -12,9 +12,9 @@ import { requireQuota } from './quotas.ts';
 import type { AppRecord, GuestRecord } from './records.ts';
 
 /**
- * Makes an application; the actor becomes its owner.
+ * Creates an application. The actor becomes its owner.
  *
- * @throws DomainError `forbidden` where `TENON_CREATE_APPS` doesn't let the account
+ * @throws DomainError `forbidden` if `TENON_CREATE_APPS` excludes the actor, `quota_exceeded`
  */
 export async function createApp(context: Context, actor: Actor, name: string): Promise<AppAccess> {
   const createdAtMs = context.clock();
@@ -30,7 +30,7 @@ export async function createApp(context: Context, actor: Actor, name: string): P
   return { actor, app, role: 'owner', guests: [], hasMoreGuests: false };
 }
 
-/** Whether `TENON_CREATE_APPS` lets an account make applications. */
+/** Whether `TENON_CREATE_APPS` allows a user to create applications. */
 export async function mayCreateApps(
   { createApps }: Pick<Context, 'createApps'>,
   read: Pick<Queries, 'isOperator' | 'isMemberOfAny'>,
@@ -43,11 +43,14 @@ export async function mayCreateApps(
 async function requireMayCreateApps(context: Context, tx: Transaction, { userId }: Actor): Promise<void> {
   if (await mayCreateApps(context, tx, userId)) return;
   const { createApps } = context;
-  const who = createApps === 'members' ? 'operators and members of a team' : 'operators';
-  throw new DomainError('forbidden', `On this server, ${who} make applications (TENON_CREATE_APPS=${createApps}).`);
+  const allowed = createApps === 'members' ? 'operators and members of a team' : 'operators';
+  throw new DomainError(
+    'forbidden',
+    `On this server, only ${allowed} can create applications (TENON_CREATE_APPS=${createApps}).`,
+  );
 }
 
-/** The applications that the actor may see, each with what the actor is in it. */
+/** Lists the applications that the actor may see, each with the actor's role and guests. */
 export async function listApps(context: Context, actor: Actor, page: Page): Promise<PageOf<AppAccess>> {
   const { read } = context.store;
   const idOf = (app: AppRecord): string => app.id;
@@ -81,7 +84,7 @@ export async function listApps(context: Context, actor: Actor, page: Page): Prom
 }
 
 /**
- * Renames an application; without a name it changes nothing.
+ * Renames an application. Changes nothing if `name` is `undefined`.
  *
  * @throws DomainError `precondition_failed`
  */
@@ -106,7 +109,8 @@ export async function renameApp(
 }
 
 /**
- * Deletes an application with its extension points, guests, plugins and bindings. Very many rows of it go later: `settlePending()`.
+ * Deletes an application with its extension points, guests, plugins and bindings. If it has very many rows, it is only marked as
+ * deleted, and `finishPendingChanges()` deletes the rows later.
  *
  * @throws DomainError `password_required`
  */

@@ -7,16 +7,20 @@ import type { MemoryKind } from './memories/memories.ts';
 import { listSubject } from './memories/subject.ts';
 import type { BoundRecord } from './records.ts';
 
-/** A2's answer: the JSON text, and the strong entity tag that changes exactly when it does. */
+/** The response to A2 (`docs/reference/http-api.md`): the binding list of one guest key. */
 export interface BindingListResponse {
-  /** ASCII, as all ids, names, addresses and times are: as long in bytes as it is in characters. */
+  /** ASCII only, so its length in characters is its length in bytes. */
   readonly json: string;
+  /** A strong entity tag. It changes exactly when `json` does. */
   readonly etag: string;
-  /** What `repr-digest` says (RFC 9530): hosts check a list with it, since one that came damaged would be confirmed by its tag for ever. */
+  /**
+   * The `repr-digest` header (RFC 9530). Hosts check the list with it: otherwise the server would confirm the entity tag of a list
+   * that was damaged in transit.
+   */
   readonly reprDigest: string;
 }
 
-/** By the list's subject. */
+/** Cached by the list's cache tag. */
 const bindingLists: MemoryKind<BindingListResponse> = {
   name: 'binding lists',
   subjects: (_answer, list) => [list],
@@ -24,9 +28,9 @@ const bindingLists: MemoryKind<BindingListResponse> = {
 };
 
 /**
- * What is bound to a guest key at an extension point: `{}` for a key without plugins, whether a guest has it or not.
+ * Reads the bindings of a guest key at an extension point. A key without plugins has the list `{}`, even when no guest has the key.
  *
- * @throws DomainError `invalid_request` for a guest key that can't be one
+ * @throws DomainError `invalid_request` for an invalid guest key
  */
 export async function readBindings(
   context: Context,
@@ -36,19 +40,19 @@ export async function readBindings(
   const fault = guestKeyFault(guestKey);
   if (fault !== undefined) throw new DomainError('invalid_request', `A guest key ${fault}.`);
   const extensionPointId = access.extensionPoint.id;
-  const read = async () => toAnswer(await context.store.read.bindings(extensionPointId, guestKey));
-  return context.memories.of(bindingLists).getOrLoad(listSubject(extensionPointId, guestKey), read);
+  const load = async () => toResponse(await context.store.read.bindings(extensionPointId, guestKey));
+  return context.memories.of(bindingLists).getOrLoad(listSubject(extensionPointId, guestKey), load);
 }
 
-function toAnswer(bindings: readonly BoundRecord[]): BindingListResponse {
+function toResponse(bindings: readonly BoundRecord[]): BindingListResponse {
   const json = bindingListJson(bindings);
   const digest = hash('sha256', json, 'buffer');
   return { json, etag: `"${digest.toString('base64url')}"`, reprDigest: `sha-256=:${digest.toString('base64')}:` };
 }
 
 /**
- * The binding list as JSON text, names in code-unit order. Written by hand, since objects put integer-like names such as
- * `10` first, whatever the order they are set in.
+ * Serializes a binding list to JSON, with names in code-unit order. `JSON.stringify` of the whole object can't do this, because
+ * objects always put integer-like names such as `10` first.
  */
 export function bindingListJson(bindings: readonly BoundRecord[]): string {
   const sorted = bindings.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));

@@ -12,19 +12,20 @@ import { type Precondition, requirePrecondition } from './precondition.ts';
 import { requireQuota } from './quotas.ts';
 import { type ExtensionPointRecord, noLimits } from './records.ts';
 
-/** The schema of an extension point for which none was sent. */
+/** The schema of an extension point that is created without one. */
 const emptySchema = '{"exports":{}}';
 
-/** What an extension point is made of, as it was sent: the schema as an object, or as its YAML or JSON text. */
+/** The fields of a request that creates or updates an extension point. */
 export interface ExtensionPointFields {
   readonly name: string;
+  /** An object, or its YAML or JSON text. */
   readonly schema?: unknown;
   readonly requiresApproval?: boolean;
-  /** A limit that is left out keeps its value, as a field does. */
+  /** An omitted limit keeps its value. */
   readonly limits?: Partial<ExtensionPointLimits>;
 }
 
-/** @throws DomainError `invalid_field` when the schema is none */
+/** @throws DomainError `invalid_field` for an invalid schema, `quota_exceeded` */
 export async function createExtensionPoint(
   context: Context,
   access: AppAccess,
@@ -59,13 +60,13 @@ export async function createExtensionPoint(
   return extensionPoint;
 }
 
-/** How many extension points are read at once: their schemas may be large. */
+/** How many extension points one query reads. It is small because schemas may be large. */
 const batchSize = 32;
 
-/** A page of extension points ends early when their schemas have this many characters. */
-const maxSchemasOfPage = 8 * 1024 * 1024;
+/** A page of extension points ends early when its schemas have this many characters in total. */
+const maxSchemaLengthOfPage = 8 * 1024 * 1024;
 
-/** An application's extension points in the order of their ids, in batches, as fast as they are taken. */
+/** Reads an application's extension points by id, in batches, with backpressure. */
 export async function* readExtensionPoints(
   { store }: Pick<Context, 'store'>,
   access: AppAccess,
@@ -88,7 +89,7 @@ export async function listExtensionPoints(
   let length = 0;
   for await (const batch of readExtensionPoints(context, access, after)) {
     for (const extensionPoint of batch) {
-      if (items.length === limit || length >= maxSchemasOfPage) return { items, next: items.at(-1)?.id };
+      if (items.length === limit || length >= maxSchemaLengthOfPage) return { items, next: items.at(-1)?.id };
       items.push(extensionPoint);
       length += extensionPoint.schemaJson.length;
     }
@@ -97,9 +98,10 @@ export async function listExtensionPoints(
 }
 
 /**
- * Replaces the fields that were sent; one that was left out keeps its value.
+ * Replaces the given fields. An omitted field keeps its value.
  *
- * @throws DomainError `invalid_field` when the schema is none, `password_required` to turn approval off, `precondition_failed`
+ * @throws DomainError `invalid_field` for an invalid schema, `password_required` to turn approval off, `precondition_failed`,
+ *   `quota_exceeded`
  */
 export async function updateExtensionPoint(
   context: Context,
@@ -126,10 +128,10 @@ export async function updateExtensionPoint(
       limits: { ...present.limits, ...fields.limits },
       updatedAtMs: context.clock(),
     };
-    const more = Buffer.byteLength(change.schemaJson) - Buffer.byteLength(present.schemaJson);
-    if (more > 0) {
+    const addedBytes = Buffer.byteLength(change.schemaJson) - Buffer.byteLength(present.schemaJson);
+    if (addedBytes > 0) {
       const { bytes } = await tx.schemasOf(present.appId);
-      requireQuota(context.limits.quotas, 'schema-bytes', present.appId, bytes, more);
+      requireQuota(context.limits.quotas, 'schema-bytes', present.appId, bytes, addedBytes);
     }
     await tx.updateExtensionPoint(present.id, change);
     const changed = { ...present, ...change };
@@ -149,7 +151,8 @@ export async function updateExtensionPoint(
 }
 
 /**
- * Deletes an extension point with its plugins and bindings. Very many rows of it go later: `settlePending()`.
+ * Deletes an extension point with its plugins and bindings. If it has very many rows, it is only marked as deleted, and
+ * `finishPendingChanges()` deletes the rows later.
  *
  * @throws DomainError `password_required`
  */
@@ -165,10 +168,10 @@ export async function deleteExtensionPoint(context: Context, access: ExtensionPo
   });
 }
 
-/** The longest schema that the audit trail tells in full, in characters of JSON. */
+/** The longest schema that an audit event contains, in characters of JSON. */
 const maxAuditedSchema = 4096;
 
-/** What the audit trail tells of an extension point: a long schema by its digest. */
+/** Returns the audited fields of an extension point. The digest replaces a long schema. */
 function auditDetails({ name, requiresApproval, limits, schemaJson }: ExtensionPointRecord) {
   const schema: unknown =
     schemaJson.length <= maxAuditedSchema ? JSON.parse(schemaJson) : { sha256: hash('sha256', schemaJson, 'hex') };

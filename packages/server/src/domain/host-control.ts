@@ -11,14 +11,14 @@ import { type PluginTarget, type PluginWithBindings, readPluginWithBindings } fr
 import type { GuestBinding, Page, Queries, Transaction } from './ports.ts';
 import { rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
 import type { BindingRecord, GuestRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
-import { stateInWords } from './version-states.ts';
+import { statePredicate } from './version-states.ts';
 import { yankCopies } from './versions.ts';
 
 /**
- * Rolls a plugin back to a version, under every guest under which that version was published; to the newest, which ends a
- * roll back. What is pinned stays where it is.
+ * Rolls a plugin back to a version, under all guests under which that version was published. Rolling "back" to the newest version
+ * ends a roll back. Pinned bindings don't move.
  *
- * @throws DomainError `invalid_field` for a number that no version has, `conflict` for a version that is not published
+ * @throws DomainError `invalid_field` for an unknown version number, `conflict` for a version that is not published
  */
 export function rollBack(
   context: Context,
@@ -36,7 +36,7 @@ export function rollBack(
       if (guestIds.length === 0) {
         throw new DomainError(
           'conflict',
-          `Version ${number} was published under none of the guests that the plugin has its name under now.`,
+          `Version ${number} was published under none of the guests under which the plugin has its name now.`,
         );
       }
       await recordAudit('plugin.roll_back', { details: { version: number, versionId: version.id, guestIds } });
@@ -47,8 +47,9 @@ export function rollBack(
 }
 
 /**
- * Blocks a plugin: it is bound nowhere and takes no version until that is taken back. A second time replaces the reason. Its bytes
- * can't be published under another name of its publisher, and versions that have them already are yanked.
+ * Blocks a plugin. Until it is unblocked, no binding has it, it accepts no new version, and its publisher can't publish its bytes
+ * under another name. Published versions of other plugins with these bytes are yanked. Blocking a blocked plugin replaces the
+ * reason.
  */
 export function blockPlugin(
   context: Context,
@@ -60,8 +61,8 @@ export function blockPlugin(
     context,
     access,
     target,
-    async ({ tx, plugin, sides, nowMs, recordAudit }) => {
-      requireHostRole(sides);
+    async ({ tx, plugin, roles, nowMs, recordAudit }) => {
+      requireHostRole(roles);
       await tx.blockPlugin(plugin, { atMs: nowMs, reason });
       const copies = await tx.publishedCopies(plugin);
       const pending = await yankCopies(context, access, tx, copies, { reason, atMs: nowMs });
@@ -82,8 +83,8 @@ export async function unblockPlugin(
     context,
     access,
     target,
-    async ({ tx, plugin, sides, recordAudit }) => {
-      requireHostRole(sides);
+    async ({ tx, plugin, roles, recordAudit }) => {
+      requireHostRole(roles);
       if (plugin.block === null) throw notFound('block');
       await tx.blockPlugin(plugin, null);
       await recordAudit('plugin.unblock');
@@ -93,11 +94,13 @@ export async function unblockPlugin(
 }
 
 /**
- * Deletes a plugin with its versions and bindings. Its name and semantic versions stay reserved for its publisher for a while, and
- * bytes that the team withdrew stay withdrawn. The publisher can't while the host has it blocked
- * or pinned: what the host decided would go with it, and a plugin of the same name come back without.
+ * Deletes a plugin with its versions and bindings. Its name and semantic versions stay reserved for its publisher for
+ * {@link nameReservationMs}, and bytes that the team withdrew stay withdrawn.
  *
- * @throws DomainError `plugin_blocked`, `conflict`
+ * Only the host can delete a blocked or pinned plugin. Otherwise the publisher could remove the host's decision by deleting the
+ * plugin and publishing it again.
+ *
+ * @throws DomainError `plugin_blocked`, `conflict` for a pinned plugin
  */
 export async function deletePlugin(
   context: Context,
@@ -108,8 +111,8 @@ export async function deletePlugin(
     context,
     access,
     target,
-    async ({ tx, plugin, sides, nowMs, recordAudit }) => {
-      if (!sides.includes('host')) await requireNoHostDecision(tx, plugin);
+    async ({ tx, plugin, roles, nowMs, recordAudit }) => {
+      if (!roles.includes('host')) await requireNoHostDecision(tx, plugin);
       const facts = await tx.bindingFacts(plugin, { limit: maxAuditedGuests });
       const guestIds = facts.map(({ guestId }) => guestId);
       const isDeleted = await tx.hasMoreRows(plugin, deleteBatchSize);
@@ -130,18 +133,18 @@ async function requireNoHostDecision(tx: Transaction, plugin: PluginRecord): Pro
   if (plugin.block !== null) {
     throw new DomainError(
       'plugin_blocked',
-      `The application's team has blocked the plugin, and can alone delete it. Their reason: ${plugin.block.reason}`,
+      `The application's team has blocked the plugin. Only the team can delete it. Their reason: ${plugin.block.reason}`,
     );
   }
   if (await tx.isPinned(plugin)) {
     throw new DomainError(
       'conflict',
-      "The application's team holds the plugin at one of its versions, and can alone delete it.",
+      "The application's team has pinned the plugin to one of its versions. Only the team can delete it.",
     );
   }
 }
 
-/** What is known of one guest's claims, by name. */
+/** Lists a guest's bindings at an extension point, by plugin name. */
 export async function listGuestBindings(
   context: Context,
   access: ExtensionPointAccess,
@@ -158,10 +161,9 @@ export async function listGuestBindings(
 }
 
 /**
- * Holds what is bound under a guest by a name at one version. It stays there until that is taken back: when the version is
- * yanked, nothing is bound.
+ * Pins a guest's binding to a version until it is unpinned. While the pinned version is yanked, the binding has no version.
  *
- * @throws DomainError `not_found`, `invalid_field` for a number that no version has, `conflict` for a version that is not published
+ * @throws DomainError `not_found`, `invalid_field` for an unknown version number, `conflict` for a version that is not published
  */
 export function pinBinding(
   context: Context,
@@ -176,7 +178,7 @@ export function pinBinding(
   });
 }
 
-/** @throws DomainError `not_found` for what is not pinned */
+/** @throws DomainError `not_found` for a binding that is not pinned */
 export async function unpinBinding(
   context: Context,
   access: ExtensionPointAccess,
@@ -189,7 +191,11 @@ export async function unpinBinding(
   });
 }
 
-/** Changes what decides one claim, and has the binding follow. */
+/**
+ * Pins or unpins a binding, and recomputes it.
+ *
+ * @param change returns the details for the audit event
+ */
 function changeBinding(
   context: Context,
   access: ExtensionPointAccess,
@@ -241,14 +247,19 @@ async function findGuest(
   return guest;
 }
 
-/** A version that may be bound, by the number that a body has. */
+/**
+ * Finds a version that can be bound.
+ *
+ * @param number the `version` field of the request's body
+ * @throws DomainError `invalid_field`, `conflict`
+ */
 async function requirePublishedVersion(tx: Transaction, key: PluginKey, number: number): Promise<VersionRecord> {
   const version = await tx.version(key, number);
   if (version === undefined) throw invalidField('/version', `the plugin has no version ${number}`);
   if (version.state !== 'published') {
     throw new DomainError(
       'conflict',
-      `Version ${number} ${stateInWords(version.state)}; only one that is published can be bound.`,
+      `Version ${number} ${statePredicate(version.state)}. Only a published version can be bound.`,
     );
   }
   return version;

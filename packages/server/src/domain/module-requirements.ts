@@ -2,12 +2,11 @@ import { type Mismatch, summarizeMismatches } from '@tenon/extension-schema/inte
 import { DomainError } from './errors.ts';
 import type { ModuleRequirements } from './ports.ts';
 
-/** Whether two are the same demands: what was checked against the one then needs no check against the other. */
 export function isSameRequirements(a: ModuleRequirements, b: ModuleRequirements): boolean {
   return a.schemaJson === b.schemaJson && JSON.stringify(a.limits) === JSON.stringify(b.limits);
 }
 
-/** @throws DomainError `interface_mismatch` that lists how a module does not fit its extension point */
+/** @throws DomainError `interface_mismatch`, with each mismatch, when there are any */
 export function requireFit(mismatches: readonly Mismatch[]): void {
   if (mismatches.length === 0) return;
   const errors = mismatches.map(({ pointer, detail }) => ({ pointer, detail }));

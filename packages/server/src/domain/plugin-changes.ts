@@ -7,33 +7,32 @@ import type { Queries, Transaction } from './ports.ts';
 import { finishRebind, type RebindOptions, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
 import type { PluginKey, PluginRecord, Side } from './records.ts';
 
-/** A plugin that is being changed, and by whom. */
+/** Passed to the change callback of {@link changePlugin}. */
 export interface PluginChange {
   readonly tx: Transaction;
   readonly plugin: PluginRecord;
-  /** On which sides the actor may act: one of them, or both. */
-  readonly sides: readonly Side[];
+  /** The actor's roles towards the plugin: publisher, host, or both. */
+  readonly roles: readonly Side[];
   readonly nowMs: number;
-  /** Has the audit trail tell of it. */
   readonly recordAudit: <A extends PluginAction>(action: A, rest?: PluginAuditDetails<A>) => Promise<void>;
 }
 
-/** What is done to a plugin and its versions. */
+/** The audited actions on plugins, versions and bindings. */
 export type PluginAction = Extract<AppAction, `${'plugin' | 'version' | 'binding'}.${string}`>;
 
-/** How many guests one row of the audit trail names at the most. */
+/** The maximum number of guests in one audit event. */
 export const maxAuditedGuests = 1000;
 
-/** What else a change comes to. */
+/** What {@link changePlugin} has to do after the change. */
 interface ChangeEffects extends Omit<RebindOptions, 'guestIds'> {
-  /** Other plugins whose bindings follow in further transactions. */
+  /** Other plugins whose bindings must be recomputed in further transactions. */
   readonly pending?: readonly PluginKey[];
 }
 
-/** What is told beside the action and the plugin. */
+/** The fields of an audit event besides the action and the plugin. */
 export type PluginAuditDetails<A extends PluginAction> = Pick<AppEntry<A>, 'details' | 'guests'>;
 
-/** What the audit trail tells of anything done to a plugin. */
+/** Builds the audit event of an action on a plugin. */
 export function pluginAuditEntry<A extends PluginAction>(
   appId: AppId,
   { extensionPointId, userId, name }: PluginKey,
@@ -45,40 +44,42 @@ export function pluginAuditEntry<A extends PluginAction>(
 }
 
 /**
- * Changes a plugin that there is already: in one transaction the change is made, the bindings follow from it, and what is to
- * be answered is read. Where there are very many bindings they follow in further transactions, before the answer.
- * Every such change goes through here, whichever side makes it.
+ * Changes an existing plugin. One transaction authorizes the actor, runs the change, recomputes the bindings and reads the result.
+ * Very many bindings are recomputed in further transactions before this function returns. All changes of existing plugins go
+ * through here.
  *
- * @throws DomainError `not_found`, also for another user's plugin when a guest asks; `insufficient_scope`, `forbidden`; and what
- *   the change throws
+ * @param change runs in the transaction
+ * @param readResult reads the returned value after the bindings have been recomputed
+ * @throws DomainError `not_found` (also when a guest requests another user's plugin), `insufficient_scope`, `forbidden`, and the
+ *   errors of `change`
  */
 export async function changePlugin<T>(
   context: Context,
   access: ExtensionPointAccess,
   target: PluginTarget,
-  change: (of: PluginChange) => Promise<ChangeEffects | undefined>,
-  answer: (read: Queries, key: PluginKey) => Promise<T>,
+  change: (input: PluginChange) => Promise<ChangeEffects | undefined>,
+  readResult: (read: Queries, key: PluginKey) => Promise<T>,
 ): Promise<T> {
   const { actor } = access;
   const nowMs = context.clock();
   const write = async (tx: Transaction) => {
-    const now = await renewAccess(tx, access, 'changePlugins');
-    const plugin = await findPlugin(tx, actor, now, target);
+    const renewed = await renewAccess(tx, access, 'changePlugins');
+    const plugin = await findPlugin(tx, actor, renewed, target);
     await requireNoPendingRebind(tx, plugin);
-    const changed = await change({
+    const effects = await change({
       tx,
       plugin,
-      sides: requirePluginRoles(actor, now, plugin),
+      roles: requirePluginRoles(actor, renewed, plugin),
       nowMs,
       recordAudit: (action, rest) => record(context, tx, actor, pluginAuditEntry(access.app.id, plugin, action, rest)),
     });
-    const { pending = [], ...rebinding } = changed ?? {};
-    const isPending = await rebind(tx, plugin, nowMs, rebinding);
-    const all = isPending ? [...pending, plugin] : pending;
-    return { plugin, pending: all, answer: all.length > 0 ? undefined : await answer(tx, plugin) };
+    const { pending: otherPending = [], ...rebindOptions } = effects ?? {};
+    const isPending = await rebind(tx, plugin, nowMs, rebindOptions);
+    const pending = isPending ? [...otherPending, plugin] : otherPending;
+    return { plugin, pending, result: pending.length > 0 ? undefined : await readResult(tx, plugin) };
   };
-  const done = await retryAfterPendingRebind(context, () => context.store.write(write));
-  if (done.pending.length === 0) return done.answer as T;
-  for (const pending of done.pending) await finishRebind(context, pending);
-  return answer(context.store.read, done.plugin);
+  const { plugin, pending, result } = await retryAfterPendingRebind(context, () => context.store.write(write));
+  if (pending.length === 0) return result as T;
+  for (const key of pending) await finishRebind(context, key);
+  return readResult(context.store.read, plugin);
 }

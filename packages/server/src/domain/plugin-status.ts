@@ -2,11 +2,11 @@ import type { GuestId, PluginStatus } from '@tenon/protocol';
 import type { PluginWithBindings } from './plugins.ts';
 import type { BindingRecord, VersionRecord } from './records.ts';
 
-/** Where a plugin stands, for its publisher: of what the host decided, that it did and why. */
+/** A plugin's status as its publisher sees it, with the host's decisions and reasons. */
 export interface PluginStatusDetails {
   readonly state: PluginStatus['state'];
   readonly reason: string | null;
-  /** In words for people. */
+  /** The status as English sentences. */
   readonly detail: string;
   readonly bindings: readonly {
     readonly guestId: GuestId;
@@ -19,19 +19,19 @@ export interface PluginStatusDetails {
 
 export function describePluginStatus({ plugin, bindings, hasMoreBindings }: PluginWithBindings): PluginStatusDetails {
   const { newest, block } = plugin;
-  const claims = bindings.toSorted((a, b) => (a.guestId < b.guestId ? -1 : 1));
+  const sorted = bindings.toSorted((a, b) => (a.guestId < b.guestId ? -1 : 1));
   return {
     state: block === null ? newest.state : 'blocked',
     reason: block === null ? newest.stateReason : block.reason,
     detail: [
       ...(block === null
-        ? [newestInWords(newest)]
+        ? [newestSentence(newest)]
         : [`The application's team has blocked the plugin: “${block.reason}”.`]),
-      ...(hasMoreBindings ? [`Of its first ${claims.length} guests:`] : []),
-      ...boundInWords(claims),
-      ...pinsInWords(claims),
+      ...(hasMoreBindings ? [`Of its first ${sorted.length} guests:`] : []),
+      ...boundSentences(sorted),
+      ...pinSentences(sorted),
     ].join(' '),
-    bindings: claims.map(({ guestId, versionNumber, pinnedNumber, selectedNumber }) => ({
+    bindings: sorted.map(({ guestId, versionNumber, pinnedNumber, selectedNumber }) => ({
       guestId,
       version: versionNumber,
       isPinned: pinnedNumber !== null,
@@ -41,7 +41,7 @@ export function describePluginStatus({ plugin, bindings, hasMoreBindings }: Plug
   };
 }
 
-function newestInWords({ number, state, stateReason, stateSide }: VersionRecord): string {
+function newestSentence({ number, state, stateReason, stateSide }: VersionRecord): string {
   const by = stateSide === 'host' ? " by the application's team" : '';
   const why = stateReason === null ? '' : `: “${stateReason}”`;
   switch (state) {
@@ -56,31 +56,31 @@ function newestInWords({ number, state, stateReason, stateSide }: VersionRecord)
   }
 }
 
-function boundInWords(claims: readonly BindingRecord[]): string[] {
-  const bound = countBy(claims, ({ versionNumber }) => versionNumber);
+function boundSentences(bindings: readonly BindingRecord[]): string[] {
+  const bound = countByVersion(bindings, ({ versionNumber }) => versionNumber);
   if (bound.length === 0) return ['Nothing is bound.'];
-  return bound.map(([version, guests]) => `Version ${version} is bound under ${inGuests(guests, claims.length)}.`);
+  return bound.map(([version, guests]) => `Version ${version} is bound under ${guestCount(guests, bindings.length)}.`);
 }
 
-function pinsInWords(claims: readonly BindingRecord[]): string[] {
-  const pinned = countBy(claims, ({ pinnedNumber }) => pinnedNumber);
+function pinSentences(bindings: readonly BindingRecord[]): string[] {
+  const pinned = countByVersion(bindings, ({ pinnedNumber }) => pinnedNumber);
   return pinned.map(
     ([version, guests]) =>
-      `The application's team holds it at version ${version} under ${inGuests(guests, claims.length)}.`,
+      `The application's team holds it at version ${version} under ${guestCount(guests, bindings.length)}.`,
   );
 }
 
-/** How many claims have each number that there is, the highest first. */
-function countBy(claims: readonly BindingRecord[], numberOf: (claim: BindingRecord) => number | null) {
+/** Counts the bindings of each version number, the highest version first. */
+function countByVersion(bindings: readonly BindingRecord[], versionOf: (binding: BindingRecord) => number | null) {
   const counts = new Map<number, number>();
-  for (const claim of claims) {
-    const number = numberOf(claim);
-    if (number !== null) counts.set(number, (counts.get(number) ?? 0) + 1);
+  for (const binding of bindings) {
+    const version = versionOf(binding);
+    if (version !== null) counts.set(version, (counts.get(version) ?? 0) + 1);
   }
   return [...counts].sort(([a], [b]) => b - a);
 }
 
-function inGuests(count: number, all: number): string {
+function guestCount(count: number, all: number): string {
   if (count === all) return all === 1 ? '1 guest' : `all ${all} guests`;
   return `${count} of ${all} guests`;
 }

@@ -6,15 +6,15 @@ import { type PageOf, readLimited, readPage, readRelatedRows } from './paging.ts
 import type { Page, Queries } from './ports.ts';
 import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
 
-/** A plugin with its newest version, and its claims to its name: what is bound by each. */
+/** A plugin with its newest version and its bindings, one for each guest under which it has its name. */
 export interface PluginWithBindings {
   readonly plugin: PluginRecord;
   readonly bindings: readonly BindingRecord[];
-  /** Whether there are more claims than these. */
+  /** Whether `bindings` is cut off. */
   readonly hasMoreBindings: boolean;
 }
 
-/** An extension point's plugins: all of them for a member, the actor's own for a guest. */
+/** Lists an extension point's plugins. A member sees all of them, a guest only its own. */
 export async function listPlugins(
   context: Context,
   actor: Actor,
@@ -34,13 +34,13 @@ export async function listPlugins(
       load: (plugins, limit) => read.bindingsOfPlugins(plugins, limit),
     },
   );
-  const withTheirs = (plugin: PluginRecord): PluginWithBindings => {
+  const withBindings = (plugin: PluginRecord): PluginWithBindings => {
     return { plugin, bindings: rows.get(pluginCursor(plugin)) ?? [], hasMoreBindings: hasMoreRows };
   };
-  return { items: items.map(withTheirs), next };
+  return { items: items.map(withBindings), next };
 }
 
-/** @throws DomainError `not_found`, also for another user's plugin when a guest asks */
+/** @throws DomainError `not_found`, also when a guest requests another user's plugin */
 export async function readPlugin(
   context: Context,
   actor: Actor,
@@ -49,17 +49,17 @@ export async function readPlugin(
 ): Promise<PluginWithBindings> {
   const { read } = context.store;
   const plugin = await findPlugin(read, actor, access, target);
-  return readBindings(read, plugin);
+  return readBindingsOf(read, plugin);
 }
 
-/** A plugin as a path names it. */
+/** The parameters of a request path that identify a plugin. They are not validated yet. */
 export interface PluginTarget {
   readonly userId: string;
   readonly name: string;
 }
 
 /**
- * The plugin that a path names, when the actor may see it: a member every one, a guest its own.
+ * Finds the plugin of a request path. A member finds every plugin, a guest only its own.
  *
  * @throws DomainError `not_found`
  */
@@ -69,16 +69,16 @@ export async function findPlugin(
   access: ExtensionPointAccess,
   { userId, name }: PluginTarget,
 ): Promise<PluginRecord> {
-  const mayAsk = isId('user', userId) && isPluginName(name) && (isMember(access) || userId === actor.userId);
-  const plugin = mayAsk ? await read.plugin({ extensionPointId: access.extensionPoint.id, userId, name }) : undefined;
+  const mayRead = isId('user', userId) && isPluginName(name) && (isMember(access) || userId === actor.userId);
+  const plugin = mayRead ? await read.plugin({ extensionPointId: access.extensionPoint.id, userId, name }) : undefined;
   if (plugin === undefined) throw notFound('plugin');
   return plugin;
 }
 
 /**
- * One of a plugin's versions.
+ * Finds one of a plugin's versions.
  *
- * @param number as a path has it
+ * @param number the text of the path parameter
  * @throws DomainError `not_found`
  */
 export async function findVersion(
@@ -91,17 +91,16 @@ export async function findVersion(
   return version;
 }
 
-/** A plugin as it is now, with its claims. */
 export async function readPluginWithBindings(
   read: Pick<Queries, 'plugin' | 'bindingsOfPlugins'>,
   key: PluginKey,
 ): Promise<PluginWithBindings> {
   const plugin = await read.plugin(key);
   if (plugin === undefined) throw notFound('plugin');
-  return readBindings(read, plugin);
+  return readBindingsOf(read, plugin);
 }
 
-async function readBindings(
+async function readBindingsOf(
   read: Pick<Queries, 'bindingsOfPlugins'>,
   plugin: PluginRecord,
 ): Promise<PluginWithBindings> {

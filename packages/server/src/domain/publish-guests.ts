@@ -5,21 +5,24 @@ import type { Transaction } from './ports.ts';
 import type { GuestRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
 
 /*
- * What a publish asks of the guests under which it binds a plugin. Each question is about very many of them at once, and about no more
- * than others can wait for.
+ * The checks and changes that a publish makes for the guests of its user. A user may hold very many guests, so statements run in
+ * batches: large enough to be few, small enough not to block other statements for long.
  */
 
-/** How many guests one statement is about. */
 const guestBatchSize = 5000;
 
 async function inBatches(
   guestIds: readonly GuestId[],
-  work: (part: readonly GuestId[]) => Promise<void>,
+  work: (batch: readonly GuestId[]) => Promise<void>,
 ): Promise<void> {
   for (let at = 0; at < guestIds.length; at += guestBatchSize) await work(guestIds.slice(at, at + guestBatchSize));
 }
 
-/** The guests that a user holds in an application, or the one of them that is named. */
+/**
+ * Reads the guests that a user holds in an application.
+ *
+ * @param guestId reads only this guest
+ */
 export async function readHeldGuests(
   tx: Transaction,
   userId: UserId,
@@ -28,27 +31,27 @@ export async function readHeldGuests(
 ): Promise<GuestRecord[]> {
   const guests: GuestRecord[] = [];
   for (;;) {
-    const part = await tx.guestsHeldBy(userId, appId, { guestId, after: guests.at(-1)?.id, limit: guestBatchSize });
-    for (const guest of part) guests.push(guest);
-    if (part.length < guestBatchSize) return guests;
+    const batch = await tx.guestsHeldBy(userId, appId, { guestId, after: guests.at(-1)?.id, limit: guestBatchSize });
+    for (const guest of batch) guests.push(guest);
+    if (batch.length < guestBatchSize) return guests;
   }
 }
 
-/** Of these guests: those under which a version was published. */
+/** Returns those of the given guests under which a version was published. */
 export async function guestsOfVersion(
   tx: Transaction,
   versionId: VersionId,
   guestIds: readonly GuestId[],
 ): Promise<Set<GuestId>> {
   const found = new Set<GuestId>();
-  await inBatches(guestIds, async (part) => {
-    for (const id of await tx.guestsOfVersion(versionId, part)) found.add(id);
+  await inBatches(guestIds, async (batch) => {
+    for (const id of await tx.guestsOfVersion(versionId, batch)) found.add(id);
   });
   return found;
 }
 
 /**
- * Demands that a plugin can have its name under guests.
+ * Requires that a plugin can use its name under all of the given guests.
  *
  * @throws DomainError `not_a_guest`, `plugin_name_taken`, `limit_exceeded`
  */
@@ -59,12 +62,9 @@ export async function requireNameAvailable(
   guestIds: readonly GuestId[],
 ): Promise<void> {
   if (guestIds.length === 0) {
-    throw new DomainError(
-      'not_a_guest',
-      'You do not hold the guest, or it was taken from you while you were publishing.',
-    );
+    throw new DomainError('not_a_guest', 'You do not hold the guest, or it was taken from you during the publish.');
   }
-  await inBatches(guestIds, (part) => requireNameAvailableInBatch(context, tx, key, part));
+  await inBatches(guestIds, (batch) => requireNameAvailableInBatch(context, tx, key, batch));
 }
 
 async function requireNameAvailableInBatch(
@@ -86,12 +86,15 @@ async function requireNameAvailableInBatch(
   if (full !== undefined) {
     throw new DomainError(
       'limit_exceeded',
-      `The guest ${full} has ${maxPluginsPerGuest} plugins at this extension point, which is the most there may be.`,
+      `The guest ${full} already has ${maxPluginsPerGuest} plugins at this extension point, the maximum.`,
     );
   }
 }
 
-/** Hosts load by name: what was one publisher's is not another's the moment that it is deleted. */
+/**
+ * Requires that the name is not reserved for another publisher. Hosts load plugins by name, so the name of a deleted plugin must
+ * not pass to another publisher at once.
+ */
 async function requireNameNotReserved(
   context: Context,
   tx: Transaction,
@@ -103,13 +106,15 @@ async function requireNameNotReserved(
   const until = new Date(reservation.untilMs).toISOString();
   throw new DomainError(
     'plugin_name_taken',
-    `The name "${key.name}" is reserved under the guest ${reservation.guestId} until ${until}, since a plugin of this name was deleted. Choose another name.`,
+    `The name "${key.name}" is reserved under the guest ${reservation.guestId} until ${until}, because a plugin of this name was deleted. Choose another name.`,
   );
 }
 
 /**
- * Whether publishing the newest version's bytes once more would change nothing of it: it is published, and none of the guests
- * was rolled back to another one; or it waits for approval, and so would a further one.
+ * Whether publishing the newest version's bytes again would create an equal version. This is so in two cases: the newest version
+ * is published and no guest is rolled back, or it awaits approval and so would the new one.
+ *
+ * @param stateOfNew the state that a new version would have
  */
 export async function isUnchanged(
   tx: Transaction,
@@ -119,22 +124,22 @@ export async function isUnchanged(
 ): Promise<boolean> {
   if (newest.state !== 'published') return newest.state === 'awaiting_approval' && stateOfNew === 'awaiting_approval';
   let isRolledBack = false;
-  await inBatches(guestIds, async (part) => {
-    isRolledBack ||= await tx.isRolledBack(newest, part);
+  await inBatches(guestIds, async (batch) => {
+    isRolledBack ||= await tx.isRolledBack(newest, batch);
   });
   return !isRolledBack;
 }
 
-/** Puts a version under guests. A publisher of a new version wants that to be bound, whatever was rolled back to before. */
+/** Publishes a version under guests. A published version ends the roll backs of these guests. */
 export async function addVersionToGuests(
   tx: Transaction,
   key: PluginKey,
   guestIds: readonly GuestId[],
   version: VersionRecord,
 ): Promise<void> {
-  await inBatches(guestIds, async (part) => {
-    await tx.putVersionGuests(version.id, part);
-    await tx.claimName(key, part);
-    if (version.state === 'published') await tx.selectVersion(key, part, null);
+  await inBatches(guestIds, async (batch) => {
+    await tx.putVersionGuests(version.id, batch);
+    await tx.claimName(key, batch);
+    if (version.state === 'published') await tx.selectVersion(key, batch, null);
   });
 }

@@ -30,23 +30,24 @@ import { finishRebind, rebind, requireNoPendingRebind, retryAfterPendingRebind }
 import type { PluginKey, PluginRecord, VersionRecord } from './records.ts';
 import { withdrawalRule } from './withdrawals.ts';
 
-/** A publish as it was asked for: `PUT …/artifacts/<extension point>/plugin/<userId>/<name>`, with `guest=` when it is sent. */
+/** The path and query of a publish: `PUT …/artifacts/<extension point>/plugin/<userId>/<name>?guest=<guestId>`. */
 export interface PublishTarget {
   readonly userId: string;
   readonly name: string;
   readonly guestId?: string | undefined;
 }
 
-/** What is published: the module, and what its publisher calls it and says of it. */
+/** A module to publish, with the publisher's optional semantic version and note. */
 export interface Release {
   readonly bytes: Uint8Array;
   readonly semver?: string | undefined;
   readonly note?: string | undefined;
 }
 
-/** What a publish came to: the plugin's first version, a further one, or none that is new. */
+/** The plugin after a publish. */
 export interface Published extends PluginWithBindings {
-  readonly made: 'plugin' | 'version' | 'nothing';
+  /** `nothing` when the bytes were already the current version. */
+  readonly created: 'plugin' | 'version' | 'nothing';
 }
 
 /** The unpadded base64url SHA-256 of the bytes. */
@@ -55,14 +56,14 @@ export function contentAddressOf(bytes: Uint8Array): ContentAddress {
 }
 
 /**
- * What can be said against a publish before its body is read: who publishes, under what name, under which guests.
+ * Checks the path and query of a publish. Needs no body, so that a request can be rejected before its body is read.
  *
  * @throws DomainError `forbidden` for another user's plugin, `not_a_guest` for a guest that the actor doesn't hold,
- *   `invalid_request` for a name that can't be one
+ *   `invalid_request` for an invalid plugin name
  */
 export function authorizePublish(actor: Actor, access: ExtensionPointAccess, target: PublishTarget): void {
   if (target.userId !== actor.userId) {
-    throw new DomainError('forbidden', `One publishes under one's own user id, which is ${actor.userId}.`);
+    throw new DomainError('forbidden', `You can publish only under your own user id, ${actor.userId}.`);
   }
   const { guests, hasMoreGuests } = access;
   if (target.guestId !== undefined && !hasMoreGuests && !guests.some(({ id }) => id === target.guestId)) {
@@ -74,17 +75,18 @@ export function authorizePublish(actor: Actor, access: ExtensionPointAccess, tar
 }
 
 /**
- * Publishes a plugin: checks the bytes, stores them, then in one transaction makes the version and moves the bindings under
- * all of the guests, or under none. A crash in between leaves bytes that nothing refers to, which the collector finds, never a
- * binding without bytes: {@link writeWithBlob}.
- * The bytes that are current already make no new version. The same work is done whether or not the bytes are known already,
- * so that the answer does not tell, and its timing no more than noise does: what remains is in `docs/explanation/security.md`.
+ * Publishes a plugin. Checks the bytes and stores them. Then one transaction inserts the version and moves the bindings of all
+ * guests, or changes nothing. A crash between the two leaves unreferenced bytes for the garbage collector, and never a binding
+ * without bytes: {@link writeWithBlob}.
  *
- * @throws DomainError `invalid_field` for a semantic version or a note that is none, a code for bytes that are no valid core
- *   module, `interface_mismatch` for a module that does not fit the extension point, `plugin_blocked`,
- *   `plugin_name_taken`, `limit_exceeded`, `quota_exceeded`, `rate_limited`,
- *   `conflict` for bytes that the host has yanked and for a semantic version that was used, `not_a_guest` or `not_found` when the guest or the extension point went away
- *   meanwhile, `invalid_token` when the token was revoked meanwhile
+ * Bytes that are already the current version create no new version. The work is the same whether or not the server already has
+ * the bytes, so that neither the response nor its timing reveals other users' bytes. `docs/explanation/security.md` describes
+ * the remaining timing noise.
+ *
+ * @throws DomainError `invalid_field` for an invalid semantic version or note; a module error code for an invalid module;
+ *   `interface_mismatch`, `plugin_blocked`, `plugin_name_taken`, `limit_exceeded`, `quota_exceeded`, `rate_limited`;
+ *   `conflict` for bytes that the host yanked and for a used semantic version; `not_a_guest`, `not_found` or `invalid_token`
+ *   when the guest, the extension point or the token was removed during the publish
  */
 export async function publish(
   context: Context,
@@ -97,116 +99,153 @@ export async function publish(
   authorizePublish(actor, access, target);
   requireValidLabels(release);
   const key: PluginKey = { extensionPointId: access.extensionPoint.id, userId: actor.userId, name: target.name };
-  const present = await context.store.read.plugin(key);
-  requireNotBlocked(present);
+  const request: PublishRequest = { actor, appId: access.app.id, key, guestId: target.guestId };
   const contentAddress = contentAddressOf(release.bytes);
-  if (present?.newest.contentAddress !== contentAddress) {
-    // Asked again in the transaction; here it spares the check, and the disk what the collector would have to delete.
-    const { quotas } = context.limits;
-    const size = release.bytes.length;
-    await requirePublishQuota(context.store.read, quotas, key, access.app.id, present, size, context.clock());
-  }
-  const asker = { caller: actor.userId, signal };
-  let demands: ModuleRequirements = access.extensionPoint;
-  for (let round = 0; round < maxCheckAttempts; round++) {
-    const { interfaceJson, mismatches } = await context.checker.check(release.bytes, demands, asker);
+  await requirePublishable(context, request, release, contentAddress);
+
+  let requirements: ModuleRequirements = access.extensionPoint;
+  for (let attempt = 0; attempt < maxCheckAttempts; attempt++) {
+    const asker = { caller: actor.userId, signal };
+    const { interfaceJson, mismatches } = await context.checker.check(release.bytes, requirements, asker);
     requireFit(mismatches);
-    const checked: CheckedRelease = { ...release, contentAddress, interfaceJson, demands };
-    const outcome = await retryAfterPendingRebind(context, () =>
-      storeVersion(context, actor, access, key, target.guestId, checked),
-    );
-    if ('made' in outcome) {
-      const { made, answer } = outcome;
-      if (answer !== undefined) return { ...answer, made };
+    const checked: CheckedRelease = { ...release, contentAddress, interfaceJson, requirements };
+    const outcome = await retryAfterPendingRebind(context, () => storeRelease(context, request, checked));
+    if ('created' in outcome) {
+      const { created, plugin } = outcome;
+      if (plugin !== undefined) return { ...plugin, created };
       await finishRebind(context, key);
-      return { ...(await readPluginWithBindings(context.store.read, key)), made };
+      return { ...(await readPluginWithBindings(context.store.read, key)), created };
     }
-    demands = outcome;
+    requirements = outcome.changedRequirements;
   }
   throw new DomainError(
     'conflict',
-    "The extension point's schema or limits changed again and again meanwhile. Try once more.",
+    "The extension point's schema or limits changed repeatedly while the module was checked. Try again.",
   );
 }
 
-/** How often a module is checked anew since what is demanded of it has changed meanwhile. */
+/** How often a module is checked when the extension point's requirements keep changing. */
 const maxCheckAttempts = 3;
 
-/** What is published, once it is known to be right. */
+/** An authorized publish. */
+interface PublishRequest {
+  readonly actor: Actor;
+  readonly appId: ExtensionPointAccess['app']['id'];
+  readonly key: PluginKey;
+  /** Publishes under this guest only. Default: all guests that the actor holds. */
+  readonly guestId: string | undefined;
+}
+
+/** A release that passed the module check. */
 interface CheckedRelease extends Release {
   readonly contentAddress: ContentAddress;
   readonly interfaceJson: string | null;
-  readonly demands: ModuleRequirements;
+  /** The requirements that the module was checked against. */
+  readonly requirements: ModuleRequirements;
 }
 
-/** What is stored; the answer is read later while bindings are still to follow. */
-interface StoredPublish extends Pick<Published, 'made'> {
-  readonly answer: PluginWithBindings | undefined;
+/** A stored release. `plugin` is `undefined` while further transactions have to move its bindings. */
+interface StoredRelease extends Pick<Published, 'created'> {
+  readonly plugin: PluginWithBindings | undefined;
+}
+
+/** Nothing was stored, because the extension point now requires something else. The module must be checked again. */
+interface StaleCheck {
+  readonly changedRequirements: ModuleRequirements;
 }
 
 /**
- * Stores the bytes, makes the version and moves the bindings.
- *
- * @returns what it came to; or, with nothing done, what is demanded of modules by now when that is something else
+ * Rejects a publish before the costly module check and before the bytes are written to disk. The transaction repeats these
+ * checks.
  */
-function storeVersion(
+async function requirePublishable(
   context: Context,
-  actor: Actor,
-  access: ExtensionPointAccess,
-  key: PluginKey,
-  guestId: string | undefined,
-  checked: CheckedRelease,
-): Promise<StoredPublish | ModuleRequirements> {
-  const { contentAddress } = checked;
+  { appId, key }: PublishRequest,
+  { bytes }: Release,
+  contentAddress: ContentAddress,
+): Promise<void> {
+  const plugin = await context.store.read.plugin(key);
+  requireNotBlocked(plugin);
+  if (plugin?.newest.contentAddress === contentAddress) return;
   const { quotas } = context.limits;
+  await requirePublishQuota(context.store.read, quotas, key, appId, plugin, bytes.length, context.clock());
+}
+
+/** Stores the bytes, inserts the version and moves the bindings. */
+function storeRelease(
+  context: Context,
+  request: PublishRequest,
+  checked: CheckedRelease,
+): Promise<StoredRelease | StaleCheck> {
+  const { actor, appId, key, guestId } = request;
+  const { bytes, contentAddress } = checked;
   const nowMs = context.clock();
-  const payUnlessCurrent = async (tx: Transaction): Promise<void> => {
+  const chargeUnlessCurrent = async (tx: Transaction): Promise<void> => {
     if ((await tx.plugin(key))?.newest.contentAddress === contentAddress) return;
-    await chargeStoredBytes(tx, quotas, key, checked.bytes.length, nowMs);
+    await chargeStoredBytes(tx, context.limits.quotas, key, bytes.length, nowMs);
   };
-  const store = async (tx: Transaction): Promise<StoredPublish | ModuleRequirements> => {
+  const store = async (tx: Transaction): Promise<StoredRelease | StaleCheck> => {
     await requireActiveToken(tx, actor);
     const extensionPoint = await tx.extensionPoint(key.extensionPointId);
     if (extensionPoint === undefined) throw notFound('extension point');
-    if (!isSameRequirements(extensionPoint, checked.demands)) return extensionPoint;
+    if (!isSameRequirements(extensionPoint, checked.requirements)) return { changedRequirements: extensionPoint };
     await requireNoPendingRebind(tx, key);
-    const guests = await readHeldGuests(tx, actor.userId, access.app.id, guestId);
+    const guests = await readHeldGuests(tx, actor.userId, appId, guestId);
     const guestIds = guests.map(({ id }) => id);
     await requireNameAvailable(context, tx, key, guestIds);
+
     const present = await tx.plugin(key);
     requireNotBlocked(present);
     const withdrawal = await withdrawalRule(tx, key, contentAddress);
-    const awaits = extensionPoint.requiresApproval || withdrawal.awaitsApproval;
-    const state = awaits ? 'awaiting_approval' : 'published';
+    const needsApproval = extensionPoint.requiresApproval || withdrawal.needsApproval;
+    const state = needsApproval ? 'awaiting_approval' : 'published';
     const isCurrent =
       present?.newest.contentAddress === contentAddress && (await isUnchanged(tx, present, guestIds, state));
-    if (!isCurrent) {
-      withdrawal.requirePublishable();
-      if (checked.semver !== undefined) await requireUnusedSemver(tx, key, checked.semver, nowMs);
-    }
-    const version = isCurrent ? present.newest : newVersion(key, present, checked, state, nowMs);
-    if (!isCurrent) {
-      const size = checked.bytes.length;
-      const pluginAtMs = await requirePublishQuota(tx, quotas, key, access.app.id, present, size, nowMs);
-      await tx.insertVersion(version, checked.interfaceJson);
-      await tx.payPublish(key, { pluginAtMs });
-    }
+    if (!isCurrent) withdrawal.requirePublishable();
+    const version = isCurrent
+      ? present.newest
+      : await insertVersion(context, tx, request, { present, checked, state, nowMs });
+
     const known = isCurrent ? await guestsOfVersion(tx, version.id, guestIds) : new Set();
     const added = guestIds.filter((id) => !known.has(id));
     if (added.length > 0) await addVersionToGuests(tx, key, added, version);
     const isPending = await rebind(tx, key, nowMs, { guestIds });
     if (added.length > 0) {
-      const about = { details: auditDetails(version, !isCurrent), guests: guests.slice(0, maxAuditedGuests) };
-      await record(context, tx, actor, pluginAuditEntry(access.app.id, key, 'plugin.publish', about));
+      const rest = { details: auditDetails(version, !isCurrent), guests: guests.slice(0, maxAuditedGuests) };
+      await record(context, tx, actor, pluginAuditEntry(appId, key, 'plugin.publish', rest));
     }
-    const made = isCurrent ? 'nothing' : present === undefined ? 'plugin' : 'version';
-    return { made, answer: isPending ? undefined : await readPluginWithBindings(tx, key) };
+    const created = isCurrent ? 'nothing' : present === undefined ? 'plugin' : 'version';
+    return { created, plugin: isPending ? undefined : await readPluginWithBindings(tx, key) };
   };
-  return writeWithBlob(context, contentAddress, checked.bytes, store, payUnlessCurrent);
+  return writeWithBlob(context, contentAddress, bytes, store, chargeUnlessCurrent);
+}
+
+interface NewVersion {
+  /** The plugin before the publish; `undefined` for a new one. */
+  readonly present: PluginRecord | undefined;
+  readonly checked: CheckedRelease;
+  readonly state: VersionState;
+  readonly nowMs: number;
+}
+
+async function insertVersion(
+  context: Context,
+  tx: Transaction,
+  { appId, key }: PublishRequest,
+  { present, checked, state, nowMs }: NewVersion,
+): Promise<VersionRecord> {
+  const { bytes, semver, interfaceJson } = checked;
+  if (semver !== undefined) await requireUnusedSemver(tx, key, semver, nowMs);
+  const version = createVersionRecord(key, present, checked, state, nowMs);
+  const { quotas } = context.limits;
+  const pluginAtMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
+  await tx.insertVersion(version, interfaceJson);
+  await tx.payPublish(key, { pluginAtMs });
+  return version;
 }
 
 /**
- * Demands that what a publisher calls a version, and says of it, can be kept.
+ * Requires a valid semantic version and a valid note.
  *
  * @throws DomainError `invalid_field`
  */
@@ -214,11 +253,11 @@ export function requireValidLabels({ semver, note }: Pick<Release, 'semver' | 'n
   if (semver !== undefined && !isSemver(semver)) {
     throw invalidField(
       '/semver',
-      `must be a semantic version such as 1.4.0 or 2.0.0-rc.1, of ${maxSemverLength} characters at the most (https://semver.org)`,
+      `must be a semantic version such as 1.4.0 or 2.0.0-rc.1, of at most ${maxSemverLength} characters (https://semver.org)`,
     );
   }
   if (note !== undefined && (note.trim() === '' || note.length > maxReasonLength)) {
-    throw invalidField('/note', `must not be blank, and have ${maxReasonLength} characters at the most`);
+    throw invalidField('/note', `must not be blank, and must have at most ${maxReasonLength} characters`);
   }
 }
 
@@ -226,38 +265,37 @@ function requireNotBlocked(plugin: PluginRecord | undefined): void {
   if (plugin?.block == null) return;
   throw new DomainError(
     'plugin_blocked',
-    `The application's team has blocked the plugin, and it takes no new version. Their reason: ${plugin.block.reason}`,
+    `The application's team has blocked the plugin, so it accepts no new version. Their reason: ${plugin.block.reason}`,
   );
 }
 
 /**
- * A semantic version names one content for good.
+ * Requires a semantic version that no version of the plugin has used. A semantic version names the same content forever.
  *
  * @throws DomainError `conflict`
  */
 async function requireUnusedSemver(tx: Transaction, key: PluginKey, semver: string, nowMs: number): Promise<void> {
   const use = await tx.labelUse(key, semver);
   if (use === undefined || (use.untilMs !== null && use.untilMs <= nowMs)) return;
-  const by = use.number === null ? 'a version of the deleted plugin of this name' : `version ${use.number}`;
+  const user = use.number === null ? 'a version of the deleted plugin of this name' : `version ${use.number}`;
   throw new DomainError(
     'conflict',
-    `"semver" must be new for each version of a plugin: ${by} is labelled ${semver}. Choose another one.`,
+    `"semver" must be unique among the versions of a plugin: ${user} already has ${semver}. Choose another one.`,
   );
 }
 
-/** What the audit trail tells of a publish, beside the guests. */
 function auditDetails({ number, id, semver, state, contentAddress, size }: VersionRecord, isNew: boolean) {
   return { version: number, versionId: id, semver, state, contentAddress, size, isNew };
 }
 
-function newVersion(
+function createVersionRecord(
   key: PluginKey,
   present: PluginRecord | undefined,
-  { bytes, contentAddress, semver, note }: Release & { readonly contentAddress: ContentAddress },
+  { bytes, contentAddress, semver, note }: CheckedRelease,
   state: VersionState,
   nowMs: number,
 ): VersionRecord {
-  // A plugin's `updatedAt` is its newest version's time, and doesn't go back when a clock does.
+  // A plugin's `updatedAt` is its newest version's time. It must not go back when the clock does.
   const createdAtMs = Math.max(nowMs, present?.newest.createdAtMs ?? 0);
   return {
     ...key,

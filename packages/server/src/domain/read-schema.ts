@@ -2,9 +2,10 @@ import { describeFault, parseExtensionPointSchema, SchemaError } from '@tenon/ex
 import { DomainError } from './errors.ts';
 
 /**
- * A schema as it is kept.
+ * Parses an extension point's schema.
  *
- * @throws DomainError `invalid_field` with every fault that was found, each with its place
+ * @returns its canonical JSON text
+ * @throws DomainError `invalid_field` with all faults and their locations
  */
 export function readSchema(schema: unknown): string {
   try {

@@ -5,31 +5,35 @@ import { nameReservationMs } from './name-reservations.ts';
 import type { BindingMove, ClaimFacts, SelectionChange, Transaction } from './ports.ts';
 import type { PluginKey } from './records.ts';
 
-/**
- * How many claims one transaction looks at. Other writers wait for a transaction, so what is larger goes in pieces:
- * {@link finishRebind}.
+/*
+ * A binding row exists for each guest under which a plugin has its name. The row says which version is bound, if any. These
+ * functions recompute the rows of a plugin after a change. Other writers wait for a transaction, so a plugin with very many
+ * bindings is recomputed in batches: the first transaction marks the rebind as pending, and {@link finishRebind} completes it.
  */
+
+/** How many bindings one transaction recomputes. */
 export const rebindBatchSize = 1000;
 
 export interface RebindOptions {
-  /** The guests whose claims may be affected; all of the plugin's by default. */
+  /** The guests whose bindings may change. Default: all of the plugin's guests. */
   readonly guestIds?: readonly GuestId[];
-  /** What the change does to roll backs. */
+  /** How the change starts or ends roll backs. */
   readonly selection?: SelectionChange | null;
   /** Whether the plugin is marked as deleted. */
   readonly isDeleted?: boolean;
 }
 
 /**
- * Makes the claims of a plugin bind what they are to bind, after whatever may have changed that. Nothing else moves a binding.
+ * Recomputes which versions a plugin's bindings point to. Call it after every change that may affect them. No other code moves
+ * bindings.
  *
- * Hosts find the newest plugin by `updatedAt`, so a move is always later than the one before it; and a binding that stays
- * where it is keeps its time, since A2's entity tag changes exactly when the list does.
+ * A moved binding gets a later `updatedAt`, by which hosts find the newest plugin. An unmoved binding keeps its time, because the
+ * entity tag of the binding list (A2) must change exactly when the list does.
  *
- * Where there are too many claims, none is moved: it is noted that all are pending, and the caller calls {@link finishRebind} once
- * the transaction is committed, before it answers.
+ * With more than {@link rebindBatchSize} bindings it moves none and marks the rebind as pending. The caller then calls
+ * {@link finishRebind} after the commit and before it responds.
  *
- * @returns whether there is something pending
+ * @returns whether a rebind is pending
  */
 export async function rebind(
   tx: Transaction,
@@ -46,8 +50,8 @@ export async function rebind(
 }
 
 /**
- * Goes on with a plugin's pending rebind to its end, each piece in a transaction of its own. Any number of processes may do
- * so at once. Where nothing is pending it does nothing.
+ * Completes a plugin's pending rebind, if there is one, with one transaction for each batch. Several processes may do this at the
+ * same time.
  *
  * @param signal aborts between two transactions
  */
@@ -81,7 +85,7 @@ async function rebindBatch(tx: Transaction, key: PluginKey, nowMs: number): Prom
   return false;
 }
 
-/** Thrown where an earlier change of a plugin is still to be finished. */
+/** An earlier change of the plugin is not complete. */
 class PendingRebindError extends Error {
   readonly key: PluginKey;
 
@@ -92,64 +96,63 @@ class PendingRebindError extends Error {
 }
 
 /**
- * Demands that nothing of an earlier change of a plugin is pending: changes of one plugin come one after the other.
+ * Requires that no rebind of the plugin is pending, because changes of one plugin must not overlap.
  *
- * @throws PendingError which {@link retryAfterPendingRebind} answers
+ * @throws PendingRebindError which {@link retryAfterPendingRebind} handles
  */
 export async function requireNoPendingRebind(tx: Transaction, key: PluginKey): Promise<void> {
   if ((await tx.pendingRebind(key)) !== undefined) throw new PendingRebindError(key);
 }
 
-/** How often a change waits for earlier ones. */
 const maxRetries = 5;
 
 /**
- * Makes a change of a plugin, and what is pending of an earlier one before.
+ * Runs a change of a plugin. While an earlier change is pending, completes that one and retries.
  *
- * @throws DomainError `conflict` when there is always another one
+ * @throws DomainError `conflict` after {@link maxRetries} retries
  */
 export async function retryAfterPendingRebind<T>(
   context: Pick<Context, 'store' | 'clock'>,
   change: () => Promise<T>,
 ): Promise<T> {
-  for (let waits = 0; ; waits++) {
+  for (let retries = 0; ; retries++) {
     try {
       return await change();
     } catch (error) {
       if (!(error instanceof PendingRebindError)) throw error;
-      if (waits === maxRetries) throw new DomainError('conflict', `${error.message}. Try again.`);
+      if (retries === maxRetries) throw new DomainError('conflict', `${error.message}. Try again.`);
       await finishRebind(context, error.key);
     }
   }
 }
 
-interface Rebinding extends Omit<BindingMove, 'versionId'> {
+interface MoveOptions extends Omit<BindingMove, 'versionId'> {
   readonly selection: SelectionChange | null;
 }
 
-/** Moves what is to be moved, in one call for each version that some are moved to. */
+/** Moves those of the given bindings whose target version changed, with one statement for each target version. */
 async function moveBindings(
   tx: Transaction,
   key: PluginKey,
   facts: readonly ClaimFacts[],
-  { selection, ...move }: Rebinding,
+  { selection, ...move }: MoveOptions,
 ): Promise<void> {
   const selected = await applySelection(tx, key, facts, selection);
   const moved = new Map<VersionId | null, ClaimFacts[]>();
-  for (const fact of selected) {
-    const versionId = bindingTarget(fact);
-    if (versionId !== fact.versionId) getOrCreateList(moved, versionId).push(fact);
+  for (const binding of selected) {
+    const versionId = bindingTarget(binding);
+    if (versionId !== binding.versionId) getOrCreateList(moved, versionId).push(binding);
   }
-  for (const [versionId, claims] of moved) {
-    const guests = claims.map(({ guestId: id, guestKey }) => ({ id, guestKey }));
+  for (const [versionId, bindings] of moved) {
+    const guests = bindings.map(({ guestId: id, guestKey }) => ({ id, guestKey }));
     await tx.moveBindings(key, guests, { ...move, versionId });
   }
 }
 
 /**
- * Changes what was rolled back to, as the change asks. A roll back ends too when its version is not published any more.
+ * Starts or ends roll backs, and stores those that changed.
  *
- * @returns the facts as they are after that
+ * @returns the facts after the change
  */
 async function applySelection(
   tx: Transaction,
@@ -158,19 +161,20 @@ async function applySelection(
   change: SelectionChange | null,
 ): Promise<ClaimFacts[]> {
   const ids = facts.map(({ guestId }) => guestId);
-  const under = new Set(change === null ? [] : await tx.guestsOfVersion(change.version.id, ids));
+  const affected = new Set(change === null ? [] : await tx.guestsOfVersion(change.version.id, ids));
   const changed = new Map<VersionId | null, GuestId[]>();
-  const after = facts.map((fact): ClaimFacts => {
-    const selected = selectionAfter(fact, under.has(fact.guestId) ? change : null);
-    if (selected !== fact.selectedVersionId) getOrCreateList(changed, selected).push(fact.guestId);
-    return { ...fact, selected };
+  const after = facts.map((binding): ClaimFacts => {
+    const selected = selectionAfter(binding, affected.has(binding.guestId) ? change : null);
+    if (selected !== binding.selectedVersionId) getOrCreateList(changed, selected).push(binding.guestId);
+    return { ...binding, selected };
   });
   for (const [versionId, guestIds] of changed) await tx.selectVersion(key, guestIds, versionId);
   return after;
 }
 
-function selectionAfter(fact: ClaimFacts, change: SelectionChange | null): VersionId | null {
-  const { selected, selectedNumber, newest } = fact;
+/** Returns the version that a binding is rolled back to after a change; `null` when it follows the newest version. */
+function selectionAfter(binding: ClaimFacts, change: SelectionChange | null): VersionId | null {
+  const { selected, selectedNumber, newest } = binding;
   if (change?.kind === 'select') return newest === change.version.id ? null : change.version.id;
   const isOverdue = change !== null && selectedNumber !== null && selectedNumber < change.version.number;
   return isOverdue ? null : selected;

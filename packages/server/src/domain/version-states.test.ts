@@ -8,12 +8,12 @@ import { publishTransitions, requireTransition, type VersionAction, versionTrans
 
 const states: VersionState[] = ['awaiting_approval', 'rejected', 'published', 'yanked'];
 const everyAction: VersionAction[] = ['approve', 'reject', 'yank', 'restore'];
-const everySides: Side[][] = [['publisher'], ['host'], ['publisher', 'host']];
+const everyRoles: Side[][] = [['publisher'], ['host'], ['publisher', 'host']];
 
-/** What comes of an action: the state and the side that brings it there, or the code of the refusal. */
-function outcome(state: VersionState, stateSide: Side | null, action: VersionAction, sides: Side[]): string {
+/** The result of an action: the new state and the deciding role, or the error code. */
+function outcome(state: VersionState, stateSide: Side | null, action: VersionAction, roles: Side[]): string {
   try {
-    const decision = requireTransition({ number: 3, state, stateSide }, action, sides);
+    const decision = requireTransition({ number: 3, state, stateSide }, action, roles);
     return `${decision.state} by ${decision.side}`;
   } catch (error) {
     assert.ok(error instanceof DomainError);
@@ -21,14 +21,14 @@ function outcome(state: VersionState, stateSide: Side | null, action: VersionAct
   }
 }
 
-describe('demandTransition()', () => {
-  it('lets each action be done from one state, by those who may', () => {
+describe('requireTransition()', () => {
+  it('allows each action in one state, for the right roles', () => {
     const possible: string[] = [];
     for (const state of states) {
       for (const action of everyAction) {
-        for (const sides of everySides) {
-          const found = outcome(state, null, action, sides);
-          if (found !== 'conflict') possible.push(`${state} ${action} as ${sides.join('+')}: ${found}`);
+        for (const roles of everyRoles) {
+          const found = outcome(state, null, action, roles);
+          if (found !== 'conflict') possible.push(`${state} ${action} as ${roles.join('+')}: ${found}`);
         }
       }
     }
@@ -54,7 +54,7 @@ describe('demandTransition()', () => {
     assert.equal(outcome('yanked', 'publisher', 'restore', ['host']), 'published by host');
   });
 
-  it('leads out of every state but one that is rejected for good', () => {
+  it('leads out of every state except "rejected"', () => {
     const ends = states.filter((state) => !versionTransitions.some(({ from }) => from === state));
     assert.deepEqual(ends, ['rejected']);
   });
@@ -67,7 +67,7 @@ describe('the states of a version', () => {
     const drawn = [...drawing.matchAll(/^\s+(\w+) --> (\w+): (.+)$/gm)].map((match) => match.slice(1).join(' | '));
     const expected = [
       ...publishTransitions.map(({ from, to, when }) => `${from} | ${to} | ${when}`),
-      ...versionTransitions.map(({ from, to, action, sides }) => `${from} | ${to} | ${action} (${sides.join(', ')})`),
+      ...versionTransitions.map(({ from, to, action, roles }) => `${from} | ${to} | ${action} (${roles.join(', ')})`),
     ];
     assert.deepEqual(drawn, expected);
     assert.match(drawing, /\[\*\] --> received/);

@@ -2,13 +2,13 @@ import type { VersionState } from '@tenon/protocol';
 import { DomainError } from './errors.ts';
 import type { Side, VersionRecord } from './records.ts';
 
-/** The states that a version is in while it comes, before there is anything stored of it, and when it does not. */
+/** The states of a publish for which no version is stored (yet). */
 export type TransientState = 'received' | 'checking' | 'refused';
 
-/** What people do to a version. */
+/** The actions of users on a version. */
 export type VersionAction = 'approve' | 'reject' | 'yank' | 'restore';
 
-/** What a publish does by itself before it is answered. */
+/** The transitions during a publish, before the server responds. */
 export const publishTransitions = [
   { from: 'received', to: 'checking', when: 'the upload is whole' },
   { from: 'checking', to: 'refused', when: 'a check fails' },
@@ -24,18 +24,19 @@ interface Transition {
   readonly from: VersionState;
   readonly to: VersionState;
   readonly action: VersionAction;
-  readonly sides: readonly Side[];
+  /** The roles that may do it. */
+  readonly roles: readonly Side[];
 }
 
 /**
- * What people do to a version, and who may. What the host has yanked, the publisher can't restore: {@link requireTransition}.
- * With {@link publishTransitions}, this is every way from one state to another, and the one place of it; the page on publishing draws it.
+ * The transitions by users. {@link requireTransition} adds one rule: a publisher can't restore a version that the host yanked.
+ * `docs/explanation/publishing.md` draws these and the {@link publishTransitions}; a test compares the two.
  */
 export const versionTransitions: readonly Transition[] = [
-  { action: 'approve', from: 'awaiting_approval', to: 'published', sides: ['host'] },
-  { action: 'reject', from: 'awaiting_approval', to: 'rejected', sides: ['host'] },
-  { action: 'yank', from: 'published', to: 'yanked', sides: ['publisher', 'host'] },
-  { action: 'restore', from: 'yanked', to: 'published', sides: ['publisher', 'host'] },
+  { action: 'approve', from: 'awaiting_approval', to: 'published', roles: ['host'] },
+  { action: 'reject', from: 'awaiting_approval', to: 'rejected', roles: ['host'] },
+  { action: 'yank', from: 'published', to: 'yanked', roles: ['publisher', 'host'] },
+  { action: 'restore', from: 'yanked', to: 'published', roles: ['publisher', 'host'] },
 ];
 
 const pastTense: Readonly<Record<VersionAction, string>> = {
@@ -45,40 +46,40 @@ const pastTense: Readonly<Record<VersionAction, string>> = {
   restore: 'restored',
 };
 
-const inWords: Readonly<Record<VersionState, string>> = {
+const statePredicates: Readonly<Record<VersionState, string>> = {
   awaiting_approval: 'awaits approval',
   rejected: 'is rejected',
   published: 'is published',
   yanked: 'is yanked',
 };
 
-/** A state in words that complete "Version 3 …". */
-export function stateInWords(state: VersionState): string {
-  return inWords[state];
+/** Describes a state as a predicate that completes "Version 3 …". */
+export function statePredicate(state: VersionState): string {
+  return statePredicates[state];
 }
 
 /**
- * What an action on a version comes to.
+ * Finds the transition of a user's action on a version.
  *
- * @param sides those on which the actor may act: both, when the publisher is one of the application's managers
- * @returns the state that it leads to, and the side that brings it there
- * @throws DomainError `conflict` for a version whose state knows no such action, `forbidden` for sides that may not
+ * @param roles the actor's roles towards the plugin; both, if the publisher is also a manager of the application
+ * @returns the new state, and the role in which the actor decides
+ * @throws DomainError `conflict` if the action is invalid in the version's state, `forbidden` if none of the roles may do it
  */
 export function requireTransition(
   version: Pick<VersionRecord, 'number' | 'state' | 'stateSide'>,
   action: VersionAction,
-  sides: readonly Side[],
+  roles: readonly Side[],
 ): { readonly state: VersionState; readonly side: Side } {
   const { number, state, stateSide } = version;
-  const found = versionTransitions.find((transition) => transition.from === state && transition.action === action);
-  if (found === undefined) {
-    throw new DomainError('conflict', `Version ${number} ${stateInWords(state)}, and can't be ${pastTense[action]}.`);
+  const transition = versionTransitions.find(({ from, action: of }) => from === state && of === action);
+  if (transition === undefined) {
+    throw new DomainError('conflict', `Version ${number} ${statePredicate(state)}, and can't be ${pastTense[action]}.`);
   }
-  const isHosts = action === 'restore' && stateSide === 'host';
-  const side = sides.find((one) => found.sides.includes(one) && (one === 'host' || !isHosts));
+  const isHostOnly = action === 'restore' && stateSide === 'host';
+  const side = roles.find((role) => transition.roles.includes(role) && (role === 'host' || !isHostOnly));
   if (side === undefined) {
-    const whose = isHosts ? "the application's team, which yanked it" : "the application's team alone";
-    throw new DomainError('forbidden', `Version ${number} can be ${pastTense[action]} by ${whose}.`);
+    const allowed = isHostOnly ? "the application's team, which yanked it" : "the application's team";
+    throw new DomainError('forbidden', `Version ${number} can be ${pastTense[action]} only by ${allowed}.`);
   }
-  return { state: found.to, side };
+  return { state: transition.to, side };
 }

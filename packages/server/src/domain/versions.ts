@@ -11,16 +11,17 @@ import type { PluginKey, VersionRecord } from './records.ts';
 import { requireTransition, type VersionAction } from './version-states.ts';
 import { requireReleasable } from './withdrawals.ts';
 
-/** A version with the guests under which it was published, and those under which it is bound now. */
 export interface VersionWithGuests<V extends VersionRecord = VersionRecord> {
   readonly version: V;
+  /** The guests under which the version was published. */
   readonly guestIds: readonly GuestId[];
+  /** The guests under which the version is bound. */
   readonly boundGuestIds: readonly GuestId[];
-  /** Whether there are more of them than these. */
+  /** Whether one of the two lists is cut off. */
   readonly hasMoreGuests: boolean;
 }
 
-/** A plugin's versions, the newest first. */
+/** Lists a plugin's versions, the newest first. */
 export async function listVersions(
   context: Context,
   actor: Actor,
@@ -51,7 +52,7 @@ export async function readVersion(
   return readGuestsOfVersion(read, version);
 }
 
-/** The versions in an application that await approval, the oldest first. */
+/** Lists the versions in an application that await approval, the oldest first. */
 export async function listApprovals(
   context: Context,
   access: AppAccess,
@@ -67,12 +68,12 @@ export async function listApprovals(
 }
 
 /**
- * Approves, rejects, yanks or restores a version; what is bound follows. What the team yanks are the bytes: other versions of the
- * publisher's that have them are yanked with it.
+ * Approves, rejects, yanks or restores a version, and recomputes the bindings. If the team yanks a version, it also yanks the
+ * publisher's other versions with the same bytes.
  *
- * @param reason what its publisher reads; `undefined` where the action needs none
- * @throws DomainError `not_found`, `insufficient_scope`, `forbidden`, `conflict` for a version in another state, `plugin_blocked` for
- *   bytes that are blocked under another name
+ * @param reason shown to the publisher; `undefined` if the action needs none
+ * @throws DomainError `not_found`, `insufficient_scope`, `forbidden`, `conflict` if the action is invalid in the version's state,
+ *   `plugin_blocked` if the bytes are blocked under another name
  */
 export function decideVersion(
   context: Context,
@@ -86,37 +87,38 @@ export function decideVersion(
     context,
     access,
     target,
-    async ({ tx, plugin, sides, nowMs, recordAudit }) => {
+    async ({ tx, plugin, roles, nowMs, recordAudit }) => {
       const version = await findVersion(tx, plugin, number);
-      const { state, side } = requireTransition(version, action, sides);
-      await requireReleasable(tx, version, action, sides.includes('host'));
+      const { state, side } = requireTransition(version, action, roles);
+      await requireReleasable(tx, version, action, roles.includes('host'));
       await tx.decideVersions([version.id], {
         state,
         stateReason: reason ?? null,
         stateAtMs: nowMs,
         stateSide: side,
       });
-      const told = { version: version.number, versionId: version.id, reason: reason ?? null };
-      await recordAudit(`version.${action}`, { details: told });
+      const details = { version: version.number, versionId: version.id, reason: reason ?? null };
+      await recordAudit(`version.${action}`, { details });
       let pending: readonly PluginKey[] = [];
       if (action === 'yank' && side === 'host') {
         const copies = await tx.publishedCopies(plugin, version.contentAddress);
         pending = await yankCopies(context, access, tx, copies, { reason: reason ?? null, atMs: nowMs });
       }
-      // A newer version that is approved ends roll backs to older ones, as one does that needs no approval.
+      // An approved version ends roll backs to older versions, as a publish without approval does.
       return { pending, selection: action === 'approve' ? { kind: 'end_before', version } : null };
     },
     async (tx, key) => readGuestsOfVersion(tx, await findVersion(tx, key, number)),
   );
 }
 
-/** Of how many plugins the bindings follow in one transaction. */
+/** The maximum number of plugins whose bindings are recomputed in the same transaction. */
 const maxCopiesRebound = 20;
 
 /**
- * Yanks versions for the team, since their bytes were yanked or blocked as another version's; what is bound follows.
+ * Yanks versions in the name of the team, because it yanked or blocked another version with the same bytes. Recomputes the
+ * bindings of their plugins.
  *
- * @returns the plugins of which too much is bound: it follows in further transactions
+ * @returns the plugins with pending rebinds, which the caller finishes in further transactions
  */
 export async function yankCopies(
   context: Context,
@@ -151,7 +153,11 @@ async function readGuestsOfVersion(read: GuestQueries, version: VersionRecord): 
   return only;
 }
 
-/** @param isDescending whether the page goes from the newest version to the oldest */
+/**
+ * Reads the guests of a page's versions.
+ *
+ * @param isDescending whether the page lists the newest version first
+ */
 async function readGuestsOfPage<V extends VersionRecord>(
   read: GuestQueries,
   page: PageOf<V>,
@@ -164,20 +170,20 @@ async function readGuestsOfPage<V extends VersionRecord>(
     keyOfRow: ({ versionId }) => versionId,
     load: (versions, limit) => {
       const ids = versions.map(({ id }) => id);
-      // Of one version's guests the first ones are listed, whichever way the list goes.
+      // For a single version, the first guests are read even if the list is descending.
       return load(ids, { limit, isDescending: isDescending === true && ids.length > 1 });
     },
     ...(isDescending && { isDescending }),
   });
   const published = await readRelatedRows(page, rowsBy(read.guestsOfVersions));
   const { items, next, rows, hasMoreRows } = await readRelatedRows(published, rowsBy(read.guestsBoundTo));
-  const idsOf = (of: ReadonlyMap<string, readonly VersionGuest[]>, { id }: V) =>
-    (of.get(id) ?? []).map(({ guestId }) => guestId).sort();
-  const withTheirs = (version: V): VersionWithGuests<V> => ({
+  const guestIdsOf = ({ id }: V, guests: ReadonlyMap<string, readonly VersionGuest[]>) =>
+    (guests.get(id) ?? []).map(({ guestId }) => guestId).sort();
+  const withGuests = (version: V): VersionWithGuests<V> => ({
     version,
-    guestIds: idsOf(published.rows, version),
-    boundGuestIds: idsOf(rows, version),
+    guestIds: guestIdsOf(version, published.rows),
+    boundGuestIds: guestIdsOf(version, rows),
     hasMoreGuests: published.hasMoreRows || hasMoreRows,
   });
-  return { items: items.map(withTheirs), next };
+  return { items: items.map(withGuests), next };
 }

@@ -10,20 +10,20 @@ import type { PluginKey, WithdrawalRecord } from './records.ts';
 import type { VersionAction } from './version-states.ts';
 
 /*
- * What an application's team yanks, rejects or blocks are bytes, not only a version or a name: they stay withdrawn from their
- * publisher at the extension point under every name, and when the plugin is deleted. While the plugin exists, its versions and its
- * block say so; `retirePlugin` keeps it when the plugin is deleted.
+ * When an application's team yanks, rejects or blocks a plugin's bytes, it withdraws them from their publisher at the extension
+ * point, under every plugin name. The withdrawal survives the deletion of the plugin: while the plugin exists, its versions and
+ * its block record the withdrawal; when it is deleted, `retirePlugin` stores a row for it.
  */
 
-/** Whether a publisher may publish some bytes: as any others, only with the team's approval, or not at all. */
+/** Whether a publisher may publish some bytes. */
 export interface WithdrawalRule {
-  /** The team rejected the bytes: they await approval, whatever the extension point requires. */
-  readonly awaitsApproval: boolean;
+  /** The team rejected the bytes, so they need approval even if the extension point doesn't require it. */
+  readonly needsApproval: boolean;
   /** @throws DomainError `plugin_blocked` for blocked bytes, `conflict` for yanked ones */
   requirePublishable(): void;
 }
 
-/** What the team decided about bytes that are to be published. */
+/** Reads the team's decisions about the bytes of a publish. */
 export async function withdrawalRule(
   tx: Pick<Queries, 'withdrawalsOf'>,
   { extensionPointId, userId }: PluginKey,
@@ -31,7 +31,7 @@ export async function withdrawalRule(
 ): Promise<WithdrawalRule> {
   const found = await tx.withdrawalsOf(extensionPointId, userId, contentAddress);
   return {
-    awaitsApproval: found.some(({ state }) => state === 'rejected'),
+    needsApproval: found.some(({ state }) => state === 'rejected'),
     requirePublishable() {
       const withdrawal =
         found.find(({ state }) => state === 'blocked') ?? found.find(({ state }) => state === 'yanked');
@@ -39,18 +39,19 @@ export async function withdrawalRule(
       const { name, state } = withdrawal;
       throw new DomainError(
         state === 'blocked' ? 'plugin_blocked' : 'conflict',
-        `The application's team has ${state} these bytes, which you published as "${name}"; they alone can restore them.${reasonOf(withdrawal)}`,
+        `The application's team has ${state} these bytes, which you published as "${name}". Only the team can restore them.${reasonOf(withdrawal)}`,
       );
     },
   };
 }
 
 /**
- * Requires that a version may be published again, and ends what a deleted plugin left when the team publishes the same bytes.
+ * Requires that the bytes of a version may become published, if the action does that. If the actor is on the team, also ends the
+ * withdrawal that a deleted plugin with these bytes left.
  *
  * @param isHost whether the actor is on the team
- * @throws DomainError `plugin_blocked` for bytes of another plugin that is blocked, `forbidden` for a publisher's own version whose
- *   bytes the team withdrew
+ * @throws DomainError `plugin_blocked` if another plugin with these bytes is blocked, `forbidden` for a publisher if the team
+ *   withdrew the bytes
  */
 export async function requireReleasable(
   tx: Transaction,
@@ -65,7 +66,7 @@ export async function requireReleasable(
   if (block !== undefined) {
     throw new DomainError(
       'plugin_blocked',
-      `The application's team has blocked the same bytes as the plugin "${block.name}": take that back first.${reasonOf(block)}`,
+      `The application's team has blocked the same bytes as the plugin "${block.name}". Unblock it first.${reasonOf(block)}`,
     );
   }
   if (isHost) {
@@ -76,7 +77,7 @@ export async function requireReleasable(
   if (withdrawal === undefined) return;
   throw new DomainError(
     'forbidden',
-    `The application's team has ${withdrawal.state} the same bytes, and can alone restore them.${reasonOf(withdrawal)}`,
+    `The application's team has ${withdrawal.state} the same bytes. Only the team can restore them.${reasonOf(withdrawal)}`,
   );
 }
 
@@ -84,10 +85,10 @@ function reasonOf({ reason }: WithdrawalRecord): string {
   return reason === null ? '' : ` Their reason: ${reason}`;
 }
 
-/** What a deleted plugin left withdrawn, with its publisher's name. */
+/** A withdrawal with its publisher's name. */
 export type NamedWithdrawal = WithdrawalRecord & { readonly userName: string };
 
-/** What deleted plugins left withdrawn at an extension point. */
+/** Lists the withdrawals that deleted plugins left at an extension point. */
 export function listWithdrawals(
   context: Context,
   access: ExtensionPointAccess,
@@ -101,7 +102,7 @@ export function listWithdrawals(
 }
 
 /**
- * Ends what a deleted plugin left withdrawn: its publisher may publish the bytes again.
+ * Ends a withdrawal that a deleted plugin left. The publisher may then publish the bytes again.
  *
  * @throws DomainError `not_found`
  */

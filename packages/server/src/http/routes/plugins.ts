@@ -76,8 +76,8 @@ export const pluginRoutes: readonly Route[] = [
       const signal = goneSignal(reply.raw);
       const { bytes, semver = query.semver, note = query.note } = body;
       const published = await publish(context, actor, access, target(params, query), { bytes, semver, note }, signal);
-      reply.code(published.made === 'plugin' ? 201 : 200);
-      return { ...toPlugin(published), isNewVersion: published.made !== 'nothing' };
+      reply.code(published.created === 'plugin' ? 201 : 200);
+      return { ...toPlugin(published), isNewVersion: published.created !== 'nothing' };
     },
   }),
   route({
