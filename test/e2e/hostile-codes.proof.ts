@@ -13,7 +13,7 @@ describe('codes in other hands', { skip: noBrowser }, () => {
   let workshop: Workshop;
   let owner: Visitor;
   before(async () => {
-    stage = await openStageApart({ settings: { TENON_CODE_TRIES_PER_MINUTE: '40' } });
+    stage = await openStageApart({ settings: { TENON_RATES: 'code-tries-per-minute=40' } });
     workshop = await openWorkshop(stage, 'Acme Spreadsheet');
     const { TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart;
     owner = await stage.visitor();

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig, type RunningServer, readQuickstart, serve } from '@tenon/server';
+import { type Config, loadConfig, type RunningServer, readQuickstart, serve } from '@tenon/server';
 import { collectLog } from '../../packages/server/test/helpers/collected-log.ts';
 import { type Collector, spansIn, startCollector } from '../../packages/trace/test/helpers/collector.ts';
 import { attributesOf, hexOf, type Plain } from '../../packages/trace/test/helpers/otlp-definitions.ts';
@@ -45,12 +45,17 @@ export interface Trace {
   namesWithin(span: SeenSpan): string[];
 }
 
-export async function startTracedServer(settings: Readonly<Record<string, string>> = {}): Promise<TracedServer> {
+/** @param constants values of the configuration that no variable sets */
+export async function startTracedServer(
+  settings: Readonly<Record<string, string>> = {},
+  constants: Partial<Config> = {},
+): Promise<TracedServer> {
   const collector = await startCollector();
   const dataDir = await mkdtemp(join(tmpdir(), 'tenon-traced-'));
   const { log, lines } = collectLog();
-  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '20', ...settings };
-  const server = await serve(loadConfig({ dataDir, port: '0' }, environment), log);
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...settings };
+  const config = { ...loadConfig({ dataDir, port: '0' }, environment), otelBatchDelayMs: 20, ...constants };
+  const server = await serve(config, log);
   const quickstart = Object.fromEntries(readQuickstart(dataDir));
   const seen = () => collector.received.flatMap(spansIn).map(toSeen);
 

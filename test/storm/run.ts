@@ -62,14 +62,14 @@ async function storm(options: StormOptions, house: House, notes: Notes, now: () 
   const stage = await setStage(house.config, publisherCount);
   const environment = {
     ...house.environment,
-    TENON_CONTENT_CACHE_BYTES: '65536', // so that the larger ones come from the store each time
-    TENON_COLLECT_GRACE_SECONDS: '1',
+    TENON_MEMORY_MB: '4', // so that large modules come from the store each time
+    TENON_LIMITS: 'module-bytes=1MiB,config-bytes=256KiB',
+    TENON_TIMES: 'gc-grace=1s',
     TENON_MODULE_WORKERS: '1',
-    TENON_PASSWORD_THREADS: '1',
     ...(plant !== undefined && { STORM_PLANT: plant }),
   };
   // What failed publishes leave goes while others publish the same; one sees to it, since it changes something each time.
-  const collecting = { ...environment, TENON_COLLECT_INTERVAL_SECONDS: '1' };
+  const collecting = { ...environment, TENON_TIMES: 'gc-grace=1s,gc-interval=1s' };
   const nodes = Array.from({ length: house.nodes }, (_, at) =>
     superviseNode(at, at === 0 ? collecting : environment, notes, now),
   );

@@ -57,11 +57,11 @@ export async function setStage(config: Partial<Config>, publishers: number): Pro
 
 /**
  * What a publisher publishes as its so-manieth. Every other module is one that all publish at about the same time; some of those
- * are too large for memory.
+ * are too large for the cache.
  */
 export function moduleOf(number: number, publisher: number): Buffer {
   if (number % 2 === 1) return tinyModule(1_000_000 + number * 100 + publisher);
-  return number % 4 === 0 ? largeModule(20_000 + number) : tinyModule(number);
+  return number % 4 === 0 ? largeModule(90_000 + number) : tinyModule(number);
 }
 
 export function addressOf(bytes: Uint8Array): string {

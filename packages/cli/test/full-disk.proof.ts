@@ -219,9 +219,9 @@ describe('tenon where nothing can be written', { skip: whyNoDisk('tmpfs') }, () 
     await assertReadyForReads(server, /no room left/);
     await stop(server.server, 'SIGTERM');
     fill();
-    const marked = await admin('collect', '--grace', '0.001');
+    const marked = await admin('collect', '--grace', '1ms');
     assert.equal(marked.exitCode, 0, marked.stderr);
-    const collected = await admin('collect', '--grace', '0.001');
+    const collected = await admin('collect', '--grace', '1ms');
     assert.equal(collected.exitCode, 0, collected.stderr);
     const deleted = /deleted +(\d+) content/;
     assert.equal(Number(deleted.exec(marked.stdout)?.[1]) + Number(deleted.exec(collected.stdout)?.[1]), 1);

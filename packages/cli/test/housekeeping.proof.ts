@@ -43,9 +43,8 @@ describe('tenon admin', () => {
   let folder: Awaited<ReturnType<typeof makeFolder>>;
   before(async () => {
     server = await startServer({
-      TENON_COLLECT_INTERVAL_SECONDS: '0.2',
-      TENON_COLLECT_GRACE_SECONDS: '0.001',
-      TENON_WRITES_PER_SECOND: '10000',
+      TENON_TIMES: 'gc-interval=200ms,gc-grace=1ms',
+      TENON_RATES: 'writes-per-second=10000',
     });
     folder = await makeFolder();
   });
@@ -236,7 +235,7 @@ describe('tenon admin', () => {
       assert.equal(outcome.exitCode, 0, outcome.stderr);
       return outcome;
     };
-    const first = await run('--grace', '0.001');
+    const first = await run('--grace', '1ms');
     assert.match(first.stdout, /^deleted +0 contents, 0 B\nunused, in grace +0 contents, 0 B\n$/);
     assert.match(first.stderr, /1 file kept that the database does not know/);
     const verified = await tenon(['admin', 'verify', '--data-dir', dataDir]);

@@ -13,7 +13,7 @@ describe('the audit trail', { skip: noBrowser }, () => {
   let owner: Visitor;
   let ada: Publisher;
   before(async () => {
-    stage = await openStage({ settings: { TENON_WRITES_PER_SECOND: '10000' } });
+    stage = await openStage({ settings: { TENON_RATES: 'writes-per-second=10000' } });
     workshop = await openWorkshop(stage, 'Acme Spreadsheet');
     const { call, app, point } = workshop;
     ada = await openPublisher(stage, workshop, 'customers/globex', 'Ada Lovelace');

@@ -11,7 +11,7 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
   let workshop: Workshop;
   let owner: Visitor;
   before(async () => {
-    stage = await openStage({ settings: { TENON_WRITES_PER_SECOND: '10000' } });
+    stage = await openStage({ settings: { TENON_RATES: 'writes-per-second=10000' } });
     workshop = await openWorkshop(stage, 'Acme Spreadsheet');
     const { TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart;
     owner = await stage.visitor({ acceptDownloads: true });

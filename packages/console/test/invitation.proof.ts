@@ -162,7 +162,7 @@ describe('the page of an invitation', { skip: noBrowser }, () => {
 describe('the page of an invitation, later', { skip: noBrowser }, () => {
   it('says that it has expired, and when too many codes were tried', async () => {
     const stage = await openStage({
-      settings: { TENON_INVITATION_LIFETIME_SECONDS: '1', TENON_CODE_TRIES_PER_MINUTE: '2' },
+      settings: { TENON_TIMES: 'invitation=1s', TENON_RATES: 'code-tries-per-minute=2' },
     });
     try {
       const workshop = await openWorkshop(stage, 'Acme');

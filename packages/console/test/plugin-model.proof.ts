@@ -34,7 +34,7 @@ describe('what a page says that a change does', () => {
   let app: App;
   let guests: readonly Guest[];
   before(async () => {
-    server = await startServer({ settings: { TENON_WRITES_PER_SECOND: '10000' } });
+    server = await startServer({ settings: { TENON_RATES: 'writes-per-second=10000' } });
     url = server.quickstart.TENON_URL ?? '';
     workshop = await openWorkshop({ url, server }, 'Acme Spreadsheet');
     for (const guestKey of ['a', 'b', 'c']) {

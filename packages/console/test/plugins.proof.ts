@@ -18,7 +18,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
   let owner: Visitor;
   let ada: Publisher;
   before(async () => {
-    stage = await openStage({ settings: { TENON_WRITES_PER_SECOND: '10000' } });
+    stage = await openStage({ settings: { TENON_RATES: 'writes-per-second=10000' } });
     workshop = await openWorkshop(stage, 'Acme Spreadsheet');
     ada = await openPublisher(stage, workshop, globex, 'Ada Lovelace');
     const code = new URL(await workshop.invite(initech)).searchParams.get('code');

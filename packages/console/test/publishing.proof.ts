@@ -25,7 +25,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
   let stage: Stage;
   let workshop: Workshop;
   before(async () => {
-    stage = await openStage({ settings: { TENON_MAX_MODULE_BYTES: String(maxModuleBytes) } });
+    stage = await openStage({ settings: { TENON_LIMITS: `module-bytes=${maxModuleBytes}` } });
     workshop = await openWorkshop(stage, 'Acme Spreadsheet');
   });
   after(() => stage.close());

@@ -11,7 +11,7 @@ describe('what modules are held to', { skip: noBrowser }, () => {
   let owner: Visitor;
   let ada: Publisher;
   before(async () => {
-    stage = await openStage({ settings: { TENON_WRITES_PER_SECOND: '10000' } });
+    stage = await openStage({ settings: { TENON_RATES: 'writes-per-second=10000' } });
     workshop = await openWorkshop(stage, 'Acme Spreadsheet');
     ada = await openPublisher(stage, workshop, 'customers/globex', 'Ada Lovelace');
     await ada.publish(workshop.point.id, 'median', greetThatSays('1'));

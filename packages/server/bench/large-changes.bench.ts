@@ -30,7 +30,7 @@ const calmMs = 5000;
 const batch = 5000;
 
 /** The settings' defaults, but for who makes few requests in a long time. */
-const environment = { TENON_WRITES_PER_SECOND: '1000000', TENON_WRITE_BURST: '1000000' };
+const environment = { TENON_RATES: 'writes-per-second=1000000,write-burst=1000000' };
 
 type Call = (method: string, path: string, body?: object | Uint8Array<ArrayBuffer>) => Promise<unknown>;
 

@@ -178,14 +178,16 @@ function residentMemory(pid: number): number {
   return Math.round((Number(resident) * 4096) / 2 ** 20);
 }
 
+/** So little memory that hardly a list stays in the cache. */
+const forgetful = { TENON_MEMORY_MB: '1', TENON_LIMITS: 'module-bytes=64KiB,config-bytes=64KiB' };
+
 async function measureStore(store: StoreName, options: ScaleOptions, folder: string, defer: Defer): Promise<Point[]> {
   const stores = await startStores(store);
   defer(() => stores.stop());
   const { environment: reserved } = await stores.reserve();
   const environment = {
     ...reserved,
-    TENON_WRITES_PER_SECOND: '1000000',
-    TENON_WRITE_BURST: '1000000',
+    TENON_RATES: 'writes-per-second=1000000,write-burst=1000000',
     TENON_QUOTAS: raisedQuotas,
   };
   const dataDir = join(folder, `${store}-data`);
@@ -214,7 +216,7 @@ async function measureStore(store: StoreName, options: ScaleOptions, folder: str
       startNode({ folder: join(folder, `${store}-${name}`), dataDir, environment: { ...environment, ...more } });
     const nodes = {
       serving: await start('serving'),
-      forgetful: await start('forgetful', { TENON_ANSWER_CACHE_BYTES: '4096' }),
+      forgetful: await start('forgetful', forgetful),
       writing: await start('writing'),
     };
     try {

@@ -15,7 +15,7 @@ import type { Defer } from './support/run.ts';
 import { runBench } from './support/run-bench.ts';
 import { startStores } from './support/stores.ts';
 
-const ratioOf = (share: string) => ({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: share });
+const ratioOf = (share: string) => ({ OTEL_TRACES_SAMPLER_ARG: share });
 
 async function startCollector() {
   const server = createServer((message, response) => {

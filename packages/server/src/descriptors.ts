@@ -44,7 +44,7 @@ export function boundConnections<C extends { readonly maxConnections: number }>(
   if (maxConnections === config.maxConnections) return config;
   log?.warn(
     { descriptorLimit: limit, configured: config.maxConnections, maxConnections },
-    'the limit of descriptors (ulimit -n) has no room for TENON_MAX_CONNECTIONS: fewer connections are taken',
+    'the limit of descriptors (ulimit -n) has no room for TENON_LIMITS connections: fewer connections are taken',
   );
   return { ...config, maxConnections };
 }

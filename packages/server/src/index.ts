@@ -2,8 +2,8 @@
 export { type BackUpOptions, type BackupSummary, backUp, type Progress, unfinishedBackup } from './backup/back-up.ts';
 export { BackupError, type BackupErrorCode } from './backup/errors.ts';
 export { type RestoreOptions, type RestoreSummary, restore } from './backup/restore.ts';
+export { type Setting, type Settings, settings } from './config/settings.ts';
 export { type Config, ConfigError, type ConfigFlags, loadConfig } from './config.ts';
-export { type Settings, settings } from './config-settings.ts';
 export { createPasswordLink } from './domain/accounts.ts';
 export { listAllAudit } from './domain/audit/read.ts';
 export type { Context } from './domain/context.ts';
@@ -34,5 +34,4 @@ export { type DataParts, openData } from './open-parts.ts';
 export { buildOpenApi, type OpenApiOptions } from './openapi.ts';
 export { readQuickstart } from './quickstart-file.ts';
 export { type RunningServer, serve } from './serve.ts';
-export type { Setting } from './setting.ts';
 export { version } from './version.ts';

@@ -25,7 +25,6 @@ import { type MetricsServer, serveMetrics } from './metrics/serve-metrics.ts';
 import { createParts, openData } from './open-parts.ts';
 import { startPatiently } from './start-patiently.ts';
 import { startBeats } from './status/beats.ts';
-import { isTracingOn } from './tracing/options.ts';
 import type { Tracing } from './tracing/tracing.ts';
 
 /** A server that listens. */
@@ -192,7 +191,7 @@ export async function serve(
 
 /** Where nothing is traced, nothing of it is loaded. */
 async function openTracing(config: Config, log: Logger): Promise<Tracing | undefined> {
-  if (!isTracingOn(config)) return undefined;
+  if (config.otelEndpoint === undefined) return undefined;
   const { openTracing } = await import('./tracing/tracing.ts');
   return openTracing(config, log, bindingsPath);
 }

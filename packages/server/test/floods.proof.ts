@@ -26,15 +26,13 @@ describe('a flood from one token', () => {
     service = await openService({ config: { logLevel: 'warn' } });
     world = await makeWorld(service);
     bystanderOn = await makeBystander(service);
-    served = await serveApart(service.dataDir, {
+    const settings = {
       TENON_MODULE_WORKERS: '1',
-      TENON_MODULE_QUEUE: '4',
-      TENON_MAX_BODY_MEMORY_BYTES: '32MiB',
-      TENON_WRITES_PER_SECOND: '20',
-      TENON_WRITE_BURST: '20',
-      TENON_REQUESTS_PER_ACCOUNT: '24',
+      TENON_RATES: 'writes-per-second=20,write-burst=20',
+      TENON_LIMITS: 'requests-per-account=24',
       TENON_TRUSTED_PROXIES: '127.0.0.1',
-    });
+    };
+    served = await serveApart(service.dataDir, settings, { moduleQueue: 4, maxBodyMemoryBytes: 32 * MiB });
     bystander = bystanderOn(served);
     await bystander.work(2);
   });
@@ -137,7 +135,7 @@ describe('a flood from one token', () => {
   it('of changes gets 429 beyond its rate, and is not felt by others', async () => {
     const { guest, extensionPointId } = world;
     // A rate that the slowest machine exceeds.
-    const slow = await serveApart(service.dataDir, { TENON_WRITES_PER_SECOND: '1', TENON_WRITE_BURST: '6' });
+    const slow = await serveApart(service.dataDir, { TENON_RATES: 'writes-per-second=1,write-burst=6' });
     const other = bystanderOn(slow);
     let number = 5000;
     const ask = () => {

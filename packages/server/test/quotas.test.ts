@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import type { QuotaUse } from '@tenon/protocol';
 import type { LightMyRequestResponse } from 'fastify';
+import { quotaList } from '../src/config/quota-list.ts';
 import type { QuotaName } from '../src/domain/quotas.ts';
-import { quotaList } from '../src/quota-setting.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { invite, largeModule, makeApp, makeExtensionPoint, makeGuest, ok, tinyModule } from './helpers/world.ts';
 

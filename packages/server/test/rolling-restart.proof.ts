@@ -80,7 +80,7 @@ describe('two nodes behind a load balancer', { skip: noPostgres }, () => {
       TENON_S3_ACCESS_KEY_ID: credentials?.accessKeyId ?? '',
       TENON_S3_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? '',
       TENON_QUOTAS: raisedQuotas,
-      TENON_DRAIN_SECONDS: '3', // many times what the balancer takes to notice, on a busy machine too
+      TENON_TIMES: 'drain=3s', // many times what the balancer takes to notice, on a busy machine too
     };
     nodes = [await start('one'), await start('two')];
     balancer = await startBalancer(nodes.map(({ url }) => url));

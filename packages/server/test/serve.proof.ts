@@ -124,13 +124,13 @@ describe('serve()', () => {
     const left = async () => (await store.read.auditOfApp(appId, {}, { limit: 9 })).map(({ id }) => id);
     await stop(await start(), 'SIGTERM');
     assert.deepEqual(await left(), [recent.id, old.id], 'for good, when nothing is said');
-    await stop(await start({ TENON_AUDIT_RETENTION_DAYS: '7' }), 'SIGTERM');
+    await stop(await start({ TENON_TIMES: 'audit=7d' }), 'SIGTERM');
     assert.deepEqual(await left(), [recent.id]);
     await store.close();
   });
 
   it('finishes what is in flight, and writes the uses of tokens, before it ends, and waits for no client to close', async () => {
-    const served = await start({ TENON_SHUTDOWN_SECONDS: '3600' });
+    const served = await start({ TENON_TIMES: 'shutdown=1h' });
     const { TENON_TOKEN, TENON_USER_ID, TENON_EXTENSION_POINT_ID } = await quickstart();
     const socket = connectTo(served.url);
     const path = `/api/v1/artifacts/${TENON_EXTENSION_POINT_ID}/plugin/${TENON_USER_ID}/slow`;
@@ -171,7 +171,7 @@ describe('serve()', () => {
   }
 
   it('cuts off what does not come to an end in time', async () => {
-    const served = await start({ TENON_SHUTDOWN_SECONDS: '0.3' });
+    const served = await start({ TENON_TIMES: 'shutdown=300ms' });
     const { TENON_API_KEY } = await quickstart();
     const socket = connectTo(served.url);
     socket.on('error', () => {});
@@ -216,7 +216,7 @@ describe('serve()', () => {
 
   it('warns of variables that it does not know', async () => {
     const served = await start({ TENON_PROT: '1' });
-    assert.match(served.log(), /TENON_PROT/);
+    assert.match(served.log(), /TENON_PROT is not a setting of this version; did you mean TENON_PORT\?/);
     await stop(served, 'SIGTERM');
   });
 });

@@ -15,13 +15,10 @@ import { largeModule, makeWorld, publishAs, type World } from './helpers/world.t
 const MiB = 1024 * 1024;
 
 /** So short that a test can wait for them, and long enough for those who are not slow on a machine that is. */
-const settings = {
-  TENON_HEADER_TIMEOUT_SECONDS: '4',
-  TENON_IDLE_TIMEOUT_SECONDS: '6',
-  TENON_KEEP_ALIVE_SECONDS: '4',
-  TENON_CONTENT_CACHE_BYTES: '1MiB', // nothing large is kept
-  TENON_MODULE_WORKERS: '1',
-};
+const settings = { TENON_TIMES: 'header=4s,idle=6s,keep-alive=4s', TENON_MODULE_WORKERS: '1' };
+
+/** No large content stays in the cache. */
+const constants = { contentCacheBytes: MiB };
 
 /** What one who reads slowly may take of memory: some chunks, with what collects no garbage meanwhile, and a fraction of a content. */
 const mostBytesEach = 2.5 * MiB;
@@ -87,7 +84,7 @@ async function setScene(backend: Backend): Promise<Scene> {
   const service = await openService({ config: { ...stores.config, logLevel: 'warn' } });
   const world = await makeWorld(service);
   const bystanderOn = await makeBystander(service);
-  const served = await serveApart(service.dataDir, { ...settings, ...stores.settings });
+  const served = await serveApart(service.dataDir, { ...settings, ...stores.settings }, constants);
   const bystander = bystanderOn(served);
   await bystander.work(3); // threads and connections to stores are there
   return {

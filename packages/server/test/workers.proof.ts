@@ -76,10 +76,9 @@ describe('three workers on the embedded store', () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-workers-'));
     served = await serveByWorkers(folder, 3, {
       TENON_METRICS_PORT: '0',
-      TENON_SIGN_IN_TRIES_PER_MINUTE: '1000',
-      TENON_ACCOUNT_TRIES_PER_HOUR: '1', // and ten at once
-      TENON_NEWS_STREAMS_PER_ACCOUNT: '4',
-      TENON_DRAIN_SECONDS: '4',
+      TENON_RATES: 'sign-in-tries-per-minute=1000,account-tries-per-hour=1', // and ten wrong passwords at once
+      TENON_LIMITS: 'streams-per-account=4',
+      TENON_TIMES: 'drain=4s',
     });
   });
   after(async () => {

@@ -81,7 +81,6 @@ export function demandEmbedded({ databaseUrl, s3Bucket }: Config): void {
 /** Settings that have a part in the work on a server's data. */
 const variables = [
   settings.publicUrl,
-  settings.linkLifetimeMs,
   settings.collectGraceMs,
   settings.databaseUrl,
   settings.databaseConnections,

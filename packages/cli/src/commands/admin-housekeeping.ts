@@ -54,11 +54,11 @@ it has lost commits, or an older copy of it took its place.
       .option('--dry-run', 'delete nothing, and tell what would be')
       .option('--force', 'delete also more than half of all contents, and files that the database does not know')
       .option(
-        '--grace <seconds>',
-        'how long they stay after they were first found (default: TENON_COLLECT_GRACE_SECONDS, else a day)',
+        '--grace <time>',
+        'how long they stay after they were first found (default: gc-grace of TENON_TIMES, else 1d)',
       ),
   )
-    .addHelpText('after', examples('tenon admin collect --dry-run', 'tenon admin collect --grace 60'))
+    .addHelpText('after', examples('tenon admin collect --dry-run', 'tenon admin collect --grace 60s'))
     .action((options: AdminOptions & { dryRun?: boolean; force?: boolean }) =>
       withPresentData(io, options, (context, out, { collectGraceMs }) =>
         runCollect(io, context, out, {

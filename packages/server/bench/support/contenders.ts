@@ -28,8 +28,7 @@ export interface TenonContender extends Contender {
 
 /** Limits of one client that would be in the way of a load generator, and nothing else. */
 const withoutLimits = {
-  TENON_WRITES_PER_SECOND: '1000000',
-  TENON_WRITE_BURST: '1000000',
+  TENON_RATES: 'writes-per-second=1000000,write-burst=1000000',
   TENON_QUOTAS: raisedQuotas,
 };
 

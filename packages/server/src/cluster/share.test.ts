@@ -21,7 +21,7 @@ describe('shareOf()', () => {
     const share = shareOf(loadConfig(many, {}));
     assert.deepEqual([share.moduleWorkers, share.passwordThreads, share.databaseConnections], [1, 1, 2]);
     assert.ok(share.maxBodyMemoryBytes > 64 * MiB, 'the largest module fits');
-    const small = shareOf(loadConfig({ ...many, databaseConnections: '1', maxBodyMemoryBytes: '1MiB' }, {}));
+    const small = shareOf({ ...loadConfig({ ...many, databaseConnections: '1' }, {}), maxBodyMemoryBytes: MiB });
     assert.deepEqual([small.databaseConnections, small.maxBodyMemoryBytes], [1, MiB]);
   });
 });

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Settings } from '../config-settings.ts';
+import type { Settings } from '../config/settings.ts';
 import type { LastUsedLog } from '../domain/authenticate.ts';
 import type { Context } from '../domain/context.ts';
 import type { NewsFeed } from '../domain/news/feed.ts';

@@ -1,5 +1,5 @@
 import type { ServerProcess, ServerStatus } from '@tenon/protocol';
-import type { Settings } from '../config-settings.ts';
+import type { Settings } from '../config/settings.ts';
 import type { PingResult } from '../domain/readiness.ts';
 import type { ChoreKind } from '../domain/status/ports.ts';
 import type { ProcessStatus, Status } from '../domain/status/read.ts';

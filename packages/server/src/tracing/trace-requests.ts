@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseTraceParent, type SpanContext } from '@tenon/trace';
-import type { Sampler } from './sampler.ts';
 import type { ActiveSpan, Tracer } from './tracer.ts';
 
 /** What the lines of a request in the log have beside its id. */
@@ -30,10 +29,16 @@ export interface RequestTraces {
 
 export interface RequestTracesOptions {
   readonly tracer: Tracer;
-  readonly sampler: Sampler;
+  /** The share of requests that is traced, from 0 to 1. */
+  readonly samplingRatio: number;
+  /** A number from 0 to below 1. */
+  readonly random: () => number;
   /** The route that is answered from memory. */
   readonly fromMemory: string;
-  /** Whether callers' `tracestate` is kept: it is text of theirs. */
+  /**
+   * Whether the caller's sampled flag decides, and its `tracestate` is kept. Otherwise a stranger could have all requests traced at the
+   * operator's cost, and puts no text into spans.
+   */
   readonly trustsCallers: boolean;
   /** Routes that machines ask for every few seconds: what is answered well there has no span. */
   readonly probes: ReadonlySet<string>;
@@ -53,8 +58,14 @@ interface TracedMessage extends IncomingMessage {
 /** Methods that a span may be named after: https://opentelemetry.io/docs/specs/semconv/http/http-spans/#method-placeholder */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'CONNECT', 'TRACE']);
 
+/** The parent span is sampled: https://www.w3.org/TR/trace-context/#sampled-flag */
+const sampledFlag = 1;
+
 export function createRequestTraces(options: RequestTracesOptions): RequestTraces {
-  const { tracer, sampler, fromMemory, trustsCallers, probes } = options;
+  const { tracer, samplingRatio, random, fromMemory, trustsCallers, probes } = options;
+
+  const isSampled = (parent: SpanContext | undefined): boolean =>
+    trustsCallers && parent !== undefined ? (parent.traceFlags & sampledFlag) !== 0 : random() < samplingRatio;
 
   const parentOf = ({ headers }: IncomingMessage): SpanContext | undefined => {
     const { traceparent } = headers;
@@ -82,8 +93,7 @@ export function createRequestTraces(options: RequestTracesOptions): RequestTrace
   return {
     begin(message: TracedMessage) {
       const parent = parentOf(message);
-      const isSampled = parent === undefined ? sampler.samplesRoot() : sampler.samplesWithin(parent);
-      if (!isSampled) return false;
+      if (!isSampled(parent)) return false;
       const attributes = { 'network.protocol.version': message.httpVersion };
       message[spanKey] = tracer.beginTrace('HTTP', { kind: 'server', attributes }, parent);
       return true;

@@ -7,8 +7,6 @@ import type { Config } from '../config.ts';
 import type { Stores } from '../open-stores.ts';
 import { version } from '../version.ts';
 import type { OnTaskEnd } from '../workers/module-workers.ts';
-import type { TracingValues } from './options.ts';
-import { createSampler } from './sampler.ts';
 import { traceBlobs } from './trace-blobs.ts';
 import { createRequestTraces, type RequestTraces } from './trace-requests.ts';
 import { traceStore } from './trace-store.ts';
@@ -46,7 +44,8 @@ export function openTracing(config: Config, log: Logger, listRoute: string): Tra
   return {
     requests: createRequestTraces({
       tracer,
-      sampler: createSampler(config, Math.random),
+      samplingRatio: config.otelSamplingRatio,
+      random: Math.random,
       fromMemory: listRoute,
       trustsCallers: config.trustTraceparent,
       probes: new Set(['/healthz', '/readyz']),
@@ -61,26 +60,23 @@ export function openTracing(config: Config, log: Logger, listRoute: string): Tra
   };
 }
 
-/** Where the collector is, and how it is spoken to: what is set for traces goes before what is set for everything. */
-function collectorOf(values: TracingValues): Parameters<typeof otlpExporter>[0] {
+function collectorOf(config: Config): Parameters<typeof otlpExporter>[0] {
   return {
-    endpoint: values.otelEndpoint,
-    url: values.otelTracesEndpoint,
-    protocol: values.otelTracesProtocol ?? values.otelProtocol,
-    headers: values.otelTracesHeaders ?? values.otelHeaders,
-    compression: values.otelTracesCompression ?? values.otelCompression,
-    timeoutMs: values.otelTracesTimeoutMs ?? values.otelTimeoutMs,
-    maxQueueSpans: values.otelQueueSize,
-    maxBatchSpans: values.otelBatchSize,
-    batchDelayMs: values.otelBatchDelayMs,
+    endpoint: config.otelEndpoint,
+    protocol: config.otelProtocol,
+    headers: config.otelHeaders,
+    timeoutMs: config.otelTimeoutMs,
+    maxQueueSpans: config.otelQueueSize,
+    maxBatchSpans: config.otelBatchSize,
+    batchDelayMs: config.otelBatchDelayMs,
     shutdownTimeoutMs,
     scope: { name: '@tenon/server', version },
-    resource: resourceOf(values),
+    resource: resourceOf(config),
   };
 }
 
 /** https://opentelemetry.io/docs/specs/semconv/resource/: each process is an instance of its own. */
-function resourceOf({ otelResourceAttributes, otelServiceName }: TracingValues): Record<string, string | number> {
+function resourceOf({ otelResourceAttributes, otelServiceName }: Config): Record<string, string | number> {
   return {
     'service.name': 'tenon',
     'service.version': version,

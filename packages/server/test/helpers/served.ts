@@ -7,6 +7,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { raisedQuotas } from '../../../../test/helpers/raised-quotas.ts';
+import type { Config } from '../../src/config.ts';
 import { readAnswer, requestOf, type WireAnswer } from './wire.ts';
 
 /** A server in a process of its own, on the data of a service of the test's, which makes users and tokens for it. */
@@ -26,8 +27,15 @@ export interface Served {
 
 const script = fileURLToPath(new URL('serve-child.ts', import.meta.url));
 
-/** @param settings `TENON_…` variables but the log's level and the metrics' port, which is one that is free */
-export async function serveApart(dataDir: string, settings: Readonly<Record<string, string>>): Promise<Served> {
+/**
+ * @param settings `TENON_…` variables but the log's level and the metrics' port, which is one that is free
+ * @param constants values of the configuration that no variable sets
+ */
+export async function serveApart(
+  dataDir: string,
+  settings: Readonly<Record<string, string>>,
+  constants: Partial<Config> = {},
+): Promise<Served> {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('TENON_'));
   const env = {
     ...Object.fromEntries(others),
@@ -35,6 +43,7 @@ export async function serveApart(dataDir: string, settings: Readonly<Record<stri
     ...settings,
     TENON_METRICS_PORT: '0',
     TENON_LOG_LEVEL: 'info',
+    SERVE_CONSTANTS: JSON.stringify(constants),
   };
   const child = spawn(process.execPath, [script, dataDir], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ErrorCode } from '@tenon/protocol';
-import type { Settings } from '../../config-settings.ts';
+import type { Settings } from '../../config/settings.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { ByteLease } from './byte-budget.ts';
 

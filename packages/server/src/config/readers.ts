@@ -44,26 +44,19 @@ export const byteSize: Reader<number> = (value) => {
   return bytes;
 };
 
-/** Seconds, with a fraction if need be; kept as milliseconds. */
-export const seconds: Reader<number> = (value) => {
-  const ms = Math.round(Number(value) * 1000);
-  if (!/^\d{1,9}(\.\d+)?$/.test(value) || ms < 1) {
-    throw new Error(`must be a number of seconds above 0, not ${JSON.stringify(value)}`);
-  }
-  return ms;
+const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A time with its unit, `500ms`, `15s`, `10m`, `12h`, `90d`; read as milliseconds. */
+export const durationOrZero: Reader<number> = (value) => {
+  const [, number, unit = ''] = /^(\d{1,9}(?:\.\d+)?)(ms|[smhd])$/.exec(value) ?? [];
+  if (number === undefined) throw new Error(`must be a time such as 15s, 12h or 90d, not ${JSON.stringify(value)}`);
+  return Math.round(Number(number) * (unitMs[unit] ?? 0));
 };
 
-/** Seconds, or none at all; kept as milliseconds. */
-export const secondsOrNone: Reader<number> = (value) => (/^0+(\.0+)?$/.test(value) ? 0 : seconds(value));
-
-const dayMs = 24 * 60 * 60 * 1000;
-
-/** Days, with a fraction if need be; kept as milliseconds. */
-export const days: Reader<number> = (value) => {
-  const ms = Math.round(Number(value) * dayMs);
-  if (!/^\d{1,6}(\.\d+)?$/.test(value) || ms < 1) {
-    throw new Error(`must be a number of days above 0, not ${JSON.stringify(value)}`);
-  }
+/** A time above zero. */
+export const duration: Reader<number> = (value) => {
+  const ms = durationOrZero(value);
+  if (ms < 1) throw new Error(`must be at least 1ms, not ${JSON.stringify(value)}`);
   return ms;
 };
 
@@ -125,3 +118,76 @@ export function list<T>(item: Reader<T>): Reader<readonly T[]> {
       .filter((part) => part !== '')
       .map(item);
 }
+
+/** The pairs of a list such as `name=value,name=value`. Values may hold `=`. */
+export function pairsOf(value: string): readonly (readonly [name: string, value: string])[] {
+  return list(text)(value).map((pair) => {
+    const [name = '', ...rest] = pair.split('=');
+    return [name.trim(), rest.join('=').trim()];
+  });
+}
+
+// Readers of OpenTelemetry's variables: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
+// None repeats a value that may be a secret.
+
+export const anyCaseBoolean: Reader<boolean> = (value) => {
+  const lower = value.toLowerCase();
+  if (lower !== 'true' && lower !== 'false') throw new Error(`must be true or false, not ${JSON.stringify(value)}`);
+  return lower === 'true';
+};
+
+/** A number from 0 to 1. */
+export const ratio: Reader<number> = (value) => {
+  const number = Number(value);
+  if (!/^\d*\.?\d+$/.test(value) || number > 1) {
+    throw new Error(`must be a number from 0 to 1, not ${JSON.stringify(value)}`);
+  }
+  return number;
+};
+
+/** An absolute `http:` or `https:` URL as it stands, path and query included. */
+export const collectorUrl: Reader<string> = (value) => {
+  const url = URL.parse(value);
+  const isUsable = url !== null && /^https?:$/.test(url.protocol);
+  if (!isUsable || url.username !== '' || url.password !== '' || url.hash !== '') {
+    throw new Error('must be an http or https URL without user name, password and fragment');
+  }
+  return value;
+};
+
+/**
+ * Pairs in the form of W3C baggage: https://www.w3.org/TR/baggage/#header-content
+ *
+ * @returns the values, percent-decoded, by name
+ */
+export const keyValues: Reader<Readonly<Record<string, string>>> = (value) => {
+  const pairs = value
+    .split(',')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '')
+    .map(readPair);
+  return Object.freeze(Object.fromEntries(pairs));
+};
+
+function readPair(pair: string): [string, string] {
+  const [, name = '', encoded = ''] = /^([^=\s]+)\s*=\s*(.*)$/.exec(pair) ?? [];
+  if (name === '') throw new Error('must be pairs of name=value, separated by commas');
+  try {
+    return [decodeURIComponent(name), decodeURIComponent(encoded)];
+  } catch {
+    throw new Error('has a percent sign that is not followed by what it must be');
+  }
+}
+
+/** Header fields, as `keyValues`. */
+export const headerFields: Reader<Readonly<Record<string, string>>> = (value) => {
+  const fields = keyValues(value);
+  for (const [name, content] of Object.entries(fields)) {
+    try {
+      new Headers([[name, content]]);
+    } catch {
+      throw new Error('must be names and values of header fields as HTTP has them');
+    }
+  }
+  return fields;
+};

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
-import { quotaLimit, quotas } from './domain/quotas.ts';
-import { quotaList } from './quota-setting.ts';
+import { quotaLimit, quotas } from '../domain/quotas.ts';
+import { quotaList } from './quota-list.ts';
 
 describe('quotaList()', () => {
   const [app, user] = [newId('app'), newId('user')];
@@ -35,7 +35,7 @@ describe('quotaList()', () => {
 
 describe('docs/reference/limits.md', () => {
   it('has every quota with its default', () => {
-    const page = readFileSync(new URL('../../../docs/reference/limits.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../../../docs/reference/limits.md', import.meta.url), 'utf8');
     const rows = [...page.matchAll(/^\| `([a-z-]+)` \| ([^|]+) \| ([^|]+) \|/gm)].map(([, ...cells]) => cells);
     const expected = Object.entries(quotas).map(([name, quota]) => {
       const value = 'isBytes' in quota ? bytesInWords(quota.default) : quota.default.toLocaleString('en');

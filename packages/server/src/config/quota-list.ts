@@ -1,6 +1,6 @@
 import { isId } from '@tenon/protocol';
-import { byteSize, positiveInteger, type Reader } from './config-readers.ts';
-import { type QuotaName, type Quotas, quotas } from './domain/quotas.ts';
+import { type QuotaName, type Quotas, quotas } from '../domain/quotas.ts';
+import { byteSize, positiveInteger, type Reader } from './readers.ts';
 
 /** Quotas as the configuration has them: `name=value` or `id:name=value`, separated by commas. */
 export const quotaList: Reader<Quotas> = (text) => {

@@ -1,0 +1,427 @@
+import { availableParallelism } from 'node:os';
+import { defaultQuotas, type Quotas } from '../domain/quotas.ts';
+import { quotaList } from './quota-list.ts';
+import {
+  anyCaseBoolean,
+  byteSize,
+  choice,
+  collectorUrl,
+  databaseUrl,
+  duration,
+  durationOrZero,
+  fieldName,
+  headerFields,
+  httpUrl,
+  keyValues,
+  list,
+  port,
+  positiveInteger,
+  type Reader,
+  ratio,
+  text,
+  trustedAddress,
+  workerCount,
+  yesOrNo,
+} from './readers.ts';
+
+const MiB = 2 ** 20;
+const second = 1000;
+const hour = 3600 * second;
+const day = 24 * hour;
+
+/** One setting: the variable that sets it, how its text is read, and its default. */
+export interface Setting<T> {
+  readonly variable: string;
+  /** The name before `=`, where the variable is a list of several settings. */
+  readonly item: string | undefined;
+  readonly read: Reader<T>;
+  readonly default: T;
+  readonly description: string;
+}
+
+/** @param name a variable, or a variable and the name of an item in it: `TENON_TIMES header` */
+function setting<T>(name: string, read: Reader<T>, fallback: NoInfer<T>, description: string): Setting<T> {
+  const [variable = '', item] = name.split(' ');
+  return { variable, item, read, default: fallback, description };
+}
+
+/** Every setting of the server. `docs/reference/configuration.md` shows the same. */
+export const settings = {
+  host: setting('TENON_HOST', text, '127.0.0.1', 'the address to listen on'),
+  port: setting('TENON_PORT', port, 8366, 'the port to listen on; 0 takes any free port'),
+  dataDir: setting(
+    'TENON_DATA_DIR',
+    text,
+    './tenon-data',
+    'the folder of `quickstart.env`, and of the metadata and the plugins unless they are stored elsewhere',
+  ),
+  publicUrl: setting<string | undefined>(
+    'TENON_PUBLIC_URL',
+    httpUrl,
+    undefined,
+    'the URL under which clients reach the server, which may have a path prefix; by default `http://localhost:PORT`, or `http://HOST:PORT` when it listens on one address that is not localhost',
+  ),
+  instrumentUrl: setting<string | undefined>(
+    'TENON_INSTRUMENT_URL',
+    httpUrl,
+    undefined,
+    'the URL under which clients reach `/instrument`; the public URL by default',
+  ),
+  trustedProxies: setting<readonly string[]>(
+    'TENON_TRUSTED_PROXIES',
+    list(trustedAddress),
+    [],
+    'addresses and CIDR ranges of the proxies whose forwarding header counts',
+  ),
+  forwardedHeader: setting(
+    'TENON_FORWARDED_HEADER',
+    fieldName,
+    'x-forwarded-for',
+    'the one header field in which those proxies send the address of the client: `forwarded` is read as RFC 7239 defines it, any other field as a list of addresses, the nearest last. All other forwarding headers are ignored',
+  ),
+  logLevel: setting(
+    'TENON_LOG_LEVEL',
+    choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'info',
+    'the least severe level that is logged',
+  ),
+  workers: setting(
+    'TENON_WORKERS',
+    workerCount,
+    1,
+    'processes that serve requests together: a number up to 256, or `auto` for as many as there are cores. Threads, queues, connections, memory and rates are configured for all of them together',
+  ),
+  metricsPort: setting<number | undefined>(
+    'TENON_METRICS_PORT',
+    port,
+    undefined,
+    'a second port that answers `GET /metrics` without credentials; 0 takes any free port. By default there is no such port',
+  ),
+  metricsHost: setting(
+    'TENON_METRICS_HOST',
+    text,
+    '127.0.0.1',
+    'the address to listen on with that port: one that the public does not reach',
+  ),
+  only: setting<'instrument' | undefined>(
+    'TENON_ONLY',
+    choice('instrument'),
+    undefined,
+    '`instrument` serves the instrumentation endpoint alone',
+  ),
+  moduleWorkers: setting(
+    'TENON_MODULE_WORKERS',
+    positiveInteger,
+    availableParallelism(),
+    'processes that check and instrument modules and read schemas; by default as many as there are cores. One more starts when all of them work for one account and another account waits',
+  ),
+
+  databaseUrl: setting<string | undefined>(
+    'TENON_DATABASE_URL',
+    databaseUrl,
+    undefined,
+    'the PostgreSQL database for the metadata, `postgresql://user:password@host:port/name`; by default the metadata is a file in the data folder',
+  ),
+  databaseConnections: setting(
+    'TENON_DATABASE_CONNECTIONS',
+    positiveInteger,
+    8,
+    'the maximum number of connections to PostgreSQL that a node uses for reading, and as many for writing',
+  ),
+  s3Bucket: setting<string | undefined>(
+    'TENON_S3_BUCKET',
+    text,
+    undefined,
+    'the bucket of an S3-compatible object store for the plugins; by default the plugins are in the data folder',
+  ),
+  s3Endpoint: setting<string | undefined>(
+    'TENON_S3_ENDPOINT',
+    httpUrl,
+    undefined,
+    "the URL of the object store; by default Amazon's for the region",
+  ),
+  s3Region: setting(
+    'TENON_S3_REGION',
+    text,
+    'us-east-1',
+    "the bucket's region; most stores other than Amazon's accept this one",
+  ),
+  s3Prefix: setting('TENON_S3_PREFIX', text, '', 'the prefix of the keys of all objects'),
+  s3AccessKeyId: setting<string | undefined>(
+    'TENON_S3_ACCESS_KEY_ID',
+    text,
+    undefined,
+    "the access key; by default what Amazon's own tools find: `AWS_` variables, files, or the machine's role",
+  ),
+  s3SecretAccessKey: setting<string | undefined>(
+    'TENON_S3_SECRET_ACCESS_KEY',
+    text,
+    undefined,
+    "the access key's secret",
+  ),
+  s3PathStyle: setting<boolean | undefined>(
+    'TENON_S3_PATH_STYLE',
+    yesOrNo,
+    undefined,
+    'whether URLs name the bucket in the path rather than in the host; by default they do where an endpoint is set',
+  ),
+
+  signUp: setting(
+    'TENON_SIGN_UP',
+    choice('open', 'invitation', 'off'),
+    'invitation',
+    "who may sign up: `open` everyone, `invitation` holders of an invitation's link, `off` only holders of a set-up link of the operator's, which the others accept too",
+  ),
+  createApps: setting(
+    'TENON_CREATE_APPS',
+    choice('operators', 'members', 'all'),
+    'members',
+    'who may create applications: `operators`; `members` also accounts that belong to a team already; `all` every account, guests included',
+  ),
+  memoryMB: setting(
+    'TENON_MEMORY_MB',
+    positiveInteger,
+    768,
+    'memory in MiB that a node uses for caches and for bodies: two thirds for the bodies of all requests and responses, a sixth for cached binding lists and permissions (about 1.5 KiB for each list that a token reads), a sixth for cached plugin content. An account with several requests holds at most what is left for others. A request beyond the memory for bodies gets 503',
+  ),
+  quotas: setting<Quotas>(
+    'TENON_QUOTAS',
+    quotaList,
+    defaultQuotas,
+    'quotas, such as `applications=100,app-bytes=50GiB`; with an id before the name for one account or application: `app_01j29hxk3mfpq8ad68ha6hbsex:app-bytes=200GiB`. See [quotas](limits.md)',
+  ),
+
+  maxModuleBytes: setting(
+    'TENON_LIMITS module-bytes',
+    byteSize,
+    64 * MiB,
+    'the largest module that is published or instrumented',
+  ),
+  maxJsonBytes: setting('TENON_LIMITS json-bytes', byteSize, MiB / 4, 'the largest JSON body'),
+  maxConfigBytes: setting('TENON_LIMITS config-bytes', byteSize, MiB, 'the largest instrumentation configuration'),
+  maxMultipartParts: setting(
+    'TENON_LIMITS multipart-parts',
+    positiveInteger,
+    8,
+    'the maximum number of parts of a multipart body',
+  ),
+  maxPluginsPerGuest: setting(
+    'TENON_LIMITS plugins-per-guest',
+    positiveInteger,
+    1000,
+    'the maximum number of plugins of one guest at one extension point',
+  ),
+  maxConnections: setting(
+    'TENON_LIMITS connections',
+    positiveInteger,
+    10_000,
+    'the maximum number of open connections of a node. For a further one the oldest unused connection is closed, of the network that has the most; where all are in use, a network with more than half of them gives one up to another, or else the further connection gets 503. The limit is lower where the process may open fewer file descriptors (`ulimit -n`), and the log warns of that',
+  ),
+  requestsPerAccount: setting(
+    'TENON_LIMITS requests-per-account',
+    positiveInteger,
+    256,
+    'concurrent requests of one account with all its tokens, streams of changes and cached binding lists not counted; further ones get 429',
+  ),
+  newsStreamsPerAccount: setting(
+    'TENON_LIMITS streams-per-account',
+    positiveInteger,
+    64,
+    'concurrent streams of changes of one account with all its tokens; further ones get 429',
+  ),
+
+  writesPerSecond: setting(
+    'TENON_RATES writes-per-second',
+    positiveInteger,
+    100,
+    'changes a second of one token or API key in the long run',
+  ),
+  writeBurst: setting('TENON_RATES write-burst', positiveInteger, 1000, 'changes of one token or API key at once'),
+  codeTriesPerMinute: setting(
+    'TENON_RATES code-tries-per-minute',
+    positiveInteger,
+    20,
+    'unknown codes of invitations, links and command-line logins a minute from one address, and revocations of unknown tokens',
+  ),
+  signInTriesPerMinute: setting(
+    'TENON_RATES sign-in-tries-per-minute',
+    positiveInteger,
+    20,
+    'wrong passwords a minute from one address',
+  ),
+  accountTriesPerHour: setting(
+    'TENON_RATES account-tries-per-hour',
+    positiveInteger,
+    30,
+    'wrong passwords an hour for one account: from all unknown browsers together, and from each known browser',
+  ),
+  signUpsPerHour: setting(
+    'TENON_RATES sign-ups-per-hour',
+    positiveInteger,
+    20,
+    'accounts an hour from one address, those by links of the operator not counted',
+  ),
+  inviterSignUpsPerDay: setting(
+    'TENON_RATES inviter-sign-ups-per-day',
+    positiveInteger,
+    20,
+    'accounts a day through the invitations of one account',
+  ),
+
+  headerTimeoutMs: setting(
+    'TENON_TIMES header',
+    duration,
+    15 * second,
+    'how long a client may take to send the header',
+  ),
+  bodyTimeoutMs: setting(
+    'TENON_TIMES body',
+    duration,
+    600 * second,
+    'how long a client may take to send a whole request',
+  ),
+  idleTimeoutMs: setting(
+    'TENON_TIMES idle',
+    duration,
+    30 * second,
+    'how long a client may neither send nor receive anything within a body; and how long the whole body of an unauthenticated request may take',
+  ),
+  keepAliveTimeoutMs: setting(
+    'TENON_TIMES keep-alive',
+    duration,
+    72 * second,
+    'how long an unused connection stays open',
+  ),
+  moduleTimeoutMs: setting(
+    'TENON_TIMES module',
+    duration,
+    10 * second,
+    'how long a process may work on a module, and one second more for each MiB of it',
+  ),
+  drainMs: setting(
+    'TENON_TIMES drain',
+    durationOrZero,
+    0,
+    'how long a server that is stopping goes on serving while `/readyz` returns 503, so that load balancers notice',
+  ),
+  shutdownTimeoutMs: setting(
+    'TENON_TIMES shutdown',
+    duration,
+    20 * second,
+    'how long a shutdown waits for requests in progress',
+  ),
+  invitationLifetimeMs: setting('TENON_TIMES invitation', duration, 7 * day, 'how long an invitation is valid'),
+  sessionLifetimeMs: setting('TENON_TIMES session', duration, 30 * day, 'how long a browser stays signed in'),
+  newsRetentionMs: setting(
+    'TENON_TIMES changes',
+    duration,
+    7 * day,
+    'how long changes of binding lists are stored for hosts that reconnect; a host that was away longer reads every list again',
+  ),
+  auditRetentionMs: setting<number | undefined>(
+    'TENON_TIMES audit',
+    duration,
+    undefined,
+    'how long audit events are stored; forever by default',
+  ),
+  collectIntervalMs: setting(
+    'TENON_TIMES gc-interval',
+    duration,
+    hour,
+    'how often the garbage collector looks for plugin content that no version names',
+  ),
+  collectGraceMs: setting(
+    'TENON_TIMES gc-grace',
+    duration,
+    day,
+    'how long such content stays after it was first found',
+  ),
+
+  otelDisabled: setting(
+    'OTEL_SDK_DISABLED',
+    anyCaseBoolean,
+    false,
+    '`true` turns tracing off; the other variables of OpenTelemetry are not read then',
+  ),
+  otelEndpoint: setting<string | undefined>(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    collectorUrl,
+    undefined,
+    'the URL of the collector, which takes spans at `/v1/traces` below it; turns tracing on',
+  ),
+  otelProtocol: setting(
+    'OTEL_EXPORTER_OTLP_PROTOCOL',
+    choice('http/protobuf', 'http/json'),
+    'http/protobuf',
+    '`http/protobuf` or `http/json`',
+  ),
+  otelHeaders: setting<Readonly<Record<string, string>>>(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    headerFields,
+    {},
+    'header fields of each request to the collector, `name=value,name=value`, with values percent-encoded; a key belongs here',
+  ),
+  otelServiceName: setting<string | undefined>(
+    'OTEL_SERVICE_NAME',
+    text,
+    undefined,
+    'the attribute `service.name` of spans; else that of `OTEL_RESOURCE_ATTRIBUTES`, else `tenon`',
+  ),
+  otelResourceAttributes: setting<Readonly<Record<string, string>>>(
+    'OTEL_RESOURCE_ATTRIBUTES',
+    keyValues,
+    {},
+    'attributes of the resource that spans come from, `name=value,name=value`, with values percent-encoded',
+  ),
+  otelSamplingRatio: setting('OTEL_TRACES_SAMPLER_ARG', ratio, 1, 'the share of requests that is traced, from 0 to 1'),
+  trustTraceparent: setting(
+    'TENON_TRUST_TRACEPARENT',
+    yesOrNo,
+    false,
+    'whether the sampled flag in the `traceparent` of a caller decides which requests are traced: only where all callers are yours. Spans are children of the caller’s span in any case',
+  ),
+} as const;
+
+/** The settings' values, by name. Times are milliseconds, sizes bytes unless the name says otherwise. */
+export type SettingValues = {
+  readonly [Name in keyof typeof settings]: (typeof settings)[Name] extends Setting<infer T> ? T : never;
+};
+
+/** What follows from the settings, and constants that tests change. */
+export function derivedValues({ memoryMB }: Pick<SettingValues, 'memoryMB'>) {
+  const sixth = Math.floor((memoryMB * MiB) / 6);
+  return {
+    maxBodyMemoryBytes: 4 * sixth,
+    answerCacheBytes: sixth,
+    contentCacheBytes: sixth,
+    /** The largest request line and header fields together. */
+    maxHeaderBytes: 16 * 1024,
+    /** Changes of binding lists that are stored for an application, for hosts that reconnect. */
+    newsPerApp: 10_000,
+    /** Concurrent streams of changes; further ones get 503. */
+    newsStreams: 4096,
+    newsHeartbeatMs: 15 * second,
+    /** How long a set-up or password link is valid. */
+    linkLifetimeMs: day,
+    /** Threads that hash passwords, each with 64 MiB. One more starts when all of them work for one account or address and another one waits. */
+    passwordThreads: 2,
+    /** Passwords that wait for a thread. When the queue is full, the account or address with the most waiting gets 503. */
+    passwordQueue: 32,
+    /** Modules that wait for a process. When the queue is full, the account or address with the most waiting gets 503. */
+    moduleQueue: 32,
+    /** The largest JavaScript heap of a process that works on modules. */
+    moduleWorkerMemoryMiB: 1024,
+    moduleTimeoutPerMiBMs: second,
+    /** Right passwords for one account: checking one costs more than anything else here. */
+    signInsPerMinute: 20,
+    /** Command-line logins with a code to type that one address begins. */
+    deviceLoginsPerMinute: 10,
+    otelTimeoutMs: 10 * second,
+    /** Spans that wait to be sent; further ones are dropped and counted. */
+    otelQueueSize: 2048,
+    otelBatchSize: 512,
+    otelBatchDelayMs: 5 * second,
+  };
+}
+
+export type Settings = SettingValues & Readonly<ReturnType<typeof derivedValues>>;
