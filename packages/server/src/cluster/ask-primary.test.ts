@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createAllowances } from '../allowances.ts';
-import { loadConfig } from '../config.ts';
+import { type Config, loadConfig } from '../config.ts';
 import { UnavailableError } from '../domain/ports.ts';
 import { type AskedAllowances, askPrimary } from './ask-primary.ts';
 import { countForWorker, type WorkerCounts } from './count-for-worker.ts';
 import type { CountMessage } from './messages.ts';
 
 /** Workers whose messages arrive in a later turn, as they do between processes, at one who counts. */
-function workersOf(count: number, settings: Readonly<Record<string, string>>) {
-  const counted = createAllowances(loadConfig(settings, {}), () => 0);
+function workersOf(count: number, settings: Readonly<Record<string, string>>, constants: Partial<Config> = {}) {
+  const counted = createAllowances({ ...loadConfig(settings, {}), ...constants }, () => 0);
   return Array.from({ length: count }, (): { readonly asked: AskedAllowances; readonly counts: WorkerCounts } => {
     const counts = countForWorker(counted, (id, answer) => setImmediate(() => asked.answered(id, answer)));
     const asked = askPrimary((message) => setImmediate(() => counts.take(message)));
@@ -31,7 +31,7 @@ describe('askPrimary()', () => {
   });
 
   it('gives places back, once each, and those of a worker that has ended', async () => {
-    const [one, two] = workersOf(2, { newsStreams: '4', newsStreamsPerAccount: '2' });
+    const [one, two] = workersOf(2, { newsStreamsPerAccount: '2' }, { newsStreams: 4 });
     assert.ok(one && two);
     const [here, there] = [one.asked.allowances.newsStreams, two.asked.allowances.newsStreams];
     const [first, second] = [await here.take('a'), await there.take('a')];
