@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import { isOutOfDescriptors } from './descriptors.ts';
+import { isOutOfFileDescriptors } from './file-descriptors.ts';
 import { answerError } from './http/answer-error.ts';
 import { answerAskedBefore } from './http/asked-before.ts';
 import { answerClientError, bareAnswer } from './http/client-error.ts';
@@ -64,7 +64,7 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   app.setErrorHandler((error, request, reply) => {
-    if (isOutOfDescriptors(error)) connections.closeUnused(spareConnections);
+    if (isOutOfFileDescriptors(error)) connections.closeUnused(spareConnections);
     answerError(parts, error, request, reply);
   });
 

@@ -3,12 +3,12 @@ import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import type { CommonPasswords } from './domain/ports.ts';
 
-/** The list that ships with the server; `data/README.md` says where it comes from. */
+/** The list that ships with the server; see `data/README.md` for its source. */
 const listFile = new URL('../data/common-passwords.txt.br', import.meta.url);
 
 /**
- * The list of common and leaked passwords, read when it is first asked for. It stays one text: to search it takes less than a
- * millisecond, and a set of its lines would take ten times the memory.
+ * The list of common and leaked passwords, loaded on first use. It stays one string: a search takes less than a millisecond, and a Set of
+ * its lines would need ten times the memory.
  */
 export function createCommonPasswords(file: URL = listFile): CommonPasswords {
   let list: Promise<string> | undefined;

@@ -21,26 +21,26 @@ const guestKey = 'demo/acme';
 const pluginName = 'greet';
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** What plugins of the demo export. The sample, `sample/greet.wat`, exports more, which it may. */
+/** The schema of the demo's extension point. The sample plugin, `sample/greet.wat`, exports more, which is allowed. */
 const schema = {
   version: 'v1-draft',
   exports: {
     greet: {
-      description: 'Greets the one whose name is the input.',
+      description: 'Returns a greeting for the name in the input.',
       input: { type: 'string', contentType: 'text/plain; charset=utf-8' },
       output: { type: 'string', contentType: 'text/plain; charset=utf-8' },
     },
   },
 };
 
-/** The e-mail address by which the demo's owner signs in. Nothing is sent to it. */
+/** The e-mail address with which the demo's owner signs in. The server never sends mail to it. */
 export const demoEmail = 'demo@tenon.example';
 
 const passwordBytes = 15;
 
-/** What takes time, and is done before the transaction that makes the demo. */
+/** The results of the slow steps, which run before the transaction that creates the demo. */
 export interface DemoPreparation {
-  /** The sample plugin, which is checked and in the blob store. */
+  /** The sample plugin's bytes, already checked and stored. */
   readonly sample: Uint8Array;
   readonly checked: CheckedModule;
   readonly password: string;
@@ -56,13 +56,16 @@ export async function prepareDemo(context: Context): Promise<DemoPreparation> {
 }
 
 /**
- * Makes the demo: an owner who can sign in, with a token of all scopes and an API key, an application with an extension point, a guest whose
- * invitation the owner has accepted, and the sample plugin published by it. All of it is part of the transaction that is
- * handed in, made by the same use cases that serve requests.
+ * Creates the demo in a transaction, with the same use cases that serve requests:
  *
- * @param preparation what {@link prepareDemo} answered
+ * - an owner who can sign in, with a token of all scopes and an API key,
+ * - an application with an extension point,
+ * - a guest whose invitation the owner has accepted,
+ * - the sample plugin, published under that guest.
+ *
+ * @param preparation the result of {@link prepareDemo}
  */
-export async function makeDemo(
+export async function createDemo(
   context: Context,
   tx: Transaction,
   { sample, checked, password, passwordHash }: DemoPreparation,
@@ -101,7 +104,7 @@ export async function makeDemo(
 /** The name of the demo's token and API key. */
 const demoSecretName = 'quickstart';
 
-/** Of all scopes, and for as long as such a token may live. */
+/** Issues a token with all scopes and the maximum lifetime. */
 function issueDemoToken(context: Context, userId: UserId): Promise<NewToken> {
   const scopes = tokenScope.anyOf.map((scope): TokenScope => scope.const);
   const expiresAtMs = context.clock() + tokenLifetimeDays(scopes).most * dayMs;
@@ -109,13 +112,12 @@ function issueDemoToken(context: Context, userId: UserId): Promise<NewToken> {
 }
 
 /**
- * Makes another token and another API key for the demo's owner where those that `quickstart.env` holds have expired. One that was
- * revoked stays revoked.
+ * Replaces the token and the API key in `quickstart.env` if they have expired. Revoked ones are not replaced.
  *
- * @param secrets what `quickstart.env` holds
- * @returns what it should hold, or `undefined` when nothing has expired
+ * @param secrets the contents of `quickstart.env`
+ * @returns the token and API key to write, or `undefined` if neither has expired
  */
-export async function renewDemo(
+export async function renewDemoSecrets(
   context: Context,
   tx: Transaction,
   secrets: ReadonlyMap<string, string>,
@@ -126,30 +128,30 @@ export async function renewDemo(
   const key = await tx.apiKeyByHash(hashSecret(keySecret));
   const owner = token && (await tx.user(token.userId));
   if (token === undefined || owner?.email !== demoEmail || token.name !== demoSecretName) return undefined;
-  const isExpired = (made: { readonly expiresAtMs: number } | undefined) =>
-    made !== undefined && made.expiresAtMs <= context.clock();
+  const isExpired = (record: { readonly expiresAtMs: number } | undefined) =>
+    record !== undefined && record.expiresAtMs <= context.clock();
   if (!isExpired(token) && !isExpired(key)) return undefined;
-  const within = { ...context, store: { ...context.store, read: tx, write: inside(tx) } };
+  const within = { ...context, store: { ...context.store, read: tx, write: writeInside(tx) } };
   return {
     TENON_TOKEN: isExpired(token) ? (await issueDemoToken(within, owner.id)).secret : tokenSecret,
     TENON_API_KEY: isExpired(key) ? (await issueApiKey(within, owner.id, demoSecretName)).secret : keySecret,
   };
 }
 
-/** Has a use case take part in a transaction instead of making its own. */
-function inside(tx: Transaction): Store['write'] {
+/** A `write()` that runs its work in an open transaction instead of a new one. */
+function writeInside(tx: Transaction): Store['write'] {
   return (work) => work(tx);
 }
 
 /**
- * The same parts, except that every use case takes part in one transaction instead of making its own, and that the sample's
- * bytes, which are checked and stored already (unless the collector took them at this very moment), cost no wait inside of it.
+ * Returns a context whose use cases all run in one transaction. To keep the transaction short, it also skips checking and storing the
+ * sample, which {@link prepareDemo} has done, unless garbage collection has deleted the blob since.
  */
 function insideTransaction(context: Context, outer: Transaction, checked: CheckedModule): Context {
   const tx = byOperator(outer);
   return {
     ...context,
-    store: { ...context.store, read: tx, write: inside(tx) },
+    store: { ...context.store, read: tx, write: writeInside(tx) },
     blobs: {
       ...context.blobs,
       async put(key, bytes) {
@@ -160,7 +162,7 @@ function insideTransaction(context: Context, outer: Transaction, checked: Checke
   };
 }
 
-/** What is done in the owner's name here is the operator's doing, who started the server, and the audit trail says so. */
+/** Records the operator, who started the server, as the actor of all audit events. */
 function byOperator(tx: Transaction): Transaction {
   const operator = { by: 'operator', userId: null, userName: null, viaId: null, viaName: null } as const;
   return { ...tx, insertAuditEvent: (event) => tx.insertAuditEvent({ ...event, ...operator }) };

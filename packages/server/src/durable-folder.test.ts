@@ -12,21 +12,21 @@ describe('makeDurableFolder()', () => {
   });
   after(() => rm(location, { recursive: true, force: true }));
 
-  it('makes the folders above it too, for their owner alone, and takes those that are there', async () => {
+  it('creates the parents too, accessible only to the owner, and keeps existing folders', async () => {
     const folder = join(location, 'a', 'b', 'c');
     await Promise.all([makeDurableFolder(folder), makeDurableFolder(folder)]);
     await makeDurableFolder(folder);
     for (const path of [folder, join(location, 'a')]) assert.equal((await stat(path)).mode & 0o777, 0o700, path);
   });
 
-  it('fails where a file is in the way', async () => {
+  it('fails if a parent is a file', async () => {
     const file = join(location, 'file');
     await writeFile(file, '');
     await assert.rejects(makeDurableFolder(file), { code: 'EEXIST' });
     await assert.rejects(makeDurableFolder(join(file, 'below', 'it')), { code: 'EEXIST' });
   });
 
-  it('fails, and ends, where a folder takes none', { timeout: 5000 }, async () => {
+  it('fails, instead of hanging, below a folder that accepts no folders', { timeout: 5000 }, async () => {
     const folder = process.platform === 'linux' ? '/proc/tenon/data' : join(location, '\0');
     await assert.rejects(makeDurableFolder(folder));
   });

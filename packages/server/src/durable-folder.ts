@@ -2,9 +2,9 @@ import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Makes a folder, and those above it, for its owner alone; it is there after a crash. Nothing when it exists.
+ * Creates a folder and its parents, accessible only to the owner, and flushes them to disk. Does nothing if the folder exists.
  *
- * One by one: Node's recursive `mkdir` never ends where a folder that is there takes none, as below `/proc`.
+ * It creates them one by one, because Node's recursive `mkdir` never returns below `/proc`.
  */
 export async function makeDurableFolder(folder: string): Promise<void> {
   const path = resolve(folder);
@@ -14,7 +14,7 @@ export async function makeDurableFolder(folder: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {
-    if (await isFolder(path)) return; // another process was faster
+    if (await isFolder(path)) return; // another process created it first
     throw error;
   }
   await syncFolder(parent);
@@ -27,9 +27,9 @@ async function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** Has the names in a folder reach the disk: fsync of a file says nothing about them. */
+/** Flushes a folder's entries to disk, which an fsync of a file does not do. */
 export async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return; // folders can't be opened there; NTFS keeps names in its journal
+  if (process.platform === 'win32') return; // Windows can't open folders; NTFS journals their entries
   const handle = await open(folder, 'r');
   try {
     await handle.sync();

@@ -61,7 +61,7 @@ const aBrowser = {
   browserSecret: undefined,
 };
 
-/** Asserts that everything in `quickstart.env` opens what it is for, and that nothing was made twice. */
+/** Asserts that every credential in `quickstart.env` works, and that nothing was created twice. */
 async function assertWholeDemo(dataDir: string): Promise<void> {
   const value = (name: string) => readQuickstart(dataDir).get(name) ?? '';
   await withContext(dataDir, async (context) => {
@@ -104,14 +104,14 @@ async function assertWholeDemo(dataDir: string): Promise<void> {
 }
 
 describe('firstStart()', () => {
-  it('makes a demo whose quickstart.env opens the whole story', async () => {
+  it('creates a demo whose credentials in quickstart.env all work', async () => {
     const dataDir = await makeFolder();
     assert.deepEqual(await start(dataDir), demoMade);
     await assertWholeDemo(dataDir);
     assert.equal(readQuickstart(dataDir).get('TENON_URL'), 'http://localhost:8366');
   });
 
-  it('writes a file that a shell reads as it is meant, whatever is in the URL', async () => {
+  it('quotes any URL for the shell', async () => {
     const dataDir = await makeFolder();
     const url = 'http://localhost:8366/it\'s $HOME `date` "quoted"';
     await start(dataDir, { url });
@@ -120,7 +120,7 @@ describe('firstStart()', () => {
     assert.equal(stdout, `${url}\ndemo/acme\n`);
   });
 
-  it('renews a token and an API key that have expired, and none that was revoked', async () => {
+  it('renews an expired token and API key, but not revoked ones', async () => {
     const dataDir = await makeFolder();
     await start(dataDir);
     const change = (sql: string) => {
@@ -143,7 +143,7 @@ describe('firstStart()', () => {
     assert.deepEqual(secrets(), renewed, 'what was revoked stays revoked');
   });
 
-  it('writes the URL afresh at every start, and the rest once', async () => {
+  it('writes the URL at every start, and the rest once', async () => {
     const dataDir = await makeFolder();
     await start(dataDir);
     const before = readQuickstart(dataDir);
@@ -156,7 +156,7 @@ describe('firstStart()', () => {
     await assertWholeDemo(dataDir);
   });
 
-  it('keeps what people wrote into the file', async () => {
+  it('keeps lines that the user added to the file', async () => {
     const dataDir = await makeFolder();
     await start(dataDir);
     const file = join(dataDir, 'quickstart.env');
@@ -167,7 +167,7 @@ describe('firstStart()', () => {
     assert.equal(await readFile(file, 'utf8'), expected);
   });
 
-  it('makes no demo where it is declined, and writes the URL alone', async () => {
+  it('creates no demo with --no-demo, and writes only the URL', async () => {
     const dataDir = await makeFolder();
     const { setUpLink, ...rest } = asEmpty(await start(dataDir, { demo: false }));
     assert.deepEqual(rest, { state: 'empty', reason: 'declined', hasSecrets: false, hasSignIn: false });
@@ -176,7 +176,7 @@ describe('firstStart()', () => {
     assert.equal(await withContext(dataDir, (context) => context.store.read.anyUser()), false);
   });
 
-  it('makes a link for the first account at each start, all of which work until there is one', async () => {
+  it('creates a link for the first account at each start, and all work until an account exists', async () => {
     const dataDir = await makeFolder();
     const links = [await start(dataDir, { demo: false }), await start(dataDir, { host: '0.0.0.0' })].map(
       (made) => asEmpty(made).setUpLink ?? '',
@@ -192,7 +192,7 @@ describe('firstStart()', () => {
     assert.deepEqual(await start(dataDir, { demo: false }), { state: 'in_use', hasSecrets: false, hasSignIn: false });
   });
 
-  it('has no accounts to make where instrumentation alone is served', async () => {
+  it('creates no link on a server with instrumentation only', async () => {
     const dataDir = await makeFolder();
     assert.deepEqual(await start(dataDir, { only: 'instrument' }), {
       state: 'empty',
@@ -202,14 +202,14 @@ describe('firstStart()', () => {
     });
   });
 
-  it('makes the demo of a folder that is still empty at a later start', async () => {
+  it('creates the demo at a later start if the folder is still empty', async () => {
     const dataDir = await makeFolder();
     await start(dataDir, { demo: false });
     assert.deepEqual(await start(dataDir), demoMade);
     await assertWholeDemo(dataDir);
   });
 
-  it('tells secrets that open nothing any more from those that do', async () => {
+  it('reports whether the secrets still work', async () => {
     const dataDir = await makeFolder();
     await start(dataDir);
     await withContext(dataDir, async (context) => {
@@ -227,7 +227,7 @@ describe('firstStart()', () => {
     });
   });
 
-  it('adds no demo to a folder that is in use', async () => {
+  it('creates no demo in a folder with users', async () => {
     const dataDir = await makeFolder();
     await withContext(dataDir, (context) => createUser(context, { name: 'Ada', email: null }));
     assert.deepEqual(await start(dataDir, { demo: true }), { state: 'in_use', hasSecrets: false, hasSignIn: false });
@@ -244,7 +244,7 @@ describe('firstStart()', () => {
     await assertWholeDemo(dataDir);
   });
 
-  it('leaves the whole file that was there when it cannot write a new one', async () => {
+  it('keeps the old file when it cannot write a new one', async () => {
     const dataDir = await makeFolder();
     await start(dataDir);
     const before = await readFile(join(dataDir, 'quickstart.env'), 'utf8');
@@ -253,7 +253,7 @@ describe('firstStart()', () => {
     assert.equal(await readFile(join(dataDir, 'quickstart.env'), 'utf8'), before);
   });
 
-  it('makes one demo when several processes start at once', async () => {
+  it('creates one demo when several processes start at the same time', async () => {
     const dataDir = await makeFolder();
     const outputs = await Promise.all([1, 2, 3].map(() => run(process.execPath, [child, dataDir])));
     const states = outputs.map(({ stdout }) => JSON.parse(stdout).state).sort();
@@ -261,7 +261,7 @@ describe('firstStart()', () => {
     await assertWholeDemo(dataDir);
   });
 
-  it('is completed or made anew by the next start, wherever the first was killed', async () => {
+  it('is completed or repeated by the next start after a SIGKILL at any step', async () => {
     const steps: string[] = [];
     const dataDir = await makeFolder();
     await withContext(dataDir, (context) =>
@@ -279,10 +279,10 @@ describe('firstStart()', () => {
       at('insertUser'),
       at('putGuestUser'),
       at('insertVersion'),
-      made, // the secrets lie in a file of their own, and the store knows nothing of them
-      at('committed', made), // the store knows them, and quickstart.env is not there
+      made, // the pending file exists, nothing is committed
+      at('committed', made), // committed, but quickstart.env doesn't exist
       at('tokenByHash'),
-      at('commit', made), // quickstart.env is there, and so is the other file
+      at('commit', made), // both quickstart.env and the pending file exist
     ];
     assert.ok(!kills.includes(0), steps.join());
     await Promise.all(
@@ -298,7 +298,7 @@ describe('firstStart()', () => {
     );
   });
 
-  it('writes over what an interrupted write of the file left', async () => {
+  it('overwrites the files of an interrupted write', async () => {
     const dataDir = await makeFolder();
     await writeFile(join(dataDir, 'quickstart.env.tmp'), 'TENON_TOK');
     await writeFile(join(dataDir, 'quickstart.env.0123456789abcdef.new'), 'TENON_TOKEN=tnn_unk');
@@ -309,18 +309,18 @@ describe('firstStart()', () => {
 
 describe('noDemoReason()', () => {
   for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', 'LOCALHOST', '::1', '[::1]']) {
-    it(`lets ${host} have the demo unless it is declined`, () => {
+    it(`allows the demo on ${host} except with --no-demo`, () => {
       assert.equal(noDemoReason({ host, demo: undefined, only: undefined }), undefined);
       assert.equal(noDemoReason({ host, demo: false, only: undefined }), 'declined');
     });
   }
   for (const host of ['0.0.0.0', '::', '192.168.1.2', 'example.org', '127.example.org', '::ffff:10.0.0.1']) {
-    it(`refuses the demo on ${host} unless it is asked for`, () => {
+    it(`refuses the demo on ${host} except with --demo`, () => {
       assert.equal(noDemoReason({ host, demo: undefined, only: undefined }), 'public_host');
       assert.equal(noDemoReason({ host, demo: true, only: undefined }), undefined);
     });
   }
-  it('has no use for the demo where instrumentation alone is served', () => {
+  it('refuses the demo on a server with instrumentation only', () => {
     assert.equal(noDemoReason({ host: '127.0.0.1', demo: true, only: 'instrument' }), 'instrument_only');
   });
 });

@@ -1,4 +1,4 @@
-/** Tenon's server, to be run or administered by a program: `tenon`, or a test. */
+/** The server as a library, for the `tenon` program and for tests. */
 export { type BackUpOptions, type BackupSummary, backUp, type Progress, unfinishedBackup } from './backup/back-up.ts';
 export { BackupError, type BackupErrorCode } from './backup/errors.ts';
 export { type RestoreOptions, type RestoreSummary, restore } from './backup/restore.ts';

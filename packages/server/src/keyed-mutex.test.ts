@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createKeyedMutex } from './keyed-mutex.ts';
 
 describe('createKeyedMutex()', () => {
-  it('runs works of one key one at a time, in order, also after one has failed', async () => {
+  it('runs calls with one key one at a time, in order, also after a failure', async () => {
     const mutex = createKeyedMutex();
     const log: string[] = [];
     const work = (name: string, fails = false) =>
@@ -22,7 +22,7 @@ describe('createKeyedMutex()', () => {
     );
   });
 
-  it('lets works of other keys run meanwhile', async () => {
+  it('runs calls with other keys concurrently', async () => {
     const mutex = createKeyedMutex();
     const held = Promise.withResolvers<void>();
     const first = mutex('a', () => held.promise);

@@ -1,17 +1,17 @@
-/** Runs works of the same key one after the other, in this process; works of other keys don't wait for them. */
+/** A mutex per key, within this process: calls with the same key run one after another, others concurrently. */
 export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 export function createKeyedMutex(): KeyedMutex {
-  const last = new Map<string, Promise<void>>();
+  const lastByKey = new Map<string, Promise<void>>();
   return async (key, work) => {
-    const before = last.get(key);
+    const previous = lastByKey.get(key);
     const { promise: done, resolve } = Promise.withResolvers<void>();
-    last.set(key, done);
-    await before;
+    lastByKey.set(key, done);
+    await previous;
     try {
       return await work();
     } finally {
-      if (last.get(key) === done) last.delete(key);
+      if (lastByKey.get(key) === done) lastByKey.delete(key);
       resolve();
     }
   };

@@ -6,28 +6,28 @@ import type { Config } from './config.ts';
 import { createLog } from './log.ts';
 import { type RunningServer, serve } from './serve.ts';
 
-/** For how long a signal may come again and still be the same: npm hands on what a terminal has sent to all already. */
-const echoMs = 500;
+/** A repeated signal within this time is a duplicate: npm forwards signals that the terminal has already sent to all processes. */
+const duplicateSignalMs = 500;
 
 /**
- * Serves, with as many processes as are configured, until the process is told to stop (SIGTERM, SIGINT), then shuts down in order. A
- * second signal ends it at once, and so does one before it answers anybody.
+ * Serves with the configured number of processes until SIGTERM or SIGINT, then shuts down gracefully. A second signal kills the process at
+ * once, and so does a signal before the server accepts requests.
  *
- * @param onListening called once the server listens, and all is made that a start makes
- * @returns when all is closed
- * @throws what keeps it from serving, or from serving on
+ * @param onListening called when the server listens and its first start is complete
+ * @returns when everything is closed
+ * @throws the error that prevents the server from starting or from continuing
  */
 export async function serveUntilStopped(
   config: Config,
   onListening: (server: RunningServer) => void = () => {},
   log: Logger = createLog(config.logLevel),
 ): Promise<void> {
-  const signals = heedSignals(log);
+  const signals = listenForSignals(log);
   try {
-    const { answers } = signals;
+    const { onServing } = signals;
     const server = await (config.workers === 1
-      ? serve(config, log, undefined, answers)
-      : serveWithWorkers(config, log, answers));
+      ? serve(config, log, undefined, onServing)
+      : serveWithWorkers(config, log, onServing));
     onListening(server);
     const failure = await Promise.race([signals.stopping, server.failed ?? signals.stopping]);
     await server.close();
@@ -39,33 +39,34 @@ export async function serveUntilStopped(
 }
 
 /**
- * Until a server answers there is nothing to finish, and signals end the process as they do anyway: but for the first process of a
- * container, to which the kernel hands only what it listens for (https://man7.org/linux/man-pages/man7/pid_namespaces.7.html). It is
- * one listener from the beginning to the end: a signal that comes while one takes the place of another is lost.
+ * Handles SIGTERM and SIGINT. Before the server accepts requests, they kill the process, as without a listener. A listener is still needed:
+ * the kernel delivers to a container's first process only signals that it listens for
+ * (https://man7.org/linux/man-pages/man7/pid_namespaces.7.html). The listener stays the same throughout, because a signal that arrives
+ * while one listener replaces another would be lost.
  */
-function heedSignals(log: Logger) {
+function listenForSignals(log: Logger) {
   const { promise: stopping, resolve } = Promise.withResolvers<undefined>();
-  let state: 'starting' | 'answering' | 'stopping' = 'starting';
+  let state: 'starting' | 'serving' | 'stopping' = 'starting';
   const release = (): void => void process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
   const onSignal = (signal: NodeJS.Signals): void => {
     if (state === 'starting') {
       release();
       process.kill(process.pid, signal);
-      process.exit(128 + constants.signals[signal]); // as shells have it
+      process.exit(128 + constants.signals[signal]); // the shells' convention
     }
     if (state === 'stopping') return;
     state = 'stopping';
-    setTimeout(release, echoMs).unref();
+    setTimeout(release, duplicateSignalMs).unref();
     log.info({ signal }, 'stopping');
     resolve(undefined);
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   return {
-    /** Resolves when the server is told to stop. */
+    /** Resolves on the first signal after `onServing()`. */
     stopping,
-    /** From now on signals tell it to stop, as soon as its start has come to an end. */
-    answers(): void {
-      state = 'answering';
+    /** Call when the server accepts requests. From then on, a signal starts a graceful shutdown. */
+    onServing(): void {
+      state = 'serving';
     },
     release,
   };

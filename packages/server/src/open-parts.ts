@@ -25,7 +25,7 @@ import { createKeyedMutex } from './keyed-mutex.ts';
 import { countBlobs } from './metrics/count-blobs.ts';
 import { countStore } from './metrics/count-store.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { assertNotReplaced, openStores, type Stores } from './open-stores.ts';
+import { assertDatabaseNotLost, openStores, type Stores } from './open-stores.ts';
 import { createOpenApiText } from './openapi.ts';
 import { watchOwnProcess } from './status/own-process.ts';
 import { totalsOf } from './status/request-totals.ts';
@@ -70,7 +70,7 @@ export async function openData(
   tracing?: Tracing | undefined,
   allowances: Allowances = createAllowances(config),
 ): Promise<DataParts> {
-  await assertNotReplaced(config);
+  await assertDatabaseNotLost(config);
   const counted = countStores(await openStores(config), metrics);
   const { store, blobs } = tracing?.trace(counted) ?? counted;
   const onEndOf = (pool: 'modules' | 'passwords') => both(metrics?.tasksOf(pool), tracing?.tasksOf(pool));

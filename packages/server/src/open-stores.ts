@@ -8,7 +8,7 @@ import type { BlobStore, Store } from './domain/ports.ts';
 import { reserveBytes } from './store/sqlite/reserve.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 
-/** What says where metadata and plugins are kept. */
+/** The settings for the metadata store and the blob store. */
 export type StoreSettings = Pick<
   Config,
   | 'dataDir'
@@ -29,10 +29,10 @@ export interface Stores {
 }
 
 /**
- * Opens the stores that the configuration names: embedded ones in the data folder, PostgreSQL, an object store. What is not
- * used is not even loaded, nor a folder made for it.
+ * Opens the configured stores: SQLite or PostgreSQL, and a folder or an object store. Loads only the drivers that are used, and creates
+ * no folder for unused ones.
  *
- * @throws NewerSchemaError when a newer version wrote the metadata, RefusedError, UnavailableError, and the file system's errors
+ * @throws NewerSchemaError for a database of a newer version; RefusedError, UnavailableError, and file system errors
  */
 export async function openStores(settings: StoreSettings): Promise<Stores> {
   const store = await openMetadata(settings);
@@ -45,20 +45,21 @@ export async function openStores(settings: StoreSettings): Promise<Stores> {
 }
 
 /**
- * Makes sure that no database is made in a data folder whose blobs show that there was one: it was lost, or its volume is not mounted.
+ * Checks that the data folder doesn't have blobs without a database: then the database was lost, or its volume is not mounted, and the
+ * server must not create an empty one.
  *
- * @throws UnknownBlobsError; nothing is changed then
+ * @throws UnknownBlobsError
  */
-export async function assertNotReplaced({ dataDir, databaseUrl, s3Bucket }: StoreSettings): Promise<void> {
+export async function assertDatabaseNotLost({ dataDir, databaseUrl, s3Bucket }: StoreSettings): Promise<void> {
   if (databaseUrl !== undefined || s3Bucket !== undefined) return;
-  const isThere = await stat(join(dataDir, 'tenon.db')).then(
+  const hasDatabase = await stat(join(dataDir, 'tenon.db')).then(
     () => true,
     () => false,
   );
-  if (isThere) return;
+  if (hasDatabase) return;
   const entries = await readdir(join(dataDir, 'blobs'), { recursive: true }).catch(() => []);
-  const found = entries.filter((path) => keyOfName(basename(path)) !== undefined).length;
-  if (found > 0) throw new UnknownBlobsError(found);
+  const blobCount = entries.filter((path) => keyOfName(basename(path)) !== undefined).length;
+  if (blobCount > 0) throw new UnknownBlobsError(blobCount);
 }
 
 async function openMetadata({ dataDir, databaseUrl, databaseConnections }: StoreSettings): Promise<Store> {

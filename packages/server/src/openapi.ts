@@ -3,32 +3,30 @@ import type { Addresses } from './http/parts.ts';
 import { routesOf } from './http/routes/all.ts';
 import { version } from './version.ts';
 
-/** Which server is described. */
 export interface OpenApiOptions {
+  /** Describe a server that runs with this area only. */
   readonly only?: 'instrument' | undefined;
-  /** `{base_url}`; by default a server on this machine. */
+  /** `{base_url}`. Default: `http://localhost:8366`. */
   readonly base?: string;
-  /** `{instrument_url}`; by default the same. */
+  /** `{instrument_url}`. Default: the same as `base`. */
   readonly instrument?: string;
 }
 
-/** The OpenAPI 3.1 description of the HTTP interface: a JSON value of its own, without TypeBox's hidden members. */
+/** Builds the OpenAPI 3.1 description of the HTTP API, as plain JSON without TypeBox's hidden symbols. */
 export function buildOpenApi(options: OpenApiOptions = {}): object {
   const { only, base = 'http://localhost:8366', instrument = base } = options;
-  return structuredCloneOfJson(describeRoutes(routesOf(only), { base, instrument, version }));
+  return JSON.parse(JSON.stringify(describeRoutes(routesOf(only), { base, instrument, version }))) as object;
 }
 
-function structuredCloneOfJson(value: object): object {
-  return JSON.parse(JSON.stringify(value)) as object;
-}
-
-/** Tells the description as it is sent: made once for each pair of addresses, since it takes as long as many lists do. */
+/** Returns a function that returns the serialised description. It caches the text, and rebuilds it when the server's addresses change. */
 export function createOpenApiText(only: OpenApiOptions['only'], addresses: Addresses): () => Buffer {
-  let known: { readonly of: string; readonly text: Buffer } | undefined;
+  let cached: { readonly key: string; readonly text: Buffer } | undefined;
   return () => {
     const [base, instrument] = [addresses.base(), addresses.instrument()];
-    const of = `${base} ${instrument}`;
-    if (known?.of !== of) known = { of, text: Buffer.from(JSON.stringify(buildOpenApi({ only, base, instrument }))) };
-    return known.text;
+    const key = `${base} ${instrument}`;
+    if (cached?.key !== key) {
+      cached = { key, text: Buffer.from(JSON.stringify(buildOpenApi({ only, base, instrument }))) };
+    }
+    return cached.text;
   };
 }

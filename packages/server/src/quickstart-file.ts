@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 
 /**
- * `quickstart.env` in the data folder: where the server is, and on a demo server what opens it, as shell assignments.
- * `TENON_URL` is written at every start, the rest once; a token or an API key that has expired is renewed.
+ * `quickstart.env` in the data folder holds the server's URL and, on a demo server, its credentials, as shell assignments. The server
+ * writes `TENON_URL` at every start and the rest once. It renews a token or an API key that has expired.
  */
 export const quickstartFileName = 'quickstart.env';
 
-/** What the first start of a demo makes. The user id is its owner's: a part of the path that a plugin is published under. */
+/** Created with the demo. `TENON_USER_ID` is the owner's id, which is part of the path for publishing a plugin. */
 const secretNames = [
   'TENON_EMAIL',
   'TENON_PASSWORD',
@@ -23,7 +23,7 @@ const secretNames = [
 
 export type QuickstartSecrets = { readonly [Name in (typeof secretNames)[number]]: string };
 
-const header = `# Written by Tenon: TENON_URL at every start, the rest once; an expired token or key is renewed. What else you write here stays.
+const header = `# Written by Tenon: TENON_URL at every start, the rest once. Expired tokens and keys are renewed. Your own lines are kept.
 # To use it in a shell: . path/to/quickstart.env
 `;
 
@@ -31,31 +31,31 @@ const urlLine = /^(\s*(?:export\s+)?TENON_URL=).*$/m;
 
 const pendingPattern = /^quickstart\.env\.[0-9a-f]+\.new$/;
 
-/** What can be read from the file, by name; nothing when it is not there. */
+/** Returns the assignments in the file; none if the file doesn't exist. */
 export function readQuickstart(folder: string): ReadonlyMap<string, string> {
   const text = readText(join(folder, quickstartFileName));
   return text === undefined ? new Map() : parse(text);
 }
 
 /**
- * Lays secrets down beside the file before the store knows them, so that a crash right after it does finds them.
+ * Writes secrets to a separate file. Call this before the transaction that stores their hashes commits, so that the secrets survive a
+ * crash after the commit.
  *
- * @returns the path of the file that was written
+ * @returns the path of the file
  */
-export function writePending(folder: string, secrets: Partial<QuickstartSecrets>): string {
+export function writePendingSecrets(folder: string, secrets: Partial<QuickstartSecrets>): string {
   const path = join(folder, `${quickstartFileName}.${randomBytes(8).toString('hex')}.new`);
   writeDurably(path, assignments(Object.entries(secrets)));
   return path;
 }
 
-/** A file of secrets that no start has made the folder's own yet. */
+/** A file of {@link writePendingSecrets} that a start has not merged into `quickstart.env` yet. */
 export interface PendingSecrets {
   readonly path: string;
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** What {@link writePending} left in the folder. */
-export function findPending(folder: string): PendingSecrets[] {
+export function findPendingSecrets(folder: string): PendingSecrets[] {
   const found: PendingSecrets[] = [];
   for (const name of readdirSync(folder)) {
     if (!pendingPattern.test(name)) continue;
@@ -67,31 +67,31 @@ export function findPending(folder: string): PendingSecrets[] {
 }
 
 /**
- * Writes the file anew, whole or not at all, readable by its owner alone: the URL, the secrets when some are given, and what
- * else was in it before. Two processes must not do this at once.
+ * Updates the URL and the given secrets in the file, and keeps all other lines. The write is atomic, and the file is readable only by its
+ * owner. Two processes must not do this at the same time.
  */
 export function writeQuickstart(folder: string, url: string, secrets: ReadonlyMap<string, string> = new Map()): void {
   const path = join(folder, quickstartFileName);
-  const before = without(readText(path) ?? header, secrets.keys());
-  const withUrl = urlLine.test(before)
-    ? before.replace(urlLine, (_, start: string) => start + shellWord(url))
-    : `${before.replace(/\n*$/, '\n')}${assignment('TENON_URL', url)}\n`;
+  const keptLines = removeAssignments(readText(path) ?? header, secrets.keys());
+  const withUrl = urlLine.test(keptLines)
+    ? keptLines.replace(urlLine, (_, start: string) => start + shellWord(url))
+    : `${keptLines.replace(/\n*$/, '\n')}${assignment('TENON_URL', url)}\n`;
   const temporary = `${path}.tmp`;
-  const inOrder = secretNames.flatMap((name) => (secrets.has(name) ? [[name, secrets.get(name) ?? ''] as const] : []));
-  const text = withUrl.replace(/\n*$/, '\n') + assignments(inOrder);
-  rmSync(temporary, { force: true }); // what an interrupted write left may be readable by others
-  if (text === readText(path)) return; // so that a start needs no room on the disk
+  const ordered = secretNames.flatMap((name) => (secrets.has(name) ? [[name, secrets.get(name) ?? ''] as const] : []));
+  const text = withUrl.replace(/\n*$/, '\n') + assignments(ordered);
+  rmSync(temporary, { force: true }); // a file left by an interrupted write may be readable by others
+  if (text === readText(path)) return; // lets a server start on a full disk
   writeDurably(temporary, text);
   renameSync(temporary, path);
   flushFolder(folder);
 }
 
-export function removePending(path: string): void {
+export function deletePendingSecrets(path: string): void {
   rmSync(path, { force: true });
 }
 
 /**
- * A text as one word of a POSIX shell. A single quote is written as `'\''`
+ * Quotes text as one word of a POSIX shell. A single quote becomes `'\''`
  * (https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_02_02).
  */
 export function shellWord(text: string): string {
@@ -106,9 +106,9 @@ function assignments(values: Iterable<readonly [string, string]>): string {
   return Array.from(values, ([name, value]) => `${assignment(name, value)}\n`).join('');
 }
 
-function without(text: string, names: Iterable<string>): string {
-  const known = new Set(names);
-  const isKept = (line: string) => !known.has(/^\s*(?:export\s+)?([A-Z_]+)=/.exec(line)?.[1] ?? '');
+function removeAssignments(text: string, names: Iterable<string>): string {
+  const removed = new Set(names);
+  const isKept = (line: string) => !removed.has(/^\s*(?:export\s+)?([A-Z_]+)=/.exec(line)?.[1] ?? '');
   return text.split('\n').filter(isKept).join('\n');
 }
 
@@ -136,7 +136,7 @@ function writeDurably(path: string, text: string): void {
 }
 
 function flushFolder(folder: string): void {
-  if (process.platform === 'win32') return; // a folder can't be opened there, and its entries are durable without
+  if (process.platform === 'win32') return; // Windows can't open folders; NTFS journals their entries
   const handle = openSync(folder, 'r');
   try {
     fsyncSync(handle);

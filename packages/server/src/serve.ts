@@ -3,9 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Allowances } from './allowances.ts';
 import { createApp } from './app.ts';
-import { startCollector } from './collector.ts';
 import type { Config } from './config.ts';
-import { boundConnections } from './descriptors.ts';
 import { purgeExpiredAuditEvents } from './domain/audit/read.ts';
 import { finishPendingChanges } from './domain/deletions/finish-pending.ts';
 import { type ClockCheck, createClockCheck, trustClock } from './domain/housekeeping/clock-gap.ts';
@@ -13,8 +11,10 @@ import { assertBlobsKnown, UnknownBlobsError } from './domain/housekeeping/unkno
 import { trimNews } from './domain/news/trim.ts';
 import { ReadOnlyError } from './domain/ports.ts';
 import { makeDurableFolder } from './durable-folder.ts';
+import { capConnections } from './file-descriptors.ts';
 import { type FirstStart, firstStart } from './first-start.ts';
-import { holdFolder } from './folder-hold.ts';
+import { lockFolder } from './folder-lock.ts';
+import { startGarbageCollector } from './garbage-collector.ts';
 import { closeAfterAnswers } from './http/draining.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { bindingsPath } from './http/routes/bindings.ts';
@@ -23,7 +23,7 @@ import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { type MetricsServer, serveMetrics } from './metrics/serve-metrics.ts';
 import { createParts, openData } from './open-parts.ts';
-import { startPatiently } from './start-patiently.ts';
+import { createStartupRetry } from './startup-retry.ts';
 import { startBeats } from './status/beats.ts';
 import type { Tracing } from './tracing/tracing.ts';
 
@@ -92,13 +92,13 @@ export async function serve(
 ): Promise<RunningServer> {
   for (const warning of configured.warnings) log.warn(warning);
   const keepsHouse = member?.keepsHouse ?? true;
-  const config = boundConnections(configured, keepsHouse ? log : undefined); // one of several warns for all
+  const config = capConnections(configured, keepsHouse ? log : undefined); // one of several warns for all
   const tell = member === undefined ? 'info' : 'debug'; // of several, who started them tells it once
   const metrics = member?.metrics ?? createMetrics(config, bindingsPath, config.metricsPort !== undefined);
   const tracing = await openTracing(config, log);
-  const patiently = startPatiently(log);
+  const retryWhileUnavailable = createStartupRetry(log);
   await makeDurableFolder(config.dataDir); // also where it keeps nothing but quickstart.env
-  const data = await patiently(() => openData(config, undefined, metrics, tracing, member?.allowances));
+  const data = await retryWhileUnavailable(() => openData(config, undefined, metrics, tracing, member?.allowances));
   try {
     await assertBlobsKnown(data.context);
   } catch (error) {
@@ -110,7 +110,7 @@ export async function serve(
       throw error;
     }
   }
-  const hold = member?.start === undefined ? holdFolder(config.dataDir) : undefined;
+  const folderLock = member?.start === undefined ? lockFolder(config.dataDir) : undefined;
   const bound = { port: config.port };
   const parts = createParts(config, data, addressesOf(config, bound), log);
   const app = createApp(parts);
@@ -125,7 +125,7 @@ export async function serve(
     ...(keepsHouse ? [setInterval(() => void settle(parts, stopping.signal), settleIntervalMs)] : []),
   ];
   for (const timer of timers) timer.unref();
-  const collector = keepsHouse ? startCollector(data.context, config, log) : undefined;
+  const collector = keepsHouse ? startGarbageCollector(data.context, config, log) : undefined;
   const beats = startBeats(data.context, parts.ownProcess, log);
 
   const stop = async (): Promise<void> => {
@@ -140,7 +140,7 @@ export async function serve(
     await collected;
     await beats.stop();
     await data.close();
-    hold?.release();
+    folderLock?.release();
     await tracing?.close();
     await metricsServer?.close(); // last, so that what a shutdown waits for can be seen
     metrics.close();
@@ -170,10 +170,18 @@ export async function serve(
     const onNotWritten = (error: unknown) => log.warn({ err: error }, 'quickstart.env could not be written');
     const start =
       member?.start ??
-      (await patiently(() =>
-        firstStart(data.context, { dataDir, demo, host, only, url, onNotWritten, isHolder: hold !== undefined }),
+      (await retryWhileUnavailable(() =>
+        firstStart(data.context, {
+          dataDir,
+          demo,
+          host,
+          only,
+          url,
+          onNotWritten,
+          holdsFolderLock: folderLock !== undefined,
+        }),
       ));
-    if (member?.start === undefined && hold === undefined) {
+    if (member?.start === undefined && folderLock === undefined) {
       log.warn({ dataDir }, 'another server holds this data folder: quickstart.env keeps its URL');
     }
     if (keepsHouse) await clearAway(parts, checkClock);

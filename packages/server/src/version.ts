@@ -1,4 +1,4 @@
 import manifest from '../package.json' with { type: 'json' };
 
-/** This package's version, which all of Tenon's packages share. */
+/** The version that all of Tenon's packages share. */
 export const { version } = manifest;

@@ -8,7 +8,7 @@ import { quotaList } from './quota-list.ts';
 describe('quotaList()', () => {
   const [app, user] = [newId('app'), newId('user')];
 
-  it('reads values for all, and for one account or application', () => {
+  it('parses values for all, and for one account or application', () => {
     const read = quotaList(`applications=30, app-bytes=50GiB,${app}:app-bytes=1GiB,${app}:plugins=7,${user}:tokens=2,`);
     assert.equal(quotaLimit(read, 'applications', user), 30);
     assert.equal(quotaLimit(read, 'app-bytes', newId('app')), 50 * 2 ** 30);
@@ -18,18 +18,19 @@ describe('quotaList()', () => {
     assert.equal(quotaLimit(read, 'tokens', newId('user')), quotas.tokens.default);
   });
 
-  it('refuses what it does not know', () => {
-    const refused: Readonly<Record<string, RegExp>> = {
-      'apps=3': /must hold quotas such as applications=100, not "apps=3"; quotas: applications, tokens/,
-      constructor: /must hold quotas/,
-      'toString=1': /must hold quotas/,
+  it('rejects unknown quotas, wrong ids and wrong values', () => {
+    const rejected: Readonly<Record<string, RegExp>> = {
+      'apps=3':
+        /must be a list of quotas such as applications=100 \(got "apps=3"\); the quotas are applications, tokens/,
+      constructor: /must be a list of quotas/,
+      'toString=1': /must be a list of quotas/,
       'tokens=0': /whole number above 0/,
       'app-bytes=much': /number of bytes/,
-      [`${user}:plugins=3`]: /"plugins", which is a quota of an application/,
-      [`${app}:tokens=3`]: /"tokens", which is a quota of an account/,
+      [`${user}:plugins=3`]: /must have the id of an application before ":plugins"/,
+      [`${app}:tokens=3`]: /must have the id of an account before ":tokens"/,
       'app_x:plugins=3': /"app_x"/,
     };
-    for (const [text, message] of Object.entries(refused)) assert.throws(() => quotaList(text), { message }, text);
+    for (const [text, message] of Object.entries(rejected)) assert.throws(() => quotaList(text), { message }, text);
   });
 });
 

@@ -2,19 +2,22 @@ import { isId } from '@tenon/protocol';
 import { type QuotaName, type Quotas, quotas } from '../domain/quotas.ts';
 import { byteSize, positiveInteger, type Reader } from './readers.ts';
 
-/** Quotas as the configuration has them: `name=value` or `id:name=value`, separated by commas. */
+/** Parses the setting of quotas: `name=value` or `id:name=value`, separated by commas. */
 export const quotaList: Reader<Quotas> = (text) => {
   const all: Partial<Record<QuotaName, number>> = {};
   const byId: Record<string, Partial<Record<QuotaName, number>>> = {};
   for (const part of text.split(',').map((part) => part.trim())) {
     if (part === '') continue;
     const [, id, name = '', value = ''] = /^(?:([^:=]*):)?([^:=]*)=(.*)$/.exec(part) ?? [];
-    if (!isQuota(name))
-      throw new Error(`must hold quotas such as applications=100, not ${JSON.stringify(part)}; quotas: ${names}`);
+    if (!isQuota(name)) {
+      throw new Error(
+        `must be a list of quotas such as applications=100 (got ${JSON.stringify(part)}); the quotas are ${names}`,
+      );
+    }
     const { of } = quotas[name];
-    const kind = of === 'account' ? 'user' : 'app';
-    if (id !== undefined && !isId(kind, id)) {
-      throw new Error(`has ${JSON.stringify(id)} before "${name}", which is a quota of an ${of}: its id is needed`);
+    const idKind = of === 'account' ? 'user' : 'app';
+    if (id !== undefined && !isId(idKind, id)) {
+      throw new Error(`must have the id of an ${of} before ":${name}" (got ${JSON.stringify(id)})`);
     }
     const number = 'isBytes' in quotas[name] ? byteSize(value.trim()) : positiveInteger(value.trim());
     if (id === undefined) all[name] = number;

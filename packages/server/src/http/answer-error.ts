@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isOutOfDescriptors } from '../descriptors.ts';
+import { isOutOfFileDescriptors } from '../file-descriptors.ts';
 import { TaskAbortedError, WorkersBusyError } from '../workers/module-workers.ts';
 import { ClientGone } from './bodies/read-bytes.ts';
 import { corsHeaders } from './cors.ts';
@@ -57,7 +57,7 @@ function asUnavailable(error: unknown): unknown {
   if (error instanceof WorkersBusyError) {
     return unavailable('All workers are busy and others wait already. Try again shortly.', error.retryAfterSeconds);
   }
-  return isOutOfDescriptors(error)
+  return isOutOfFileDescriptors(error)
     ? unavailable('The server has too many connections and files open. Try again shortly.', 1, error)
     : error;
 }

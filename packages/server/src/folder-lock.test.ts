@@ -7,22 +7,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { it } from 'node:test';
-import { holdFolder } from './folder-hold.ts';
+import { lockFolder } from './folder-lock.ts';
 
-const hold = `import { holdFolder } from ${JSON.stringify(new URL('./folder-hold.ts', import.meta.url).href)};
-globalThis.hold = holdFolder(process.argv[1]);
-console.log(globalThis.hold === undefined ? 'no' : 'yes');
+const script = `import { lockFolder } from ${JSON.stringify(new URL('./folder-lock.ts', import.meta.url).href)};
+globalThis.lock = lockFolder(process.argv[1]);
+console.log(globalThis.lock === undefined ? 'no' : 'yes');
 setInterval(() => {}, 1000);`;
 
-it('holdFolder() gives a folder to one server, until it releases the folder or is killed', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'tenon-hold-'));
+it('lockFolder() locks a folder for one server, until it releases the lock or is killed', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'tenon-lock-'));
   t.after(() => rm(folder, { recursive: true }));
-  const first = holdFolder(folder);
+  const first = lockFolder(folder);
   assert.ok(first);
-  assert.equal(holdFolder(folder), undefined, 'in the same process');
+  assert.equal(lockFolder(folder), undefined, 'in the same process');
 
   const start = () =>
-    spawn(process.execPath, ['--input-type=module', '-e', hold, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+    spawn(process.execPath, ['--input-type=module', '-e', script, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
   const answerOf = async (child: ReturnType<typeof start>) => String((await once(child.stdout, 'data'))[0]).trim();
   const second = start();
   assert.equal(await answerOf(second), 'no');
@@ -32,10 +32,10 @@ it('holdFolder() gives a folder to one server, until it releases the folder or i
   assert.ok(!existsSync(join(folder, 'server.lock')));
   const third = start();
   assert.equal(await answerOf(third), 'yes');
-  assert.equal(holdFolder(folder), undefined);
+  assert.equal(lockFolder(folder), undefined);
   third.kill('SIGKILL');
   await once(third, 'exit');
-  const fourth = holdFolder(folder);
-  assert.ok(fourth, 'a killed process holds nothing');
+  const fourth = lockFolder(folder);
+  assert.ok(fourth, 'a killed process holds no lock');
   fourth.release();
 });

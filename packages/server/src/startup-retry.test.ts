@@ -2,41 +2,41 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import pino from 'pino';
 import { UnavailableError } from './domain/ports.ts';
-import { startPatiently } from './start-patiently.ts';
+import { createStartupRetry } from './startup-retry.ts';
 
-describe('startPatiently()', () => {
+describe('createStartupRetry()', () => {
   const open = (waitMs?: number) => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => void lines.push(line) });
-    return { lines, patiently: startPatiently(log, waitMs) };
+    return { lines, retry: createStartupRetry(log, waitMs) };
   };
-  const away = () => new UnavailableError('Cannot get to the database: gone');
+  const unavailable = () => new UnavailableError('Cannot reach the database');
 
-  it('does again what failed because a store was away, and says so once', async () => {
-    const { lines, patiently } = open();
+  it('retries while a store is unavailable, and logs once', async () => {
+    const { lines, retry } = open();
     let tries = 0;
     const work = async () => {
-      if (++tries % 3 !== 0) throw away();
+      if (++tries % 3 !== 0) throw unavailable();
       return tries;
     };
-    assert.equal(await patiently(work), 3);
-    assert.equal(await patiently(work), 6);
+    assert.equal(await retry(work), 3);
+    assert.equal(await retry(work), 6);
     assert.deepEqual(
       lines.map((line) => JSON.parse(line).msg),
       ['waiting for the stores'],
     );
   });
 
-  it('throws what is said last when the time is over', async () => {
+  it('throws the last error after the deadline', async () => {
     await assert.rejects(
-      open(0).patiently(() => Promise.reject(away())),
+      open(0).retry(() => Promise.reject(unavailable())),
       UnavailableError,
     );
   });
 
-  it('does nothing again that failed for another reason', async () => {
+  it('does not retry after another error', async () => {
     let tries = 0;
-    const failing = open().patiently(async () => {
+    const failing = open().retry(async () => {
       tries++;
       throw new Error('The schema is newer');
     });

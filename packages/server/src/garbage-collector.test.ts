@@ -6,11 +6,11 @@ import { addressOfBytes, bytesOf } from '../test/helpers/bytes.ts';
 import { closeContext, openContext } from '../test/helpers/first-start-parts.ts';
 import { type House, openHouse } from '../test/helpers/housekeeping.ts';
 import { createRecords, versionRecord } from '../test/helpers/records.ts';
-import { startCollector } from './collector.ts';
 import type { Context } from './domain/context.ts';
 import type { BlobKey } from './domain/housekeeping/blob-key.ts';
 import { trustClock } from './domain/housekeeping/clock-gap.ts';
 import { collect } from './domain/housekeeping/collect.ts';
+import { startGarbageCollector } from './garbage-collector.ts';
 
 const anHour = { collectIntervalMs: 3_600_000, collectGraceMs: 1 };
 const often = { collectIntervalMs: 5, collectGraceMs: 1 };
@@ -21,7 +21,7 @@ interface Line {
   readonly deleted?: number;
 }
 
-describe('startCollector()', () => {
+describe('startGarbageCollector()', () => {
   let house: House;
   let context: Context;
   let lines: Line[];
@@ -46,7 +46,7 @@ describe('startCollector()', () => {
 
   const isEmpty = async () => (await Array.fromAsync(house.blobs.list())).length === 0;
 
-  /** Makes versions, whose bytes are elsewhere, so that what is deleted is the smaller part of all contents. */
+  /** Inserts versions without blobs, so that the collector deletes less than half of all contents. */
   async function keepMost(): Promise<void> {
     const { key } = await createRecords(house.store).stage();
     for (let seed = 100; seed < 140; seed++) {
@@ -59,21 +59,21 @@ describe('startCollector()', () => {
     }
   }
 
-  it('collects again and again, and logs what it has done and nothing else', async () => {
-    const collector = startCollector(context, often, log);
+  it('collects at an interval, and logs only runs with changes', async () => {
+    const collector = startGarbageCollector(context, often, log);
     for (const seed of [1, 2]) {
       await house.putUnused(bytesOf(seed, 1000));
       await until(isEmpty);
     }
     const deleted = () => lines.reduce((sum, { deleted = 0 }) => sum + deleted, 0);
-    await until(() => deleted() === 2); // a run is logged when it has ended
+    await until(() => deleted() === 2); // a run is logged at its end
     const done = lines.length;
     await sleep(50);
-    assert.equal(lines.length, done, 'nothing was done since');
+    assert.equal(lines.length, done, 'later runs had no changes');
     await collector.stop();
   });
 
-  it('goes on after a run that failed, and logs why', async () => {
+  it('continues after a failed run, and logs the error', async () => {
     let fails = 0;
     const blobs = {
       ...context.blobs,
@@ -82,19 +82,19 @@ describe('startCollector()', () => {
         return context.blobs.delete(key);
       },
     };
-    const collector = startCollector({ ...context, blobs }, often, log);
+    const collector = startGarbageCollector({ ...context, blobs }, often, log);
     await house.putUnused(bytesOf(1, 1000));
     await until(isEmpty);
     const failures = lines.filter(({ level }) => level === 50);
     assert.deepEqual(
       failures.map(({ msg }) => msg),
-      ['what no version names could not be collected'],
+      ['gc: failed'],
     );
     assert.match(JSON.stringify(failures), /the disk is gone/);
     await collector.stop();
   });
 
-  it('starts every grace again when its clock has jumped since the last run', async () => {
+  it('restarts all grace periods when the clock has jumped since the last run', async () => {
     const graceMs = 24 * 3_600_000;
     const bytes = bytesOf(1, 1000);
     await keepMost();
@@ -103,20 +103,20 @@ describe('startCollector()', () => {
     const jumping = { ...context, clock: () => Date.now() + aheadMs };
     await collect(jumping, { graceMs });
     aheadMs = 5 * graceMs;
-    await trustClock(jumping); // maintenance takes such a gap for a server that was off
+    await trustClock(jumping); // maintenance treats such a gap as downtime
     const runs = async (): Promise<number> => {
       const chores = await context.store.read.chores();
       return chores.find(({ kind }) => kind === 'collect')?.endedAtMs ?? 0;
     };
     const runOnce = async () => {
       const before = await runs();
-      const collector = startCollector(jumping, { collectIntervalMs: 5, collectGraceMs: graceMs }, log);
+      const collector = startGarbageCollector(jumping, { collectIntervalMs: 5, collectGraceMs: graceMs }, log);
       await until(async () => (await runs()) > before);
       await collector.stop();
     };
     await runOnce();
     await runOnce();
-    assert.equal(await isEmpty(), false, 'its grace began a moment ago');
+    assert.equal(await isEmpty(), false, 'its grace period has just begun');
     for (let times = 0; times < 2; times++) {
       aheadMs += graceMs / 2;
       await runOnce();
@@ -124,8 +124,8 @@ describe('startCollector()', () => {
     assert.equal(await isEmpty(), true);
   });
 
-  it('stops at once while it waits, and in the middle of a run', async () => {
-    const idle = startCollector(context, anHour, log);
+  it('stops between runs, and in the middle of a run', async () => {
+    const idle = startGarbageCollector(context, anHour, log);
     await idle.stop();
     await idle.stop();
     await keepMost();
@@ -139,13 +139,13 @@ describe('startCollector()', () => {
         return context.blobs.delete(key);
       },
     };
-    const busy = startCollector({ ...context, blobs }, often, log);
+    const busy = startGarbageCollector({ ...context, blobs }, often, log);
     await reached.promise;
     await busy.stop();
     const left = (await Array.fromAsync(house.blobs.list())).length;
     assert.ok(left > 0 && left < 40, `${left} are left`);
     await sleep(30);
-    assert.equal((await Array.fromAsync(house.blobs.list())).length, left, 'nothing goes on');
+    assert.equal((await Array.fromAsync(house.blobs.list())).length, left, 'nothing is deleted after stop()');
     assert.equal((await context.store.read.leaseHolders('collect', 0)).length, 0);
     assert.deepEqual(
       lines.filter(({ level }) => level >= 50),
