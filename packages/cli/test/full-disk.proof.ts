@@ -110,7 +110,7 @@ describe('tenon where nothing can be written', { skip: whyNoDisk('tmpfs') }, () 
 
   /** A publish keeps its bytes from the garbage collector for a while. */
   function endLeases(): void {
-    const script = `new (require('node:sqlite').DatabaseSync)('data/tenon.db').exec('update blobs set lease_until_ms = 0')`;
+    const script = `new (require('node:sqlite').DatabaseSync)('data/tenon.db').exec('update blobs set leaseUntilMs = 0')`;
     disk.run(`'${process.execPath}' -e "${script}"`);
   }
 

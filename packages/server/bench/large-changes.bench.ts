@@ -74,7 +74,7 @@ async function addGuests(sql: Sql, appId: string, from: number, to: number): Pro
       { length: Math.min(batch, to - first) },
       (_, at) => `('${newId('guest')}', '${appId}', 'customer-${first + at}', ${Date.now()})`,
     );
-    await sql(`insert into guests (id, app_id, guest_key, created_at_ms) values ${guests.join(',')}`);
+    await sql(`insert into guests (id, "appId", "guestKey", "createdAtMs") values ${guests.join(',')}`);
   }
 }
 
@@ -123,7 +123,7 @@ await withFolder(async (folder, defer) => {
   await withSql(dataDir, async (sql) => {
     await addGuests(sql, point.appId, 0, guests);
     await sql(
-      'insert into guest_users select id, ?, ? from guests where app_id = ?',
+      'insert into guest_users select id, ?, ? from guests where "appId" = ?',
       large.id,
       Date.now(),
       point.appId,
@@ -135,16 +135,16 @@ await withFolder(async (folder, defer) => {
   await probe(`publish, ${guests} guests, next`, publish);
   await withSql(dataDir, async (sql) => {
     await addGuests(sql, point.appId, guests, bindings);
-    const versions = 'versions where extension_point_id = ?';
+    const versions = 'versions where "extensionPointId" = ?';
     await sql(
-      `insert or ignore into version_guests (version_id, guest_id)
-       select versions.id, guests.id from guests cross join ${versions} and guests.app_id = ?`,
+      `insert or ignore into version_guests ("versionId", "guestId")
+       select versions.id, guests.id from guests cross join ${versions} and guests."appId" = ?`,
       point.id,
       point.appId,
     );
     await sql(
-      `insert or ignore into bindings (extension_point_id, guest_id, name, user_id, version_id, updated_at_ms)
-       select ?, guests.id, 'bench', ?, (select id from ${versions} and number = 2), ? from guests where app_id = ?`,
+      `insert or ignore into bindings ("extensionPointId", "guestId", name, "userId", "versionId", "updatedAtMs")
+       select ?, guests.id, 'bench', ?, (select id from ${versions} and number = 2), ? from guests where "appId" = ?`,
       point.id,
       large.id,
       point.id,

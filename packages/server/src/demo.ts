@@ -11,7 +11,6 @@ import type { CheckedModule, Store, Transaction } from './domain/ports.ts';
 import { contentAddressOf, publish } from './domain/publish.ts';
 import { noLimits } from './domain/records.ts';
 import { hashSecret } from './domain/secrets.ts';
-import { passwordIdentityRecord } from './domain/sign-up.ts';
 import { insertOperator } from './domain/status/operators.ts';
 import { issueApiKey, issueToken, type NewToken, tokenLifetimeDays } from './domain/tokens.ts';
 import { createUser } from './domain/users.ts';
@@ -72,7 +71,7 @@ export async function createDemo(
 ): Promise<QuickstartSecrets> {
   const within = insideTransaction(context, tx, checked);
   const owner = await createUser(within, { name: 'Demo owner', email: demoEmail });
-  await tx.insertIdentity(passwordIdentityRecord(owner.id, demoEmail, passwordHash, context.clock()));
+  await tx.putPassword({ userId: owner.id, hash: passwordHash, updatedAtMs: context.clock() });
   await insertOperator(within, tx, owner.id, 'first_account');
   const token = await issueDemoToken(within, owner.id);
   const apiKey = await issueApiKey(within, owner.id, demoSecretName);

@@ -131,7 +131,7 @@ describe('firstStart()', () => {
     const secrets = () => ['TENON_TOKEN', 'TENON_API_KEY'].map((name) => readQuickstart(dataDir).get(name));
     const before = secrets();
     const inUse = { state: 'in_use', hasSecrets: true, hasSignIn: true };
-    change('update tokens set expires_at_ms = 1; update api_keys set expires_at_ms = 1');
+    change('update tokens set expiresAtMs = 1; update api_keys set expiresAtMs = 1');
     assert.deepEqual(await start(dataDir), inUse);
     const renewed = secrets();
     assert.ok(renewed.every((secret, at) => secret !== undefined && secret !== before[at]));

@@ -126,10 +126,10 @@ async function updateQuickstart(context: Context, options: FirstStartOptions): P
   const values = readQuickstart(dataDir);
   const token = await findToken(read, values);
   const email = values.has('TENON_PASSWORD') ? values.get('TENON_EMAIL') : undefined;
-  const identity = email === undefined ? undefined : await read.identity('password', email);
+  const password = email === undefined ? undefined : await read.passwordByEmail(email);
   return {
     hasSecrets: token !== undefined && token.expiresAtMs > context.clock(),
-    hasSignIn: identity !== undefined,
+    hasSignIn: password !== undefined,
   };
 }
 

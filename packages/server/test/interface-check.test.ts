@@ -233,7 +233,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
   /** What a server of an earlier release has kept of its versions. */
   const forgetInterfaces = (): void => {
     const database = new DatabaseSync(join(service.dataDir, 'tenon.db'));
-    database.exec('update versions set interface_json = null');
+    database.exec('update versions set interfaceJson = null');
     database.close();
   };
 

@@ -64,8 +64,8 @@ describe('serve() on a data folder that', () => {
     const database = new DatabaseSync(file);
     const count = () => database.prepare('select count(*) as rows from audit_events').get()?.rows;
     const backwards = (days: number) => {
-      database.exec(`update audit_events set at_ms = at_ms - ${days * dayMs}`);
-      database.exec(`update chores set ended_at_ms = ended_at_ms - ${days * dayMs} where kind = 'maintenance'`);
+      database.exec(`update audit_events set atMs = atMs - ${days * dayMs}`);
+      database.exec(`update chores set endedAtMs = endedAtMs - ${days * dayMs} where kind = 'maintenance'`);
     };
     const before = count();
     assert.ok(Number(before) > 0);

@@ -212,9 +212,7 @@ describe('a right that is taken away just before the transaction of a change', (
     const person = await signUpPerson(service);
     const token = await service.token(person.id);
     const takeAway = async () => {
-      const identity = await service.store.read.identity('password', person.email);
-      assert.ok(identity);
-      await service.store.write((tx) => tx.updateIdentity(identity.id, { secret: 'changed', updatedAtMs: 1 }));
+      await service.store.write((tx) => tx.putPassword({ userId: person.id, hash: 'changed', updatedAtMs: 1 }));
     };
     const request = { method: 'POST', path: `${api}/me/deletion`, json: { password: person.password } };
     assert.equal(await answerOf(request, token, takeAway), 409);

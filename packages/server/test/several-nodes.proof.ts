@@ -129,7 +129,7 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
     await client.connect();
     try {
       await client.query(`
-        insert into blobs (address, size, state, generation, lease_until_ms)
+        insert into blobs (address, size, state, generation, "leaseUntilMs")
         select 'estimated-' || n, 100, 'present', 'e', 0 from generate_series(1, 20000) as n`);
       await client.query('analyze blobs');
       const { contents, contentBytes } = await here.store.sizes();

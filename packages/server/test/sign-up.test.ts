@@ -191,11 +191,15 @@ describe('signing up', () => {
     for (const answer of answers) if (answer.statusCode !== 201) assertProblem(answer, 409, 'email_taken');
   });
 
-  it('joins no account to a user whom the operator made with the same address', async () => {
+  it('refuses the address of a user that the operator created, and the other way round', async () => {
     const { context } = service.parts;
-    const made = await createUser(context, { name: 'Made by the operator', email: 'joint@example.org' });
-    const person = await signUpPerson(service, { email: 'joint@example.org' });
-    assert.notEqual(person.id, made.id);
+    await createUser(context, { name: 'Created by the operator', email: ' Joint@example.org' });
+    const { code } = await makeSetUpLink(context, false);
+    assertProblem(await signUp({ email: 'joint@example.org', linkCode: code }), 409, 'email_taken');
+    const person = await signUpPerson(service);
+    await assert.rejects(createUser(context, { name: 'Created by the operator', email: person.email }), {
+      code: 'email_taken',
+    });
   });
 
   it('keeps names as the texts that they are', async () => {

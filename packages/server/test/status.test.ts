@@ -83,7 +83,7 @@ describe('GET /api/v1/status', () => {
     const { metadata, blobs, counts, processes } = await read();
     assert.deepEqual([metadata.kind, metadata.isReachable, metadata.freezes], ['sqlite', true, []]);
     assert.match(metadata.version ?? '', /^3\./);
-    assert.ok((metadata.bytes ?? 0) > 0 && (metadata.schemaVersion ?? 0) >= 7 && metadata.knowsCommits);
+    assert.ok((metadata.bytes ?? 0) > 0 && (metadata.schemaVersion ?? 0) >= 1 && metadata.knowsCommits);
     assert.deepEqual([blobs.kind, blobs.isReachable], ['folder', true]);
     assert.ok((counts?.accounts.value ?? 0) > 0);
     const [own, ...others] = processes;
@@ -114,7 +114,7 @@ describe('GET /api/v1/status', () => {
     try {
       database.exec(`
         with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 20000)
-        insert into blobs (address, size, state, generation, lease_until_ms)
+        insert into blobs (address, size, state, generation, "leaseUntilMs")
         select 'estimated-' || n, 100, 'present', 'e', 0 from numbers`);
       const { contents, contentBytes } = await service.store.sizes();
       assert.ok(contents.isEstimate && contentBytes.isEstimate);
@@ -237,7 +237,7 @@ describe('the processes of a status', () => {
     await put({ id, reportJson: report });
     const database = new DatabaseSync(join(service.dataDir, 'tenon.db'));
     const silence = (ms: number) =>
-      void database.prepare('update processes set last_seen_at_ms = last_seen_at_ms - ?').run(ms);
+      void database.prepare('update processes set lastSeenAtMs = lastSeenAtMs - ?').run(ms);
     try {
       silence(50_000);
       assert.equal((await others())[0]?.state, 'ready');

@@ -42,12 +42,12 @@ export async function confirmUser(
       `Leave --yes out to see whose it is, or name ${userId} if that is who you mean.`,
     );
   }
-  const { user, email, apps } = await describeUser(context, userId);
+  const { user, apps } = await describeUser(context, userId);
   const names = apps.map(({ app, role }) => `"${printable(app.name)}" (${role})`).join(', ') || 'none';
   const shown = [
     `name           ${printable(user.name)}`,
     `id             ${userId}`,
-    `e-mail         ${printable(email ?? 'none')}${email === null ? '' : ' (not verified)'}`,
+    `e-mail         ${printable(user.email ?? 'none')}${user.email === null ? '' : ' (not verified)'}`,
     `created        ${formatTime(new Date(user.createdAtMs).toISOString())}`,
     `applications   ${names}`,
     `This user will ${what}.`,

@@ -70,7 +70,7 @@ export async function addPublishers(target: Target, { appId, extensionPointId }:
   const users = Array.from({ length: publishers }, () => newId('user'));
   const nowMs = Date.now();
   for (const user of users) {
-    await target.run('insert into users (id, name, email, created_at_ms) values (?, ?, null, ?)', [
+    await target.run('insert into users (id, name, "createdAtMs", "publishPaidAtMs") values (?, ?, ?, 0)', [
       user,
       'publisher',
       nowMs,
@@ -79,13 +79,14 @@ export async function addPublishers(target: Target, { appId, extensionPointId }:
       const name = `plugin-${at}`;
       const address = Buffer.from(`${user}${at}`).toString('base64url').slice(0, 43).padEnd(43, 'A');
       await target.run(
-        'insert into plugins (extension_point_id, user_id, name, last_number, created_at_ms) values (?, ?, ?, 1, ?)',
-        [extensionPointId, user, name, nowMs],
+        `insert into plugins ("extensionPointId", "userId", name, "appId", "lastNumber", bytes, "publishPaidAtMs", "createdAtMs")
+         values (?, ?, ?, ?, 1, 1000, 0, ?)`,
+        [extensionPointId, user, name, appId, nowMs],
       );
       await target.run(
-        `insert into versions (id, extension_point_id, user_id, name, number, app_id, content_address, size, created_at_ms, state)
-         values (?, ?, ?, ?, 1, ?, ?, 1000, ?, 'published')`,
-        [newId('version'), extensionPointId, user, name, appId, address, nowMs],
+        `insert into versions (id, "extensionPointId", "userId", name, number, "appId", "contentAddress", size, "createdAtMs", state, "stateAtMs")
+         values (?, ?, ?, ?, 1, ?, ?, 1000, ?, 'published', ?)`,
+        [newId('version'), extensionPointId, user, name, appId, address, nowMs, nowMs],
       );
     }
   }
@@ -109,12 +110,12 @@ export async function addKeys(
       guests.push(`('${id}', '${appId}', '${keyPrefix}${number}', ${nowMs})`);
       claims.push(`('${id}', '${user}')`);
     }
-    await target.run(`insert into guests (id, app_id, guest_key, created_at_ms) values ${guests.join(',')}`, []);
+    await target.run(`insert into guests (id, "appId", "guestKey", "createdAtMs") values ${guests.join(',')}`, []);
     await target.run(
-      `with claims(guest_id, user_id) as (values ${claims.join(',')})
-       insert into bindings (extension_point_id, guest_id, name, user_id, version_id, updated_at_ms)
-       select versions.extension_point_id, claims.guest_id, versions.name, versions.user_id, versions.id, ${nowMs}
-       from claims join versions on versions.user_id = claims.user_id and versions.extension_point_id = ?`,
+      `with claims("guestId", "userId") as (values ${claims.join(',')})
+       insert into bindings ("extensionPointId", "guestId", name, "userId", "versionId", "updatedAtMs")
+       select versions."extensionPointId", claims."guestId", versions.name, versions."userId", versions.id, ${nowMs}
+       from claims join versions on versions."userId" = claims."userId" and versions."extensionPointId" = ?`,
       [extensionPointId],
     );
   }

@@ -181,8 +181,8 @@ describe('restore()', () => {
     ['a virtual table', (db) => db.exec('create virtual table f using fts5(a)'), /tables are not|cannot read/],
     ['a table less', (db) => db.exec('drop table bindings'), /tables are not/],
     ['a column more', (db) => db.exec('alter table users add column extra text'), /tables are not/],
-    ['rows that refer to nothing', (db) => db.exec("update members set user_id = 'usr_nobody'"), /refers to a row/],
-    ['versions of other contents', (db) => db.exec("update versions set content_address = 'x'"), /other contents/],
+    ['rows that refer to nothing', (db) => db.exec("update members set userId = 'usr_nobody'"), /refers to a row/],
+    ['versions of other contents', (db) => db.exec("update versions set contentAddress = 'x'"), /other contents/],
     ['versions of other sizes', (db) => db.exec('update versions set size = size + 1'), /other contents/],
     ['fewer versions', (db) => db.exec('delete from versions where number = 1'), /other contents|no version/],
   ];
@@ -297,7 +297,7 @@ async function rowsOf({ store }: House) {
 
 async function usersOf({ dataDir }: House) {
   const database = new DatabaseSync(join(dataDir, 'tenon.db'), { readOnly: true });
-  const ids = database.prepare('select distinct user_id as id from versions').all();
+  const ids = database.prepare('select distinct userId as id from versions').all();
   database.close();
   return ids.map(({ id }) => id as never);
 }

@@ -9,17 +9,16 @@ import { DomainError, notFound } from './errors.ts';
 import { revokeInvitationsOf } from './invitations.ts';
 import { type CreatedLink, findUsableLink, insertPasswordLink } from './one-time-links.ts';
 import { hashNewPassword } from './password-policy.ts';
-import { passwordIdentity, requirePassword, requireUnchangedPassword } from './passwords.ts';
+import { requirePassword, requireUnchangedPassword } from './passwords.ts';
 import type { Queries, Transaction } from './ports.ts';
 import { finishRebind } from './rebind.ts';
 import type { UserRecord } from './records.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
-import { passwordIdentityRecord, requireUnusedEmail } from './sign-up.ts';
+import { requireUnusedEmail } from './sign-up.ts';
 
-/** A user with the e-mail address that the user signs in with. */
+/** A user, as the user sees it. */
 export interface Account {
   readonly user: UserRecord;
-  readonly email: string | null;
   /** Whether the user may see how the server is. */
   readonly isOperator: boolean;
   readonly mayCreateApps: boolean;
@@ -28,14 +27,13 @@ export interface Account {
 /** @throws DomainError `not_found` when the user is gone */
 export async function readAccount(context: Context, userId: UserId): Promise<Account> {
   const { read } = context.store;
-  const [user, identity, isOperator, isMaker] = await Promise.all([
+  const [user, isOperator, isMaker] = await Promise.all([
     read.user(userId),
-    passwordIdentity(read, userId),
     read.isOperator(userId),
     mayCreateApps(context, read, userId),
   ]);
   if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
-  return { user, email: identity?.subject ?? user.email, isOperator, mayCreateApps: isMaker };
+  return { user, isOperator, mayCreateApps: isMaker };
 }
 
 /** Changes what is given; what is left out stays. */
@@ -74,17 +72,16 @@ export async function changePassword(
   },
 ): Promise<void> {
   const { userId, sessionId } = actor;
-  const identity = await requirePassword(context, actor, change.currentPassword);
+  const verified = await requirePassword(context, actor, change.currentPassword);
   const { user } = await readAccount(context, userId);
-  const owner = { name: user.name, email: identity.subject };
-  const secret = await hashNewPassword(context, change.newPassword, owner, 'newPassword');
+  const hash = await hashNewPassword(context, change.newPassword, user, 'newPassword');
   await context.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
-    await requireUnchangedPassword(tx, identity);
+    await requireUnchangedPassword(tx, verified);
     const updatedAtMs = context.clock();
     const details = { revokedTokens: change.revokeTokens === true };
     await record(context, tx, actor, { action: 'account.password_change', target: user, details });
-    await tx.updateIdentity(identity.id, { secret, updatedAtMs });
+    await tx.putPassword({ userId, hash, updatedAtMs });
     await tx.deleteSessionsOf(userId, sessionId ?? undefined);
     if (sessionId !== null) await tx.confirmSession(sessionId, updatedAtMs);
     await revokeOtherCredentials(tx, userId, { revokeTokens: change.revokeTokens === true, nowMs: updatedAtMs });
@@ -107,8 +104,7 @@ async function revokeOtherCredentials(
 }
 
 /**
- * Makes a link that sets a user's password. One who can't sign in yet gets an identity with the e-mail address that is given:
- * no password opens it until the link is used.
+ * Makes a link that sets a user's password. A user without an e-mail address gets the one that is given.
  *
  * @throws DomainError `not_found`, `invalid_field` when an e-mail address is missing or another one than the user's,
  *   `email_taken`
@@ -117,14 +113,16 @@ export function createPasswordLink(context: Context, userId: UserId, email?: str
   return context.store.write(async (tx) => {
     const user = await tx.user(userId);
     if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
-    const identity = await passwordIdentity(tx, userId);
-    const wanted = email === undefined ? undefined : parseEmail(email);
-    if (identity === undefined) await addIdentity(context, tx, user, wanted);
-    else if (wanted !== undefined && wanted !== identity.subject) {
-      throw new DomainError(
-        'invalid_field',
-        `The user signs in as ${identity.subject}, and can't have another address.`,
-      );
+    const wanted = email === undefined ? user.email : parseEmail(email);
+    if (wanted === null) {
+      throw new DomainError('invalid_field', 'The user has no e-mail address to sign in with: name one.');
+    }
+    if (user.email !== null && wanted !== user.email) {
+      throw new DomainError('invalid_field', `The user's e-mail address is ${user.email}, and can't be another one.`);
+    }
+    if (user.email === null) {
+      await requireUnusedEmail(tx, wanted);
+      await tx.setEmail(userId, wanted);
     }
     const link = await insertPasswordLink(context, tx, userId);
     const details = { linkId: link.record.id };
@@ -137,18 +135,6 @@ export function createPasswordLink(context: Context, userId: UserId, email?: str
     return link;
   });
 }
-
-async function addIdentity(context: Context, tx: Transaction, user: UserRecord, wanted?: string): Promise<void> {
-  const email = wanted ?? (user.email === null ? undefined : parseEmail(user.email));
-  if (email === undefined) {
-    throw new DomainError('invalid_field', 'The user has no e-mail address to sign in with: name one.');
-  }
-  await requireUnusedEmail(tx, email);
-  await tx.insertIdentity(passwordIdentityRecord(user.id, email, unusableHash, context.clock()));
-}
-
-/** What stands where a hash would: no password has it. */
-const unusableHash = '';
 
 /**
  * Sets a password by means of a link, and signs its user in. All sessions end, and everything else that opens the account.
@@ -165,13 +151,13 @@ export async function resetPassword(
   const found = await findLinkOwner(context, context.store.read, code);
   // A hash costs more than anything else here: one at a time for a link, and none once the link was used.
   return context.mutex(found.linkId, async () => {
-    const { user, email } = await findLinkOwner(context, context.store.read, code);
-    const secret = await hashNewPassword(context, password, { name: user.name, email }, 'password');
+    const { user } = await findLinkOwner(context, context.store.read, code);
+    const hash = await hashNewPassword(context, password, user, 'password');
     return context.store.write(async (tx) => {
-      const { linkId, identityId } = await findLinkOwner(context, tx, code);
+      const { linkId } = await findLinkOwner(context, tx, code);
       const nowMs = context.clock();
       await tx.useOneTimeLink(linkId, nowMs);
-      await tx.updateIdentity(identityId, { secret, updatedAtMs: nowMs });
+      await tx.putPassword({ userId: user.id, hash, updatedAtMs: nowMs });
       await tx.deleteSessionsOf(user.id);
       await revokeOtherCredentials(tx, user.id, { revokeTokens, nowMs });
       const by = { userId: user.id, sessionId: null, address: browser.address };
@@ -185,9 +171,8 @@ export async function resetPassword(
 async function findLinkOwner({ clock }: Context, queries: Queries, code: string) {
   const link = await findUsableLink(queries, code, clock(), 'reset_password');
   const user = link.userId === null ? undefined : await queries.user(link.userId);
-  const identity = user && (await passwordIdentity(queries, user.id));
-  if (user === undefined || identity === undefined) throw notFound('link');
-  return { linkId: link.id, user, identityId: identity.id, email: identity.subject };
+  if (user === undefined) throw notFound('link');
+  return { linkId: link.id, user };
 }
 
 /** What a deleted user is called where others' lists still show what it did. */
@@ -203,14 +188,14 @@ const deletedUserName = 'Deleted user';
 export async function deleteAccount(context: Context, actor: Actor, password: string | undefined): Promise<void> {
   const { userId } = actor;
   await requireNotSoleOwner(context.store.read, userId);
-  let identity = await passwordIdentity(context.store.read, userId);
-  if (identity !== undefined) {
+  let verified = await context.store.read.password(userId);
+  if (verified !== undefined) {
     if (password === undefined) throw new DomainError('password_required', 'To delete an account takes its password.');
-    identity = await requirePassword(context, actor, password);
+    verified = await requirePassword(context, actor, password);
   }
   const pending = await context.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
-    if (identity !== undefined) await requireUnchangedPassword(tx, identity);
+    if (verified !== undefined) await requireUnchangedPassword(tx, verified);
     await requireNotSoleOwner(tx, userId);
     const deletedAtMs = context.clock();
     const apps = await tx.appsOf(userId, undefined, {});

@@ -17,10 +17,10 @@ const confirmationLifetimeMs = 15 * 60 * 1000;
  *   meanwhile
  */
 export async function confirmSession(context: Context, session: SessionRecord, password: string): Promise<void> {
-  const identity = await requirePassword(context, sessionActor(session), password);
+  const verified = await requirePassword(context, sessionActor(session), password);
   await context.store.write(async (tx) => {
     await requireSession(tx, session.id);
-    await requireUnchangedPassword(tx, identity);
+    await requireUnchangedPassword(tx, verified);
     await tx.confirmSession(session.id, context.clock());
     await record(context, tx, sessionActor(session), { action: 'session.confirm', target: sessionTarget(session) });
   });

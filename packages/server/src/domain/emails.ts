@@ -3,7 +3,7 @@ import { invalidField } from './errors.ts';
 const maxEmailLength = 254; // RFC 5321 §4.5.3.1.3, without the angle brackets
 
 /**
- * An e-mail address in its normal form, under which it is the name of a password identity. Case does not count, although
+ * An e-mail address in its normal form, in which it is stored and unique. Case does not count, although
  * before the `@` it could: nobody's mail depends on it, and people don't remember how they wrote it.
  */
 export function normalizeEmail(email: string): string {

@@ -2,7 +2,6 @@ import { newId, type UserId } from '@tenon/protocol';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
-import { passwordIdentity } from './passwords.ts';
 import type { Queries, Transaction } from './ports.ts';
 import type { OneTimeLinkPurpose, OneTimeLinkRecord } from './records.ts';
 import { hashSecret, makeCode } from './secrets.ts';
@@ -98,6 +97,6 @@ export interface OneTimeLinkSummary {
 export async function describeLink(context: Context, code: string): Promise<OneTimeLinkSummary> {
   const { read } = context.store;
   const { purpose, userId, expiresAtMs } = await findUsableLink(read, code, context.clock());
-  const identity = userId === null ? undefined : await passwordIdentity(read, userId);
-  return { purpose, email: identity?.subject ?? null, expiresAtMs };
+  const user = userId === null ? undefined : await read.user(userId);
+  return { purpose, email: user?.email ?? null, expiresAtMs };
 }

@@ -6,7 +6,7 @@ import type { CommonPasswords } from './ports.ts';
 
 /** Whose password it is to be: what everybody knows of somebody is what is tried first. */
 export interface PasswordOwner {
-  readonly email: string;
+  readonly email: string | null;
   readonly name: string;
 }
 
@@ -105,8 +105,9 @@ function unmasked(word: string): string {
 }
 
 function wordsOf({ email, name }: PasswordOwner): string[] {
-  const parts = `${email} ${name}`.normalize('NFKC').toLowerCase();
-  const words = [email.toLowerCase(), ...parts.split(/[^\p{L}\p{N}]+/u), parts.split('@', 1)[0] ?? '', 'tenon'];
+  const address = email ?? '';
+  const parts = `${address} ${name}`.normalize('NFKC').toLowerCase();
+  const words = [address.toLowerCase(), ...parts.split(/[^\p{L}\p{N}]+/u), parts.split('@', 1)[0] ?? '', 'tenon'];
   return words.filter((word) => [...word].length >= minWordLength).sort((a, b) => b.length - a.length);
 }
 

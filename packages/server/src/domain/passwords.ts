@@ -3,7 +3,7 @@ import { type AttemptLimit, checkPassword } from './attempts.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import type { Queries } from './ports.ts';
-import type { IdentityRecord } from './records.ts';
+import type { PasswordRecord } from './records.ts';
 
 /** Why a right password is refused by its rate limit. */
 export const passwordEnteredTooOften = 'This password is entered too often.';
@@ -11,12 +11,6 @@ export const passwordEnteredTooOften = 'This password is entered too often.';
 /** What is hashed of a password: the same whatever keyboard it was typed on (RFC 8265 §4.2.2). */
 export function preparePassword(password: string): string {
   return password.replace(/\p{Zs}/gu, ' ').normalize('NFC');
-}
-
-/** The password identity of a user, who may have none. */
-export async function passwordIdentity(queries: Queries, userId: UserId): Promise<IdentityRecord | undefined> {
-  const identities = await queries.identitiesOf(userId);
-  return identities.find(({ kind }) => kind === 'password');
 }
 
 /** Somebody who is signed in: in a browser, or by a program's token. */
@@ -36,9 +30,9 @@ export async function requirePassword(
   context: Context,
   { userId, sessionId }: SessionActor,
   password: string,
-): Promise<IdentityRecord> {
-  const identity = await passwordIdentity(context.store.read, userId);
-  if (identity === undefined) {
+): Promise<PasswordRecord> {
+  const current = await context.store.read.password(userId);
+  if (current === undefined) {
     throw new DomainError('conflict', 'This account has no password. The operator can make a link that sets one.');
   }
   const { byActor, correctPasswords } = context.rates;
@@ -46,22 +40,20 @@ export async function requirePassword(
     { limiter: byActor, key: sessionId ?? userId },
     { limiter: correctPasswords, key: userId, counts: 'right', message: passwordEnteredTooOften },
   ];
-  const isRight = await checkPassword(counts, () =>
-    context.passwords.verify(preparePassword(password), identity.secret),
-  );
+  const isRight = await checkPassword(counts, () => context.passwords.verify(preparePassword(password), current.hash));
   if (!isRight) throw new DomainError('invalid_credentials', 'The password is not that of this account.');
-  return identity;
+  return current;
 }
 
 /**
  * Requires that a password which was verified is still the account's: verifying takes a while, and the password may have been
  * changed meanwhile. Call it in the transaction that makes the change.
  *
- * @param identity what {@link requirePassword} returned
+ * @param verified what {@link requirePassword} returned
  * @throws DomainError `conflict`
  */
-export async function requireUnchangedPassword(tx: Queries, identity: IdentityRecord): Promise<void> {
-  const current = await tx.identity(identity.kind, identity.subject);
-  if (current?.id === identity.id && current.secret === identity.secret) return;
+export async function requireUnchangedPassword(tx: Queries, verified: PasswordRecord): Promise<void> {
+  const current = await tx.password(verified.userId);
+  if (current?.hash === verified.hash) return;
   throw new DomainError('conflict', 'The password was changed at the same time. Sign in with the new one.');
 }

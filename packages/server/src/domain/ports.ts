@@ -7,7 +7,6 @@ import type {
   DeviceGrantId,
   ExtensionPointId,
   GuestId,
-  IdentityId,
   InvitationId,
   MemberRole,
   OneTimeLinkId,
@@ -34,12 +33,12 @@ import type {
   ExtensionPointRecord,
   GuestRecord,
   GuestUserRecord,
-  IdentityKind,
-  IdentityRecord,
   InvitationRecord,
   KnownBrowserRecord,
   MemberRecord,
   OneTimeLinkRecord,
+  PasswordRecord,
+  PendingRebind,
   PluginKey,
   PluginRecord,
   SessionRecord,
@@ -100,13 +99,6 @@ export interface ClaimPart {
   readonly limit?: number;
 }
 
-/** What a change does to roll backs, under the guests under which a version was published. */
-export interface SelectionChange {
-  /** Roll back to the version, or end the roll backs to versions before it. */
-  readonly kind: 'select' | 'end_before';
-  readonly version: Pick<VersionRecord, 'id' | 'number'>;
-}
-
 /** A guest under which a version was published, or is bound. */
 export interface VersionGuest {
   readonly versionId: VersionId;
@@ -117,13 +109,6 @@ export interface VersionGuest {
 export interface VersionGuestsCut {
   readonly limit: number;
   readonly isDescending?: boolean;
-}
-
-/** A recomputation of a plugin's bindings that goes on in further transactions. */
-export interface PendingRebind {
-  /** The id of the last guest that is done; empty at the beginning. */
-  readonly after: string;
-  readonly selection: SelectionChange | null;
 }
 
 export interface FoundPendingRebind extends PendingRebind {
@@ -154,9 +139,11 @@ export interface Queries extends HousekeepingQueries, AuditQueries, NewsQueries,
   user(id: UserId): Promise<UserRecord | undefined>;
   /** Whether there is, or was, any user. */
   anyUser(): Promise<boolean>;
-  identity(kind: IdentityKind, subject: string): Promise<IdentityRecord | undefined>;
-  /** A user's identities, by id. */
-  identitiesOf(userId: UserId): Promise<IdentityRecord[]>;
+  /** @param email in its normal form */
+  userByEmail(email: string): Promise<UserRecord | undefined>;
+  password(userId: UserId): Promise<PasswordRecord | undefined>;
+  /** The password of the user with an e-mail address. */
+  passwordByEmail(email: string): Promise<PasswordRecord | undefined>;
   session(id: SessionId): Promise<SessionRecord | undefined>;
   sessionByHash(secretHash: string): Promise<SessionRecord | undefined>;
   /** A user's sessions, the expired ones included. */
@@ -348,19 +335,20 @@ export interface Mutations
     NewsMutations,
     StatusMutations,
     DeletionMutations {
+  /** @throws ConflictError when another user has the e-mail address */
   insertUser(user: UserRecord): Promise<void>;
   renameUser(id: UserId, name: string): Promise<void>;
   /**
-   * Deletes what belongs to the user alone: identities, sessions, known browsers, links, codes, tokens and keys, memberships,
+   * Deletes what belongs to the user alone: password, sessions, known browsers, links, codes, tokens and keys, memberships,
    * guests held, and plugins with their versions and bindings. Of the user a record stays, with the name that is given, no
    * e-mail address, and the time of the deletion; in the audit trails of applications the same name stands for the user, and what
    * is in the user's trail alone goes.
    */
   eraseUser(id: UserId, change: { readonly name: string; readonly deletedAtMs: number }): Promise<void>;
 
-  /** @throws ConflictError when the pair of kind and subject is somebody's already */
-  insertIdentity(identity: IdentityRecord): Promise<void>;
-  updateIdentity(id: IdentityId, change: { readonly secret: string; readonly updatedAtMs: number }): Promise<void>;
+  /** @throws ConflictError when another user has the e-mail address */
+  setEmail(id: UserId, email: string): Promise<void>;
+  putPassword(password: PasswordRecord): Promise<void>;
 
   insertSession(session: SessionRecord): Promise<void>;
   confirmSession(id: SessionId, confirmedAtMs: number): Promise<void>;

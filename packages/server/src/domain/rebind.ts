@@ -2,8 +2,8 @@ import { bindingTarget, type GuestId, type VersionId } from '@tenon/protocol';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import { nameReservationMs } from './name-reservations.ts';
-import type { BindingMove, ClaimFacts, SelectionChange, Transaction } from './ports.ts';
-import type { PluginKey } from './records.ts';
+import type { BindingMove, ClaimFacts, Transaction } from './ports.ts';
+import type { PluginKey, SelectionChange } from './records.ts';
 
 /*
  * A binding row exists for each guest under which a plugin has its name. The row says which version is bound, if any. These

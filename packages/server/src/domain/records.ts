@@ -6,7 +6,6 @@ import type {
   ExtensionPointId,
   ExtensionPointLimits,
   GuestId,
-  IdentityId,
   InvitationId,
   MemberRole,
   OneTimeLinkId,
@@ -17,34 +16,28 @@ import type {
   VersionId,
   VersionState,
 } from '@tenon/protocol';
+import type { AccountAuditEvent, AuditEventRecord } from './audit/ports.ts';
+import type { BlobDeletion, BlobRecord, FreezeKind, LeaseRecord } from './housekeeping/ports.ts';
+import type { NewsPosition, NewsRecord } from './news/ports.ts';
+import type { ChoreRecord, OperatorRecord, ProcessRecord } from './status/ports.ts';
 
-/** What the store keeps. Times are milliseconds since the Unix epoch; texts are as the user sent them. */
+/** What the store keeps: each record's fields are the columns of its table. Times are milliseconds since the Unix epoch; texts are as the user sent them. */
 
 export interface UserRecord {
   readonly id: UserId;
   readonly name: string;
+  /** In its normal form; no other user has the same. */
   readonly email: string | null;
   readonly createdAtMs: number;
   /** When the account was deleted. What is left of it then is a name under which others' lists show what it once did. */
   readonly deletedAtMs: number | null;
 }
 
-/** The ways to prove who one is. `password` is the one there is; each kind has a name space of subjects of its own. */
-export type IdentityKind = 'password';
-
-/**
- * One way in which a user signs in. A user may have several; the pair of kind and subject is unique. An identity belongs to the
- * user who added it, and never to another one because their e-mail addresses are alike.
- */
-export interface IdentityRecord {
-  readonly id: IdentityId;
+/** The password of a user, who signs in with it and the e-mail address. */
+export interface PasswordRecord {
   readonly userId: UserId;
-  readonly kind: IdentityKind;
-  /** For a password, the e-mail address in its normal form. */
-  readonly subject: string;
-  /** For a password, its hash in PHC string form. */
-  readonly secret: string;
-  readonly createdAtMs: number;
+  /** In PHC string form. */
+  readonly hash: string;
   readonly updatedAtMs: number;
 }
 
@@ -306,3 +299,258 @@ export interface ApiKeyRecord {
   readonly expiresAtMs: number;
   readonly lastUsedAtMs: number | null;
 }
+
+/** What a change does to roll backs, under the guests under which a version was published. */
+export interface SelectionChange {
+  /** Roll back to the version, or end the roll backs to versions before it. */
+  readonly kind: 'select' | 'end_before';
+  readonly version: Pick<VersionRecord, 'id' | 'number'>;
+}
+
+/** A recomputation of a plugin's bindings that goes on in further transactions. */
+export interface PendingRebind {
+  /** The id of the last guest that is done; empty at the beginning. */
+  readonly after: string;
+  readonly selection: SelectionChange | null;
+}
+
+/** When it was deleted; its rows go in further transactions. */
+interface Deletable {
+  readonly deletedAtMs: number | null;
+}
+
+interface PluginRow extends PluginKey, Deletable {
+  /** The extension point's application, so that one index has what an application holds. */
+  readonly appId: AppId;
+  /** The number of the newest version. */
+  readonly lastNumber: number;
+  /** The sum of the sizes of its versions. */
+  readonly bytes: number;
+  /** Up to when publishes are paid for; 0 for none. */
+  readonly publishPaidAtMs: number;
+  readonly createdAtMs: number;
+  readonly block: BlockRecord | null;
+  /** `null` where none is pending. */
+  readonly pendingRebind: PendingRebind | null;
+}
+
+interface VersionRow extends VersionRecord {
+  /** The extension point's application, so that one index has who may read some bytes. */
+  readonly appId: AppId;
+  /** What the module exports, imports and needs, as JSON; `null` where that is too large. */
+  readonly interfaceJson: string | null;
+}
+
+type BindingRow = Omit<BindingRecord, 'versionNumber' | 'contentAddress' | 'pinnedNumber' | 'selectedNumber'>;
+
+/** Of a deleted plugin, until a time. */
+interface RetiredLabelRow extends PluginKey {
+  readonly semver: string;
+  readonly untilMs: number;
+}
+
+/** The tables, with the columns of their rows: records, and what only queries need to know. */
+export interface Database {
+  users: UserRecord & { readonly publishPaidAtMs: number };
+  passwords: PasswordRecord;
+  sessions: SessionRecord;
+  known_browsers: KnownBrowserRecord;
+  one_time_links: OneTimeLinkRecord;
+  authorization_codes: AuthorizationCodeRecord;
+  device_grants: DeviceGrantRecord;
+  apps: AppRecord & Deletable;
+  members: MemberRecord;
+  extension_points: ExtensionPointRecord & Deletable;
+  guests: GuestRecord;
+  guest_users: GuestUserRecord;
+  invitations: InvitationRecord;
+  plugins: PluginRow;
+  versions: VersionRow;
+  version_guests: { readonly versionId: VersionId; readonly guestId: GuestId };
+  bindings: BindingRow;
+  withdrawals: WithdrawalRecord;
+  name_reservations: PluginKey & { readonly guestId: GuestId; readonly untilMs: number };
+  retired_labels: RetiredLabelRow;
+  tokens: TokenRecord;
+  api_keys: ApiKeyRecord;
+  blobs: BlobRecord;
+  blob_deletions: BlobDeletion;
+  leases: Omit<LeaseRecord, 'kind'> & { readonly kind: LeaseRecord['kind'] | FreezeKind };
+  audit_events: AuditEventRecord;
+  news_heads: NewsPosition & { readonly appId: AppId };
+  news: NewsRecord;
+  operators: OperatorRecord;
+  processes: ProcessRecord & { readonly lastSeenAtMs: number };
+  chores: ChoreRecord;
+}
+
+/** Checks that the columns are those of a record. @returns them with the table's name, as queries have them */
+function columnsOf<R>() {
+  return <T extends keyof Database, const C extends readonly (keyof R & string)[]>(
+    table: T,
+    columns: [keyof R] extends [C[number]] ? C : readonly [Exclude<keyof R, C[number]>, 'is missing'],
+  ) => columns.map((column) => `${table}.${String(column)}` as `${T}.${keyof R & string}`);
+}
+
+/**
+ * The columns of each record. Queries name what they read: a server keeps running while a newer release adds columns, and PostgreSQL
+ * refuses a prepared `select *` after that.
+ */
+export const columns = {
+  users: columnsOf<UserRecord>()('users', ['id', 'name', 'email', 'createdAtMs', 'deletedAtMs']),
+  passwords: columnsOf<PasswordRecord>()('passwords', ['userId', 'hash', 'updatedAtMs']),
+  sessions: columnsOf<SessionRecord>()('sessions', [
+    'id',
+    'userId',
+    'secretHash',
+    'userAgent',
+    'address',
+    'createdAtMs',
+    'lastUsedAtMs',
+    'expiresAtMs',
+    'confirmedAtMs',
+  ]),
+  knownBrowsers: columnsOf<KnownBrowserRecord>()('known_browsers', ['secretHash', 'userId', 'createdAtMs']),
+  oneTimeLinks: columnsOf<OneTimeLinkRecord>()('one_time_links', [
+    'id',
+    'purpose',
+    'codeHash',
+    'userId',
+    'isForFirstUser',
+    'createdAtMs',
+    'expiresAtMs',
+    'usedAtMs',
+  ]),
+  authorizationCodes: columnsOf<AuthorizationCodeRecord>()('authorization_codes', [
+    'codeHash',
+    'userId',
+    'clientId',
+    'redirectUri',
+    'codeChallenge',
+    'scopes',
+    'deviceName',
+    'sessionId',
+    'createdAtMs',
+    'expiresAtMs',
+    'tokenId',
+    'usedAtMs',
+  ]),
+  deviceGrants: columnsOf<DeviceGrantRecord>()('device_grants', [
+    'id',
+    'deviceCodeHash',
+    'userCodeHash',
+    'clientId',
+    'scopes',
+    'deviceName',
+    'address',
+    'status',
+    'userId',
+    'sessionId',
+    'createdAtMs',
+    'expiresAtMs',
+  ]),
+  apps: columnsOf<AppRecord>()('apps', ['id', 'name', 'createdAtMs', 'updatedAtMs']),
+  members: columnsOf<MemberRecord>()('members', ['appId', 'userId', 'role', 'createdAtMs']),
+  extensionPoints: columnsOf<ExtensionPointRecord>()('extension_points', [
+    'id',
+    'appId',
+    'name',
+    'schemaJson',
+    'requiresApproval',
+    'limits',
+    'createdAtMs',
+    'updatedAtMs',
+  ]),
+  guests: columnsOf<GuestRecord>()('guests', ['id', 'appId', 'guestKey', 'createdAtMs']),
+  guestUsers: columnsOf<GuestUserRecord>()('guest_users', ['guestId', 'userId', 'acceptedAtMs']),
+  invitations: columnsOf<InvitationRecord>()('invitations', [
+    'id',
+    'appId',
+    'guestId',
+    'role',
+    'codeHash',
+    'status',
+    'email',
+    'name',
+    'createdBy',
+    'createdAtMs',
+    'expiresAtMs',
+    'settledAtMs',
+    'signedUpUserId',
+  ]),
+  versions: columnsOf<VersionRecord>()('versions', [
+    'extensionPointId',
+    'userId',
+    'name',
+    'id',
+    'number',
+    'contentAddress',
+    'size',
+    'semver',
+    'note',
+    'createdAtMs',
+    'state',
+    'stateReason',
+    'stateAtMs',
+    'stateSide',
+  ]),
+  bindings: columnsOf<BindingRow>()('bindings', [
+    'extensionPointId',
+    'userId',
+    'name',
+    'guestId',
+    'versionId',
+    'pinnedVersionId',
+    'selectedVersionId',
+    'updatedAtMs',
+  ]),
+  withdrawals: columnsOf<WithdrawalRecord>()('withdrawals', [
+    'extensionPointId',
+    'userId',
+    'contentAddress',
+    'name',
+    'state',
+    'reason',
+    'atMs',
+  ]),
+  tokens: columnsOf<TokenRecord>()('tokens', [
+    'id',
+    'userId',
+    'name',
+    'secretHash',
+    'scopes',
+    'appId',
+    'sessionId',
+    'createdAtMs',
+    'expiresAtMs',
+    'lastUsedAtMs',
+  ]),
+  apiKeys: columnsOf<ApiKeyRecord>()('api_keys', [
+    'id',
+    'userId',
+    'name',
+    'secretHash',
+    'tokenId',
+    'createdAtMs',
+    'expiresAtMs',
+    'lastUsedAtMs',
+  ]),
+  blobs: columnsOf<BlobRecord>()('blobs', ['address', 'size', 'state', 'generation', 'leaseUntilMs', 'unusedSinceMs']),
+  accountAudit: columnsOf<AccountAuditEvent>()('audit_events', [
+    'id',
+    'atMs',
+    'action',
+    'appId',
+    'accountId',
+    'by',
+    'userId',
+    'userName',
+    'viaId',
+    'viaName',
+    'address',
+    'targetId',
+    'targetName',
+    'details',
+  ]),
+  news: columnsOf<NewsRecord>()('news', ['appId', 'serial', 'mark', 'atMs', 'extensionPointId', 'guestKey']),
+} as const;

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import { type AttemptLimit, checkPassword } from './attempts.ts';
 import type { Context } from './context.ts';
 import { normalizeEmail } from './emails.ts';
 import { DomainError } from './errors.ts';
 import { passwordEnteredTooOften, preparePassword } from './passwords.ts';
-import type { IdentityRecord } from './records.ts';
+import type { PasswordRecord } from './records.ts';
 import { type Browser, isKnownBrowser, type StartedSession, startSession } from './sessions.ts';
 
 /**
@@ -19,41 +19,42 @@ export async function signIn(
   fields: { readonly email: string; readonly password: string },
   browser: Browser,
 ): Promise<StartedSession> {
-  const subject = normalizeEmail(fields.email);
+  const email = normalizeEmail(fields.email);
   const password = preparePassword(fields.password);
-  const identity = await context.store.read.identity('password', subject);
-  const counts = await attemptLimits(context, subject, identity, browser);
-  const isRight = await checkPassword(counts, () => context.passwords.verify(password, identity?.secret));
-  if (identity === undefined || !isRight) throw invalidCredentials();
+  const found = await context.store.read.passwordByEmail(email);
+  const counts = await attemptLimits(context, email, found, browser);
+  const isRight = await checkPassword(counts, () => context.passwords.verify(password, found?.hash));
+  if (found === undefined || !isRight) throw invalidCredentials();
 
-  const isOutdated = context.passwords.isOutdated(identity.secret);
-  const secret = isOutdated ? await context.passwords.hash(password) : identity.secret;
+  const { userId } = found;
+  const isOutdated = context.passwords.isOutdated(found.hash);
+  const hash = isOutdated ? await context.passwords.hash(password) : found.hash;
   return context.store.write(async (tx) => {
     // The password may have been changed, or the account deleted, while this one was looked at.
-    const current = await tx.identity('password', subject);
-    if (current?.id !== identity.id || current.secret !== identity.secret) throw invalidCredentials();
-    if (isOutdated) await tx.updateIdentity(identity.id, { secret, updatedAtMs: context.clock() });
-    return startSession(context, tx, identity.userId, browser);
+    const current = await tx.passwordByEmail(email);
+    if (current?.userId !== userId || current.hash !== found.hash) throw invalidCredentials();
+    if (isOutdated) await tx.putPassword({ userId, hash, updatedAtMs: context.clock() });
+    return startSession(context, tx, userId, browser);
   });
 }
 
 async function attemptLimits(
   context: Context,
-  subject: string,
-  identity: IdentityRecord | undefined,
+  email: string,
+  found: PasswordRecord | undefined,
   browser: Browser,
 ): Promise<AttemptLimit[]> {
   const { rates } = context;
   const { browserSecret, network } = browser;
   const correctPasswords: AttemptLimit[] =
-    identity === undefined
+    found === undefined
       ? []
-      : [{ limiter: rates.correctPasswords, key: identity.userId, counts: 'right', message: passwordEnteredTooOften }];
-  if (browserSecret !== undefined && (await isKnownBrowser(context, identity?.userId, browserSecret))) {
+      : [{ limiter: rates.correctPasswords, key: found.userId, counts: 'right', message: passwordEnteredTooOften }];
+  if (browserSecret !== undefined && (await isKnownBrowser(context, found?.userId, browserSecret))) {
     return [{ limiter: rates.byKnownBrowser, key: browserSecret }, ...correctPasswords];
   }
   // As a hash: what people take for their address may be long, and need not be kept.
-  const account = hash('sha256', subject, 'base64url');
+  const account = digest('sha256', email, 'base64url');
   return [{ limiter: rates.byAddress, key: network }, { limiter: rates.byAccount, key: account }, ...correctPasswords];
 }
 

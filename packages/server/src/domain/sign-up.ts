@@ -8,7 +8,6 @@ import { findPendingInvitation } from './invitations.ts';
 import { findUsableLink } from './one-time-links.ts';
 import { requireStrongPassword } from './password-policy.ts';
 import { ConflictError, type Queries, type Transaction } from './ports.ts';
-import type { IdentityRecord } from './records.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
 import { insertOperator } from './status/operators.ts';
 
@@ -82,7 +81,7 @@ async function makeAccount(
   { email, password }: { readonly email: string; readonly password: string },
   browser: Browser,
 ): Promise<StartedSession> {
-  const secret = await context.passwords.hash(password);
+  const hash = await context.passwords.hash(password);
   try {
     return await context.store.write(async (tx) => {
       const permit = await findPermit(context, tx, input);
@@ -90,7 +89,7 @@ async function makeAccount(
       const userId = newId('user');
       const createdAtMs = context.clock();
       await tx.insertUser({ id: userId, name: input.name, email, createdAtMs, deletedAtMs: null });
-      await tx.insertIdentity(passwordIdentityRecord(userId, email, secret, createdAtMs));
+      await tx.putPassword({ userId, hash, updatedAtMs: createdAtMs });
       const by = { userId, sessionId: null, address: browser.address };
       const target = { id: userId, name: input.name };
       await record(context, tx, by, { action: 'account.create', target, details: { means: permit.means } });
@@ -100,24 +99,6 @@ async function makeAccount(
   } catch (error) {
     throw error instanceof ConflictError ? emailTaken(error) : error;
   }
-}
-
-/** A user's identity by e-mail address and password. */
-export function passwordIdentityRecord(
-  userId: UserId,
-  email: string,
-  secret: string,
-  createdAtMs: number,
-): IdentityRecord {
-  return {
-    id: newId('identity'),
-    userId,
-    kind: 'password',
-    subject: email,
-    secret,
-    createdAtMs,
-    updatedAtMs: createdAtMs,
-  };
 }
 
 async function findPermit(context: Context, queries: Queries, input: SignUp): Promise<Permit> {
@@ -156,7 +137,7 @@ function signUpClosed(mode: 'invitation' | 'off'): DomainError {
 
 /** @throws DomainError `email_taken` */
 export async function requireUnusedEmail(queries: Queries, email: string): Promise<void> {
-  if ((await queries.identity('password', email)) !== undefined) throw emailTaken();
+  if ((await queries.userByEmail(email)) !== undefined) throw emailTaken();
 }
 
 function emailTaken(cause?: unknown): DomainError {

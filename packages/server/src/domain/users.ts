@@ -1,19 +1,31 @@
 import { isId, type MemberRole, newId, type UserId } from '@tenon/protocol';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
-import { normalizeEmail } from './emails.ts';
+import { normalizeEmail, parseEmail } from './emails.ts';
 import { notFound } from './errors.ts';
-import { passwordIdentity } from './passwords.ts';
 import type { Queries } from './ports.ts';
 import type { AppRecord, UserRecord } from './records.ts';
+import { requireUnusedEmail } from './sign-up.ts';
 
-/** Makes a user, who can't sign in but by tokens, for the operator. */
+/**
+ * Creates a user for the operator. The user has no password.
+ *
+ * @throws DomainError `invalid_field` or `email_taken` for the e-mail address
+ */
 export async function createUser(
   parts: Pick<Context, 'store' | 'clock'>,
   fields: { readonly name: string; readonly email: string | null },
 ): Promise<UserRecord> {
-  const user: UserRecord = { id: newId('user'), ...fields, createdAtMs: parts.clock(), deletedAtMs: null };
+  const email = fields.email === null ? null : parseEmail(fields.email);
+  const user: UserRecord = {
+    id: newId('user'),
+    name: fields.name,
+    email,
+    createdAtMs: parts.clock(),
+    deletedAtMs: null,
+  };
   await parts.store.write(async (tx) => {
+    if (email !== null) await requireUnusedEmail(tx, email);
     await tx.insertUser(user);
     const details = { means: 'operator' };
     await record(parts, tx, 'operator', { action: 'account.create', accountId: user.id, target: user, details });
@@ -21,18 +33,15 @@ export async function createUser(
   return user;
 }
 
-/** The user with an id, or with the e-mail address that they sign in with; `undefined` for one who isn't there, or no more. */
+/** The user with an id or an e-mail address; `undefined` for an unknown or deleted one. */
 export async function findUser(read: Queries, named: string): Promise<UserRecord | undefined> {
-  const id = isId('user', named) ? named : (await read.identity('password', normalizeEmail(named)))?.userId;
-  const user = id === undefined ? undefined : await read.user(id);
+  const user = await (isId('user', named) ? read.user(named) : read.userByEmail(normalizeEmail(named)));
   return user?.deletedAtMs === null ? user : undefined;
 }
 
 /** A user as an operator recognises one. */
 export interface UserDescription {
   readonly user: UserRecord;
-  /** The address that the user signs in with. Nobody has verified it. */
-  readonly email: string | null;
   readonly apps: readonly { readonly app: AppRecord; readonly role: MemberRole | 'guest' }[];
 }
 
@@ -44,11 +53,10 @@ export async function describeUser({ store }: Pick<Context, 'store'>, userId: Us
   const { read } = store;
   const user = await read.user(userId);
   if (user === undefined) throw notFound('user');
-  const identity = await passwordIdentity(read, userId);
   const apps = await read.appsOf(userId, undefined, { limit: maxDescribedApps });
   const roles = apps.map(async (app) => ({
     app,
     role: (await read.member(app.id, userId))?.role ?? ('guest' as const),
   }));
-  return { user, email: identity?.subject ?? user.email, apps: await Promise.all(roles) };
+  return { user, apps: await Promise.all(roles) };
 }

@@ -3,7 +3,7 @@ import type { AccountAuditEvent, AuditEventRecord } from '../domain/audit/ports.
 
 /** An entry of an application's trail, as it goes over the wire to its owners. */
 export function toAppAuditEntry(event: AuditEventRecord): AppAuditEntry {
-  return { ...toEntry(event), guestKeys: Object.fromEntries(event.guestKeys) };
+  return { ...toEntry(event), guestKeys: event.guestKeys ?? {} };
 }
 
 /** An entry of an account's own trail, as it goes over the wire: without guest keys, which the store didn't tell either. */

@@ -248,8 +248,8 @@ export function toApiKeyInfo({ id, name, createdAtMs, expiresAtMs, lastUsedAtMs 
   return { id, name, ...times };
 }
 
-export function toAccount({ user, email, isOperator, mayCreateApps }: AccountWithEmail): Account {
-  return { id: user.id, name: user.name, email, isOperator, mayCreateApps };
+export function toAccount({ user, isOperator, mayCreateApps }: AccountWithEmail): Account {
+  return { id: user.id, name: user.name, email: user.email, isOperator, mayCreateApps };
 }
 
 export function toSession(session: SessionRecord, actor: Actor): Session {

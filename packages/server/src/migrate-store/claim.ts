@@ -1,6 +1,6 @@
 import { type BlobKey, parseBlobKey } from '../domain/housekeeping/blob-key.ts';
+import type { Db } from '../store/kysely/db.ts';
 import { freezesOf, setFreeze } from '../store/kysely/freeze.ts';
-import type { Db } from '../store/kysely/schema.ts';
 import { copiedTables } from '../store/kysely/tables.ts';
 import type { End } from './end.ts';
 import { MigrateStoreError } from './errors.ts';

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../store/kysely/schema.ts';
+import type { Db } from '../store/kysely/db.ts';
 import { type CopiedTable, copiedTables } from '../store/kysely/tables.ts';
 import { MigrateStoreError } from './errors.ts';
 import { createTableDigest, paired, type Row, rowsAtOnce, rowsOf, rowText, type TableDigest } from './rows.ts';

@@ -1,4 +1,4 @@
-import type { Db } from '../store/kysely/schema.ts';
+import type { Db } from '../store/kysely/db.ts';
 
 /** Metadata below the store, whose rule that nothing is changed while it is frozen does not hold here. */
 export interface Metadata {

@@ -1,6 +1,6 @@
 import { Kysely, sql } from 'kysely';
 import { UnavailableError } from '../domain/ports.ts';
-import type { Database } from '../store/kysely/schema.ts';
+import type { Database } from '../domain/records.ts';
 import { poolDialect } from '../store/postgres/dialect.ts';
 import { isOvertaken } from '../store/postgres/errors.ts';
 import { openPool } from '../store/postgres/pool.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Db } from '../store/kysely/schema.ts';
+import type { Db } from '../store/kysely/db.ts';
 import type { CopiedTable } from '../store/kysely/tables.ts';
 
 type Value = string | number | null;

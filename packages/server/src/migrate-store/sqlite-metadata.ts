@@ -1,5 +1,5 @@
 import { Kysely } from 'kysely';
-import type { Database } from '../store/kysely/schema.ts';
+import type { Database } from '../domain/records.ts';
 import { readingDialect, writingDialect } from '../store/sqlite/dialect.ts';
 import { openReader, openWriter } from '../store/sqlite/files.ts';
 import { whenFree } from '../store/sqlite/patience.ts';

@@ -2,15 +2,20 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Kysely } from 'kysely';
 import pg from 'pg';
 import { collect } from '../../src/domain/housekeeping/collect.ts';
 import { type BlobStore, ConflictError, type Store, UnavailableError } from '../../src/domain/ports.ts';
 import { NewerSchemaError } from '../../src/store/kysely/migrate.ts';
+import { columnTypes } from '../../src/store/postgres/column-types.ts';
+import { poolDialect } from '../../src/store/postgres/dialect.ts';
+import { openPool } from '../../src/store/postgres/pool.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { type Major, type PostgresServer, startPostgres, whyNoPostgres } from '../helpers/postgres.ts';
 import { backendOn } from '../helpers/postgres-stores.ts';
 import { addressOf, createRecords, someTimeMs } from '../helpers/records.ts';
 import { storeContract } from './store-contract.ts';
+import { upgradeContract } from './upgrade-contract.ts';
 
 /** What a PostgreSQL store keeps: the contract of all stores, and what is PostgreSQL's own. */
 export function postgresStoreContract(major: Major): void {
@@ -47,6 +52,17 @@ export function postgresStoreContract(major: Major): void {
         await sleep(20);
       }
     }
+
+    upgradeContract(async () => {
+      const database = await server.createDatabase();
+      const pool = openPool({ url: database.url, waitMs: 60_000 }, 1);
+      return {
+        db: new Kysely<unknown>({ dialect: poolDialect(pool) }),
+        types: columnTypes,
+        openStore: () => openPostgresStore({ url: database.url }),
+        close: () => pool.end(),
+      };
+    });
 
     it('sorts by code units, whatever the locale', async () => {
       const { owner } = await createRecords(here).stage();

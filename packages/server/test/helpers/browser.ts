@@ -1,4 +1,4 @@
-import { cliClientId, newId, type UserId } from '@tenon/protocol';
+import { cliClientId, type UserId } from '@tenon/protocol';
 import type { LightMyRequestResponse } from 'fastify';
 import { preparePassword } from '../../src/domain/passwords.ts';
 import { startSession } from '../../src/domain/sessions.ts';
@@ -39,19 +39,11 @@ export async function openBrowser(service: TestService, existing?: UserId): Prom
 async function userWithPassword(service: TestService): Promise<UserId> {
   const { context } = service.parts;
   const { id } = await service.user('Ada');
-  const nowMs = context.clock();
-  const secret = await context.passwords.hash(preparePassword(rightPassword));
-  await service.store.write((tx) =>
-    tx.insertIdentity({
-      id: newId('identity'),
-      userId: id,
-      kind: 'password',
-      subject: `${id}@tenon.example`,
-      secret,
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-    }),
-  );
+  const hash = await context.passwords.hash(preparePassword(rightPassword));
+  await service.store.write(async (tx) => {
+    await tx.setEmail(id, `${id}@tenon.example`);
+    await tx.putPassword({ userId: id, hash, updatedAtMs: context.clock() });
+  });
   return id;
 }
 

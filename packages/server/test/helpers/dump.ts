@@ -15,7 +15,7 @@ export async function dump({ databaseUrl, dataDir }: StoreSettings): Promise<Map
   const tables = new Map<string, string[]>();
   for (const name of (await ask.tables()).filter((table) => !own.has(table)).sort()) {
     const columns = name === 'blobs' ? 'address, size' : '*';
-    const where = name === 'blobs' ? 'where address in (select content_address from versions)' : '';
+    const where = name === 'blobs' ? 'where address in (select "contentAddress" from versions)' : '';
     const rows = await ask.rows(`select ${columns} from ${name} ${where}`);
     tables.set(name, rows.map((row) => JSON.stringify(Object.entries(row as object).sort())).sort());
   }
@@ -38,7 +38,21 @@ function askFile(file: string): Ask {
         .prepare(names)
         .all()
         .map(({ name }) => String(name)),
-    rows: async (sql) => database.prepare(sql).all(),
+    rows: async (sql) => {
+      const statement = database.prepare(sql);
+      const types = new Map(statement.columns().map(({ name, type }) => [name, type]));
+      const decode = (name: string, value: unknown): unknown => {
+        if (value === null) return null;
+        return types.get(name) === 'json'
+          ? JSON.parse(String(value))
+          : types.get(name) === 'boolean'
+            ? value !== 0
+            : value;
+      };
+      return statement
+        .all()
+        .map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, decode(name, value)])));
+    },
     end: async () => database.close(),
   };
 }

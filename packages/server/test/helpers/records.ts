@@ -12,11 +12,11 @@ import {
   type ExtensionPointRecord,
   type GuestRecord,
   type GuestUserRecord,
-  type IdentityRecord,
   type InvitationRecord,
   type KnownBrowserRecord,
   noLimits,
   type OneTimeLinkRecord,
+  type PasswordRecord,
   type PluginKey,
   type SessionRecord,
   type TokenRecord,
@@ -78,7 +78,7 @@ export function auditEvent(fields: Partial<AuditEventRecord> = {}): AuditEventRe
     targetId: newId('app'),
     targetName: null,
     details: {},
-    guestKeys: new Map(),
+    guestKeys: null,
     ...fields,
   };
 }
@@ -107,20 +107,10 @@ export function createRecords(store: Store) {
       return user;
     },
 
-    async identity(user: UserRecord, fields: Partial<IdentityRecord> = {}): Promise<IdentityRecord> {
-      const id = newId('identity');
-      const identity: IdentityRecord = {
-        id,
-        userId: user.id,
-        kind: 'password',
-        subject: `${id}@example.org`,
-        secret: `$argon2id$${someHash()}`,
-        createdAtMs: someTimeMs,
-        updatedAtMs: someTimeMs,
-        ...fields,
-      };
-      await store.write((tx) => tx.insertIdentity(identity));
-      return identity;
+    async password(user: UserRecord, hash = `$argon2id$${someHash()}`): Promise<PasswordRecord> {
+      const password = { userId: user.id, hash, updatedAtMs: someTimeMs };
+      await store.write((tx) => tx.putPassword(password));
+      return password;
     },
 
     async session(user: UserRecord, fields: Partial<SessionRecord> = {}): Promise<SessionRecord> {

@@ -21,10 +21,10 @@ type IsTold<M extends keyof Mutations> = boolean | ((...args: Parameters<Mutatio
 const told: { readonly [M in keyof Mutations]: IsTold<M> } = {
   insertUser: true,
   renameUser: true,
+  setEmail: true,
   eraseUser: true,
-  insertIdentity: true,
   // A password is hashed anew at sign-in when hashes cost more by now, and that leaves the row of the sign-in.
-  updateIdentity: true,
+  putPassword: true,
   insertSession: true,
   confirmSession: true,
   deleteSession: true,

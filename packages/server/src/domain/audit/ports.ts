@@ -31,8 +31,8 @@ export interface AuditEventRecord {
   readonly targetId: string;
   readonly targetName: string | null;
   readonly details: Readonly<Record<string, unknown>>;
-  /** The keys of the guests that it is about. No trail of an account has them. */
-  readonly guestKeys: ReadonlyMap<GuestId, string>;
+  /** The keys of the guests that it is about, by their ids; `null` for none, or when the application is gone. No trail of an account has them. */
+  readonly guestKeys: Readonly<Record<GuestId, string>> | null;
 }
 
 /** An entry of an account's trail: whoever reads that may be a guest, whom guest keys are not told. */

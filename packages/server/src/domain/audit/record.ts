@@ -4,7 +4,6 @@ import {
   type AuditDetail,
   type AuditTrail,
   type auditActions,
-  type GuestId,
   newId,
   type SessionId,
   type TokenId,
@@ -105,7 +104,7 @@ function toEvent(entry: AnyEntry, by: AuditActor, atMs: number, author: ActorCol
     targetId: target.id,
     targetName: target.name,
     details: { ...entry.details, ...ofGuests },
-    guestKeys: new Map(guests?.map(({ id, guestKey }): [GuestId, string] => [id, guestKey])),
+    guestKeys: guests?.length ? Object.fromEntries(guests.map(({ id, guestKey }) => [id, guestKey])) : null,
   };
 }
 

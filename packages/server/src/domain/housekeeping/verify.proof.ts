@@ -139,17 +139,17 @@ describe('verify()', () => {
       contentAddress: address,
       size: 300_000,
     });
-    tamper(`update bindings set version_id = '${other.id}'`);
+    tamper(`update bindings set versionId = '${other.id}'`);
     assert.deepEqual(await faults(), [
       `binding plugin of ${stage.guest.id}: names ${other.id}, which is another plugin's`,
     ]);
-    tamper(`update bindings set version_id = '${version.id}'; update versions set state = 'yanked'`);
+    tamper(`update bindings set versionId = '${version.id}'; update versions set state = 'yanked'`);
     assert.deepEqual(await faults(), [`binding plugin of ${stage.guest.id}: binds ${version.id}, which is yanked`]);
   });
 
   it('finds a plugin without its newest version', async () => {
     const { stage } = await publish();
-    tamper('update plugins set last_number = 2');
+    tamper('update plugins set lastNumber = 2');
     const { extensionPointId, userId } = stage.key('plugin');
     assert.deepEqual(await faults(), [
       `plugin ${extensionPointId}/plugin/${userId}/plugin: has no version 2, which is its newest`,

@@ -1,10 +1,9 @@
 import type { GuestId, VersionId } from '@tenon/protocol';
 import { sql } from 'kysely';
 import { ConflictError, type Mutations, type Queries } from '../../domain/ports.ts';
-import type { BindingRecord, BoundRecord, PluginKey } from '../../domain/records.ts';
+import { type BindingRecord, type BoundRecord, columns, type PluginKey } from '../../domain/records.ts';
+import type { Db } from './db.ts';
 import { inChunks, paged, setOf } from './paging.ts';
-import { blockColumns, blockOf } from './plugins.ts';
-import type { Db } from './schema.ts';
 
 export function bindingQueries(
   db: Db,
@@ -23,65 +22,61 @@ export function bindingQueries(
   return {
     bindings: (extensionPointId, guestKey) =>
       bindingsWithVersions(db)
-        .where('bindings.extension_point_id', '=', extensionPointId)
+        .where('bindings.extensionPointId', '=', extensionPointId)
         // Not a join: the planner would go through all bindings of the extension point, and look whose they are.
-        .where('bindings.guest_id', '=', (eb) =>
+        .where('bindings.guestId', '=', (eb) =>
           eb
             .selectFrom('extension_points')
-            .innerJoin('guests', 'guests.app_id', 'extension_points.app_id')
+            .innerJoin('guests', 'guests.appId', 'extension_points.appId')
             .select('guests.id')
             .where('extension_points.id', '=', extensionPointId)
-            .where('guests.guest_key', '=', guestKey),
+            .where('guests.guestKey', '=', guestKey),
         )
-        .where('bindings.version_id', 'is not', null)
+        .where('bindings.versionId', 'is not', null)
         .$castTo<BoundRecord>()
         .execute(),
     binding: (extensionPointId, guestId, name) =>
       bindingsWithVersions(db)
-        .where('bindings.extension_point_id', '=', extensionPointId)
-        .where('bindings.guest_id', '=', guestId)
+        .where('bindings.extensionPointId', '=', extensionPointId)
+        .where('bindings.guestId', '=', guestId)
         .where('bindings.name', '=', name)
         .executeTakeFirst(),
-    async bindingsOfGuest(extensionPointId, guestId, page) {
+    bindingsOfGuest(extensionPointId, guestId, page) {
       const bindings = bindingsWithVersions(db)
         .innerJoin('plugins', (join) =>
           join
-            .onRef('plugins.extension_point_id', '=', 'bindings.extension_point_id')
-            .onRef('plugins.user_id', '=', 'bindings.user_id')
+            .onRef('plugins.extensionPointId', '=', 'bindings.extensionPointId')
+            .onRef('plugins.userId', '=', 'bindings.userId')
             .onRef('plugins.name', '=', 'bindings.name'),
         )
-        .innerJoin('users', 'users.id', 'bindings.user_id')
-        .select(['users.name as userName', ...blockColumns])
-        .where('bindings.extension_point_id', '=', extensionPointId)
-        .where('bindings.guest_id', '=', guestId);
-      const rows = await paged(bindings, 'bindings.name', page).execute();
-      return rows.map(({ blockedAtMs, blockReason, ...binding }) => ({
-        ...binding,
-        block: blockOf({ blockedAtMs, blockReason }),
-      }));
+        .innerJoin('users', 'users.id', 'bindings.userId')
+        .select(['users.name as userName', 'plugins.block'])
+        .where('bindings.extensionPointId', '=', extensionPointId)
+        .where('bindings.guestId', '=', guestId);
+      return paged(bindings, 'bindings.name', page).execute();
     },
     bindingsOfPlugins: (keys, limit) => inChunks(keys, (chunk, left) => bindingsOf(db, chunk, left), limit),
     guestsWithNameTaken: (key, guestIds) => namesTaken(db, key, guestIds),
     async guestsWithoutRoom({ extensionPointId, userId, name }, guestIds, maxNames) {
       const rows = await db
         .selectFrom('bindings')
-        .select('guest_id')
-        .where('extension_point_id', '=', extensionPointId)
-        .where('guest_id', 'in', setOf(guestIds))
-        .groupBy('guest_id')
+        .select('guestId')
+        .where('extensionPointId', '=', extensionPointId)
+        .where('guestId', 'in', setOf(guestIds))
+        .groupBy('guestId')
         .having(({ fn }) => fn.countAll<number>(), '>=', maxNames)
-        .having(sql<number>`max(case when user_id = ${userId} and name = ${name} then 1 else 0 end)`, '=', 0)
-        .orderBy('guest_id')
+        .having(sql<number>`max(case when "userId" = ${userId} and name = ${name} then 1 else 0 end)`, '=', 0)
+        .orderBy('guestId')
         .execute();
-      return rows.map(({ guest_id }) => guest_id);
+      return rows.map(({ guestId }) => guestId);
     },
     async isPinned({ extensionPointId, userId, name }) {
       const found = await db
         .selectFrom('versions')
-        .innerJoin('bindings', 'bindings.pinned_version_id', 'versions.id')
+        .innerJoin('bindings', 'bindings.pinnedVersionId', 'versions.id')
         .select('versions.id')
-        .where('versions.extension_point_id', '=', extensionPointId)
-        .where('versions.user_id', '=', userId)
+        .where('versions.extensionPointId', '=', extensionPointId)
+        .where('versions.userId', '=', userId)
         .where('versions.name', '=', name)
         .limit(1)
         .executeTakeFirst();
@@ -90,12 +85,12 @@ export function bindingQueries(
     async isRolledBack({ extensionPointId, userId, name }, guestIds) {
       const found = await db
         .selectFrom('bindings')
-        .select('guest_id')
-        .where('extension_point_id', '=', extensionPointId)
-        .where('user_id', '=', userId)
+        .select('guestId')
+        .where('extensionPointId', '=', extensionPointId)
+        .where('userId', '=', userId)
         .where('name', '=', name)
-        .where('selected_version_id', 'is not', null)
-        .where('guest_id', 'in', setOf(guestIds))
+        .where('selectedVersionId', 'is not', null)
+        .where('guestId', 'in', setOf(guestIds))
         .limit(1)
         .executeTakeFirst();
       return found !== undefined;
@@ -104,8 +99,8 @@ export function bindingQueries(
       const { count } = await db
         .selectFrom('bindings')
         .select((eb) => eb.fn.countAll<number>().as('count'))
-        .where('extension_point_id', '=', extensionPointId)
-        .where('guest_id', '=', guestId)
+        .where('extensionPointId', '=', extensionPointId)
+        .where('guestId', '=', guestId)
         .executeTakeFirstOrThrow();
       return count;
     },
@@ -115,19 +110,19 @@ export function bindingQueries(
 async function namesTaken(db: Db, { extensionPointId, userId, name }: PluginKey, guestIds: readonly GuestId[]) {
   const rows = await db
     .selectFrom('bindings')
-    .select('guest_id')
-    .where('extension_point_id', '=', extensionPointId)
-    .where('guest_id', 'in', setOf(guestIds))
+    .select('guestId')
+    .where('extensionPointId', '=', extensionPointId)
+    .where('guestId', 'in', setOf(guestIds))
     .where('name', '=', name)
-    .where('user_id', '!=', userId)
-    .orderBy('guest_id')
+    .where('userId', '!=', userId)
+    .orderBy('guestId')
     .execute();
-  return rows.map(({ guest_id }) => guest_id);
+  return rows.map(({ guestId }) => guestId);
 }
 
 function bindingsOf(db: Db, keys: readonly PluginKey[], limit: number | undefined): Promise<BindingRecord[]> {
   const rows = keys.map((key) => sql`(${key.extensionPointId}, ${key.userId}, ${key.name})`);
-  const columns = sql`(bindings.extension_point_id, bindings.user_id, bindings.name)`;
+  const columns = sql`(bindings."extensionPointId", bindings."userId", bindings.name)`;
   // Of one plugin the index has the rows in their order; of a set, all are read and sorted before the limit counts.
   const [only] = rows;
   const are =
@@ -135,10 +130,10 @@ function bindingsOf(db: Db, keys: readonly PluginKey[], limit: number | undefine
   const bindings = bindingsWithVersions(db).where(are);
   if (limit === undefined) return bindings.execute();
   return bindings
-    .orderBy('bindings.extension_point_id')
-    .orderBy('bindings.user_id')
+    .orderBy('bindings.extensionPointId')
+    .orderBy('bindings.userId')
     .orderBy('bindings.name')
-    .orderBy('bindings.guest_id')
+    .orderBy('bindings.guestId')
     .limit(limit)
     .execute();
 }
@@ -146,22 +141,15 @@ function bindingsOf(db: Db, keys: readonly PluginKey[], limit: number | undefine
 function bindingsWithVersions(db: Db) {
   return db
     .selectFrom('bindings')
-    .leftJoin('versions', 'versions.id', 'bindings.version_id')
-    .leftJoin('versions as pinned', 'pinned.id', 'bindings.pinned_version_id')
-    .leftJoin('versions as selected', 'selected.id', 'bindings.selected_version_id')
+    .leftJoin('versions', 'versions.id', 'bindings.versionId')
+    .leftJoin('versions as pinned', 'pinned.id', 'bindings.pinnedVersionId')
+    .leftJoin('versions as selected', 'selected.id', 'bindings.selectedVersionId')
+    .select(columns.bindings)
     .select([
-      'bindings.extension_point_id as extensionPointId',
-      'bindings.user_id as userId',
-      'bindings.name',
-      'bindings.guest_id as guestId',
-      'bindings.version_id as versionId',
       'versions.number as versionNumber',
-      'versions.content_address as contentAddress',
-      'bindings.pinned_version_id as pinnedVersionId',
+      'versions.contentAddress',
       'pinned.number as pinnedNumber',
-      'bindings.selected_version_id as selectedVersionId',
       'selected.number as selectedNumber',
-      'bindings.updated_at_ms as updatedAtMs',
     ]);
 }
 
@@ -171,17 +159,17 @@ export function bindingMutations(
   const claimsOf = ({ extensionPointId, userId, name }: PluginKey) =>
     db
       .updateTable('bindings')
-      .where('extension_point_id', '=', extensionPointId)
+      .where('extensionPointId', '=', extensionPointId)
       .where('name', '=', name)
-      .where('user_id', '=', userId);
+      .where('userId', '=', userId);
   return {
     async claimName(key, guestIds) {
       const { extensionPointId, userId, name } = key;
       // `where true` keeps SQLite from taking `on` for a join's.
       await sql`
-        insert into bindings (extension_point_id, guest_id, name, user_id, updated_at_ms)
+        insert into bindings ("extensionPointId", "guestId", name, "userId", "updatedAtMs")
         select ${extensionPointId}, key, ${name}, ${userId}, 0 from ${setOf(guestIds)} as claims where true
-        on conflict (extension_point_id, guest_id, name) do nothing
+        on conflict ("extensionPointId", "guestId", name) do nothing
       `.execute(db);
       const [taken] = await namesTaken(db, key, guestIds);
       if (taken !== undefined)
@@ -191,21 +179,21 @@ export function bindingMutations(
       await demandOwnVersion(db, key, versionId);
       const ids = guests.map(({ id }) => id);
       await claimsOf(key)
-        .where('guest_id', 'in', setOf(ids))
+        .where('guestId', 'in', setOf(ids))
         .set({
-          version_id: versionId,
-          updated_at_ms: sql<number>`case when updated_at_ms < ${nowMs} then ${nowMs} else updated_at_ms + 1 end`,
+          versionId,
+          updatedAtMs: sql<number>`case when "updatedAtMs" < ${nowMs} then ${nowMs} else "updatedAtMs" + 1 end`,
         })
         .execute();
     },
     async pinVersion({ guestId, ...key }, versionId) {
       await demandOwnVersion(db, key, versionId);
-      await claimsOf(key).where('guest_id', '=', guestId).set({ pinned_version_id: versionId }).execute();
+      await claimsOf(key).where('guestId', '=', guestId).set({ pinnedVersionId: versionId }).execute();
     },
     async selectVersion(key, guestIds, versionId) {
       await demandOwnVersion(db, key, versionId);
-      const claims = claimsOf(key).where('guest_id', 'in', setOf(guestIds)).set({ selected_version_id: versionId });
-      await (versionId === null ? claims.where('selected_version_id', 'is not', null) : claims).execute();
+      const claims = claimsOf(key).where('guestId', 'in', setOf(guestIds)).set({ selectedVersionId: versionId });
+      await (versionId === null ? claims.where('selectedVersionId', 'is not', null) : claims).execute();
     },
   };
 }
@@ -216,8 +204,8 @@ async function demandOwnVersion(db: Db, key: PluginKey, versionId: VersionId | n
     .selectFrom('versions')
     .select('id')
     .where('id', '=', versionId)
-    .where('extension_point_id', '=', key.extensionPointId)
-    .where('user_id', '=', key.userId)
+    .where('extensionPointId', '=', key.extensionPointId)
+    .where('userId', '=', key.userId)
     .where('name', '=', key.name)
     .executeTakeFirst();
   if (version === undefined)

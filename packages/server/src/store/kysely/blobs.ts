@@ -6,29 +6,21 @@ import type {
   HousekeepingMutations,
   HousekeepingQueries,
 } from '../../domain/housekeeping/ports.ts';
-import type { Database, Db } from './schema.ts';
-
-const columns = [
-  'address',
-  'size',
-  'state',
-  'generation',
-  'lease_until_ms as leaseUntilMs',
-  'unused_since_ms as unusedSinceMs',
-] as const;
+import { columns, type Database } from '../../domain/records.ts';
+import type { Db } from './db.ts';
 
 const idColumns = ['address', 'generation', 'size'] as const;
 
 type Blobs = ExpressionBuilder<Database, 'blobs'>;
 
 const versionsOf = ({ selectFrom }: Blobs) =>
-  selectFrom('versions').select('versions.id').whereRef('versions.content_address', '=', 'blobs.address');
+  selectFrom('versions').select('versions.id').whereRef('versions.contentAddress', '=', 'blobs.address');
 
 /** Whether a row may be marked for deletion. */
 function isDue(eb: Blobs, { unusedSinceMs, nowMs }: DueBlobs): Expression<SqlBool> {
   return eb.and([
-    eb('unused_since_ms', '<=', unusedSinceMs),
-    eb('lease_until_ms', '<=', nowMs),
+    eb('unusedSinceMs', '<=', unusedSinceMs),
+    eb('leaseUntilMs', '<=', nowMs),
     eb.not(eb.exists(versionsOf(eb))),
   ]);
 }
@@ -40,11 +32,11 @@ export function blobQueries(
   'blob' | 'blobs' | 'knownBlobs' | 'blobDeletions' | 'countDueBlobs' | 'namedContents' | 'isContentNamed'
 > {
   return {
-    blob: (address) => db.selectFrom('blobs').select(columns).where('address', '=', address).executeTakeFirst(),
+    blob: (address) => db.selectFrom('blobs').select(columns.blobs).where('address', '=', address).executeTakeFirst(),
     async blobs({ after, limit }) {
       const rows = await db
         .selectFrom('blobs')
-        .select(columns)
+        .select(columns.blobs)
         .select((eb) => eb.exists(versionsOf(eb)).as('isNamed'))
         .where('address', '>', after ?? ('' as never))
         .orderBy('address')
@@ -84,21 +76,21 @@ export function blobQueries(
     namedContents: ({ after, limit }) =>
       db
         .selectFrom('versions')
-        .leftJoin('blobs', 'blobs.address', 'versions.content_address')
+        .leftJoin('blobs', 'blobs.address', 'versions.contentAddress')
         .select(({ fn }) => [
-          'versions.content_address as address',
+          'versions.contentAddress as address',
           fn.max<string | null>('blobs.generation').as('generation'),
           fn.countAll<number>().as('versions'),
           fn.min('versions.size').as('minSize'),
           fn.max('versions.size').as('maxSize'),
         ])
-        .where('versions.content_address', '>', after ?? ('' as never))
-        .groupBy('versions.content_address')
-        .orderBy('versions.content_address')
+        .where('versions.contentAddress', '>', after ?? ('' as never))
+        .groupBy('versions.contentAddress')
+        .orderBy('versions.contentAddress')
         .limit(limit)
         .execute(),
     async isContentNamed(address) {
-      const version = db.selectFrom('versions').select('id').where('content_address', '=', address).limit(1);
+      const version = db.selectFrom('versions').select('id').where('contentAddress', '=', address).limit(1);
       return (await version.executeTakeFirst()) !== undefined;
     },
   };
@@ -126,30 +118,29 @@ export function blobMutations(
       const found = await blobQueries(db).blob(address);
       if (found !== undefined) {
         const later = Math.max(leaseUntilMs, found.leaseUntilMs);
-        await changed(address).set({ lease_until_ms: later }).execute();
+        await changed(address).set({ leaseUntilMs: later }).execute();
         return found.generation;
       }
-      const row = { address, size, state: 'pending' as const, generation };
       await db
         .insertInto('blobs')
-        .values({ ...row, lease_until_ms: leaseUntilMs, unused_since_ms: null })
+        .values({ address, size, state: 'pending', generation, leaseUntilMs, unusedSinceMs: null })
         .execute();
       return generation;
     },
     async keepBlob(address, generation) {
       const { numUpdatedRows } = await changed(address)
         .where('generation', '=', generation)
-        .set({ state: 'present', unused_since_ms: null })
+        .set({ state: 'present', unusedSinceMs: null })
         .executeTakeFirstOrThrow();
       return numUpdatedRows > 0n;
     },
     async noteUnused(addresses, nowMs, { restartsGrace = false } = {}) {
       if (addresses.length === 0) return 0;
       await lock(addresses);
-      let unused = db.updateTable('blobs').set({ unused_since_ms: nowMs }).where('address', 'in', addresses);
-      if (!restartsGrace) unused = unused.where('unused_since_ms', 'is', null);
+      let unused = db.updateTable('blobs').set({ unusedSinceMs: nowMs }).where('address', 'in', addresses);
+      if (!restartsGrace) unused = unused.where('unusedSinceMs', 'is', null);
       const { numUpdatedRows } = await unused
-        .where('lease_until_ms', '<=', nowMs)
+        .where('leaseUntilMs', '<=', nowMs)
         .where((eb) => eb.not(eb.exists(versionsOf(eb))))
         .executeTakeFirstOrThrow();
       return Number(numUpdatedRows);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { StoreFault } from '../../domain/housekeeping/ports.ts';
-import type { Db } from './schema.ts';
+import type { Db } from './db.ts';
 
 /** How many faults of a kind are told. */
 const maxFaults = 100;
@@ -22,13 +22,13 @@ export async function checkRows(db: Db): Promise<StoreFault[]> {
 /** Bindings whose version, the bound or the pinned one, is another plugin's, or bound without being published. */
 async function foreignBindings(db: Db): Promise<StoreFault[]> {
   const { rows } = await sql<{ guest: string; name: string; version: string; state: string; own: number }>`
-    select b.guest_id as guest, b.name as name, v.id as version, v.state as state,
-      v.extension_point_id = b.extension_point_id and v.user_id = b.user_id and v.name = b.name as own
-    from bindings b join versions v on v.id in (b.version_id, b.pinned_version_id)
-    where v.extension_point_id <> b.extension_point_id or v.user_id <> b.user_id or v.name <> b.name
-      or (v.id = b.version_id and v.state <> 'published' and not exists (
-        select 1 from plugins p where p.extension_point_id = b.extension_point_id and p.user_id = b.user_id
-          and p.name = b.name and p.pending_rebind_json is not null))
+    select b."guestId" as guest, b.name as name, v.id as version, v.state as state,
+      v."extensionPointId" = b."extensionPointId" and v."userId" = b."userId" and v.name = b.name as own
+    from bindings b join versions v on v.id in (b."versionId", b."pinnedVersionId")
+    where v."extensionPointId" <> b."extensionPointId" or v."userId" <> b."userId" or v.name <> b.name
+      or (v.id = b."versionId" and v.state <> 'published' and not exists (
+        select 1 from plugins p where p."extensionPointId" = b."extensionPointId" and p."userId" = b."userId"
+          and p.name = b.name and p."pendingRebind" is not null))
     limit ${sql.lit(maxFaults)}
   `.execute(db);
   return rows.map(({ guest, name, version, state, own }) => ({
@@ -41,8 +41,8 @@ async function foreignBindings(db: Db): Promise<StoreFault[]> {
 async function versionsOfForeignGuests(db: Db): Promise<StoreFault[]> {
   const { rows } = await sql<{ version: string; guest: string }>`
     select v.id as version, g.id as guest
-    from version_guests vg join versions v on v.id = vg.version_id join guests g on g.id = vg.guest_id
-    where g.app_id <> v.app_id
+    from version_guests vg join versions v on v.id = vg."versionId" join guests g on g.id = vg."guestId"
+    where g."appId" <> v."appId"
     limit ${sql.lit(maxFaults)}
   `.execute(db);
   return rows.map(({ version, guest }) => ({
@@ -53,11 +53,11 @@ async function versionsOfForeignGuests(db: Db): Promise<StoreFault[]> {
 
 async function pluginsWithoutNewest(db: Db): Promise<StoreFault[]> {
   const { rows } = await sql<{ name: string; user: string; point: string; number: number }>`
-    select p.name as name, p.user_id as user, p.extension_point_id as point, p.last_number as number
-    from plugins p left join versions v on v.extension_point_id = p.extension_point_id and v.user_id = p.user_id
-      and v.name = p.name and v.number = p.last_number
-    join extension_points e on e.id = p.extension_point_id join apps a on a.id = e.app_id
-    where v.id is null and p.deleted_at_ms is null and e.deleted_at_ms is null and a.deleted_at_ms is null
+    select p.name as name, p."userId" as user, p."extensionPointId" as point, p."lastNumber" as number
+    from plugins p left join versions v on v."extensionPointId" = p."extensionPointId" and v."userId" = p."userId"
+      and v.name = p.name and v.number = p."lastNumber"
+    join extension_points e on e.id = p."extensionPointId" join apps a on a.id = e."appId"
+    where v.id is null and p."deletedAtMs" is null and e."deletedAtMs" is null and a."deletedAtMs" is null
     limit ${sql.lit(maxFaults)}
   `.execute(db);
   return rows.map(({ name, user, point, number }) => ({
@@ -69,14 +69,14 @@ async function pluginsWithoutNewest(db: Db): Promise<StoreFault[]> {
 /** Plugins whose application or bytes, which quotas count, are not those of their extension point and versions. */
 async function pluginsOfOtherBytes(db: Db): Promise<StoreFault[]> {
   const { rows } = await sql<{ name: string; user: string; point: string; bytes: number; sum: number }>`
-    select p.name as name, p.user_id as user, p.extension_point_id as point, p.bytes as bytes,
+    select p.name as name, p."userId" as user, p."extensionPointId" as point, p.bytes as bytes,
       cast(coalesce(sum(v.size), 0) as bigint) as sum
-    from plugins p left join versions v on v.extension_point_id = p.extension_point_id and v.user_id = p.user_id
+    from plugins p left join versions v on v."extensionPointId" = p."extensionPointId" and v."userId" = p."userId"
       and v.name = p.name
-    join extension_points e on e.id = p.extension_point_id join apps a on a.id = e.app_id
-    where p.deleted_at_ms is null and e.deleted_at_ms is null and a.deleted_at_ms is null
-    group by p.name, p.user_id, p.extension_point_id, p.bytes, p.app_id, e.app_id
-    having p.bytes <> coalesce(sum(v.size), 0) or p.app_id <> e.app_id
+    join extension_points e on e.id = p."extensionPointId" join apps a on a.id = e."appId"
+    where p."deletedAtMs" is null and e."deletedAtMs" is null and a."deletedAtMs" is null
+    group by p.name, p."userId", p."extensionPointId", p.bytes, p."appId", e."appId"
+    having p.bytes <> coalesce(sum(v.size), 0) or p."appId" <> e."appId"
     limit ${sql.lit(maxFaults)}
   `.execute(db);
   return rows.map(({ name, user, point, bytes, sum }) => ({

@@ -2,7 +2,7 @@ import type { AppId, ExtensionPointId, UserId } from '@tenon/protocol';
 import { sql } from 'kysely';
 import type { DeletionMutations, DeletionQueries, DeletionScope } from '../../domain/deletions/ports.ts';
 import type { PluginKey } from '../../domain/records.ts';
-import type { Db } from './schema.ts';
+import type { Db } from './db.ts';
 
 /*
  * What a plugin, an extension point, or an application has very many rows of is deleted in pieces, each of so many rows of one table:
@@ -22,8 +22,8 @@ export function deletionQueries(db: Db): DeletionQueries {
       const events = await db
         .selectFrom('audit_events')
         .select('id')
-        .where('app_id', '=', scope.appId)
-        .where('guest_keys_json', 'is not', null)
+        .where('appId', '=', scope.appId)
+        .where('guestKeys', 'is not', null)
         .limit(1)
         .offset(limit)
         .execute();
@@ -31,8 +31,8 @@ export function deletionQueries(db: Db): DeletionQueries {
     },
     async pendingDeletions(limit) {
       const [apps, extensionPoints] = await Promise.all([
-        db.selectFrom('apps').select('id').where('deleted_at_ms', 'is not', null).limit(limit).execute(),
-        db.selectFrom('extension_points').select('id').where('deleted_at_ms', 'is not', null).limit(limit).execute(),
+        db.selectFrom('apps').select('id').where('deletedAtMs', 'is not', null).limit(limit).execute(),
+        db.selectFrom('extension_points').select('id').where('deletedAtMs', 'is not', null).limit(limit).execute(),
       ]);
       return [...extensionPoints.map(({ id }) => ({ extensionPointId: id })), ...apps.map(({ id }) => ({ appId: id }))];
     },
@@ -43,22 +43,19 @@ export function deletionMutations(db: Db): DeletionMutations {
   return {
     async markPluginDeleted({ extensionPointId, userId, name }, atMs) {
       await markDeleted(db, atMs)
-        .where('extension_point_id', '=', extensionPointId)
-        .where('user_id', '=', userId)
+        .where('extensionPointId', '=', extensionPointId)
+        .where('userId', '=', userId)
         .where('name', '=', name)
         .execute();
     },
     markPluginsDeleted: (userId, atMs) =>
-      markDeleted(db, atMs)
-        .where('user_id', '=', userId)
-        .returning(['extension_point_id as extensionPointId', 'user_id as userId', 'name'])
-        .execute(),
+      markDeleted(db, atMs).where('userId', '=', userId).returning(['extensionPointId', 'userId', 'name']).execute(),
     async markExtensionPointDeleted(id, atMs) {
-      await db.updateTable('extension_points').set({ deleted_at_ms: atMs }).where('id', '=', id).execute();
+      await db.updateTable('extension_points').set({ deletedAtMs: atMs }).where('id', '=', id).execute();
     },
     async markAppDeleted(id, atMs) {
-      await db.updateTable('apps').set({ deleted_at_ms: atMs }).where('id', '=', id).execute();
-      await db.deleteFrom('tokens').where('app_id', '=', id).execute();
+      await db.updateTable('apps').set({ deletedAtMs: atMs }).where('id', '=', id).execute();
+      await db.deleteFrom('tokens').where('appId', '=', id).execute();
     },
     async purgeRows(scope, limit) {
       for (const { table, key, rows } of dependents(scope)) {
@@ -80,8 +77,8 @@ export function deletionMutations(db: Db): DeletionMutations {
 }
 
 function markDeleted(db: Db, atMs: number) {
-  const pending = JSON.stringify({ after: '', selection: null });
-  return db.updateTable('plugins').set({ deleted_at_ms: atMs, pending_rebind_json: pending });
+  const pendingRebind = { after: '', selection: null };
+  return db.updateTable('plugins').set({ deletedAtMs: atMs, pendingRebind });
 }
 
 /** An application's audit trail stays for the accounts that are in it, without the guest keys. @returns whether none is left */
@@ -89,12 +86,12 @@ async function forgetGuestKeys(db: Db, appId: AppId, limit: number): Promise<boo
   const withKeys = db
     .selectFrom('audit_events')
     .select('id')
-    .where('app_id', '=', appId)
-    .where('guest_keys_json', 'is not', null)
+    .where('appId', '=', appId)
+    .where('guestKeys', 'is not', null)
     .limit(limit);
   const { numUpdatedRows } = await db
     .updateTable('audit_events')
-    .set({ guest_keys_json: null })
+    .set({ guestKeys: null })
     .where('id', 'in', withKeys)
     .executeTakeFirstOrThrow();
   return numUpdatedRows === 0n;
@@ -114,38 +111,38 @@ function dependents(scope: DeletionScope | { readonly userId: UserId }): readonl
 }
 
 function ofUser(id: UserId): readonly Dependents[] {
-  const plugins = sql`select extension_point_id, user_id, name from plugins where user_id = ${id}`;
-  return dependentsOfPlugins(sql<boolean>`(extension_point_id, user_id, name) in (${plugins})`);
+  const plugins = sql`select "extensionPointId", "userId", name from plugins where "userId" = ${id}`;
+  return dependentsOfPlugins(sql<boolean>`("extensionPointId", "userId", name) in (${plugins})`);
 }
 
 function isOfPlugin({ extensionPointId, userId, name }: PluginKey) {
-  return sql<boolean>`extension_point_id = ${extensionPointId} and user_id = ${userId} and name = ${name}`;
+  return sql<boolean>`"extensionPointId" = ${extensionPointId} and "userId" = ${userId} and name = ${name}`;
 }
 
 function ofExtensionPoint(id: ExtensionPointId): readonly Dependents[] {
-  const of = sql<boolean>`extension_point_id = ${id}`;
-  return [...dependentsOfPlugins(of), { table: 'plugins', key: ['extension_point_id', 'user_id', 'name'], rows: of }];
+  const of = sql<boolean>`"extensionPointId" = ${id}`;
+  return [...dependentsOfPlugins(of), { table: 'plugins', key: ['extensionPointId', 'userId', 'name'], rows: of }];
 }
 
 function ofApp(id: AppId): readonly Dependents[] {
-  const of = sql<boolean>`extension_point_id in (select id from extension_points where app_id = ${id})`;
-  const rows = sql<boolean>`app_id = ${id}`;
+  const of = sql<boolean>`"extensionPointId" in (select id from extension_points where "appId" = ${id})`;
+  const rows = sql<boolean>`"appId" = ${id}`;
   return [
     ...dependentsOfPlugins(of),
-    { table: 'plugins', key: ['extension_point_id', 'user_id', 'name'], rows: of },
+    { table: 'plugins', key: ['extensionPointId', 'userId', 'name'], rows: of },
     { table: 'invitations', key: ['id'], rows },
     { table: 'guests', key: ['id'], rows },
-    { table: 'news', key: ['app_id', 'serial'], rows },
+    { table: 'news', key: ['appId', 'serial'], rows },
   ];
 }
 
 function dependentsOfPlugins(of: ReturnType<typeof sql<boolean>>): readonly Dependents[] {
   return [
-    { table: 'bindings', key: ['extension_point_id', 'guest_id', 'name'], rows: of },
+    { table: 'bindings', key: ['extensionPointId', 'guestId', 'name'], rows: of },
     {
       table: 'version_guests',
-      key: ['version_id', 'guest_id'],
-      rows: sql<boolean>`version_id in (select id from versions where ${of})`,
+      key: ['versionId', 'guestId'],
+      rows: sql<boolean>`"versionId" in (select id from versions where ${of})`,
     },
     { table: 'versions', key: ['id'], rows: of },
   ];

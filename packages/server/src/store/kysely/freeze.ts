@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { FreezeKind } from '../../domain/housekeeping/ports.ts';
 import { UnavailableError } from '../../domain/ports.ts';
-import type { Db } from './schema.ts';
+import type { Db } from './db.ts';
 
 /** A row of `leases` that ends when it is taken away. */
 export interface Freeze {
@@ -41,6 +41,6 @@ export async function setFreeze(db: Db, freeze: Freeze | undefined): Promise<voi
   if (freeze === undefined) return;
   await db
     .insertInto('leases')
-    .values({ ...freeze, until_ms: Number.MAX_SAFE_INTEGER })
+    .values({ ...freeze, untilMs: Number.MAX_SAFE_INTEGER })
     .execute();
 }

@@ -1,44 +1,42 @@
 import type { GuestId } from '@tenon/protocol';
 import type { Mutations, Queries } from '../../domain/ports.ts';
+import { columns } from '../../domain/records.ts';
+import type { Db } from './db.ts';
 import { atMost, inChunks, paged, setOf } from './paging.ts';
-import type { Db } from './schema.ts';
-
-const columns = [
-  'guests.id',
-  'guests.app_id as appId',
-  'guests.guest_key as guestKey',
-  'guests.created_at_ms as createdAtMs',
-] as const;
 
 export function guestQueries(
   db: Db,
 ): Pick<Queries, 'guest' | 'guestByKey' | 'guests' | 'guestsHeldBy' | 'guestsHeldIn' | 'usersOfGuests'> {
   return {
-    guest: (id) => db.selectFrom('guests').select(columns).where('id', '=', id).executeTakeFirst(),
+    guest: (id) => db.selectFrom('guests').select(columns.guests).where('id', '=', id).executeTakeFirst(),
     guestByKey: (appId, guestKey) =>
       db
         .selectFrom('guests')
-        .select(columns)
-        .where('app_id', '=', appId)
-        .where('guest_key', '=', guestKey)
+        .select(columns.guests)
+        .where('appId', '=', appId)
+        .where('guestKey', '=', guestKey)
         .executeTakeFirst(),
     guests: (appId, page) =>
-      paged(db.selectFrom('guests').select(columns).where('app_id', '=', appId), 'id', page).execute(),
+      paged(db.selectFrom('guests').select(columns.guests).where('appId', '=', appId), 'id', page).execute(),
     guestsHeldBy(userId, appId, { limit, after, guestId } = {}) {
       // Not a join: the planner would go through all guests of the application, and look who holds them.
-      let held = db.selectFrom('guest_users').select('guest_id').where('user_id', '=', userId);
-      if (after !== undefined) held = held.where('guest_id', '>', after as GuestId);
-      if (guestId !== undefined) held = held.where('guest_id', '=', guestId as GuestId);
-      const guests = db.selectFrom('guests').select(columns).where('app_id', '=', appId).where('id', 'in', held);
+      let held = db.selectFrom('guest_users').select('guestId').where('userId', '=', userId);
+      if (after !== undefined) held = held.where('guestId', '>', after as GuestId);
+      if (guestId !== undefined) held = held.where('guestId', '=', guestId as GuestId);
+      const guests = db.selectFrom('guests').select(columns.guests).where('appId', '=', appId).where('id', 'in', held);
       return atMost(guests.orderBy('id'), limit).execute();
     },
     guestsHeldIn(userId, appIds, limit) {
-      const held = db.selectFrom('guest_users').select('guest_id').where('user_id', '=', userId);
+      const held = db.selectFrom('guest_users').select('guestId').where('userId', '=', userId);
       return inChunks(
         appIds,
         (chunk, left) => {
-          const guests = db.selectFrom('guests').select(columns).where('app_id', 'in', chunk).where('id', 'in', held);
-          return atMost(guests.orderBy('app_id').orderBy('id'), left).execute();
+          const guests = db
+            .selectFrom('guests')
+            .select(columns.guests)
+            .where('appId', 'in', chunk)
+            .where('id', 'in', held);
+          return atMost(guests.orderBy('appId').orderBy('id'), left).execute();
         },
         limit,
       );
@@ -56,16 +54,12 @@ export function guestQueries(
 function usersOf(db: Db, guestIds: readonly GuestId[], limit: number | undefined) {
   const users = db
     .selectFrom('guest_users')
-    .innerJoin('users', 'users.id', 'guest_users.user_id')
-    .select([
-      'guest_users.guest_id as guestId',
-      'guest_users.user_id as userId',
-      'guest_users.accepted_at_ms as acceptedAtMs',
-      'users.name as userName',
-    ])
-    .where('guest_users.guest_id', 'in', guestIds);
+    .innerJoin('users', 'users.id', 'guest_users.userId')
+    .select(columns.guestUsers)
+    .select('users.name as userName')
+    .where('guest_users.guestId', 'in', guestIds);
   if (limit === undefined) return users.execute();
-  return users.orderBy('guest_users.guest_id').orderBy('guest_users.user_id').limit(limit).execute();
+  return users.orderBy('guest_users.guestId').orderBy('guest_users.userId').limit(limit).execute();
 }
 
 function compare(a: string, b: string): number {
@@ -76,35 +70,32 @@ export function guestMutations(
   db: Db,
 ): Pick<Mutations, 'insertGuest' | 'deleteGuest' | 'putGuestUser' | 'deleteGuestUser'> {
   return {
-    async insertGuest({ id, appId, guestKey, createdAtMs }) {
-      await db
-        .insertInto('guests')
-        .values({ id, app_id: appId, guest_key: guestKey, created_at_ms: createdAtMs })
-        .execute();
+    async insertGuest(guest) {
+      await db.insertInto('guests').values(guest).execute();
     },
     async deleteGuest(id) {
       await db.deleteFrom('guests').where('id', '=', id).execute();
     },
-    async putGuestUser({ guestId, userId, acceptedAtMs }) {
+    async putGuestUser(guestUser) {
       await db
         .insertInto('guest_users')
-        .values({ guest_id: guestId, user_id: userId, accepted_at_ms: acceptedAtMs })
-        .onConflict((conflict) => conflict.columns(['guest_id', 'user_id']).doNothing())
+        .values(guestUser)
+        .onConflict((conflict) => conflict.columns(['guestId', 'userId']).doNothing())
         .execute();
     },
     async deleteGuestUser(guestIds, userId) {
       for (const table of ['guest_users', 'bindings', 'name_reservations'] as const) {
-        await db.deleteFrom(table).where('guest_id', 'in', setOf(guestIds)).where('user_id', '=', userId).execute();
+        await db.deleteFrom(table).where('guestId', 'in', setOf(guestIds)).where('userId', '=', userId).execute();
       }
       await db
         .deleteFrom('version_guests')
-        .where('guest_id', 'in', setOf(guestIds))
+        .where('guestId', 'in', setOf(guestIds))
         .where(({ exists, selectFrom }) =>
           exists(
             selectFrom('versions')
               .select('versions.id')
-              .whereRef('versions.id', '=', 'version_guests.version_id')
-              .where('versions.user_id', '=', userId),
+              .whereRef('versions.id', '=', 'version_guests.versionId')
+              .where('versions.userId', '=', userId),
           ),
         )
         .execute();

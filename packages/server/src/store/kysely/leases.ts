@@ -1,5 +1,5 @@
 import type { HousekeepingMutations, HousekeepingQueries } from '../../domain/housekeeping/ports.ts';
-import type { Db } from './schema.ts';
+import type { Db } from './db.ts';
 
 /** No lease is as long: one that ends later was taken by a clock that was ahead, and holds nothing. */
 const longestLeaseMs = 2 * 24 * 60 * 60 * 1000;
@@ -11,8 +11,8 @@ export function leaseQueries(db: Db): Pick<HousekeepingQueries, 'leaseHolders'> 
         .selectFrom('leases')
         .select('holder')
         .where('kind', '=', kind)
-        .where('until_ms', '>', nowMs)
-        .where('until_ms', '<=', nowMs + longestLeaseMs)
+        .where('untilMs', '>', nowMs)
+        .where('untilMs', '<=', nowMs + longestLeaseMs)
         .orderBy('holder')
         .execute();
       return rows.map(({ holder }) => holder);
@@ -25,15 +25,15 @@ export function leaseMutations(db: Db): Pick<HousekeepingMutations, 'putLease' |
     async putLease({ kind, holder, untilMs }) {
       await db
         .insertInto('leases')
-        .values({ kind, holder, until_ms: untilMs })
-        .onConflict((conflict) => conflict.columns(['kind', 'holder']).doUpdateSet({ until_ms: untilMs }))
+        .values({ kind, holder, untilMs })
+        .onConflict((conflict) => conflict.columns(['kind', 'holder']).doUpdateSet({ untilMs }))
         .execute();
     },
     async deleteLease({ kind, holder }) {
       await db.deleteFrom('leases').where('kind', '=', kind).where('holder', '=', holder).execute();
     },
     async deleteEndedLeases(kind, nowMs) {
-      await db.deleteFrom('leases').where('kind', '=', kind).where('until_ms', '<=', nowMs).execute();
+      await db.deleteFrom('leases').where('kind', '=', kind).where('untilMs', '<=', nowMs).execute();
     },
   };
 }

@@ -8,7 +8,7 @@ import { writingDialect } from '../sqlite/dialect.ts';
 import { openWriter } from '../sqlite/files.ts';
 import { type ColumnTypes, type Migration, migrate, NewerSchemaError } from './migrate.ts';
 
-const types: ColumnTypes = { text: sql`text`, bigint: sql`integer` };
+const types: ColumnTypes = { text: sql`text`, bigint: sql`integer`, boolean: sql`boolean`, json: sql`json` };
 
 describe('migrate()', () => {
   let folder: string;

@@ -3,11 +3,13 @@ import type { Clock } from '../../domain/ports.ts';
 
 /**
  * How a dialect writes the types of columns. `text` compares byte by byte (in PostgreSQL: `text collate "C"`), so that both
- * databases sort alike; `bigint` has 64 bits.
+ * databases sort alike; `bigint` has 64 bits. Columns of `boolean` and `json` are read as what they hold.
  */
 export interface ColumnTypes {
   readonly text: RawBuilder<unknown>;
   readonly bigint: RawBuilder<unknown>;
+  readonly boolean: RawBuilder<unknown>;
+  readonly json: RawBuilder<unknown>;
 }
 
 /** One step from a version of the schema to the next. The number of a version is the place of its migration in the list. */

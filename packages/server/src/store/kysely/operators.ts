@@ -1,20 +1,20 @@
 import type { StatusMutations, StatusQueries } from '../../domain/status/ports.ts';
-import type { Db } from './schema.ts';
+import type { Db } from './db.ts';
 
 const atMost = 1000;
 
 export function operatorQueries(db: Db): Pick<StatusQueries, 'isOperator' | 'operators'> {
   return {
     async isOperator(userId) {
-      const row = await db.selectFrom('operators').select('user_id').where('user_id', '=', userId).executeTakeFirst();
+      const row = await db.selectFrom('operators').select('userId').where('userId', '=', userId).executeTakeFirst();
       return row !== undefined;
     },
     operators: () =>
       db
         .selectFrom('operators')
-        .innerJoin('users', 'users.id', 'operators.user_id')
-        .select(['operators.user_id as userId', 'operators.created_at_ms as createdAtMs', 'users.name as userName'])
-        .orderBy('operators.user_id')
+        .innerJoin('users', 'users.id', 'operators.userId')
+        .select(['operators.userId', 'operators.createdAtMs', 'users.name as userName'])
+        .orderBy('operators.userId')
         .limit(atMost)
         .execute(),
   };
@@ -22,15 +22,15 @@ export function operatorQueries(db: Db): Pick<StatusQueries, 'isOperator' | 'ope
 
 export function operatorMutations(db: Db): Pick<StatusMutations, 'putOperator' | 'deleteOperator'> {
   return {
-    async putOperator({ userId, createdAtMs }) {
+    async putOperator(operator) {
       await db
         .insertInto('operators')
-        .values({ user_id: userId, created_at_ms: createdAtMs })
-        .onConflict((conflict) => conflict.column('user_id').doNothing())
+        .values(operator)
+        .onConflict((conflict) => conflict.column('userId').doNothing())
         .execute();
     },
     async deleteOperator(userId) {
-      await db.deleteFrom('operators').where('user_id', '=', userId).execute();
+      await db.deleteFrom('operators').where('userId', '=', userId).execute();
     },
   };
 }

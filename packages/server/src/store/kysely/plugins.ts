@@ -1,10 +1,16 @@
 import type { AppId, UserId } from '@tenon/protocol';
 import type { ExpressionBuilder } from 'kysely';
-import { ConflictError, type Mutations, type Page, type PendingRebind, type Queries } from '../../domain/ports.ts';
-import type { BlockRecord, PluginKey, PluginRecord, VersionRecord } from '../../domain/records.ts';
+import { ConflictError, type Mutations, type Page, type Queries } from '../../domain/ports.ts';
+import type { Database } from '../../domain/records.ts';
+import {
+  type BlockRecord,
+  columns,
+  type PluginKey,
+  type PluginRecord,
+  type VersionRecord,
+} from '../../domain/records.ts';
+import type { Db } from './db.ts';
 import { atMost } from './paging.ts';
-import type { Database, Db } from './schema.ts';
-import { versionColumns } from './versions.ts';
 
 export function pluginQueries(
   db: Db,
@@ -12,24 +18,24 @@ export function pluginQueries(
   return {
     async plugin({ extensionPointId, userId, name }) {
       const row = await pluginsWithNewestVersion(db)
-        .where('plugins.extension_point_id', '=', extensionPointId)
-        .where('plugins.user_id', '=', userId)
+        .where('plugins.extensionPointId', '=', extensionPointId)
+        .where('plugins.userId', '=', userId)
         .where('plugins.name', '=', name)
         .executeTakeFirst();
       return row && toRecord(row);
     },
     async plugins(extensionPointId, userId, page) {
       let plugins = pluginsWithNewestVersion(db)
-        .where('plugins.extension_point_id', '=', extensionPointId)
-        .orderBy('plugins.user_id')
+        .where('plugins.extensionPointId', '=', extensionPointId)
+        .orderBy('plugins.userId')
         .orderBy('plugins.name');
-      if (userId !== undefined) plugins = plugins.where('plugins.user_id', '=', userId);
+      if (userId !== undefined) plugins = plugins.where('plugins.userId', '=', userId);
       const after = cursorOf(page);
       if (after !== undefined && after.userId === userId) {
         plugins = plugins.where('plugins.name', '>', after.name);
       } else if (after !== undefined) {
         plugins = plugins.where((eb) =>
-          eb(eb.refTuple('plugins.user_id', 'plugins.name'), '>', eb.tuple(after.userId, after.name)),
+          eb(eb.refTuple('plugins.userId', 'plugins.name'), '>', eb.tuple(after.userId, after.name)),
         );
       }
       return (await atMost(plugins, page.limit).execute()).map(toRecord);
@@ -37,45 +43,45 @@ export function pluginQueries(
     async pendingRebind({ extensionPointId, userId, name }) {
       const row = await db
         .selectFrom('plugins')
-        .select(['pending_rebind_json as json', 'deleted_at_ms as deletedAtMs'])
-        .where('extension_point_id', '=', extensionPointId)
-        .where('user_id', '=', userId)
+        .select(['pendingRebind', 'deletedAtMs'])
+        .where('extensionPointId', '=', extensionPointId)
+        .where('userId', '=', userId)
         .where('name', '=', name)
         .executeTakeFirst();
-      if (row?.json == null) return undefined;
-      return { ...(JSON.parse(row.json) as PendingRebind), isDeleted: row.deletedAtMs !== null };
+      if (row?.pendingRebind == null) return undefined;
+      return { ...row.pendingRebind, isDeleted: row.deletedAtMs !== null };
     },
     pendingPlugins: (limit) =>
       db
         .selectFrom('plugins')
-        .select(['extension_point_id as extensionPointId', 'user_id as userId', 'name'])
-        .where('pending_rebind_json', 'is not', null)
+        .select(['extensionPointId', 'userId', 'name'])
+        .where('pendingRebind', 'is not', null)
         .limit(limit)
         .execute(),
     async mayReadContent(userId, address, appId) {
       // Both halves go from the user's own applications into one index, however many others have the same bytes.
-      const asMember = db.selectFrom('members').select('app_id').where('user_id', '=', userId);
+      const asMember = db.selectFrom('members').select('appId').where('userId', '=', userId);
       const asGuest = db
         .selectFrom('guest_users')
-        .innerJoin('guests', 'guests.id', 'guest_users.guest_id')
-        .select('guests.app_id')
-        .where('guest_users.user_id', '=', userId);
+        .innerJoin('guests', 'guests.id', 'guest_users.guestId')
+        .select('guests.appId')
+        .where('guest_users.userId', '=', userId);
       let ofApp = db
         .selectFrom('versions')
-        .select('app_id')
-        .where('content_address', '=', address)
-        .where('app_id', 'in', asMember)
+        .select('appId')
+        .where('contentAddress', '=', address)
+        .where('appId', 'in', asMember)
         .where(isPresent);
       let own = db
         .selectFrom('versions')
-        .select('app_id')
-        .where('content_address', '=', address)
-        .where('app_id', 'in', asGuest)
-        .where('user_id', '=', userId)
+        .select('appId')
+        .where('contentAddress', '=', address)
+        .where('appId', 'in', asGuest)
+        .where('userId', '=', userId)
         .where(isPresent);
       if (appId !== undefined) {
-        ofApp = ofApp.where('app_id', '=', appId);
-        own = own.where('app_id', '=', appId);
+        ofApp = ofApp.where('appId', '=', appId);
+        own = own.where('appId', '=', appId);
       }
       const found = (await ofApp.limit(1).executeTakeFirst()) ?? (await own.limit(1).executeTakeFirst());
       return found !== undefined;
@@ -87,11 +93,11 @@ export function pluginQueries(
 function isPresent({ exists, selectFrom }: ExpressionBuilder<Database, 'versions'>) {
   return exists(
     selectFrom('extension_points')
-      .innerJoin('apps', 'apps.id', 'extension_points.app_id')
+      .innerJoin('apps', 'apps.id', 'extension_points.appId')
       .select('apps.id')
-      .whereRef('extension_points.id', '=', 'versions.extension_point_id')
-      .where('extension_points.deleted_at_ms', 'is', null)
-      .where('apps.deleted_at_ms', 'is', null),
+      .whereRef('extension_points.id', '=', 'versions.extensionPointId')
+      .where('extension_points.deletedAtMs', 'is', null)
+      .where('apps.deletedAtMs', 'is', null),
   );
 }
 
@@ -100,34 +106,23 @@ function pluginsWithNewestVersion(db: Db) {
     .selectFrom('plugins')
     .innerJoin('versions', (join) =>
       join
-        .onRef('versions.extension_point_id', '=', 'plugins.extension_point_id')
-        .onRef('versions.user_id', '=', 'plugins.user_id')
+        .onRef('versions.extensionPointId', '=', 'plugins.extensionPointId')
+        .onRef('versions.userId', '=', 'plugins.userId')
         .onRef('versions.name', '=', 'plugins.name')
-        .onRef('versions.number', '=', 'plugins.last_number'),
+        .onRef('versions.number', '=', 'plugins.lastNumber'),
     )
-    .select(versionColumns)
-    .select(['plugins.created_at_ms as pluginCreatedAtMs', ...blockColumns])
-    .where('plugins.deleted_at_ms', 'is', null);
+    .select(columns.versions)
+    .select(['plugins.createdAtMs as pluginCreatedAtMs', 'plugins.block'])
+    .where('plugins.deletedAtMs', 'is', null);
 }
 
-/** What {@link blockOf} makes a record of. */
-export const blockColumns = ['plugins.blocked_at_ms as blockedAtMs', 'plugins.blocked_reason as blockReason'] as const;
-
-interface BlockRow {
-  readonly blockedAtMs: number | null;
-  readonly blockReason: string | null;
-}
-
-export function blockOf({ blockedAtMs, blockReason }: BlockRow): BlockRecord | null {
-  return blockedAtMs === null ? null : { atMs: blockedAtMs, reason: blockReason ?? '' };
-}
-
-interface PluginRow extends VersionRecord, BlockRow {
+interface PluginRow extends VersionRecord {
+  readonly block: BlockRecord | null;
   readonly pluginCreatedAtMs: number;
 }
 
 function toRecord(row: PluginRow): PluginRecord {
-  const { pluginCreatedAtMs, blockedAtMs, blockReason, ...newest } = row;
+  const { pluginCreatedAtMs, block, ...newest } = row;
   const { extensionPointId, userId, name } = newest;
   return {
     extensionPointId,
@@ -135,7 +130,7 @@ function toRecord(row: PluginRow): PluginRecord {
     name,
     createdAtMs: pluginCreatedAtMs,
     newest,
-    block: blockOf({ blockedAtMs, blockReason }),
+    block,
   };
 }
 
@@ -153,57 +148,36 @@ export function pluginMutations(
   const pluginOf = ({ extensionPointId, userId, name }: PluginKey) =>
     db
       .updateTable('plugins')
-      .where('extension_point_id', '=', extensionPointId)
-      .where('user_id', '=', userId)
+      .where('extensionPointId', '=', extensionPointId)
+      .where('userId', '=', userId)
       .where('name', '=', name);
   return {
     async insertVersion(version, interfaceJson = null) {
       const app = await db
         .selectFrom('extension_points')
-        .select('app_id')
+        .select('appId')
         .where('id', '=', version.extensionPointId)
         .executeTakeFirstOrThrow();
-      await (version.number === 1 ? insertPlugin(db, version, app.app_id) : countUp(db, version));
+      await (version.number === 1 ? insertPlugin(db, version, app.appId) : countUp(db, version));
       await db
         .insertInto('versions')
-        .values({
-          id: version.id,
-          extension_point_id: version.extensionPointId,
-          user_id: version.userId,
-          name: version.name,
-          number: version.number,
-          app_id: app.app_id,
-          content_address: version.contentAddress,
-          size: version.size,
-          created_at_ms: version.createdAtMs,
-          semver: version.semver,
-          note: version.note,
-          interface_json: interfaceJson,
-          state: version.state,
-          state_reason: version.stateReason,
-          state_at_ms: version.stateAtMs,
-          state_side: version.stateSide,
-        })
+        .values({ ...version, appId: app.appId, interfaceJson })
         .execute();
     },
     async blockPlugin(key, block) {
-      await pluginOf(key)
-        .set({ blocked_at_ms: block?.atMs ?? null, blocked_reason: block?.reason ?? null })
-        .execute();
+      await pluginOf(key).set({ block }).execute();
     },
     async putPendingRebind(key, { after, selection }) {
-      await pluginOf(key)
-        .set({ pending_rebind_json: JSON.stringify({ after, selection }) })
-        .execute();
+      await pluginOf(key).set({ pendingRebind: { after, selection } }).execute();
     },
     async endPendingRebind(key) {
-      await pluginOf(key).set({ pending_rebind_json: null }).execute();
+      await pluginOf(key).set({ pendingRebind: null }).execute();
     },
     async deletePlugin({ extensionPointId, userId, name }) {
       await db
         .deleteFrom('plugins')
-        .where('extension_point_id', '=', extensionPointId)
-        .where('user_id', '=', userId)
+        .where('extensionPointId', '=', extensionPointId)
+        .where('userId', '=', userId)
         .where('name', '=', name)
         .execute();
     },
@@ -214,17 +188,14 @@ async function insertPlugin(db: Db, version: VersionRecord, appId: AppId): Promi
   await db
     .insertInto('plugins')
     .values({
-      extension_point_id: version.extensionPointId,
-      user_id: version.userId,
+      extensionPointId: version.extensionPointId,
+      userId: version.userId,
       name: version.name,
-      app_id: appId,
-      last_number: version.number,
+      appId,
+      lastNumber: version.number,
       bytes: version.size,
-      created_at_ms: version.createdAtMs,
-      blocked_at_ms: null,
-      blocked_reason: null,
-      deleted_at_ms: null,
-      pending_rebind_json: null,
+      createdAtMs: version.createdAtMs,
+      publishPaidAtMs: 0,
     })
     .execute();
 }
@@ -232,11 +203,11 @@ async function insertPlugin(db: Db, version: VersionRecord, appId: AppId): Promi
 async function countUp(db: Db, version: VersionRecord): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('plugins')
-    .set(({ eb }) => ({ last_number: version.number, bytes: eb('bytes', '+', version.size) }))
-    .where('extension_point_id', '=', version.extensionPointId)
-    .where('user_id', '=', version.userId)
+    .set(({ eb }) => ({ lastNumber: version.number, bytes: eb('bytes', '+', version.size) }))
+    .where('extensionPointId', '=', version.extensionPointId)
+    .where('userId', '=', version.userId)
     .where('name', '=', version.name)
-    .where('last_number', '=', version.number - 1)
+    .where('lastNumber', '=', version.number - 1)
     .executeTakeFirstOrThrow();
   if (numUpdatedRows === 0n) {
     throw new ConflictError(`Cannot add version ${version.number}: it is not the one after the plugin's last.`);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { ChoreKind, ChoreRecord, StatusMutations, StatusQueries } from '../../domain/status/ports.ts';
+import type { ChoreKind, StatusMutations, StatusQueries } from '../../domain/status/ports.ts';
+import type { Db } from './db.ts';
 import { freezesOf } from './freeze.ts';
-import type { Db } from './schema.ts';
 
 const atMost = 1000;
 
@@ -24,8 +24,8 @@ export function processQueries(db: Db): Pick<StatusQueries, 'processes' | 'chore
     async processes() {
       const rows = await db
         .selectFrom('processes')
-        .select(['id', 'node', 'pid', 'version', 'started_at_ms as startedAtMs', 'last_seen_at_ms as lastSeenAtMs'])
-        .select(['report_json as reportJson', currentTime.as('now')])
+        .select(['id', 'node', 'pid', 'version', 'startedAtMs', 'lastSeenAtMs'])
+        .select(['reportJson', currentTime.as('now')])
         .orderBy('id')
         .limit(atMost)
         .execute();
@@ -34,14 +34,10 @@ export function processQueries(db: Db): Pick<StatusQueries, 'processes' | 'chore
     async chores() {
       const rows = await db
         .selectFrom('chores')
-        .select(['kind', 'ended_at_ms', 'outcome_json'])
+        .select(['kind', 'endedAtMs', 'outcome'])
         .where('kind', 'in', choreKinds)
         .execute();
-      return rows.map(({ kind, ended_at_ms, outcome_json }) => ({
-        kind,
-        endedAtMs: ended_at_ms,
-        outcome: JSON.parse(outcome_json) as ChoreRecord['outcome'],
-      }));
+      return rows;
     },
     async freezes() {
       return (await freezesOf(db)).map(({ kind }) => kind);
@@ -54,10 +50,10 @@ export function processMutations(
 ): Pick<StatusMutations, 'putProcess' | 'deleteProcess' | 'deleteSilentProcesses' | 'putChore'> {
   return {
     async putProcess({ id, node, pid, version, startedAtMs, reportJson }) {
-      const seen = { last_seen_at_ms: await clockOf(db), report_json: reportJson };
+      const seen = { lastSeenAtMs: await clockOf(db), reportJson };
       await db
         .insertInto('processes')
-        .values({ id, node, pid, version, started_at_ms: startedAtMs, ...seen })
+        .values({ id, node, pid, version, startedAtMs, ...seen })
         .onConflict((conflict) => conflict.column('id').doUpdateSet(seen))
         .execute();
     },
@@ -66,10 +62,10 @@ export function processMutations(
     },
     async deleteSilentProcesses(silentMs) {
       const beforeMs = (await clockOf(db)) - silentMs;
-      await db.deleteFrom('processes').where('last_seen_at_ms', '<', beforeMs).execute();
+      await db.deleteFrom('processes').where('lastSeenAtMs', '<', beforeMs).execute();
     },
     async putChore({ kind, endedAtMs, outcome }) {
-      const ended = { ended_at_ms: endedAtMs, outcome_json: JSON.stringify(outcome) };
+      const ended = { endedAtMs, outcome };
       await db
         .insertInto('chores')
         .values({ kind, ...ended })

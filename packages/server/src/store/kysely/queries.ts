@@ -5,11 +5,11 @@ import { authorizationMutations, authorizationQueries } from './authorizations.t
 import { bindingFactsQueries } from './binding-facts.ts';
 import { bindingMutations, bindingQueries } from './bindings.ts';
 import { blobMutations, blobQueries } from './blobs.ts';
+import type { Db } from './db.ts';
 import { deletionMutations, deletionQueries } from './deletions.ts';
 import { endedMutations } from './ended.ts';
 import { extensionPointMutations, extensionPointQueries } from './extension-points.ts';
 import { guestMutations, guestQueries } from './guests.ts';
-import { identityMutations, identityQueries } from './identities.ts';
 import { invitationMutations, invitationQueries } from './invitations.ts';
 import { leaseMutations, leaseQueries } from './leases.ts';
 import { newsMutations, newsQueries } from './news.ts';
@@ -18,7 +18,6 @@ import { operatorMutations, operatorQueries } from './operators.ts';
 import { pluginMutations, pluginQueries } from './plugins.ts';
 import { processMutations, processQueries } from './processes.ts';
 import { quotaMutations, quotaQueries } from './quotas.ts';
-import type { Db } from './schema.ts';
 import { sessionMutations, sessionQueries } from './sessions.ts';
 import { tokenMutations, tokenQueries } from './tokens.ts';
 import { userMutations, userQueries } from './users.ts';
@@ -29,7 +28,6 @@ import { withdrawalMutations, withdrawalQueries } from './withdrawals.ts';
 export function queries(db: Db): Queries {
   return {
     ...userQueries(db),
-    ...identityQueries(db),
     ...sessionQueries(db),
     ...oneTimeLinkQueries(db),
     ...authorizationQueries(db),
@@ -59,7 +57,6 @@ export function transaction(db: Db): Transaction {
   return {
     ...queries(db),
     ...userMutations(db),
-    ...identityMutations(db),
     ...sessionMutations(db),
     ...oneTimeLinkMutations(db),
     ...authorizationMutations(db),

@@ -1,30 +1,19 @@
 import type { Mutations, Queries } from '../../domain/ports.ts';
+import { columns } from '../../domain/records.ts';
+import type { Db } from './db.ts';
 import { paged } from './paging.ts';
-import type { Db } from './schema.ts';
-
-const columns = [
-  'id',
-  'user_id as userId',
-  'secret_hash as secretHash',
-  'user_agent as userAgent',
-  'address',
-  'created_at_ms as createdAtMs',
-  'last_used_at_ms as lastUsedAtMs',
-  'expires_at_ms as expiresAtMs',
-  'confirmed_at_ms as confirmedAtMs',
-] as const;
 
 export function sessionQueries(db: Db): Pick<Queries, 'session' | 'sessionByHash' | 'sessions' | 'knownBrowserByHash'> {
-  const sessions = db.selectFrom('sessions').select(columns);
+  const sessions = db.selectFrom('sessions').select(columns.sessions);
   return {
     session: (id) => sessions.where('id', '=', id).executeTakeFirst(),
-    sessionByHash: (secretHash) => sessions.where('secret_hash', '=', secretHash).executeTakeFirst(),
-    sessions: (userId, page) => paged(sessions.where('user_id', '=', userId), 'id', page).execute(),
+    sessionByHash: (secretHash) => sessions.where('secretHash', '=', secretHash).executeTakeFirst(),
+    sessions: (userId, page) => paged(sessions.where('userId', '=', userId), 'id', page).execute(),
     knownBrowserByHash: (secretHash) =>
       db
         .selectFrom('known_browsers')
-        .select(['secret_hash as secretHash', 'user_id as userId', 'created_at_ms as createdAtMs'])
-        .where('secret_hash', '=', secretHash)
+        .select(columns.knownBrowsers)
+        .where('secretHash', '=', secretHash)
         .executeTakeFirst(),
   };
 }
@@ -43,53 +32,37 @@ export function sessionMutations(
 > {
   return {
     async insertSession(session) {
-      await db
-        .insertInto('sessions')
-        .values({
-          id: session.id,
-          user_id: session.userId,
-          secret_hash: session.secretHash,
-          user_agent: session.userAgent,
-          address: session.address,
-          created_at_ms: session.createdAtMs,
-          last_used_at_ms: session.lastUsedAtMs,
-          expires_at_ms: session.expiresAtMs,
-          confirmed_at_ms: session.confirmedAtMs,
-        })
-        .execute();
+      await db.insertInto('sessions').values(session).execute();
     },
     async confirmSession(id, confirmedAtMs) {
-      await db.updateTable('sessions').set({ confirmed_at_ms: confirmedAtMs }).where('id', '=', id).execute();
+      await db.updateTable('sessions').set({ confirmedAtMs }).where('id', '=', id).execute();
     },
     async deleteSession(id) {
       await db.deleteFrom('sessions').where('id', '=', id).execute();
     },
     async deleteSessionsOf(userId, except) {
-      let doomed = db.deleteFrom('sessions').where('user_id', '=', userId);
+      let doomed = db.deleteFrom('sessions').where('userId', '=', userId);
       if (except !== undefined) doomed = doomed.where('id', '!=', except);
       await doomed.execute();
     },
-    async insertKnownBrowser({ secretHash, userId, createdAtMs }) {
-      await db
-        .insertInto('known_browsers')
-        .values({ secret_hash: secretHash, user_id: userId, created_at_ms: createdAtMs })
-        .execute();
+    async insertKnownBrowser(browser) {
+      await db.insertInto('known_browsers').values(browser).execute();
     },
     async deleteKnownBrowsersOf(userId) {
-      await db.deleteFrom('known_browsers').where('user_id', '=', userId).execute();
+      await db.deleteFrom('known_browsers').where('userId', '=', userId).execute();
     },
     async keepKnownBrowsers(userId, atMost) {
       const newest = db
         .selectFrom('known_browsers')
-        .select('secret_hash')
-        .where('user_id', '=', userId)
-        .orderBy('created_at_ms', 'desc')
-        .orderBy('secret_hash')
+        .select('secretHash')
+        .where('userId', '=', userId)
+        .orderBy('createdAtMs', 'desc')
+        .orderBy('secretHash')
         .limit(atMost);
       await db
         .deleteFrom('known_browsers')
-        .where('user_id', '=', userId)
-        .where('secret_hash', 'not in', newest)
+        .where('userId', '=', userId)
+        .where('secretHash', 'not in', newest)
         .execute();
     },
   };

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../../domain/records.ts';
 import type { Counted, StoreSizes } from '../../domain/status/ports.ts';
-import type { Database, Db } from './schema.ts';
+import type { Db } from './db.ts';
 
 /** Up to so many rows are counted: reading them takes a millisecond or so. */
 const countedRows = 10_000;
@@ -12,7 +13,7 @@ export type EstimateRows = (table: keyof Database) => Promise<number>;
 export async function sizesOf(db: Db, estimate: EstimateRows): Promise<StoreSizes> {
   const count = (table: keyof Database, where = sql``) => countRows(db, estimate, table, where);
   return {
-    accounts: await count('users', sql`where deleted_at_ms is null`),
+    accounts: await count('users', sql`where "deletedAtMs" is null`),
     apps: await count('apps'),
     extensionPoints: await count('extension_points'),
     guests: await count('guests'),

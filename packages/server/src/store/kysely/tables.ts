@@ -1,4 +1,4 @@
-import type { Database } from './schema.ts';
+import type { Database } from '../../domain/records.ts';
 
 /** A table as it is copied from one store to another. */
 export interface CopiedTable {
@@ -14,8 +14,8 @@ export interface CopiedTable {
  * keep their generation, also where both stores share them.
  */
 const namedBlobs = `
-  select address, size, 'present' as state, generation, 0 as lease_until_ms, null as unused_since_ms
-  from blobs where exists (select 1 from versions where content_address = address)
+  select address, size, 'present' as state, generation, 0 as "leaseUntilMs", null as "unusedSinceMs"
+  from blobs where exists (select 1 from versions where "contentAddress" = address)
 `;
 
 /**
@@ -24,30 +24,30 @@ const namedBlobs = `
  */
 export const copiedTables: readonly CopiedTable[] = [
   { name: 'users', key: ['id'] },
-  { name: 'identities', key: ['id'] },
+  { name: 'passwords', key: ['userId'] },
   { name: 'sessions', key: ['id'] },
-  { name: 'known_browsers', key: ['secret_hash'] },
+  { name: 'known_browsers', key: ['secretHash'] },
   { name: 'one_time_links', key: ['id'] },
   { name: 'apps', key: ['id'] },
   { name: 'tokens', key: ['id'] },
   { name: 'api_keys', key: ['id'] },
-  { name: 'authorization_codes', key: ['code_hash'] },
+  { name: 'authorization_codes', key: ['codeHash'] },
   { name: 'device_grants', key: ['id'] },
-  { name: 'members', key: ['app_id', 'user_id'] },
+  { name: 'members', key: ['appId', 'userId'] },
   { name: 'extension_points', key: ['id'] },
   { name: 'guests', key: ['id'] },
-  { name: 'guest_users', key: ['guest_id', 'user_id'] },
+  { name: 'guest_users', key: ['guestId', 'userId'] },
   { name: 'invitations', key: ['id'] },
-  { name: 'plugins', key: ['extension_point_id', 'user_id', 'name'] },
+  { name: 'plugins', key: ['extensionPointId', 'userId', 'name'] },
   { name: 'versions', key: ['id'] },
-  { name: 'version_guests', key: ['version_id', 'guest_id'] },
-  { name: 'bindings', key: ['extension_point_id', 'guest_id', 'name'] },
-  { name: 'withdrawals', key: ['extension_point_id', 'user_id', 'content_address'] },
-  { name: 'name_reservations', key: ['extension_point_id', 'guest_id', 'name'] },
-  { name: 'retired_labels', key: ['extension_point_id', 'user_id', 'name', 'semver'] },
+  { name: 'version_guests', key: ['versionId', 'guestId'] },
+  { name: 'bindings', key: ['extensionPointId', 'guestId', 'name'] },
+  { name: 'withdrawals', key: ['extensionPointId', 'userId', 'contentAddress'] },
+  { name: 'name_reservations', key: ['extensionPointId', 'guestId', 'name'] },
+  { name: 'retired_labels', key: ['extensionPointId', 'userId', 'name', 'semver'] },
   { name: 'blobs', key: ['address'], source: namedBlobs },
   { name: 'audit_events', key: ['id'] },
-  { name: 'news_heads', key: ['app_id'] },
-  { name: 'news', key: ['app_id', 'serial'] },
-  { name: 'operators', key: ['user_id'] },
+  { name: 'news_heads', key: ['appId'] },
+  { name: 'news', key: ['appId', 'serial'] },
+  { name: 'operators', key: ['userId'] },
 ];

@@ -10,6 +10,7 @@ import {
   type QueryResult,
 } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
+import { encode } from '../kysely/encode.ts';
 import { isConnectionLost, translateError } from './errors.ts';
 
 /** Kysely over a pool of `pg`, with the port's errors. The pool is closed by the caller. */
@@ -73,7 +74,7 @@ function createConnection(client: PoolClient): Connection {
       return demand(async () => {
         // A name has the server parse and plan the statement once for a connection; there are as many as there are queries.
         const name = hash('sha256', sql, 'base64url').slice(0, 24);
-        const { command, rowCount, rows } = await client.query({ name, text: sql, values: [...parameters] });
+        const { command, rowCount, rows } = await client.query({ name, text: sql, values: parameters.map(encode) });
         const isChange = ['INSERT', 'UPDATE', 'DELETE'].includes(command);
         return isChange ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows };
       });

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { StoreFacts } from '../../domain/status/ports.ts';
-import type { Db } from '../kysely/schema.ts';
+import type { Db } from '../kysely/db.ts';
 import { type EstimateRows, schemaVersionOf } from '../kysely/sizes.ts';
 
 export async function factsOf(db: Db): Promise<StoreFacts> {

@@ -5,13 +5,13 @@ import type { Subject } from '../../domain/memories/subject.ts';
 import { watchTouched } from '../../domain/memories/touched.ts';
 import type { Clock, Store, Transaction } from '../../domain/ports.ts';
 import { RefusedError, UnavailableError } from '../../domain/ports.ts';
+import type { Database } from '../../domain/records.ts';
 import { createFairSemaphore, type FairSemaphore } from '../fair-semaphore.ts';
 import { checkRows } from '../kysely/check.ts';
 import { frozenError, isFrozenSql } from '../kysely/freeze.ts';
 import { type LockedTransaction, migrate } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
 import { queries, transaction } from '../kysely/queries.ts';
-import type { Database } from '../kysely/schema.ts';
 import { sizesOf } from '../kysely/sizes.ts';
 import { columnTypes } from './column-types.ts';
 import { poolDialect } from './dialect.ts';
@@ -255,7 +255,7 @@ async function runOnce<T>(
 async function endTransaction(db: Kysely<Database>, notes: readonly string[]): Promise<void> {
   const { rows } = await sql<{ frozen: boolean }>`
     select pg_notify(${channel}, note), pg_current_xact_id_if_assigned() is not null and ${isFrozenSql} as frozen
-    from unnest(${notes}::text[]) as note
+    from json_array_elements_text(${JSON.stringify(notes)}) as note
   `.execute(db);
   if (rows[0]?.frozen) throw frozenError();
 }

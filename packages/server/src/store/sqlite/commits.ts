@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import type { Subject } from '../../domain/memories/subject.ts';
 import type { CommitListener } from '../../domain/ports.ts';
-import type { Db } from '../kysely/schema.ts';
+import type { Db } from '../kysely/db.ts';
 
 /*
  * How processes that share the file tell one another what they have touched: a row a commit, written in its transaction, so that it

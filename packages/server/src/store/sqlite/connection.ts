@@ -1,5 +1,6 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import { encode } from '../kysely/encode.ts';
 import { whenFree } from './patience.ts';
 
 /** How many prepared statements a connection keeps. Lists of varying lengths make texts of their own. */
@@ -8,6 +9,33 @@ const maxStatements = 256;
 interface Prepared {
   readonly statement: StatementSync;
   readonly returnsRows: boolean;
+  /** For columns that SQLite stores as something else. */
+  readonly decoders: readonly (readonly [column: string, decode: (value: SQLOutputValue) => unknown])[];
+}
+
+/** By the declared types of columns. */
+const decodersByType: Readonly<Record<string, (value: SQLOutputValue) => unknown>> = {
+  boolean: (value) => value !== 0,
+  json: (value) => JSON.parse(String(value)),
+};
+
+function prepare(database: DatabaseSync, sql: string): Prepared {
+  const statement = database.prepare(sql);
+  const columns = statement.columns();
+  const decoders = columns.flatMap(({ name, type }) => {
+    const decode = decodersByType[type ?? ''];
+    return decode === undefined ? [] : [[name, decode] as const];
+  });
+  return { statement, returnsRows: columns.length > 0, decoders };
+}
+
+function decodeRow({ decoders }: Prepared, row: Record<string, SQLOutputValue>): Record<string, unknown> {
+  const decoded: Record<string, unknown> = { ...row };
+  for (const [column, decode] of decoders) {
+    const value = row[column];
+    if (value !== undefined && value !== null) decoded[column] = decode(value);
+  }
+  return decoded;
 }
 
 /** Prepares each text once, and forgets those that were not used for longest. */
@@ -16,8 +44,7 @@ export function createStatementCache(database: DatabaseSync, capacity = maxState
   return (sql) => {
     let prepared = cache.get(sql);
     if (prepared === undefined) {
-      const statement = database.prepare(sql);
-      prepared = { statement, returnsRows: statement.columns().length > 0 };
+      prepared = prepare(database, sql);
     } else {
       cache.delete(sql); // a Map keeps the order of insertion, so this moves it to the end
     }
@@ -55,17 +82,23 @@ function createTurns(): () => Promise<void> {
   };
 }
 
+/** A parameter as SQLite takes it. */
+export function encodeForSqlite(value: unknown): SQLInputValue {
+  return (typeof value === 'boolean' ? Number(value) : encode(value)) as SQLInputValue;
+}
+
 /** One `node:sqlite` database as Kysely sees a connection. */
 export function createConnection(database: DatabaseSync, waitMs: number): DatabaseConnection {
-  const prepare = createStatementCache(database);
+  const cached = createStatementCache(database);
   const ownTurn = createTurns();
   return {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
       await ownTurn();
       return whenFree(() => {
-        const { statement, returnsRows } = prepare(sql);
-        const values = parameters as readonly SQLInputValue[];
-        if (returnsRows) return { rows: statement.all(...values).map((row) => ({ ...row }) as R) };
+        const prepared = cached(sql);
+        const { statement, returnsRows } = prepared;
+        const values = parameters.map(encodeForSqlite);
+        if (returnsRows) return { rows: statement.all(...values).map((row) => decodeRow(prepared, row) as R) };
         const { changes, lastInsertRowid } = statement.run(...values);
         return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
       }, waitMs);

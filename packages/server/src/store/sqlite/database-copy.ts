@@ -44,8 +44,8 @@ export function copyDatabase(file: string, copy: string): DatabaseCopy {
       delete from leases;
       delete from processes;
       delete from blob_deletions;
-      delete from blobs where not exists (select 1 from versions where content_address = address);
-      update blobs set state = 'present', generation = '', lease_until_ms = 0, unused_since_ms = null;
+      delete from blobs where not exists (select 1 from versions where "contentAddress" = address);
+      update blobs set state = 'present', generation = '', "leaseUntilMs" = 0, "unusedSinceMs" = null;
     `);
     return describe(database);
   } finally {
@@ -79,7 +79,7 @@ function describe(database: DatabaseSync): DatabaseCopy {
   const [fault] = checkFile(database);
   if (fault !== undefined) throw new DatabaseCopyError(fault.detail);
   const contents = database
-    .prepare('select content_address as address, max(size) as size from versions group by content_address order by 1')
+    .prepare('select "contentAddress" as address, max(size) as size from versions group by "contentAddress" order by 1')
     .all() as { address: ContentAddress; size: number }[];
   return { schemaVersion: schemaVersionOf(database), contents };
 }

@@ -7,10 +7,12 @@ import { after, before, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 import { storeContract } from '../../../test/contracts/store-contract.ts';
+import { upgradeContract } from '../../../test/contracts/upgrade-contract.ts';
 import { createRecords } from '../../../test/helpers/records.ts';
 import { backend } from '../../../test/helpers/stores.ts';
 import { StorageFullError, UnavailableError } from '../../domain/ports.ts';
 import { NewerSchemaError } from '../kysely/migrate.ts';
+import { columnTypes } from './column-types.ts';
 import { writingDialect } from './dialect.ts';
 import { openReader, openWriter } from './files.ts';
 import { openSqliteStore } from './store.ts';
@@ -23,6 +25,17 @@ describe('openSqliteStore()', () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-sqlite-'));
   });
   after(() => rm(folder, { recursive: true }));
+
+  upgradeContract(async () => {
+    const file = join(await mkdtemp(join(folder, 'baseline-')), 'tenon.db');
+    const database = await openWriter(file, 1000);
+    return {
+      db: new Kysely<unknown>({ dialect: writingDialect({ database, waitMs: 1000 }) }),
+      types: columnTypes,
+      openStore: () => openSqliteStore({ file }),
+      close: async () => database.close(),
+    };
+  });
 
   it('makes its files, and the folders above, for their owner alone', async () => {
     const file = join(folder, 'deep', 'down', 'tenon.db');

@@ -7,9 +7,9 @@ import { type Backend, opened } from '../backend.ts';
 import { demandPages } from './pages.ts';
 
 /** Addresses that are different ones, whatever a database's collation makes of them. */
-const alikeSubjects = ['straße@example.org', 'strasse@example.org', 'é@example.org', 'e\u0301@example.org', "o'b@x"];
+const alikeEmails = ['straße@example.org', 'strasse@example.org', 'é@example.org', 'e\u0301@example.org', "o'b@x"];
 
-/** Accounts: users' identities, sessions and known browsers, and the links that an operator hands out. */
+/** Accounts: users' passwords, sessions and known browsers, and the links that an operator hands out. */
 export function accountsContract(backend: Backend): void {
   describe('accounts', () => {
     const store = opened(backend, backend.openStore);
@@ -23,40 +23,46 @@ export function accountsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.user(other.id), other);
     });
 
-    it('finds an identity by exactly its kind and subject', async () => {
-      const user = await records().user();
-      for (const subject of alikeSubjects) {
-        const identity = await records().identity(user, { subject });
-        assert.deepEqual(await store.it.read.identity('password', subject), identity, subject);
+    it('finds a user and the password by exactly the e-mail address', async () => {
+      for (const email of alikeEmails) {
+        const user = await records().user({ email });
+        assert.deepEqual(await store.it.read.userByEmail(email), user, email);
+        assert.equal(await store.it.read.passwordByEmail(email), undefined);
+        const password = await records().password(user);
+        assert.deepEqual(await store.it.read.passwordByEmail(email), password, email);
+        assert.deepEqual(await store.it.read.password(user.id), password);
       }
-      assert.equal(await store.it.read.identity('password', 'É@example.org'), undefined);
-      assert.equal(await store.it.read.identity('password', ''), undefined);
-      assert.equal(await store.it.read.identity('other' as 'password', 'é@example.org'), undefined);
+      for (const email of ['É@example.org', '']) {
+        assert.equal(await store.it.read.userByEmail(email), undefined);
+        assert.equal(await store.it.read.passwordByEmail(email), undefined);
+      }
+      await records().password(await records().user());
+      assert.equal(await store.it.read.passwordByEmail(null as unknown as string), undefined);
     });
 
-    it('lists the identities of a user by id', async () => {
-      const user = await records().user();
-      const [first, second] = [await records().identity(user), await records().identity(user)];
-      await records().identity(await records().user());
-      assert.deepEqual(await store.it.read.identitiesOf(user.id), [first, second]);
-      assert.deepEqual(await store.it.read.identitiesOf((await records().user()).id), []);
+    it('replaces the password of a user, and of no other', async () => {
+      const [user, other] = [await records().user(), await records().user()];
+      await records().password(user);
+      const ofOther = await records().password(other);
+      const changed = { userId: user.id, hash: '$argon2id$new', updatedAtMs: someTimeMs + 3 };
+      await store.it.write((tx) => tx.putPassword(changed));
+      assert.deepEqual(await store.it.read.password(user.id), changed);
+      assert.deepEqual(await store.it.read.password(other.id), ofOther);
     });
 
-    it('changes the secret of an identity, and nothing else of it or of others', async () => {
-      const user = await records().user();
-      const [identity, other] = [await records().identity(user), await records().identity(user)];
-      const change = { secret: '$argon2id$new', updatedAtMs: someTimeMs + 3 };
-      await store.it.write((tx) => tx.updateIdentity(identity.id, change));
-      assert.deepEqual(await store.it.read.identitiesOf(user.id), [{ ...identity, ...change }, other]);
-    });
-
-    it('gives a kind and subject to one user alone', async () => {
-      const { kind, subject } = await records().identity(await records().user());
-      const rival = await records().user();
-      await assert.rejects(records().identity(rival, { subject }), ConflictError);
-      const ofOtherKind = await records().identity(rival, { kind: 'other' as 'password', subject });
-      assert.deepEqual(await store.it.read.identity('other' as 'password', subject), ofOtherKind);
-      assert.notEqual((await store.it.read.identity(kind, subject))?.userId, rival.id);
+    it('gives an e-mail address to one user alone, and none to any number', async () => {
+      const email = `${newId('user')}@example.org`;
+      const user = await records().user({ email });
+      await assert.rejects(records().user({ email }), ConflictError);
+      const [other, another] = [await records().user(), await records().user()];
+      await assert.rejects(
+        store.it.write((tx) => tx.setEmail(other.id, email)),
+        ConflictError,
+      );
+      assert.deepEqual(await store.it.read.userByEmail(email), user);
+      await store.it.write((tx) => tx.setEmail(other.id, `other-${email}`));
+      assert.deepEqual(await store.it.read.user(other.id), { ...other, email: `other-${email}` });
+      assert.deepEqual(await store.it.read.user(another.id), another);
     });
 
     it('finds sessions by hash and by id, lists a user’s, and forgets deleted ones', async () => {
@@ -187,7 +193,7 @@ export function accountsContract(backend: Backend): void {
 
     it('refuses what belongs to a user who is not there', async () => {
       const nobody = { id: newId('user'), name: 'Nobody', email: null, createdAtMs: 1, deletedAtMs: null };
-      await assert.rejects(records().identity(nobody));
+      await assert.rejects(records().password(nobody));
       await assert.rejects(records().session(nobody));
       await assert.rejects(records().knownBrowser(nobody));
       await assert.rejects(records().oneTimeLink({ purpose: 'reset_password', userId: nobody.id }));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { newId } from '@tenon/protocol';
 import type { Store } from '../../../src/domain/ports.ts';
 import { createRecords, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
@@ -74,9 +75,10 @@ export function erasureContract(backend: Backend): void {
       const doomed = await populate(store.it, stage, 'doomed');
       await erase(doomed);
       const successor = await records().user({ email: doomed.user.email });
-      const { subject } = doomed.identity;
-      const identity = await records().identity(successor, { subject });
-      assert.deepEqual(await store.it.read.identity('password', subject), identity);
+      const { email } = successor;
+      assert.ok(email !== null);
+      assert.deepEqual(await store.it.read.userByEmail(email), successor);
+      assert.equal(await store.it.read.passwordByEmail(email), undefined);
       assert.deepEqual(await store.it.read.appsOf(successor.id, undefined, {}), []);
       assert.deepEqual(await store.it.read.tokens(successor.id, undefined, {}), []);
     });
@@ -102,7 +104,7 @@ type Populated = Awaited<ReturnType<typeof populate>>;
 /** A user with one of each, in an application that has others too. */
 async function populate(store: Store, stage: Stage, name: string) {
   const records = createRecords(store);
-  const user = await records.user({ name, email: `${name}@example.org` });
+  const user = await records.user({ name, email: `${newId('user')}@example.org` });
   const session = await records.session(user);
   await records.member(stage.app, user, 'admin');
   await records.hold(stage.guest, user);
@@ -122,7 +124,7 @@ async function populate(store: Store, stage: Stage, name: string) {
     token,
     usedCode,
     code,
-    identity: await records.identity(user),
+    password: await records.password(user),
     knownBrowser: await records.knownBrowser(user),
     link: await records.oneTimeLink({ purpose: 'reset_password', userId: user.id }),
     deviceGrant: await records.deviceGrant(approved),
@@ -133,7 +135,7 @@ async function populate(store: Store, stage: Stage, name: string) {
 }
 
 const everything = [
-  'identity',
+  'password',
   'session',
   'knownBrowser',
   'link',
@@ -155,7 +157,7 @@ const everything = [
 async function whatIsLeft({ read }: Store, of: Populated): Promise<string[]> {
   const holders = await read.usersOfGuests([of.guest.id]);
   const answers: Record<string, unknown> = {
-    identity: await read.identity('password', of.identity.subject),
+    password: await read.password(of.user.id),
     session: await read.session(of.session.id),
     knownBrowser: await read.knownBrowserByHash(of.knownBrowser.secretHash),
     link: await read.oneTimeLinkByHash(of.link.codeHash),
