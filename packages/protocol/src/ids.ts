@@ -13,7 +13,6 @@ export const idPrefixes = {
   version: 'ver',
   token: 'tok',
   apiKey: 'key',
-  identity: 'idn',
   session: 'ses',
   oneTimeLink: 'lnk',
   deviceGrant: 'dev',
@@ -35,7 +34,6 @@ export type InvitationId = Id<'invitation'>;
 export type VersionId = Id<'version'>;
 export type TokenId = Id<'token'>;
 export type ApiKeyId = Id<'apiKey'>;
-export type IdentityId = Id<'identity'>;
 export type SessionId = Id<'session'>;
 export type OneTimeLinkId = Id<'oneTimeLink'>;
 export type DeviceGrantId = Id<'deviceGrant'>;

@@ -194,7 +194,7 @@ describe('signing up', () => {
   it('refuses the address of a user that the operator created, and the other way round', async () => {
     const { context } = service.parts;
     await createUser(context, { name: 'Created by the operator', email: ' Joint@example.org' });
-    const { code } = await makeSetUpLink(context, false);
+    const { code } = await createSetUpLink(context, false);
     assertProblem(await signUp({ email: 'joint@example.org', linkCode: code }), 409, 'email_taken');
     const person = await signUpPerson(service);
     await assert.rejects(createUser(context, { name: 'Created by the operator', email: person.email }), {
