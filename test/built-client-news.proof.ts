@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { numberedModule } from '../packages/client/test/helpers/numbered-module.ts';
-import { createRandom } from '../packages/client/test/helpers/random.ts';
 import { openStage, type Stage } from '../packages/client/test/helpers/stage.ts';
 import type { Report, Task } from './engines/client-news.mjs';
 import { buildPackages, openEnginePages, otherEngines, runInEngine, whyNotHere } from './helpers/engines.ts';
+import { createRandom } from './helpers/random.ts';
 
 const random = createRandom(1);
 const guestKey = 'customers/globex';

@@ -8,7 +8,7 @@ import { type Client, type ClientOptions, createClient } from '@tenon/client';
 import { loadConfig, type RunningServer, readQuickstart, serve } from '@tenon/server';
 import { openBreakingProxy } from '../packages/client/test/helpers/breaking-proxy.ts';
 import { numberedModule } from '../packages/client/test/helpers/numbered-module.ts';
-import { createRandom } from '../packages/client/test/helpers/random.ts';
+import { createRandom } from './helpers/random.ts';
 
 const random = createRandom(1);
 

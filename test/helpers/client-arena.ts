@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type BreakingProxy, openBreakingProxy } from '../../packages/client/test/helpers/breaking-proxy.ts';
 import type { Fault } from '../../packages/client/test/helpers/faults.ts';
 import { numberedModule } from '../../packages/client/test/helpers/numbered-module.ts';
-import { createRandom, type Random } from '../../packages/client/test/helpers/random.ts';
 import { openStage, type Stage } from '../../packages/client/test/helpers/stage.ts';
 import type { Task } from '../engines/client-exercise.mjs';
+import { createRandom, type Random } from './random.ts';
 
 /** A real server on which plugins are published all the time, behind a proxy that breaks about a third of the answers. */
 export interface Arena {

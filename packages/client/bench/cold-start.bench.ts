@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClientOptions, createClient } from '@tenon/client';
 import { diskStore } from '@tenon/client/disk';
+import { createRandom } from '../../../test/helpers/random.ts';
 import { numberedModule } from '../test/helpers/numbered-module.ts';
-import { createRandom } from '../test/helpers/random.ts';
 import { openStage } from '../test/helpers/stage.ts';
 
 const guests = 1_000;

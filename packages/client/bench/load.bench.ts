@@ -2,8 +2,8 @@
 //
 //   node packages/client/bench/load.bench.ts
 import { createClient } from '@tenon/client';
+import { createRandom } from '../../../test/helpers/random.ts';
 import { numberedModule } from '../test/helpers/numbered-module.ts';
-import { createRandom } from '../test/helpers/random.ts';
 import { openStage } from '../test/helpers/stage.ts';
 
 const rounds = 7;

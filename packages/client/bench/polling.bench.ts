@@ -6,8 +6,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@tenon/client';
+import { createRandom } from '../../../test/helpers/random.ts';
 import { numberedModule } from '../test/helpers/numbered-module.ts';
-import { createRandom } from '../test/helpers/random.ts';
 import { openStage } from '../test/helpers/stage.ts';
 import { openCountingProxy } from './support/counting-proxy.ts';
 

@@ -7,9 +7,9 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { createClient } from '@tenon/client';
 import { diskStore } from '@tenon/client/disk';
+import { createRandom, type Random } from '../../../test/helpers/random.ts';
 import type { HostReport } from './helpers/host-child.ts';
 import { addressOf, type NumberedModule, numberedModule } from './helpers/numbered-module.ts';
-import { createRandom, type Random } from './helpers/random.ts';
 import { openStage, type Stage } from './helpers/stage.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 

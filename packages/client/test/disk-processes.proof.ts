@@ -6,8 +6,8 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
+import { createRandom } from '../../../test/helpers/random.ts';
 import { numberedModule } from './helpers/numbered-module.ts';
-import { createRandom } from './helpers/random.ts';
 import { openStage, type Stage } from './helpers/stage.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Client, createClient } from '@tenon/client';
+import { createRandom } from '../../../test/helpers/random.ts';
 import { type BreakingProxy, openBreakingProxy } from './helpers/breaking-proxy.ts';
 import type { Fault } from './helpers/faults.ts';
 import { addressOf, type NumberedModule, numberedModule } from './helpers/numbered-module.ts';
-import { createRandom } from './helpers/random.ts';
 import { openStage, type Stage } from './helpers/stage.ts';
 
 /** What a fault comes to when nothing is kept: the code, or `well`. */

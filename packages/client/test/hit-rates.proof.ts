@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import process from 'node:process';
 import { describe, it } from 'node:test';
 import { type Client, type ClientOptions, type Clock, createClient } from '@tenon/client';
+import { createRandom } from '../../../test/helpers/random.ts';
 import { type BreakingProxy, openBreakingProxy } from './helpers/breaking-proxy.ts';
 import { type NumberedModule, numberedModule, numberOf } from './helpers/numbered-module.ts';
-import { createRandom } from './helpers/random.ts';
 import { openStage, type Stage } from './helpers/stage.ts';
 
 const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);

@@ -3,9 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { type Client, type ClientOptions, createClient } from '@tenon/client';
 import { diskStore } from '@tenon/client/disk';
 import { createExtismPlugin } from '@tenon/client/extism';
+import { createRandom } from '../../../test/helpers/random.ts';
 import { startServer } from '../../../test/helpers/server.ts';
 import { numberedModule, numberOf } from './helpers/numbered-module.ts';
-import { createRandom } from './helpers/random.ts';
 import { openStage, type Stage } from './helpers/stage.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 

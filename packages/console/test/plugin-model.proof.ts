@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { App, Guest, Plugin, Version } from '@tenon/protocol';
+import { createRandom } from '../../../test/helpers/random.ts';
 import { type RunningServer, startServer } from '../../../test/helpers/server.ts';
 import {
   boundBy,
@@ -17,15 +18,6 @@ import { openWorkshop, type Workshop } from './helpers/workshop.ts';
 
 const seed = 20_260_301;
 const steps = 150;
-
-/** Numbers that are the same in each run (a linear congruential generator). */
-function randomNumbers(from: number): (below: number) => number {
-  let state = from;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 describe('what a page says that a change does', () => {
   let server: RunningServer;
@@ -108,8 +100,7 @@ describe('what a page says that a change does', () => {
   }
 
   it(`is what the server then does, ${steps} times`, async () => {
-    const random = randomNumbers(seed);
-    const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
+    const random = createRandom(seed);
     const made = new Set<string>();
     await publish('0', undefined);
     for (let step = 1; step <= steps; step++) {
@@ -118,16 +109,16 @@ describe('what a page says that a change does', () => {
         const told = now.plugin.status.bindings.find(({ guestId }) => guestId === claim.guestId);
         assert.equal(boundBy(now.model, claim), told?.version, `before step ${step}`);
       }
-      if (random(4) === 0 && !now.model.isBlocked) {
-        const requiresApproval = random(2) === 0;
+      if (random.below(4) === 0 && !now.model.isBlocked) {
+        const requiresApproval = random.below(2) === 0;
         await workshop.call('PUT', `/api/v1/extension-points/${workshop.point.id}`, { requiresApproval });
-        await publish(String(step), random(2) === 0 ? undefined : pick(guests));
+        await publish(String(step), random.below(2) === 0 ? undefined : random.pick(guests));
         continue;
       }
       // A kind first, else most changes would be pins.
       const changes = offered(now);
-      const kind = pick([...new Set(changes.map((change) => change.kind))]);
-      const change = pick(changes.filter((each) => each.kind === kind));
+      const kind = random.pick([...new Set(changes.map((change) => change.kind))]);
+      const change = random.pick(changes.filter((each) => each.kind === kind));
       const words = `step ${step} with seed ${seed}: ${JSON.stringify(change)}`;
       const effect = effectOf(now.model, change);
       await make(change);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createRandom } from '../../../test/helpers/random.ts';
 import { describeFault, parseExtensionPointSchema, SchemaError } from './parse.ts';
 
 function refused(schema: unknown): SchemaError {
@@ -474,7 +475,7 @@ describe('parseExtensionPointSchema()', () => {
   });
 
   it('takes any text or refuses it with places in it, and takes what it has taken again', () => {
-    const random = seeded(5);
+    const random = createRandom(5);
     const pieces = [
       '{',
       '}',
@@ -499,9 +500,9 @@ describe('parseExtensionPointSchema()', () => {
     ];
     let taken = 0;
     for (let round = 0; round < 600; round++) {
-      const at = random(wholeDocument.length);
-      const piece = pieces[random(pieces.length)] ?? '';
-      const text = wholeDocument.slice(0, at) + piece + wholeDocument.slice(at + random(4));
+      const at = random.below(wholeDocument.length);
+      const piece = random.pick(pieces);
+      const text = wholeDocument.slice(0, at) + piece + wholeDocument.slice(at + random.below(4));
       try {
         const json = parseExtensionPointSchema(text);
         assert.equal(parseExtensionPointSchema(json), json);
@@ -521,14 +522,3 @@ describe('parseExtensionPointSchema()', () => {
     assert.match(refusal('x-a: &a\n  self: *a\n'), /nested/);
   });
 });
-
-/** Whole numbers below a bound that are the same in every run (mulberry32). */
-function seeded(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createRandom, type Random } from '../../../test/helpers/random.ts';
 import { createNearNameSearch } from './near-name.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -43,7 +44,7 @@ describe('createNearNameSearch()', () => {
   });
 
   it('agrees with the distance of the textbook', () => {
-    const random = seeded(7);
+    const random = createRandom(7);
     for (let round = 0; round < 5_000; round++) {
       const [a, b] = [word(random), word(random)];
       const limit = Math.min(3, Math.floor((a.length + 1) / 3));
@@ -62,17 +63,6 @@ describe('createNearNameSearch()', () => {
   });
 });
 
-function word(random: () => number): string {
-  return Array.from({ length: 1 + Math.floor(random() * 11) }, () => 'abc'[Math.floor(random() * 3)]).join('');
-}
-
-/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+function word(random: Random): string {
+  return Array.from({ length: random.between(1, 11) }, () => random.pick(['a', 'b', 'c'])).join('');
 }

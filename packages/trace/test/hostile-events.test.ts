@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chance, createRandom, pick, type Random } from '../../../test/helpers/random.ts';
+import { createRandom, type Random } from '../../../test/helpers/random.ts';
 import { volume } from '../../../test/helpers/volume.ts';
 import type { Span } from '../src/index.ts';
 import { moduleOf, observe } from './support/observed.ts';
@@ -12,14 +12,14 @@ type Hook = (...values: number[]) => void;
 /** Events that no module made by an instrumenter reports: in no order, and more than there is room for. */
 function play(random: Random) {
   const limits = {
-    spans: pick(random, [1, 3, 20, 1_000]),
-    depth: pick(random, [1, 2, 7, 100]),
-    events: pick(random, [1, 4, 100]),
-    attributes: pick(random, [1, 100]),
-    textLength: pick(random, [1, 100]),
-    traceTextLength: pick(random, [20, 10_000]),
+    spans: random.pick([1, 3, 20, 1_000]),
+    depth: random.pick([1, 2, 7, 100]),
+    events: random.pick([1, 4, 100]),
+    attributes: random.pick([1, 100]),
+    textLength: random.pick([1, 100]),
+    traceTextLength: random.pick([20, 10_000]),
   };
-  const minDurationMicroseconds = pick(random, [0, 1, 20]);
+  const minDurationMicroseconds = random.pick([0, 1, 20]);
   const observed = observe(module, { limits, spanFilter: { minDurationMicroseconds }, statistics: true });
   const { context, clock } = observed;
   context.bind(new WebAssembly.Instance(module));
@@ -27,27 +27,27 @@ function play(random: Random) {
   const api = context.imports['dylibso:observe/api'] as Record<'span-enter' | 'span-exit' | 'span-tags' | 'log', Hook>;
   const counted = { calls: 0, pages: 0, pinned: new Set<string>() };
   const step = (nesting: number): void => {
-    clock.moveNs(random(12_000));
-    const kind = random(100);
+    clock.moveNs(random.below(12_000));
+    const kind = random.below(100);
     if (kind < 35) {
-      hooks.enter(random(5));
+      hooks.enter(random.below(5));
       counted.calls++;
-    } else if (kind < 65) hooks.exit(random(5));
+    } else if (kind < 65) hooks.exit(random.below(5));
     else if (kind < 72) {
-      api['span-enter'](0, random(20));
+      api['span-enter'](0, random.below(20));
       counted.calls++;
     } else if (kind < 78) api['span-exit']();
-    else if (kind < 82) hooks['memory-grow'](random(9));
-    else if (kind < 85) api.log(random(7), 0, random(200));
-    else if (kind < 88) api['span-tags'](random(70_000), random(70_000));
+    else if (kind < 82) hooks['memory-grow'](random.below(9));
+    else if (kind < 85) api.log(random.below(7), 0, random.below(200));
+    else if (kind < 88) api['span-tags'](random.below(70_000), random.below(70_000));
     else if (kind < 90) context.spanContext();
     else if (nesting < 4) {
       const action = () => {
-        for (let count = random(12); count > 0; count--) step(nesting + 1);
-        if (chance(random, 30)) throw new Error('a trap');
+        for (let count = random.below(12); count > 0; count--) step(nesting + 1);
+        if (random.chance(0.3)) throw new Error('a trap');
       };
       try {
-        if (chance(random, 20)) context.withParent(undefined, action);
+        if (random.chance(0.2)) context.withParent(undefined, action);
         else context.run(action);
       } catch (error) {
         assert.equal((error as Error).message, 'a trap');
@@ -55,7 +55,7 @@ function play(random: Random) {
     }
   };
   context.run(() => {
-    for (let count = 50 + random(200); count > 0; count--) step(0);
+    for (let count = 50 + random.below(200); count > 0; count--) step(0);
   });
   return { ...observed, counted, limits };
 }

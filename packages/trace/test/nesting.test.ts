@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CallNode } from '../../../test/helpers/call-trees/model.ts';
-import { chance, createRandom, pick, type Random } from '../../../test/helpers/random.ts';
+import { createRandom, type Random } from '../../../test/helpers/random.ts';
 import { volume } from '../../../test/helpers/volume.ts';
 import { type Span, start, type TraceContext } from '../src/index.ts';
 import { expectedSpan, withAllWithin } from './support/expected-spans.ts';
@@ -56,7 +56,7 @@ function check(seed: number): { spans: number; joined: number } {
   });
 
   function enter(): void {
-    const { traced, call } = pick(random, instances);
+    const { traced, call } = random.pick(instances);
     const around = traced.open.at(-1);
     const within = around === undefined ? turns.at(-1)?.open.at(-1)?.node : undefined;
     const turn: Turn = { traced, open: [] };
@@ -72,15 +72,15 @@ function check(seed: number): { spans: number; joined: number } {
   }
   function next(): Command {
     const turn = turns.at(-1) as Turn;
-    clock.moveNs(pick(random, stepsNs));
+    clock.moveNs(random.pick(stepsNs));
     times.push(clock.nowNs());
-    if (++steps < maxSteps && turns.length < 5 && chance(random, 15)) enterFrom(turn);
+    if (++steps < maxSteps && turns.length < 5 && random.chance(0.15)) enterFrom(turn);
     const chosen = steps < maxSteps ? chooseCommand(random) : command.leave;
     perform(turn, chosen);
     return chosen;
   }
   function enterFrom(turn: Turn): void {
-    const catches = chance(random, 60);
+    const catches = random.chance(0.6);
     try {
       enter();
     } catch (error) {
@@ -154,9 +154,9 @@ function check(seed: number): { spans: number; joined: number } {
 
 function chooseCommand(random: Random): Command {
   const { leave, callA, callB, trap, grow, throw: raise, catchB } = command;
-  const kind = random(100);
+  const kind = random.below(100);
   if (kind < 6) return kind < 2 ? trap : raise;
-  return pick(random, [leave, leave, callA, callB, catchB, grow]);
+  return random.pick([leave, leave, callA, callB, catchB, grow]);
 }
 
 describe('start() for instances and modules that call each other', () => {

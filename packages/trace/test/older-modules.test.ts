@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CallNode } from '../../../test/helpers/call-trees/model.ts';
-import { createRandom, pick } from '../../../test/helpers/random.ts';
+import { createRandom } from '../../../test/helpers/random.ts';
 import { volume } from '../../../test/helpers/volume.ts';
 import { wat } from '../../../test/helpers/wat.ts';
 import { type Span, start } from '../src/index.ts';
@@ -34,7 +34,7 @@ function check(seed: number, namespace: OlderNamespace): { spans: number; calls:
     clock,
   });
   const hooks = stepping(context.imports, () => {
-    clock.moveNs(pick(random, stepsNs));
+    clock.moveNs(random.pick(stepsNs));
     times.push(clock.nowNs());
   });
   let exports: Record<string, (fuel: number) => void> = {};

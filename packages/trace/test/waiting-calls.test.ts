@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { CallNode } from '../../../test/helpers/call-trees/model.ts';
-import { chance, createRandom, pick, type Random } from '../../../test/helpers/random.ts';
+import { createRandom, type Random } from '../../../test/helpers/random.ts';
 import { volume } from '../../../test/helpers/volume.ts';
 import { type Span, start, type TraceContext } from '../src/index.ts';
 import { expectedSpan } from './support/expected-spans.ts';
@@ -35,7 +35,7 @@ async function check(seed: number): Promise<{ spans: number; nested: number }> {
   const clock = createManualClock();
   const times = [clock.nowNs()];
   const batches: (readonly Span[])[] = [];
-  const minDurationMicroseconds = chance(random, 50) ? 0 : 20;
+  const minDurationMicroseconds = random.chance(0.5) ? 0 : 20;
   const context = start(puppet, {
     spanFilter: { minDurationMicroseconds },
     exporters: [{ export: (spans) => void batches.push(spans) }],
@@ -48,7 +48,7 @@ async function check(seed: number): Promise<{ spans: number; nested: number }> {
 
   const next = (id: number): Promise<Command> => {
     const task = tasks[id] as Task;
-    if (minDurationMicroseconds === 0 && tasks.length < maxTasks && chance(random, 10)) launch(task);
+    if (minDurationMicroseconds === 0 && tasks.length < maxTasks && random.chance(0.1)) launch(task);
     return new Promise((resolve) => {
       task.answer = resolve;
     });
@@ -65,13 +65,13 @@ async function check(seed: number): Promise<{ spans: number; nested: number }> {
 
   launch();
   while (ended.length < tasks.length || tasks.length < 2) {
-    clock.moveNs(pick(random, stepsNs));
+    clock.moveNs(random.pick(stepsNs));
     times.push(clock.nowNs());
-    if (tasks.length < maxTasks && chance(random, 20)) launch();
+    if (tasks.length < maxTasks && random.chance(0.2)) launch();
     const waiting = tasks.filter(({ answer }) => answer !== undefined);
     // Several may go on in one turn: the clock stands still, and their order is that of the answers.
-    for (let count = 1 + random(3); count > 0 && waiting.length > 0; count--) {
-      const [task] = waiting.splice(random(waiting.length), 1) as [Task];
+    for (let count = 1 + random.below(3); count > 0 && waiting.length > 0; count--) {
+      const [task] = waiting.splice(random.below(waiting.length), 1) as [Task];
       const { answer } = task;
       task.answer = undefined;
       const chosen = commandsLeft-- > 0 ? chooseCommand(random) : command.leave;
@@ -131,9 +131,9 @@ function newNode(index: number, tick: number): CallNode {
 
 function chooseCommand(random: Random): Command {
   const { leave, callA, callB, trap, grow, throw: raise, catchB } = command;
-  const kind = random(100);
+  const kind = random.below(100);
   if (kind < 5) return kind === 0 ? trap : raise;
-  return pick(random, [leave, leave, callA, callB, catchB, grow]);
+  return random.pick([leave, leave, callA, callB, catchB, grow]);
 }
 
 /** What a command means for the tree of the task. */

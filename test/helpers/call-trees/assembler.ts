@@ -1,4 +1,4 @@
-import { chance, type Random } from '../random.ts';
+import type { Random } from '../random.ts';
 
 /** Bytes of a module as nested lists, so that what is written first can be sized last. */
 export type Bytes = readonly (number | Bytes)[];
@@ -22,8 +22,8 @@ export interface Assembler {
 export function createAssembler(random: Random, paddedPercent: number): Assembler {
   /** Appends continuation bytes that add nothing: zeros, or the sign. */
   const padded = (bytes: number[], maxBytes: number, filler: number): number[] => {
-    if (!chance(random, paddedPercent)) return bytes;
-    const length = bytes.length + random(maxBytes - bytes.length + 1);
+    if (!random.chance(paddedPercent / 100)) return bytes;
+    const length = bytes.length + random.below(maxBytes - bytes.length + 1);
     const more = length - bytes.length;
     if (more === 0) return bytes;
     const middle = new Array<number>(more - 1).fill(filler | 0x80);

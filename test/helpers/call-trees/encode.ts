@@ -1,4 +1,4 @@
-import { createRandom, pick, type Random } from '../random.ts';
+import { createRandom, type Random } from '../random.ts';
 import { type Assembler, type Bytes, createAssembler, flatten, heap, op } from './assembler.ts';
 import { encodeBody, hinted, payloadAndExceptionType } from './encode-body.ts';
 import { type MemoryPlan, type Program, type ResultType, resultLists, tagCount } from './program.ts';
@@ -64,8 +64,8 @@ export function encode(program: Program, seed: number): Uint8Array {
     [10, asm.vector(start === undefined ? bodies : [...bodies, boot(start.target, start.fuel)])],
   ];
   const custom = () =>
-    program.hasCustomSections && random(3) === 0
-      ? [0, asm.sized([asm.name(pick(random, ['', 'x', 'größe'])), 1, 2, 3])]
+    program.hasCustomSections && random.below(3) === 0
+      ? [0, asm.sized([asm.name(random.pick(['', 'x', 'größe'])), 1, 2, 3])]
       : [];
   return Uint8Array.from(
     flatten([
@@ -134,7 +134,7 @@ function referenceGlobal(asm: Assembler, type: number, index: number): Bytes {
 function segments(asm: Assembler, random: Random, indices: readonly number[]): Bytes[] {
   const segments: Bytes[] = [];
   for (let from = 0; from < indices.length; ) {
-    const to = Math.min(indices.length, from + 1 + random(4));
+    const to = Math.min(indices.length, from + 1 + random.below(4));
     const members = indices.slice(from, to);
     const asIndices = asm.vector(members.map((index) => asm.u32(index)));
     const asExpressions = asm.vector(members.map((index) => [op.ref_func, asm.u32(index), op.end]));
@@ -151,8 +151,8 @@ function segments(asm: Assembler, random: Random, indices: readonly number[]): B
       [asm.u32(5), heap.func, asExpressions],
       [asm.u32(7), heap.func, asExpressions],
     ];
-    segments.push(pick(random, forms));
-    if (random(3) === 0) segments.push(pick(random, unused));
+    segments.push(random.pick(forms));
+    if (random.below(3) === 0) segments.push(random.pick(unused));
     from = to;
   }
   return segments;

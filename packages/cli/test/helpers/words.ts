@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
+import { createRandom } from '../../../../test/helpers/random.ts';
 
 /** Why the program can't be made on this machine; `false` when it can. CI installs the compilers, and says that none may be missing. */
 export function whyNoCompiler(): string | false {
@@ -31,11 +32,8 @@ function compile(program: string, args: readonly string[]): void {
 /** A text of many lines, and how often its words come, the most first: what the program writes of it. */
 export function makeText(lines: number): { readonly text: string; readonly counted: string } {
   const words = ['mortise', 'tenon', 'dovetail', 'spruce', 'oak', 'joint', 'plane', 'chisel', 'a', 'the', 'of', 'Saw'];
-  let state = 7;
-  const next = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return words[Math.floor((state / 2 ** 32) ** 2 * words.length)] as string;
-  };
+  const random = createRandom(7);
+  const next = () => words[Math.floor(random.next() ** 2 * words.length)] as string;
   const counts = new Map<string, number>();
   const text = Array.from({ length: lines }, () => {
     const line = Array.from({ length: 8 }, next);

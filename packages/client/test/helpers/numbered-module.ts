@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import wabt from 'wabt';
-import type { Random } from './random.ts';
+import type { Random } from '../../../../test/helpers/random.ts';
 
 /** A module that can tell which it is. */
 export interface NumberedModule {

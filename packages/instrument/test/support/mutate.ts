@@ -11,14 +11,19 @@ const nasty = [0x00, 0x01, 0x0b, 0x40, 0x60, 0x7f, 0x80, 0xff];
 /** One to three changes behind the preamble: bytes replaced, flipped, left out or put in. */
 export function mutate(bytes: Uint8Array, random: Random): Uint8Array {
   const mutant = Array.from(bytes);
-  for (let changes = 1 + random(3); changes > 0; changes--) {
-    const at = 8 + random(mutant.length - 8);
-    const how = random(5);
-    if (how === 0) mutant[at] = random(256);
-    else if (how === 1) mutant[at] = nasty[random(nasty.length)] as number;
-    else if (how === 2) mutant[at] = ((mutant[at] as number) ^ (1 << random(8))) & 0xff;
-    else if (how === 3) mutant.splice(at, 1 + random(4));
-    else mutant.splice(at, 0, ...Array.from({ length: 1 + random(4) }, () => nasty[random(nasty.length)] as number));
+  for (let changes = 1 + random.below(3); changes > 0; changes--) {
+    const at = 8 + random.below(mutant.length - 8);
+    const how = random.below(5);
+    if (how === 0) mutant[at] = random.below(256);
+    else if (how === 1) mutant[at] = nasty[random.below(nasty.length)] as number;
+    else if (how === 2) mutant[at] = ((mutant[at] as number) ^ (1 << random.below(8))) & 0xff;
+    else if (how === 3) mutant.splice(at, 1 + random.below(4));
+    else
+      mutant.splice(
+        at,
+        0,
+        ...Array.from({ length: 1 + random.below(4) }, () => nasty[random.below(nasty.length)] as number),
+      );
   }
   return Uint8Array.from(mutant);
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { createRandom } from '../../../../test/helpers/random.ts';
 import { verify } from '../../src/domain/housekeeping/verify.ts';
 import { bytesOf, collect, demandSameBytes } from '../helpers/bytes.ts';
 import { createRecords } from '../helpers/records.ts';
-import { createRandom } from '../model/operations.ts';
 import type { Backend } from './backend.ts';
 import { type Collector, openCollector } from './collector.ts';
 import { openPublisher, type Publisher } from './publisher.ts';

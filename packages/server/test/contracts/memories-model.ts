@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom } from '../../../../test/helpers/random.ts';
 import { authorizeExtensionPoint } from '../../src/domain/access.ts';
 import { authenticateApiKey, authenticateToken } from '../../src/domain/authenticate.ts';
 import { readBindings } from '../../src/domain/bindings.ts';
@@ -15,7 +16,6 @@ import { findSession } from '../../src/domain/sessions.ts';
 import { recallAnswer, rememberAnswer } from '../../src/http/asked-before.ts';
 import { accountParts } from '../helpers/account-parts.ts';
 import { someTimeMs } from '../helpers/records.ts';
-import { createRandom } from '../model/operations.ts';
 import type { Backend } from './backend.ts';
 import { changeSomething, type MemoryWorld, makeWorld } from './memories-world.ts';
 

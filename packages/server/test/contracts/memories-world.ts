@@ -7,6 +7,7 @@ import {
   newId,
   secretRandomBytes,
 } from '@tenon/protocol';
+import type { Random } from '../../../../test/helpers/random.ts';
 import type { Store, Transaction } from '../../src/domain/ports.ts';
 import type {
   ApiKeyRecord,
@@ -20,7 +21,6 @@ import type {
 } from '../../src/domain/records.ts';
 import { hashSecret, makeCode } from '../../src/domain/secrets.ts';
 import { addressOf, createRecords, putBinding, someTimeMs, versionRecord } from '../helpers/records.ts';
-import type { Random } from '../model/operations.ts';
 
 type WithSecret<T> = T & { readonly secret: string };
 

@@ -1,3 +1,4 @@
+import type { Random } from '../../../../test/helpers/random.ts';
 import type { VersionAction } from '../../src/domain/version-states.ts';
 
 /*
@@ -39,21 +40,6 @@ export type Operation =
   | { kind: 'join'; guest: GuestKey; user: Person }
   | { kind: 'settings'; requiresApproval: boolean }
   | { kind: 'schema'; exported: 'evaluate' | 'describe' };
-
-/** Numbers from a seed, the same for the same seed: mulberry32. */
-export function createRandom(seed: number): { below(limit: number): number; pick<T>(from: readonly T[]): T } {
-  let state = seed >>> 0;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  const below = (limit: number): number => Math.floor(next() * limit);
-  return { below, pick: (from) => from[below(from.length)] as (typeof from)[number] };
-}
-
-export type Random = ReturnType<typeof createRandom>;
 
 /** How often kinds of operations are drawn; those that are left out, never. */
 type Weights = Readonly<Partial<Record<Operation['kind'], number>>>;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { createRandom, type Random } from '../../../../test/helpers/random.ts';
 import { ExpectedLists } from './expected-lists.ts';
 import { type Event, History } from './history.ts';
 import {
   contents,
-  createRandom,
   drawDelayMs,
   drawKind,
   drawOperation,
@@ -16,7 +16,6 @@ import {
   names,
   type Person,
   people,
-  type Random,
   type Scene,
 } from './operations.ts';
 import { type Prediction, predict } from './predict.ts';

@@ -52,8 +52,10 @@ export function frameColumns(count: number) {
   };
 }
 
-/** The frames of each row, from left to right. */
-export function rowsOf(row: Int32Array, from: Float64Array): Int32Array[] {
+/** The frames of each row, from left to right. A frame of width 0 stands before the one that starts at the same place. */
+export function rowsOf({ row, from, to }: Pick<Frames, 'row' | 'from' | 'to'>): Int32Array[] {
+  const startOf = (frame: number): number => from[frame] as number;
+  const endOf = (frame: number): number => to[frame] as number;
   const rows: number[][] = [];
   for (let frame = 0; frame < row.length; frame++) {
     const at = row[frame] as number;
@@ -61,7 +63,7 @@ export function rowsOf(row: Int32Array, from: Float64Array): Int32Array[] {
     (rows[at] as number[]).push(frame);
   }
   return rows.map((frames) =>
-    Int32Array.from(frames).sort((a, b) => (from[a] as number) - (from[b] as number) || a - b),
+    Int32Array.from(frames).sort((a, b) => startOf(a) - startOf(b) || endOf(a) - endOf(b) || a - b),
   );
 }
 

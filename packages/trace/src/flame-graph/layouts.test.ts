@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createRandom } from '../../../../test/helpers/random.ts';
 import { makeSpan, smallTrace } from '../../test/support/make-span.ts';
 import { flameGraphData } from './data.ts';
 import { functionFigures } from './figures.ts';
@@ -21,23 +22,19 @@ function overlaps(frames: Frames): readonly number[] {
 
 /** A trace of which nothing is known but that children lie within their parents. */
 function randomTrace(seed: number, count: number) {
-  let state = seed;
-  const next = (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
+  const { below } = createRandom(seed);
   const ends: number[] = [];
   return Array.from({ length: count }, (_, at) => {
-    const parent = at === 0 ? 0 : 1 + next(at);
-    const within = at === 0 || next(20) === 0 ? undefined : parent;
+    const parent = at === 0 ? 0 : 1 + below(at);
+    const within = at === 0 || below(20) === 0 ? undefined : parent;
     const start = within === undefined ? at * 1_000 : at * 10;
-    ends.push(start + next(5_000));
+    ends.push(start + below(5_000));
     return makeSpan({
       id: at + 1,
       ...(within !== undefined && { parent: within }),
       start,
       end: ends[at] as number,
-      name: `f${next(7)}`,
+      name: `f${below(7)}`,
     });
   });
 }

@@ -24,7 +24,7 @@ export function layOutMerged(data: FlameGraphData): Frames {
     add(columns.leftOutTime, frameOf[span] as number, time);
   }
   const extent = place(columns);
-  return { ...columns, rows: rowsOf(columns.row, columns.from), extent };
+  return { ...columns, rows: rowsOf(columns), extent };
 }
 
 function add(column: Int32Array | Float64Array, at: number, amount: number): void {

@@ -40,7 +40,7 @@ export function layOutOverTime(data: FlameGraphData): OverTime {
   const extent = columns.to.reduce((most, to) => Math.max(most, to), 0);
   return {
     ...columns,
-    rows: rowsOf(columns.row, columns.from),
+    rows: rowsOf(columns),
     extent,
     placeOf: gaps.placeOf,
     cuts: gaps.cuts,

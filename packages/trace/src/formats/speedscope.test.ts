@@ -66,15 +66,15 @@ describe('speedscope()', () => {
 /** Spans of which some overlap, some outlast their parents, and some begin where others end, in any order. */
 function randomSpans(seed: number): Span[] {
   const random = createRandom(seed);
-  const spans = Array.from({ length: 1 + random(60) }, (_, index) => {
-    const start = random(40);
+  const spans = Array.from({ length: 1 + random.below(60) }, (_, index) => {
+    const start = random.below(40);
     return makeSpan({
       id: index + 1,
-      ...(index > 0 && random(5) > 0 && { parent: 1 + random(index) }),
+      ...(index > 0 && random.below(5) > 0 && { parent: 1 + random.below(index) }),
       start,
-      end: start + random(30),
-      name: `f${random(4)}`,
+      end: start + random.below(30),
+      name: `f${random.below(4)}`,
     });
   });
-  return spans.sort(() => random(3) - 1);
+  return spans.sort(() => random.below(3) - 1);
 }

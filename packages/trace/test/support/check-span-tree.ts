@@ -8,7 +8,7 @@ import {
   programSteps,
   untracedNames,
 } from '../../../../test/helpers/call-trees/run-program.ts';
-import { createRandom, pick } from '../../../../test/helpers/random.ts';
+import { createRandom } from '../../../../test/helpers/random.ts';
 import { type FunctionStatistics, type Span, start } from '../../src/index.ts';
 import { type ExpectedSpan, expectedSpan, withAllWithin } from './expected-spans.ts';
 import { type ExpectedStatistics, expectedStatistics } from './expected-statistics.ts';
@@ -54,11 +54,11 @@ export async function checkSpanTree(seed: number, way: Way): Promise<Tally | und
   const indexOf = (index: number) => (index < importCount ? index : index - report.addedImports.length);
 
   const random = createRandom(seed);
-  const minDurationMicroseconds = way === 'instantiate' ? 0 : pick(random, minimaUs);
+  const minDurationMicroseconds = way === 'instantiate' ? 0 : random.pick(minimaUs);
   const clock = createManualClock();
   const times = [clock.nowNs()];
   const step = () => {
-    clock.moveNs(pick(random, stepsNs));
+    clock.moveNs(random.pick(stepsNs));
     times.push(clock.nowNs());
   };
   const timeNs = (tick: number) => times[way === 'instantiate' ? 0 : tick] as number;

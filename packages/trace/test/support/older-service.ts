@@ -1,5 +1,5 @@
 import type { CallNode } from '../../../../test/helpers/call-trees/model.ts';
-import { chance, createRandom, pick, type Random } from '../../../../test/helpers/random.ts';
+import { createRandom, type Random } from '../../../../test/helpers/random.ts';
 
 /** What the older service's modules import, before and after it gave its functions names of their own. */
 export const olderNames = {
@@ -25,20 +25,20 @@ const maxPages = 6;
 
 export function makeOlderProgram(seed: number): OlderProgram {
   const random = createRandom(seed);
-  const count = 2 + random(5);
+  const count = 2 + random.below(5);
   return Array.from({ length: count }, () => makeSteps(random, count, 2));
 }
 
 function makeSteps(random: Random, count: number, nesting: number): Step[] {
-  return Array.from({ length: random(4) }, (): Step => {
-    const kind = random(20);
+  return Array.from({ length: random.below(4) }, (): Step => {
+    const kind = random.below(20);
     if (kind === 0) return { do: 'trap' };
-    if (kind < 4) return { do: 'grow', pages: random(4) };
+    if (kind < 4) return { do: 'grow', pages: random.below(4) };
     if (kind < 8 && nesting > 0) {
       const steps = makeSteps(random, count, nesting - 1);
-      return chance(random, 50) ? { do: 'loop', times: 2 + random(2), steps } : { do: 'when', steps };
+      return random.chance(0.5) ? { do: 'loop', times: 2 + random.below(2), steps } : { do: 'when', steps };
     }
-    return { do: pick(random, ['call', 'call', 'call', 'indirect', 'host']), target: random(count) };
+    return { do: random.pick(['call', 'call', 'call', 'indirect', 'host']), target: random.below(count) };
   });
 }
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import process from 'node:process';
 import vm from 'node:vm';
-import { createRandom, pick } from '../../../../../test/helpers/random.ts';
+import { createRandom } from '../../../../../test/helpers/random.ts';
 
 /** Runs binaryen's `wasm-opt` in this process, where a call takes milliseconds. Returns its exit code. */
 type WasmOpt = (args: readonly string[]) => number;
@@ -79,10 +79,10 @@ function makeModule(wasmOpt: WasmOpt, folder: string, seed: number): Uint8Array 
   const random = createRandom(seed);
   const input = path.join(folder, 'in');
   const output = path.join(folder, 'out.wasm');
-  const outputLength = 200 + random(pick(random, [1_000, 4_000, 12_000]));
+  const outputLength = 200 + random.below(random.pick([1_000, 4_000, 12_000]));
   fs.writeFileSync(input, createHash('shake256', { outputLength }).update(`seed ${seed}`).digest());
-  const names = random(3) === 0 ? ['-g'] : [];
-  const args = [...pick(random, featureSets), ...pick(random, passSets), '--translate-to-exnref', '--denan', ...names];
+  const names = random.below(3) === 0 ? ['-g'] : [];
+  const args = [...random.pick(featureSets), ...random.pick(passSets), '--translate-to-exnref', '--denan', ...names];
   const exitCode = wasmOpt(['-ttf', input, '-o', output, '-q', ...args]);
   if (exitCode !== 0) throw new Error(`wasm-opt ended with ${exitCode} for seed ${seed}: ${args.join(' ')}`);
   return new Uint8Array(fs.readFileSync(output));

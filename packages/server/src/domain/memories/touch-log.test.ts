@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createRandom } from '../../../test/model/operations.ts';
+import { createRandom } from '../../../../../test/helpers/random.ts';
 import { createTouchLog } from './touch-log.ts';
 
 describe('createTouchLog()', () => {

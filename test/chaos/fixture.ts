@@ -10,16 +10,16 @@ import {
   tinyModule,
 } from '../../packages/server/test/helpers/world.ts';
 
-/** Who has to do with the application over which the storm goes. */
-export interface Stage {
+/** An application and its users, created before the nodes under test start. */
+export interface Fixture {
   readonly appId: string;
   readonly extensionPointId: string;
   readonly owner: TestUser;
-  /** A member for good. */
+  /** Always a member. */
   readonly viewer: TestUser;
-  /** A member, whose tokens come and go. */
-  readonly keeper: TestUser;
-  /** Who is a member now and then. */
+  /** A member that creates and revokes tokens. */
+  readonly tokenOwner: TestUser;
+  /** Joins and leaves the application. */
   readonly visitor: TestUser;
   readonly publishers: readonly Publisher[];
 }
@@ -28,36 +28,35 @@ export interface Publisher extends TestUser {
   readonly guestKey: string;
 }
 
-/** What each publisher publishes under. */
+/** The plugins that each publisher publishes. */
 export const pluginNames = ['alpha', 'beta'] as const;
 
-/** Makes what is there before the storm, by one node that is closed again. */
-export async function setStage(config: Partial<Config>, publishers: number): Promise<Stage> {
+export async function createFixture(config: Partial<Config>, publisherCount: number): Promise<Fixture> {
   const service = await openService({ config });
   try {
     const user = async (name: string): Promise<TestUser> => {
       const { id } = await service.user(name);
       return { id, token: await service.token(id, { lifetimeMs: 7 * 24 * 3_600_000 }) };
     };
-    const [owner, viewer, keeper] = [await user('Olga'), await user('Vera'), await user('Kate')];
+    const [owner, viewer, tokenOwner] = [await user('Olga'), await user('Vera'), await user('Kate')];
     const appId = await makeApp(service, owner, { viewer });
     const extensionPointId = await makeExtensionPoint(service, owner, appId);
-    const made: Publisher[] = [];
-    for (let at = 0; at < publishers; at++) {
+    const publishers: Publisher[] = [];
+    for (let at = 0; at < publisherCount; at++) {
       const publisher = { ...(await user(`Paul ${at}`)), guestKey: `guests/${at}` };
       await makeGuest(service, owner, appId, publisher.guestKey, publisher);
-      made.push(publisher);
+      publishers.push(publisher);
     }
-    await makeMember(service, owner, appId, 'viewer', keeper);
-    return { appId, extensionPointId, owner, viewer, keeper, visitor: await user('Vic'), publishers: made };
+    await makeMember(service, owner, appId, 'viewer', tokenOwner);
+    return { appId, extensionPointId, owner, viewer, tokenOwner, visitor: await user('Vic'), publishers };
   } finally {
     await service.close();
   }
 }
 
 /**
- * What a publisher publishes as its so-manieth. Every other module is one that all publish at about the same time; some of those
- * are too large for the cache.
+ * The module that a publisher publishes in its n-th publish. All publishers publish the same module in every even one, at about the
+ * same time. Every fourth is too large for the nodes' content cache.
  */
 export function moduleOf(number: number, publisher: number): Buffer {
   if (number % 2 === 1) return tinyModule(1_000_000 + number * 100 + publisher);

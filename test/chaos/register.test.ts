@@ -10,36 +10,36 @@ describe('createRegister()', () => {
       nowMs = ms;
       return act();
     };
-    const allowed = (fromMs: number, toMs: number) => [...register.allowed(fromMs, toMs)].sort().join('');
+    const allowed = (fromMs: number, toMs: number) => [...register.allowedValues(fromMs, toMs)].sort().join('');
     return { register, at, allowed };
   };
 
-  it('allows a change from the moment it was asked for, and what was before it until a while after it was acknowledged', () => {
+  it('allows a new value once its write starts, and the old one until it is stale', () => {
     const { register, at, allowed } = open();
-    const change = at(5000, () => register.begin('b'));
-    at(6000, () => change.acknowledged());
+    const write = at(5000, () => register.startWrite('b'));
+    at(6000, () => write.acknowledge());
     assert.equal(allowed(0, 4999), 'a');
     assert.equal(allowed(0, 5000), 'ab');
     assert.equal(allowed(7000, 9000), 'ab');
     assert.equal(allowed(7001, 9000), 'b');
-    assert.equal(register.last, 'b');
+    assert.equal(register.latest, 'b');
   });
 
-  it('allows either as long as nobody knows what came of a change', () => {
+  it('allows both values while a write is not acknowledged', () => {
     const { register, at, allowed } = open();
-    at(5000, () => register.begin('b'));
+    at(5000, () => register.startWrite('b'));
     assert.equal(allowed(99_000, 99_001), 'ab');
   });
 
-  it('allows all that was so while the question was open', () => {
+  it('allows every value that was current during the read', () => {
     const { register, at, allowed } = open();
     for (const [ms, value] of [
       [1000, 'b'],
       [5000, 'c'],
       [9000, 'd'],
     ] as const) {
-      const change = at(ms, () => register.begin(value));
-      at(ms + 10, () => change.acknowledged());
+      const write = at(ms, () => register.startWrite(value));
+      at(ms + 10, () => write.acknowledge());
     }
     assert.equal(allowed(2500, 9500), 'bcd');
     assert.equal(allowed(6500, 8999), 'c');
