@@ -75,7 +75,7 @@ export const seededFaults: Readonly<Record<string, SeededFault>> = {
   },
   'not-durable': {
     description: 'PostgreSQL acknowledges commits before they are durable',
-    detectedBy: /stale or wrong binding|published version|final check/,
+    detectedBy: /stale or wrong binding|published version|for a valid token|final check/,
     storeFault: 'not durable',
     only: 'database: killed',
   },
