@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Allowances } from './allowances.ts';
@@ -15,7 +14,6 @@ import { capConnections } from './file-descriptors.ts';
 import { type FirstStart, firstStart } from './first-start.ts';
 import { lockFolder } from './folder-lock.ts';
 import { startGarbageCollector } from './garbage-collector.ts';
-import { closeAfterAnswers } from './http/draining.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { bindingsPath } from './http/routes/bindings.ts';
 import { defaultBaseUrl } from './listen-address.ts';
@@ -151,7 +149,7 @@ export async function serve(
     log[tell]({ seconds: config.drainMs / 1000 }, 'draining');
     parts.draining.begin();
     void beats.beat();
-    closeAfterAnswers(app.server);
+    app.closeAfterResponses();
     await sleep(config.drainMs);
   };
   let stopped: Promise<void> | undefined;
@@ -163,8 +161,7 @@ export async function serve(
   try {
     if (member === undefined) metricsServer = await openMetrics(config, metrics);
     app.server.once('listening', onAnswering);
-    await app.listen({ host: config.host, port: config.port });
-    bound.port = (app.server.address() as AddressInfo).port;
+    bound.port = await app.listen(config.host, config.port);
     const { dataDir, demo, host, only } = config;
     const url = parts.addresses.base();
     const onNotWritten = (error: unknown) => log.warn({ err: error }, 'quickstart.env could not be written');

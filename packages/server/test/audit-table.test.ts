@@ -9,7 +9,7 @@ import {
   newId,
   type UserId,
 } from '@tenon/protocol';
-import type { LightMyRequestResponse } from 'fastify';
+import type { Response as LightMyRequestResponse } from 'light-my-request';
 import { createPasswordLink } from '../src/domain/accounts.ts';
 import { type AuditEventRecord, auditCursor } from '../src/domain/audit/ports.ts';
 import { createSetUpLink } from '../src/domain/one-time-links.ts';

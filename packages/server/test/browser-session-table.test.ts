@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { LightMyRequestResponse } from 'fastify';
+import type { Response as LightMyRequestResponse } from 'light-my-request';
 import type { Route } from '../src/http/route.ts';
 import { allRoutes } from '../src/http/routes/all.ts';
 import { openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';

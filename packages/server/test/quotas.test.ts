@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import type { QuotaUse } from '@tenon/protocol';
-import type { LightMyRequestResponse } from 'fastify';
+import type { Response as LightMyRequestResponse } from 'light-my-request';
 import { quotaList } from '../src/config/quota-list.ts';
 import type { QuotaName } from '../src/domain/quotas.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';

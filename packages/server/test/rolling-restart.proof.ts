@@ -10,7 +10,6 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { raisedQuotas } from '../../../test/helpers/raised-quotas.ts';
-import { closeAfterAnswers } from '../src/http/draining.ts';
 import { type Balancer, startBalancer } from './helpers/balancer.ts';
 import { openWorkshop } from './helpers/plugins.ts';
 import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgres.ts';
@@ -38,7 +37,7 @@ describe('a server that drains', () => {
       for (const each of [path, path, '/healthz', '/readyz'])
         assert.deepEqual(await ask(each), { status: 200, connection: 'keep-alive' }, each);
       service.parts.draining.begin();
-      closeAfterAnswers(service.app.server);
+      service.app.closeAfterResponses();
       for (const each of [path, path, '/healthz'])
         assert.deepEqual(await ask(each), { status: 200, connection: 'close' }, each);
       assert.deepEqual(await ask('/readyz'), { status: 503, connection: 'close' });

@@ -4,7 +4,7 @@ import type { ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import type { MemoryKind } from './memories/memories.ts';
-import { listSubject } from './memories/subject.ts';
+import { listSubject, type Subject } from './memories/subject.ts';
 import type { BoundRecord } from './records.ts';
 
 /** The response to A2 (`docs/reference/http-api.md`): the binding list of one guest key. */
@@ -42,6 +42,11 @@ export async function readBindings(
   const extensionPointId = access.extensionPoint.id;
   const load = async () => toResponse(await context.store.read.bindings(extensionPointId, guestKey));
   return context.memories.of(bindingLists).getOrLoad(listSubject(extensionPointId, guestKey), load);
+}
+
+/** A binding list by its subject, if it is cached. */
+export function getCachedBindings({ memories }: Context, list: Subject): BindingListResponse | undefined {
+  return memories.of(bindingLists).get(list);
 }
 
 function toResponse(bindings: readonly BoundRecord[]): BindingListResponse {

@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isOutOfFileDescriptors } from '../file-descriptors.ts';
 import { TaskAbortedError, WorkersBusyError } from '../workers/module-workers.ts';
 import { ClientGone } from './bodies/read-bytes.ts';
@@ -8,49 +7,55 @@ import type { ErrorAnswer, ErrorForm } from './error-form.ts';
 import { unavailable } from './http-error.ts';
 import type { Parts } from './parts.ts';
 import { errorHeaders, problemForm } from './problem.ts';
+import type { Reply } from './reply.ts';
+import type { Request } from './request.ts';
 
 /**
  * Answers an error in the route's form, and logs it as its kind demands.
  *
- * @param form for what the router refused on a path that is there
+ * @param form for what the router refused on a path that exists
  */
 export function answerError(
   parts: Parts,
   error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  form: ErrorForm = formOf(request),
+  request: Request,
+  reply: Reply,
+  form: ErrorForm = request.route?.errorForm ?? problemForm,
 ): void {
+  const { response } = reply;
   if (error instanceof ClientGone || error instanceof TaskAbortedError) {
     parts.log.debug(lineOf(parts, request), 'the client went away');
-    reply.hijack();
-    reply.raw.destroy();
+    response.destroy();
     return;
   }
   const meant = asUnavailable(error);
   const answer = form.answer(meant, parts.addresses.base());
-  const isOpen = configOf(request).isForAnyOrigin ?? true;
+  const isOpen = request.route?.isForAnyOrigin ?? true;
   logError(parts, answer, request);
-  reply.raw.once('finish', () => drain(request.raw));
+  if (response.headersSent) {
+    response.destroy(); // an error amid a response can't be told from it: the connection is all that can be ended
+    return;
+  }
+  response.once('finish', () => drain(request.message));
   for (const name of ofContent) reply.removeHeader(name);
-  void reply
-    .code(answer.status)
+  const body = JSON.stringify(answer.body);
+  reply
     .headers({ ...errorHeaders, 'content-type': form.contentType, 'x-request-id': request.id, ...answer.headers })
     .headers(isOpen ? corsHeaders : {})
-    .send(Buffer.from(JSON.stringify(answer.body)));
+    .header('content-length', Buffer.byteLength(body));
+  response.writeHead(answer.status, reply.fields).end(request.method === 'HEAD' ? undefined : body);
 }
 
 /** What a handler may have said of a content before it failed, and what an error must not say. */
-const ofContent = ['accept-ranges', 'content-length', 'content-range', 'etag', 'last-modified', 'repr-digest'] as const;
-
-/** What the route that was asked declares; nothing where the router refused. */
-function configOf(request: FastifyRequest): { readonly errorForm?: ErrorForm; readonly isForAnyOrigin?: boolean } {
-  return (request.routeOptions?.config ?? {}) as object;
-}
-
-function formOf(request: FastifyRequest): ErrorForm {
-  return configOf(request).errorForm ?? problemForm;
-}
+const ofContent = [
+  'accept-ranges',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'etag',
+  'last-modified',
+  'repr-digest',
+] as const;
 
 /** An error that passes by itself as `unavailable`; any other as it is. */
 function asUnavailable(error: unknown): unknown {
@@ -63,19 +68,19 @@ function asUnavailable(error: unknown): unknown {
 }
 
 /** What each line about a request has: its id, its route, and in which trace it is. */
-export function lineOf({ traces }: Parts, request: FastifyRequest) {
-  return { requestId: request.id, route: routeOf(request), ...traces?.idsOf(request.raw) };
+export function lineOf({ traces }: Parts, request: Request) {
+  return { requestId: request.id, route: routeOf(request), ...traces?.idsOf(request.message) };
 }
 
 /** The route's template, never the path, which may hold a guest key or an id. */
-function routeOf(request: FastifyRequest): string {
-  return `${request.method} ${request.routeOptions?.url ?? '(none)'}`;
+function routeOf(request: Request): string {
+  return `${request.method} ${request.route?.path ?? '(none)'}`;
 }
 
 /** The server's own failures with all that is known; what clients do wrong in a line, whose words hold nothing of theirs. */
-function logError(parts: Parts, answer: ErrorAnswer, request: FastifyRequest): void {
+function logError(parts: Parts, answer: ErrorAnswer, request: Request): void {
   const { status, code, cause, isRoutine = status === 401 || status === 404 || status === 405 } = answer;
-  parts.traces?.failed(request.raw, status, code);
+  parts.traces?.failed(request.message, status, code);
   const line = { ...lineOf(parts, request), status, code };
   if (status >= 500) parts.log.error({ ...line, err: cause }, 'request failed');
   else if (isRoutine) parts.log.debug(line, 'request refused');

@@ -1,9 +1,8 @@
-import { Readable } from 'node:stream';
 import type { AppAuditEntry, AuditExportFormat } from '@tenon/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditEventRecord } from '../domain/audit/ports.ts';
 import { toAppAuditEntry } from './audit-wire.ts';
 import type { Parts } from './parts.ts';
+import type { Reply } from './reply.ts';
 
 /** How each format calls itself (RFC 4180 §3 for the header line that CSV begins with). */
 export const exportTypes: Readonly<Record<AuditExportFormat, string>> = {
@@ -34,20 +33,19 @@ const columns: Readonly<Record<string, (entry: AppAuditEntry) => string | null |
  *
  * @param batches the events, in the order in which they are to come
  */
-export async function sendAuditExport(
+export function sendAuditExport(
   { settings }: Parts,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  reply: Reply,
   format: AuditExportFormat,
   name: string,
   batches: AsyncIterable<readonly AuditEventRecord[]>,
-): Promise<FastifyReply> {
-  reply
+): Reply {
+  const { response } = reply;
+  response.setTimeout(settings.idleTimeoutMs, () => response.destroy());
+  return reply
     .header('content-type', exportTypes[format])
-    .header('content-disposition', `attachment; filename="${name}.${format}"`);
-  if (request.method === 'HEAD') return reply.send();
-  reply.raw.setTimeout(settings.idleTimeoutMs, () => reply.raw.destroy());
-  return reply.send(Readable.from(textOf(format, batches), { objectMode: false }));
+    .header('content-disposition', `attachment; filename="${name}.${format}"`)
+    .send(textOf(format, batches));
 }
 
 async function* textOf(

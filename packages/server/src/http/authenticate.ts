@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { SessionId, TokenId } from '@tenon/protocol';
-import type { FastifyRequest } from 'fastify';
 import {
   type Actor,
   authorizeApp,
@@ -16,6 +15,7 @@ import { demandOperator } from '../domain/status/operators.ts';
 import { readCookie } from './cookies.ts';
 import { HttpError } from './http-error.ts';
 import type { Parts } from './parts.ts';
+import type { Request } from './request.ts';
 import type { Access, Admission } from './route.ts';
 import { isFromOwnPage } from './same-origin.ts';
 
@@ -25,12 +25,7 @@ import { isFromOwnPage } from './same-origin.ts';
  * @param isAgain when the same request was let in before: it isn't counted once more
  * @throws DomainError
  */
-export async function admit(
-  parts: Parts,
-  access: Access,
-  request: FastifyRequest,
-  isAgain = false,
-): Promise<Admission> {
+export async function admit(parts: Parts, access: Access, request: Request, isAgain = false): Promise<Admission> {
   if (access.kind === 'public') return {};
   const { context } = parts;
   if (access.kind === 'ownOrigin' || access.kind === 'session') {
@@ -40,7 +35,7 @@ export async function admit(
     if (!isAgain) await count(parts, request.method, session.id);
     return { session };
   }
-  const secret = bearerToken(request.raw, request.originalUrl);
+  const secret = bearerToken(request.message, request.target);
   if (access.kind === 'apiKey') {
     const apiKey = await authenticateApiKey(context, secret);
     if (!isAgain) await count(parts, request.method, apiKey.id);
@@ -68,8 +63,8 @@ export async function admit(
  *
  * @throws DomainError `cross_site_request`
  */
-function demandOwnPage(parts: Parts, request: FastifyRequest): void {
-  if (isFromOwnPage(request.raw, parts.addresses.base())) return;
+function demandOwnPage(parts: Parts, request: Request): void {
+  if (isFromOwnPage(request.message, parts.addresses.base())) return;
   throw new DomainError(
     'cross_site_request',
     'A page of another site sent this. Open this server itself and act there.',

@@ -1,27 +1,26 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '@tenon/protocol';
 import { DomainError } from '../domain/errors.ts';
-import { refuse } from './connections.ts';
 import { corsHeaders } from './cors.ts';
 import type { ErrorForm } from './error-form.ts';
 import type { Parts } from './parts.ts';
 import { errorHeaders, problemForm } from './problem.ts';
 
-/** What Node keeps at a socket of the answer that it owes, once a request's header was read. */
-interface AnsweringSocket extends Socket {
-  readonly _httpMessage?: { readonly headersSent: boolean; readonly req?: IncomingMessage } | null;
-}
+/** How long a client may take to read the response with which its connection ends, in milliseconds. */
+const lastResponseMs = 2000;
 
 /**
  * Answers what Node's parser refuses, for which there is no response that can be used: on the bare socket.
  *
- * @param formAt how errors are put at a path, if the request came far enough to have one
+ * @param owed the response that is owed on the connection, if the request came far enough to have one
+ * @param formAt how errors are put at a target
  */
 export function answerClientError(
   parts: Parts,
   error: Error & { code?: string },
-  socket: AnsweringSocket,
+  socket: Socket,
+  owed: ServerResponse | undefined,
   formAt: (target: string) => ErrorForm | undefined,
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -30,18 +29,25 @@ export function answerClientError(
   }
   const { code, detail } = meaning(error.code);
   parts.log.info({ code, parserCode: error.code }, 'request refused');
-  // An answer that is under way can't be told from this one: the connection is all that can be ended.
-  const owed = socket._httpMessage;
+  // A response that is under way can't be told from this one: the connection is all that can be ended.
   if (owed?.headersSent === true) {
     socket.destroy();
     return;
   }
-  const form = formAt(owed?.req?.url ?? '') ?? problemForm;
-  refuse(socket, bareAnswer(parts, new DomainError(code, detail), form));
+  const form = formAt(owed?.req.url ?? '') ?? problemForm;
+  endWith(socket, wholeResponse(parts, new DomainError(code, detail), form));
 }
 
-/** An error as a whole answer, for a connection that ends with it. */
-export function bareAnswer({ addresses }: Pick<Parts, 'addresses'>, error: DomainError, form = problemForm): string {
+/** Ends a connection with a whole response. A client that doesn't close it as well, having read that, loses it soon. */
+function endWith(socket: Socket, response: string): void {
+  socket.on('error', () => {}); // the client may have gone already
+  socket.resume(); // a request that is left unread would have the response thrown away with it
+  socket.end(response);
+  const timer = setTimeout(() => socket.destroy(), lastResponseMs);
+  socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(timer));
+}
+
+function wholeResponse({ addresses }: Parts, error: DomainError, form: ErrorForm): string {
   const { status, headers, body } = form.answer(error, addresses.base());
   const json = JSON.stringify(body);
   const fields = Object.entries({

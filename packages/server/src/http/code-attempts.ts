@@ -1,10 +1,10 @@
 import type { SessionId } from '@tenon/protocol';
-import type { FastifyRequest } from 'fastify';
 import { type OutcomeRules, withAttemptLimits } from '../domain/attempts.ts';
 import { DomainError } from '../domain/errors.ts';
 import { OauthError } from '../domain/oauth/errors.ts';
 import { networkOf } from './client-address.ts';
 import type { Parts } from './parts.ts';
+import type { Request } from './request.ts';
 
 /*
  * Unknown codes are counted, so that trying them out leads nowhere. Codes that exist are not, so that people behind one address
@@ -16,7 +16,7 @@ import type { Parts } from './parts.ts';
  *
  * @throws TooManyAttemptsError before anything is looked up
  */
-export function withCodeTries<T>(parts: Parts, request: FastifyRequest, lookUp: () => Promise<T>): Promise<T> {
+export function withCodeTries<T>(parts: Parts, request: Request, lookUp: () => Promise<T>): Promise<T> {
   return tried(parts, [networkOfRequest(parts, request)], lookUp, { ofError: ifNotFound });
 }
 
@@ -28,7 +28,7 @@ export function withCodeTries<T>(parts: Parts, request: FastifyRequest, lookUp: 
  */
 export function withUserCodeTries<T>(
   parts: Parts,
-  request: FastifyRequest,
+  request: Request,
   sessionId: SessionId,
   lookUp: () => Promise<T>,
 ): Promise<T> {
@@ -41,7 +41,7 @@ export function withUserCodeTries<T>(
  *
  * @throws TooManyAttemptsError before anything is looked up
  */
-export function withGrantTries<T>(parts: Parts, request: FastifyRequest, redeem: () => Promise<T>): Promise<T> {
+export function withGrantTries<T>(parts: Parts, request: Request, redeem: () => Promise<T>): Promise<T> {
   return tried(parts, [`grant ${networkOfRequest(parts, request)}`], redeem, {
     ofError: (error) => (error instanceof OauthError && error.code === 'invalid_grant' ? 'wrong' : 'undecided'),
   });
@@ -55,7 +55,7 @@ export function withGrantTries<T>(parts: Parts, request: FastifyRequest, redeem:
  */
 export async function withRevocationTries(
   parts: Parts,
-  request: FastifyRequest,
+  request: Request,
   revoke: () => Promise<boolean>,
 ): Promise<void> {
   if (await revoke()) return;
@@ -77,8 +77,8 @@ function tried<T>(
   );
 }
 
-function networkOfRequest({ clients }: Parts, { raw }: FastifyRequest): string {
-  return networkOf(clients.of(raw));
+function networkOfRequest({ clients }: Parts, { message }: Request): string {
+  return networkOf(clients.of(message));
 }
 
 function ifNotFound(error: unknown): 'wrong' | 'undecided' {

@@ -1,18 +1,15 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-
-/** The encodings in which an asset is kept, the one that browsers should get first. */
-const encodings = ['br', 'gzip', 'identity'] as const;
-export type AssetEncoding = (typeof encodings)[number];
+import { type ContentEncoding, encodedTag } from './content-encoding.ts';
 
 /** A file of the console. */
 export interface Asset {
   readonly contentType: string;
   /** What there is of it; `identity` always, the others where they are smaller. */
-  readonly bytes: ReadonlyMap<AssetEncoding, Buffer>;
+  readonly bytes: ReadonlyMap<ContentEncoding, Buffer>;
   /** With its quotes; each encoding is a representation of its own (RFC 9110 §8.8.3). */
-  readonly etag: (encoding: AssetEncoding) => string;
+  readonly etag: (encoding: ContentEncoding) => string;
 }
 
 /** The built console, in memory: a few hundred kilobytes. */
@@ -81,39 +78,13 @@ function readFiles(folder: string, typeOf: (name: string) => string | undefined)
     const contentType = typeOf(name);
     if (contentType === undefined) continue; // `.br` and `.gz` among them
     const identity = readFileSync(join(folder, name));
-    const bytes = new Map<AssetEncoding, Buffer>([['identity', identity]]);
+    const bytes = new Map<ContentEncoding, Buffer>([['identity', identity]]);
     if (names.has(`${name}.br`)) bytes.set('br', readFileSync(join(folder, `${name}.br`)));
     if (names.has(`${name}.gz`)) bytes.set('gzip', readFileSync(join(folder, `${name}.gz`)));
     const digest = hash('sha256', identity, 'base64url').slice(0, 22);
-    const etag = (encoding: AssetEncoding): string =>
-      encoding === 'identity' ? `"${digest}"` : `"${digest}-${encoding}"`;
-    assets.set(name, { contentType, bytes, etag });
+    assets.set(name, { contentType, bytes, etag: (encoding) => encodedTag(`"${digest}"`, encoding) });
   }
   return assets;
-}
-
-/**
- * Which of the encodings that there are to send, by `accept-encoding` (RFC 9110 §12.5.3): the client's favourite, and of those
- * that it likes the same, the smallest. `identity` where nothing else will do.
- */
-export function chooseEncoding(header: string | undefined, available: Iterable<AssetEncoding>): AssetEncoding {
-  if (header === undefined) return 'identity';
-  const weights = new Map<string, number>();
-  for (const part of header.split(',')) {
-    const [, coding, weight] = /^\s*([^\s;,]+)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?$/i.exec(part) ?? [];
-    if (coding === undefined) continue;
-    const name = coding.toLowerCase();
-    weights.set(name === 'x-gzip' ? 'gzip' : name, weight === undefined ? 1 : Number(weight) || 0);
-  }
-  const has = new Set(available);
-  // What isn't named is not taken, but `identity` is, and comes after everything that is.
-  const weigh = (encoding: AssetEncoding): number =>
-    weights.get(encoding) ?? (encoding === 'identity' ? 1e-4 : (weights.get('*') ?? 0));
-  let best: AssetEncoding = 'identity';
-  for (const encoding of [...encodings].reverse()) {
-    if (has.has(encoding) && weigh(encoding) > 0 && weigh(encoding) >= weigh(best)) best = encoding;
-  }
-  return best;
 }
 
 function escapeAttribute(text: string): string {

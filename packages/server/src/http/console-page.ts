@@ -1,18 +1,14 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentKind, documentHeaders } from './console-headers.ts';
 import { html } from './pages/html.ts';
 import { sendPage } from './pages/layout.ts';
 import type { Parts } from './parts.ts';
-import type { PathTable } from './path-table.ts';
 import { errorHeaders } from './problem.ts';
+import type { Reply } from './reply.ts';
+import type { Request } from './request.ts';
+import type { Router } from './router.ts';
 
 /** Answers the console's document, which no one keeps, frames, or learns the address of. */
-export function sendShell(
-  parts: Parts,
-  reply: FastifyReply,
-  status: number,
-  kind: DocumentKind = 'page',
-): FastifyReply {
+export function sendShell(parts: Parts, reply: Reply, status: number, kind: DocumentKind = 'page'): Reply {
   const { console: files, addresses } = parts;
   if (files === undefined) return sendPage(reply, 503, notBuilt);
   return reply
@@ -35,15 +31,15 @@ const notBuilt = {
  *
  * @returns whether it answered
  */
-export function answerLost(parts: Parts, paths: PathTable, request: FastifyRequest, reply: FastifyReply): boolean {
+export function answerLost(parts: Parts, router: Router, request: Request, reply: Reply): boolean {
   const isReading = request.method === 'GET' || request.method === 'HEAD';
-  const [path = '', query] = (request.raw.url ?? '/').split(/\?(.*)/s, 2);
+  const [path = '', query] = request.target.split(/\?(.*)/s, 2);
   // A page at `//name` would take links that are relative to it for links to the host of that name.
   const isForPrograms = /^\/(?:api\/|\/)/.test(path);
   if (!isReading || isForPrograms || !wantsHtml(request.headers.accept) || parts.console === undefined) return false;
   reply.headers({ ...errorHeaders, 'x-request-id': request.id, vary: 'accept' });
   const trimmed = path.replace(/\/+$/, '');
-  if (trimmed !== path && paths.at(trimmed)?.isPage === true) {
+  if (trimmed !== path && router.at(trimmed)?.isPage === true) {
     const location = basePathOf(parts) + trimmed.slice(1) + (query === undefined ? '' : `?${query}`);
     reply.code(308).headers({ location, 'referrer-policy': 'no-referrer' }).send();
   } else sendShell(parts, reply, 404);

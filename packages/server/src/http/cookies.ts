@@ -1,8 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Browser, StartedSession } from '../domain/sessions.ts';
 import { knownBrowserLifetimeMs } from '../domain/sessions.ts';
 import { networkOf } from './client-address.ts';
 import type { Parts } from './parts.ts';
+import type { Reply } from './reply.ts';
+import type { Request } from './request.ts';
 
 /*
  * Two cookies: the session's, and the one by which accounts know a browser again. Both are HttpOnly, which keeps them from
@@ -28,7 +29,7 @@ function isSecure(baseUrl: string): boolean {
 }
 
 /** A cookie of ours that a request carries; `undefined` for none, and for one that is there twice, of which one isn't ours. */
-export function readCookie(parts: Parts, request: FastifyRequest, kind: CookieKind): string | undefined {
+export function readCookie(parts: Parts, request: Request, kind: CookieKind): string | undefined {
   const name = cookieName(kind, parts.addresses.base());
   const found = (request.headers.cookie ?? '').split(';').flatMap((pair) => {
     const [key = '', ...value] = pair.trim().split('=');
@@ -38,8 +39,8 @@ export function readCookie(parts: Parts, request: FastifyRequest, kind: CookieKi
 }
 
 /** What the domain knows of the browser that asks. */
-export function browserOf(parts: Parts, request: FastifyRequest): Browser {
-  const address = parts.clients.of(request.raw);
+export function browserOf(parts: Parts, request: Request): Browser {
+  const address = parts.clients.of(request.message);
   return {
     userAgent: request.headers['user-agent'] ?? null,
     address,
@@ -50,18 +51,18 @@ export function browserOf(parts: Parts, request: FastifyRequest): Browser {
 }
 
 /** Hands a new session's secrets to the browser. */
-export function keepSession(parts: Parts, reply: FastifyReply, started: StartedSession): void {
+export function keepSession(parts: Parts, reply: Reply, started: StartedSession): void {
   const { session, sessionSecret, browserSecret } = started;
   setCookie(parts, reply, 'session', sessionSecret, session.expiresAtMs - parts.context.clock());
   setCookie(parts, reply, 'browser', browserSecret, knownBrowserLifetimeMs);
 }
 
 /** Has the browser forget its session; accounts go on knowing it. */
-export function dropSession(parts: Parts, reply: FastifyReply): void {
+export function dropSession(parts: Parts, reply: Reply): void {
   setCookie(parts, reply, 'session', '', 0);
 }
 
-function setCookie(parts: Parts, reply: FastifyReply, kind: CookieKind, value: string, lifetimeMs: number): void {
+function setCookie(parts: Parts, reply: Reply, kind: CookieKind, value: string, lifetimeMs: number): void {
   const base = parts.addresses.base();
   const attributes = [
     `${cookieName(kind, base)}=${value}`,
@@ -71,5 +72,5 @@ function setCookie(parts: Parts, reply: FastifyReply, kind: CookieKind, value: s
     'SameSite=Lax',
     ...(isSecure(base) ? ['Secure'] : []),
   ];
-  reply.header('set-cookie', attributes.join('; ')); // Fastify adds each to those before
+  reply.cookie(attributes.join('; '));
 }

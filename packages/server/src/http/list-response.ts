@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { lineOf } from './answer-error.ts';
 import { ClientGone } from './bodies/read-bytes.ts';
-import { callerOf, demandRoom, leaseFor } from './count-response.ts';
+import { callerOf, demandRoom, leaseFor } from './body-room.ts';
 import type { Parts } from './parts.ts';
+import type { Reply, ReplyBody } from './reply.ts';
+import type { Request } from './request.ts';
 import type { Admission } from './route.ts';
-import { sendChunks } from './send-chunks.ts';
 
 /** How much of a list is serialized before other requests get their turn, in characters. */
 const pieceLength = 64 * 1024;
@@ -46,38 +45,34 @@ export class ListResponse {
 }
 
 /**
- * Serializes a list, then sends it. Nothing is sent before all of it is there, so that what fails is still an error. Other requests get
+ * Serializes a list. Nothing is sent before all of it is there, so that what fails is still an error. Other requests get
  * their turn between two pieces, and what is held in memory counts against the memory for bodies until the client has taken it.
  *
  * @throws HttpError `unavailable` when that memory is full
  * @throws ClientGone
  */
-export async function sendList(
+export async function bodyOfList(
   parts: Parts,
   admission: Admission,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: Request,
+  reply: Reply,
   list: ListResponse,
-): Promise<unknown> {
-  const lease = leaseFor(parts.bodyBudget, callerOf(parts, admission, request), reply.raw);
+): Promise<ReplyBody> {
+  const { response } = reply;
+  const lease = leaseFor(parts.bodyBudget, callerOf(parts, admission, request), response);
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const text of list.pieces()) {
-    if (reply.raw.destroyed) throw new ClientGone('The client closed the connection before its list was there');
+    if (response.destroyed) throw new ClientGone('The client closed the connection before its list was there');
     const piece = Buffer.from(text);
     demandRoom(lease, piece.length);
     pieces.push(piece);
     length += piece.length;
     await nextTurn();
   }
-  reply.header('content-type', 'application/json; charset=utf-8');
-  const [only] = pieces;
-  if (pieces.length === 1) return reply.send(only);
-  reply.header('content-length', String(length));
-  if (request.method === 'HEAD') return reply.send();
-  return sendChunks(reply, taken(pieces), (error) =>
-    parts.log.error({ ...lineOf(parts, request), err: error }, 'list response failed'),
-  );
+  if (pieces.length === 1) return pieces[0];
+  reply.header('content-length', length);
+  return taken(pieces);
 }
 
 /** Hands out pieces, and forgets each once the next one is asked for. */

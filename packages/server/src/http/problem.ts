@@ -99,26 +99,7 @@ export function asDomainError(error: unknown): DomainError {
       { cause: error },
     );
   }
-  return frameworkError(error) ?? internal(error);
-}
-
-/** Fastify's own errors: it gives each a `FST_…` code. */
-function frameworkError(error: unknown): DomainError | undefined {
-  const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
-  if (typeof code !== 'string' || !code.startsWith('FST_')) return undefined;
-  switch (code) {
-    case 'FST_ERR_BAD_URL':
-      return new DomainError('invalid_request', 'The path has a percent sign that is not followed by what it must be.');
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new DomainError('unsupported_media_type', 'The content type is not one.');
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-    case 'FST_ERR_NOT_FOUND':
-      return new DomainError('not_found', 'Nothing is at this path.');
-  }
-  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
-    return new DomainError('invalid_request', 'The request is malformed.', { cause: error });
-  }
-  return undefined;
+  return internal(error);
 }
 
 function internal(cause: unknown): DomainError {

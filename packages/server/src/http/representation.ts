@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Precondition, requirePrecondition } from '../domain/precondition.ts';
 import { evaluateConditions } from './conditions.ts';
+import { tagsOf } from './content-encoding.ts';
+import type { Reply } from './reply.ts';
+import type { Request } from './request.ts';
 
 /*
  * Resources that people edit have a strong entity tag, so that a `PUT` with `if-match` never overwrites a change that its
@@ -25,15 +27,16 @@ export const writeConditions = {
  *
  * @throws DomainError `precondition_failed`
  */
-export function sendRepresentation(request: FastifyRequest, reply: FastifyReply, resource: object): FastifyReply {
+export function sendRepresentation(request: Request, reply: Reply, resource: object): Reply {
   const json = JSON.stringify(resource);
-  const etag = etagOf(json);
+  const tags = tagsOf(etagOf(json));
+  const [etag = ''] = tags;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
-  const outcome = isRead ? evaluateConditions(request.headers, etag) : undefined;
-  requirePrecondition(() => outcome !== 'precondition_failed', undefined);
-  reply.header('etag', etag);
-  if (outcome === 'not_modified') return reply.code(304).send();
-  return reply.header('content-type', 'application/json; charset=utf-8').send(json);
+  const outcomes = tags.map((tag) => (isRead ? evaluateConditions(request.headers, tag) : undefined));
+  requirePrecondition(() => outcomes.some((outcome) => outcome !== 'precondition_failed'), undefined);
+  const known = outcomes.indexOf('not_modified');
+  if (known === -1) return reply.header('etag', etag).json(json);
+  return reply.code(304).headers({ etag: tags[known] ?? etag, vary: 'accept-encoding' });
 }
 
 /**
@@ -43,13 +46,15 @@ export function sendRepresentation(request: FastifyRequest, reply: FastifyReply,
  * @returns `undefined` when the request has none
  */
 export function preconditionOf<State>(
-  { headers }: Pick<FastifyRequest, 'headers'>,
+  { headers }: Pick<Request, 'headers'>,
   toResource: (state: State) => object,
 ): Precondition<State> | undefined {
   const ifMatch = headers['if-match'];
   if (ifMatch === undefined) return undefined;
   return (present) =>
-    evaluateConditions({ 'if-match': ifMatch }, etagOf(JSON.stringify(toResource(present)))) === undefined;
+    tagsOf(etagOf(JSON.stringify(toResource(present)))).some(
+      (tag) => evaluateConditions({ 'if-match': ifMatch }, tag) === undefined,
+    );
 }
 
 function etagOf(json: string): string {

@@ -1,5 +1,4 @@
 import type { ContentAddress, ErrorCode, TokenScope } from '@tenon/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Actor, AppAccess, ExtensionPointAccess, PermissionName } from '../domain/access.ts';
 import type { Moment } from '../domain/memories/touch-log.ts';
@@ -7,6 +6,8 @@ import type { ApiKeyRecord, SessionRecord } from '../domain/records.ts';
 import type { BodyReader } from './bodies/body-reader.ts';
 import type { ErrorForm } from './error-form.ts';
 import type { Parts } from './parts.ts';
+import type { Reply } from './reply.ts';
+import type { Request } from './request.ts';
 import type { Tag } from './tags.ts';
 
 /** Who may call a route. It is carried out before a byte of the body is read. */
@@ -50,7 +51,7 @@ type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${i
 
 /** A call as a route's handler gets it: checked, parsed, and from somebody who may make it. */
 export interface Call<A extends Access, Path extends string, Query extends TObject, Body> {
-  readonly request: FastifyRequest;
+  readonly request: Request;
   readonly admission: Admission<A>;
   readonly params: PathParams<Path>;
   readonly query: Static<Query>;
@@ -98,9 +99,11 @@ export interface RouteDeclaration<A extends Access, Path extends string, Query e
   readonly body?: BodyReader<Body>;
   /** The area it belongs to: area B can be served alone. */
   readonly area?: 'distribution' | 'instrumentation' | 'both';
+  /** The wildcard comes as it was sent: see {@link Request.rawWildcard}. */
+  readonly rawWildcard?: true;
   /** Answers with pages for people: no problem documents, no cross-origin use. */
   readonly page?: true;
-  /** How its errors are put, those of the framework included; problem documents when nothing is said. */
+  /** How its errors are put, those of the router included; problem documents when nothing is said. */
   readonly errorForm?: ErrorForm;
   /** Its answers last, and have places that it counts by itself: see {@link Parts.places}. */
   readonly hasOwnPlaces?: true;
@@ -109,7 +112,7 @@ export interface RouteDeclaration<A extends Access, Path extends string, Query e
   readonly headers?: (parts: Parts) => Readonly<Record<string, string>>;
   /** What can be refused without the body. */
   readonly beforeBody?: (parts: Parts, call: Omit<Call<A, Path, Query, Body>, 'body'>) => void;
-  readonly handle: (parts: Parts, call: Call<A, Path, Query, Body>, reply: FastifyReply) => unknown;
+  readonly handle: (parts: Parts, call: Call<A, Path, Query, Body>, reply: Reply) => unknown;
 }
 
 /** A route of any kind, as the table of all of them holds it. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import fastify, { type FastifyInstance } from 'fastify';
+import { Reply } from './reply.ts';
 import { sendChunks } from './send-chunks.ts';
 
 const chunkBytes = 256 * 1024;
@@ -34,22 +34,25 @@ class Chunks {
 }
 
 describe('sendChunks()', () => {
-  let app: FastifyInstance;
+  let server: Server;
   let chunks: Chunks;
   let broken: unknown[];
   beforeEach(async () => {
-    app = fastify();
     broken = [];
-    app.get('/', (_request, reply) => {
-      reply.header('content-length', chunkBytes * chunkCount).header('x-of', 'the framework');
-      return sendChunks(reply, chunks, (error) => broken.push(error));
+    server = createServer((_request, response) => {
+      const reply = new Reply(response);
+      reply.header('content-length', chunkBytes * chunkCount).header('x-of', 'the reply');
+      sendChunks(reply, chunks, (error) => broken.push(error)).catch(() => response.writeHead(500).end());
     });
-    await app.listen({ host: '127.0.0.1', port: 0 });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
   });
-  afterEach(() => app.close());
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
 
   async function ask(): Promise<IncomingMessage> {
-    const { port } = app.server.address() as AddressInfo;
+    const { port } = server.address() as AddressInfo;
     const [answer] = (await once(get({ host: '127.0.0.1', port, agent: false }), 'response')) as [IncomingMessage];
     return answer;
   }
@@ -64,7 +67,7 @@ describe('sendChunks()', () => {
   it('sends each chunk as it was when it was given, however slowly they are taken', async () => {
     chunks = new Chunks();
     const answer = await ask();
-    assert.equal(answer.headers['x-of'], 'the framework');
+    assert.equal(answer.headers['x-of'], 'the reply');
     let size = 0;
     for await (const piece of answer) {
       for (let at = 0; at < piece.length; at += 1021) {

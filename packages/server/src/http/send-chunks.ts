@@ -1,39 +1,28 @@
 import type { ServerResponse } from 'node:http';
-import type { FastifyReply } from 'fastify';
+import type { Reply } from './reply.ts';
 
 /**
- * Answers with chunks, and asks for each only once the one before has left this process, which may put it into the same memory then.
- * What fails before the first is there is thrown, and can still be answered as an error.
+ * Sends chunks, and asks for each only once the one before has left this process, which may put it into the same memory then.
+ * What fails before the first chunk is thrown, and can still be answered as an error.
  *
- * @param onBroken told what failed amid the body; the connection is cut off then, so that the client can tell
+ * @param onBroken called with what failed after that; the connection is closed then, so that the client notices
  */
 export async function sendChunks(
-  reply: FastifyReply,
+  { response, statusCode, fields }: Reply,
   chunks: AsyncIterable<Uint8Array>,
   onBroken: (error: unknown) => void,
-): Promise<FastifyReply> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  reply.hijack(); // the framework's own way takes chunks ahead of the client
-  void send(reply, first, iterator).catch((error: unknown) => {
-    if (!reply.raw.destroyed) onBroken(error);
-    reply.raw.destroy();
-  });
-  return reply;
-}
-
-async function send(
-  reply: FastifyReply,
-  first: IteratorResult<Uint8Array>,
-  iterator: AsyncIterator<Uint8Array>,
 ): Promise<void> {
-  const { raw } = reply;
+  const iterator = chunks[Symbol.asyncIterator]();
+  let next = await iterator.next();
   try {
-    if (!raw.destroyed) raw.writeHead(reply.statusCode, reply.getHeaders() as Record<string, string>);
-    for (let next = first; next.done !== true; next = await iterator.next()) {
-      if (!(await written(raw, next.value))) return;
+    if (!response.destroyed) response.writeHead(statusCode, fields);
+    for (; next.done !== true; next = await iterator.next()) {
+      if (!(await written(response, next.value))) return;
     }
-    raw.end();
+    response.end();
+  } catch (error) {
+    if (!response.destroyed) onBroken(error);
+    response.destroy();
   } finally {
     await iterator.return?.();
   }

@@ -1,15 +1,14 @@
 import type { ContentAddress } from '@tenon/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../domain/errors.ts';
 import type { ByteRange } from '../domain/ports.ts';
-import { lineOf } from './answer-error.ts';
 import { goneSignal } from './client-gone.ts';
 import { evaluateConditions } from './conditions.ts';
 import { HttpError } from './http-error.ts';
 import type { Parts } from './parts.ts';
 import { evaluateRange } from './range.ts';
+import type { Reply } from './reply.ts';
+import type { Request } from './request.ts';
 import type { SuccessDoc } from './route.ts';
-import { sendChunks } from './send-chunks.ts';
 
 const vary = 'authorization';
 
@@ -51,9 +50,9 @@ export async function sendContent(
   parts: Parts,
   address: ContentAddress,
   cacheControl: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+  request: Request,
+  reply: Reply,
+): Promise<Reply> {
   const etag = `"${address}"`;
   const outcome = evaluateConditions(request.headers, etag);
   if (outcome === 'precondition_failed')
@@ -87,18 +86,12 @@ export async function sendContent(
 }
 
 /** Sends from the blob store, no faster than the client takes it; a client that takes nothing for too long is cut off. */
-async function sendStream(
-  parts: Parts,
-  address: ContentAddress,
-  range: ByteRange,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+async function sendStream(parts: Parts, address: ContentAddress, range: ByteRange, reply: Reply): Promise<Reply> {
+  const { response } = reply;
   // One piece of memory for all chunks: pieces that come and go cost more than reading and sending them.
   const scratch = Buffer.allocUnsafeSlow(Math.min(scratchBytes, range.last - range.first + 1));
-  const chunks = await parts.contents.open(address, range, goneSignal(reply.raw), scratch);
+  const chunks = await parts.contents.open(address, range, goneSignal(response), scratch);
   if (chunks === undefined) throw notFound('content');
-  reply.raw.setTimeout(parts.settings.idleTimeoutMs, () => reply.raw.destroy());
-  return sendChunks(reply, chunks, (error) =>
-    parts.log.error({ err: error, ...lineOf(parts, reply.request) }, 'a content could not be read to its end'),
-  );
+  response.setTimeout(parts.settings.idleTimeoutMs, () => response.destroy());
+  return reply.send(chunks);
 }

@@ -1,6 +1,4 @@
-import { Readable } from 'node:stream';
 import type { ExtensionPointId, NewsEventData, NewsEventName } from '@tenon/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor, AppAccess } from '../domain/access.ts';
 import { type FollowOptions, followNews, type NewsStep } from '../domain/news/follow.ts';
 import type { NewsRecord } from '../domain/news/ports.ts';
@@ -12,6 +10,8 @@ import { eventStreamHeaders, eventText, heartbeat } from './event-stream.ts';
 import { unavailable } from './http-error.ts';
 import type { Parts } from './parts.ts';
 import { toProblem } from './problem.ts';
+import type { Reply } from './reply.ts';
+import type { Request } from './request.ts';
 import type { Access } from './route.ts';
 
 /** What clients are asked to wait before they come back. They add a random time of their own, so as not to come all at once. */
@@ -19,9 +19,6 @@ const retryMs = 1000;
 
 /** When to come back for a stream that there was no room for. */
 const retryAfterSeconds = 30;
-
-/** How many bytes are made ahead of what the client takes. */
-const highWaterMark = 16 * 1024;
 
 /** Whose news is asked for, by whom, and by what access they were let in. */
 export interface NewsRequest {
@@ -41,20 +38,21 @@ export interface NewsRequest {
 export async function sendNews(
   parts: Parts,
   { access, actor, app, extensionPointId }: NewsRequest,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+  request: Request,
+  reply: Reply,
+): Promise<Reply> {
+  const { response } = reply;
   reply.headers(eventStreamHeaders);
   if (request.method === 'HEAD') return reply.send();
   const giveBack = await takeSlot(parts, actor);
   // Whoever went away while it was looked up what they may: nobody would tell that again, and give their place back.
-  if (reply.raw.destroyed || parts.news.isClosed) giveBack();
-  if (reply.raw.destroyed) return reply.send();
+  if (response.destroyed || parts.news.isClosed) giveBack();
+  if (response.destroyed) return reply.send();
   if (parts.news.isClosed) throw unavailable('The server is stopping. Come back shortly.', 1);
-  reply.raw.once('close', giveBack);
+  response.once('close', giveBack);
   const { idleTimeoutMs, newsHeartbeatMs } = parts.settings;
   const beatMs = Math.min(newsHeartbeatMs, idleTimeoutMs / 2);
-  reply.raw.setTimeout(idleTimeoutMs, () => reply.raw.destroy());
+  response.setTimeout(idleTimeoutMs, () => response.destroy());
   const lastId = request.headers['last-event-id'];
   const options: FollowOptions = {
     lastId: typeof lastId === 'string' && lastId !== '' ? lastId : undefined,
@@ -63,11 +61,11 @@ export async function sendNews(
       parts.uses.note(usedBy(actor)); // a token by which somebody listens is in use
     },
     quietMs: () => Math.max(1, Math.min(beatMs, actor.expiresAtMs - parts.context.clock())),
-    signal: goneSignal(reply.raw),
+    signal: goneSignal(response),
   };
   const steps = followNews({ read: parts.context.store.read, feed: parts.news }, app.id, options);
   const isAsked = ({ extensionPointId: of }: NewsRecord) => extensionPointId === undefined || of === extensionPointId;
-  return reply.send(Readable.from(textOf(parts, request, steps, isAsked), { objectMode: false, highWaterMark }));
+  return reply.send(textOf(parts, request, steps, isAsked));
 }
 
 async function takeSlot({ newsStreams }: Parts, { userId }: Actor): Promise<() => void> {
@@ -81,7 +79,7 @@ async function takeSlot({ newsStreams }: Parts, { userId }: Actor): Promise<() =
 
 async function* textOf(
   parts: Parts,
-  request: FastifyRequest,
+  request: Request,
   steps: AsyncIterable<NewsStep>,
   isAsked: (record: NewsRecord) => boolean,
 ): AsyncGenerator<Buffer> {
@@ -121,7 +119,7 @@ function textOfRecord(record: NewsRecord): string {
 }
 
 /** The last event: why the stream ends. The id stays what it was, so that the client goes on from there when it comes back. */
-function endText(parts: Parts, request: FastifyRequest, error: unknown): string {
+function endText(parts: Parts, request: Request, error: unknown): string {
   const { status, code, problem, cause } = toProblem(error, parts.addresses.base());
   const line = { ...lineOf(parts, request), code };
   if (status >= 500 && code !== 'unavailable') parts.log.error({ ...line, err: cause }, 'a stream of news failed');

@@ -1,5 +1,5 @@
 import { cliClientId, type UserId } from '@tenon/protocol';
-import type { LightMyRequestResponse } from 'fastify';
+import type { Response as LightMyRequestResponse } from 'light-my-request';
 import { preparePassword } from '../../src/domain/passwords.ts';
 import { startSession } from '../../src/domain/sessions.ts';
 import { cookieName } from '../../src/http/cookies.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId, type SessionState, type UserId } from '@tenon/protocol';
-import type { LightMyRequestResponse } from 'fastify';
+import type { Response as LightMyRequestResponse } from 'light-my-request';
 import { createSetUpLink } from '../../src/domain/one-time-links.ts';
 import type { TestService } from './service.ts';
 

@@ -1,5 +1,5 @@
 import type { BindingList, GuestBinding, Plugin, PublishedPlugin, Version } from '@tenon/protocol';
-import type { LightMyRequestResponse } from 'fastify';
+import type { Response as LightMyRequestResponse } from 'light-my-request';
 import type { TestService, TestUser } from './service.ts';
 import { makeApp, makeExtensionPoint, makeGuest, ok, tinyModule } from './world.ts';
 

@@ -3,19 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Problem, problem, type TokenScope, type UserId } from '@tenon/protocol';
-import type { FastifyInstance, FastifyRequest, InjectOptions, LightMyRequestResponse } from 'fastify';
+import inject, { type InjectOptions, type Response as LightMyRequestResponse } from 'light-my-request';
 import { pino } from 'pino';
 import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { raisedQuotas } from '../../../../test/helpers/raised-quotas.ts';
 import { createAllowances } from '../../src/allowances.ts';
-import { createApp } from '../../src/app.ts';
+import { type App, createApp } from '../../src/app.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import type { Store } from '../../src/domain/ports.ts';
 import { issueApiKey, issueToken } from '../../src/domain/tokens.ts';
 import { createUser } from '../../src/domain/users.ts';
 import type { Parts } from '../../src/http/parts.ts';
 import type { Route } from '../../src/http/route.ts';
+import type { Router } from '../../src/http/router.ts';
 import { allRoutes } from '../../src/http/routes/all.ts';
 import { createParts, openData } from '../../src/open-parts.ts';
 import { cheapCost } from './account-parts.ts';
@@ -36,7 +37,7 @@ export interface CallOptions {
 }
 
 export interface TestService {
-  readonly app: FastifyInstance;
+  readonly app: App;
   readonly parts: Parts;
   /** The store below the one that demands a row in the audit trail: to set a stage, or to change something behind everybody's back. */
   readonly store: Store;
@@ -80,11 +81,6 @@ export async function openService({ config: changes, replace }: ServiceOptions =
   const made = createParts(config, { ...data, context, allowances, monotonicClock }, addresses, log);
   const parts = { ...made, ...replace?.(made) };
   const app = createApp(parts);
-  app.addHook('onSend', async (request, reply, payload) => {
-    checkAnswer(request, reply.statusCode, String(reply.getHeader('content-type') ?? ''), payload);
-    return payload;
-  });
-  await app.ready();
 
   const token: TestService['token'] = async (userId, fields = {}) => {
     const { scopes = ['read', 'publish', 'manage'], appId = null, lifetimeMs = 3_600_000 } = fields;
@@ -108,7 +104,7 @@ export async function openService({ config: changes, replace }: ServiceOptions =
     },
     token,
     apiKey: async (userId) => (await issueApiKey(context, userId, 'test')).secret,
-    call: (method, path, options = {}) => {
+    call: async (method, path, options = {}) => {
       const { token: bearer, json, body, headers, isEndless = false } = options;
       const request: InjectOptions = {
         method: method as 'GET',
@@ -120,13 +116,13 @@ export async function openService({ config: changes, replace }: ServiceOptions =
         },
         ...(json === undefined ? (body === undefined ? {} : { payload: body }) : { payload: JSON.stringify(json) }),
       };
-      return isEndless ? beginningOf(app, request) : app.inject(request);
+      if (isEndless) return beginningOf(app, request);
+      const response = await inject(app.listener, request);
+      checkAnswer(app, method, path, response);
+      return response;
     },
     async listen() {
-      await app.listen({ host: '127.0.0.1', port: 0 });
-      const address = app.server.address();
-      assert.ok(typeof address === 'object' && address !== null);
-      bound.base = `http://127.0.0.1:${address.port}`;
+      bound.base = `http://127.0.0.1:${await app.listen('127.0.0.1', 0)}`;
       return bound.base;
     },
     async close() {
@@ -138,8 +134,8 @@ export async function openService({ config: changes, replace }: ServiceOptions =
 }
 
 /** An answer with the first of what comes of its body. */
-async function beginningOf(app: FastifyInstance, request: InjectOptions): Promise<LightMyRequestResponse> {
-  const response = await app.inject({ ...request, payloadAsStream: true });
+async function beginningOf(app: App, request: InjectOptions): Promise<LightMyRequestResponse> {
+  const response = await inject(app.listener, { ...request, payloadAsStream: true });
   const stream = response.stream();
   const chunks: Buffer[] = [];
   for await (const chunk of stream) {
@@ -154,29 +150,34 @@ const isProblem = Compile(problem);
 const schemas = new Map(allRoutes.flatMap((route) => [...answersOf(route)]));
 
 /** Holds every JSON answer to the schema that the description of the interface gives for it. */
-function checkAnswer(request: FastifyRequest, status: number, contentType: string, payload: unknown): void {
-  if (payload === null || payload === undefined || request.method === 'HEAD') return;
-  const text = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.toString() : undefined;
-  const where = `${request.method} ${request.routeOptions.url} → ${status}`;
+function checkAnswer({ router }: App, method: string, target: string, response: LightMyRequestResponse): void {
+  const { statusCode: status, payload: text } = response;
+  if (text === '' || method === 'HEAD') return;
+  const contentType = String(response.headers['content-type'] ?? '');
+  const template = templateOf(router, method, target);
+  const where = `${method} ${template} → ${status}`;
   if (contentType.startsWith('application/problem+json')) {
-    assert.ok(text !== undefined && isProblem.Check(JSON.parse(text)), `${where}: no problem document: ${text}`);
+    assert.ok(isProblem.Check(JSON.parse(text)), `${where}: no problem document: ${text}`);
   } else if (contentType.startsWith('application/json')) {
     const schema =
-      status < 400 ? schemas.get(`${request.method} ${request.routeOptions.url} ${status}`) : errorSchema(request);
+      status < 400
+        ? schemas.get(`${method} ${template} ${status}`)
+        : closed(router.at(target)?.errorForm?.schema ?? {});
     assert.ok(schema !== undefined, `${where}: not described`);
     const validator = Compile(schema);
-    const value: unknown = JSON.parse(text ?? '');
+    const value: unknown = JSON.parse(text);
     assert.ok(validator.Check(value), `${where}: ${JSON.stringify(validator.Errors(value))} in ${text}`);
   } else if (status >= 400) {
     assert.match(contentType, /^text\/html/, `${where}: an error that is neither a problem document nor a page`);
   }
 }
 
-/** The schema of the errors of a path whose errors are no problem documents, whatever the method. */
-function errorSchema({ url }: FastifyRequest): TSchema | undefined {
-  const path = url.split('?', 1)[0];
-  const form = allRoutes.find((route) => route.path === path)?.errorForm;
-  return form && closed(form.schema);
+function templateOf(router: Router, method: string, target: string): string | undefined {
+  try {
+    return router.find(method, target)?.endpoint.route.path;
+  } catch {
+    return undefined; // a path that can't be decoded
+  }
 }
 
 function* answersOf({ method, path, doc }: Route): Iterable<[string, TSchema]> {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { FastifyReply } from 'fastify';
+import type { Reply } from '../reply.ts';
 import { Html, html } from './html.ts';
 
 /** For a phone first; colours follow the system's light or dark, and are the console's. */
@@ -34,10 +34,10 @@ const contentSecurityPolicy = [
 
 /** Answers a page that no one keeps, frames, or learns the address of. */
 export function sendPage(
-  reply: FastifyReply,
+  reply: Reply,
   status: number,
   page: { readonly title: string; readonly body: Html; readonly wide?: true },
-): FastifyReply {
+): Reply {
   const sheet = new Html(`<style>${style}</style>`);
   const main = page.wide === true ? html`<main class="wide">${page.body}</main>` : html`<main>${page.body}</main>`;
   const { text } = html`<!doctype html>

@@ -56,7 +56,7 @@ export const auditRoutes: readonly Route[] = [
         },
       },
     },
-    handle: async (parts, { request, admission, query }, reply) => {
+    handle: async (parts, { admission, query }, reply) => {
       const { access } = admission;
       const filter = { ...toFilter(query), userId: query.user as UserId | undefined };
       if (query.format === undefined) {
@@ -69,7 +69,7 @@ export const auditRoutes: readonly Route[] = [
         );
       }
       const events = exportAppAudit(parts.context, access, filter);
-      return sendAuditExport(parts, request, reply, query.format, `audit-${access.app.id}`, events);
+      return sendAuditExport(parts, reply, query.format, `audit-${access.app.id}`, events);
     },
   }),
   route({

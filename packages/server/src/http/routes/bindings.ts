@@ -1,10 +1,10 @@
 import { bindingList } from '@tenon/protocol';
 import { readBindings } from '../../domain/bindings.ts';
-import { bindingListHeaders, rememberAnswer } from '../asked-before.ts';
+import { noRoom } from '../body-room.ts';
 import { evaluateConditions } from '../conditions.ts';
-import { callerOf, demandRoom, leaseFor } from '../count-response.ts';
-import { guestKeyOfTarget } from '../guest-key-path.ts';
+import { decodeGuestKey } from '../guest-key.ts';
 import { HttpError } from '../http-error.ts';
+import { bindingListHeaders, cacheResponse, sendBindings, sendsLong, takeRoom } from '../response-cache.ts';
 import { type Route, route } from '../route.ts';
 import { example } from './examples.ts';
 
@@ -16,6 +16,7 @@ export const bindingRoutes: readonly Route[] = [
     method: 'GET',
     path: bindingsPath,
     access: { kind: 'extensionPoint', purpose: 'readBindings' },
+    rawWildcard: true,
     doc: {
       id: 'readBindings',
       tag: 'Distribution',
@@ -50,19 +51,20 @@ export const bindingRoutes: readonly Route[] = [
     handle: async (parts, { request, admission, since }, reply) => {
       const { context } = parts;
       const { access } = admission;
-      const { headers, originalUrl: target } = request;
-      const guestKey = guestKeyOfTarget(target);
+      const { headers, target, message } = request;
+      const { response } = reply;
+      const guestKey = decodeGuestKey(request.rawWildcard);
       const answer = await readBindings(context, access, guestKey);
-      rememberAnswer(context, { authorization: headers.authorization, target, guestKey }, answer, access, since);
+      cacheResponse(context, { authorization: headers.authorization, target }, guestKey, access, since);
       const outcome = evaluateConditions(headers, answer.etag);
       if (outcome === 'precondition_failed') {
         throw new HttpError('precondition_failed', '"if-match" names another entity tag.');
       }
-      reply.headers(bindingListHeaders).header('etag', answer.etag);
-      if (outcome === 'not_modified') return reply.code(304).send();
-      demandRoom(leaseFor(parts.bodyBudget, callerOf(parts, admission, request), reply.raw), answer.json.length);
-      reply.headers({ 'repr-digest': answer.reprDigest, 'content-type': 'application/json' });
-      return reply.send(Buffer.from(answer.json, 'latin1'));
+      if (sendsLong(message, answer, outcome) && !takeRoom(parts, access.actor.userId, response, answer))
+        throw noRoom();
+      sendBindings(parts, message, response, request.id, answer, outcome);
+      reply.isSent = true;
+      return reply;
     },
   }),
 ];

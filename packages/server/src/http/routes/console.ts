@@ -1,15 +1,17 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { TooManyAttemptsError } from '../../domain/attempts.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { describeInvitation } from '../../domain/invitations.ts';
 import { withCodeTries } from '../code-attempts.ts';
 import { evaluateConditions } from '../conditions.ts';
-import { type Asset, chooseEncoding, type WellKnownName, wellKnownFiles } from '../console-files.ts';
+import { type Asset, type WellKnownName, wellKnownFiles } from '../console-files.ts';
 import { assetHeaders } from '../console-headers.ts';
 import { sendShell } from '../console-page.ts';
+import { chooseEncoding } from '../content-encoding.ts';
 import { HttpError } from '../http-error.ts';
 import type { Parts } from '../parts.ts';
+import type { Reply } from '../reply.ts';
+import type { Request } from '../request.ts';
 import { type Route, type RouteDoc, route } from '../route.ts';
 
 const tag = 'Pages';
@@ -136,7 +138,7 @@ interface Judgement {
 }
 
 /** How it is with an invitation's code. Without one there is nothing to judge: the page keeps the code that it was opened with. */
-async function judgeInvitation(parts: Parts, request: FastifyRequest, code: string | undefined): Promise<Judgement> {
+async function judgeInvitation(parts: Parts, request: Request, code: string | undefined): Promise<Judgement> {
   if (code === undefined) return { status: 200, headers: {} };
   try {
     const { status } = await withCodeTries(parts, request, () => describeInvitation(parts.context, code));
@@ -152,12 +154,12 @@ async function judgeInvitation(parts: Parts, request: FastifyRequest, code: stri
 }
 
 function sendFile(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: Request,
+  reply: Reply,
   name: string,
   file: Asset | undefined,
   headers: Readonly<Record<string, string>>,
-): FastifyReply {
+): Reply {
   if (file === undefined) throw new HttpError('not_found', 'The console has no such file.');
   const encoding = chooseEncoding(request.headers['accept-encoding'], file.bytes.keys());
   const etag = file.etag(encoding);

@@ -7,7 +7,6 @@ import {
   schemaTrialInput,
   wholeListQuery,
 } from '@tenon/protocol';
-import type { FastifyReply } from 'fastify';
 import type { Actor } from '../../domain/access.ts';
 import {
   createExtensionPoint,
@@ -22,6 +21,7 @@ import { jsonBody } from '../bodies/json-body.ts';
 import { goneSignal } from '../client-gone.ts';
 import { ListResponse } from '../list-response.ts';
 import { toList } from '../query.ts';
+import type { Reply } from '../reply.ts';
 import { preconditionOf, readConditions, sendRepresentation, writeConditions } from '../representation.ts';
 import { type Route, route } from '../route.ts';
 import { toExtensionPoint, toSchemaTrial } from '../wire.ts';
@@ -30,8 +30,8 @@ import { extensionPointExample, schemaTrialExample } from './examples.ts';
 const tag = 'Extension points';
 
 /** On whose behalf a schema is read: accounts take turns. */
-function askerOf({ userId }: Actor, reply: FastifyReply): Asker {
-  return { caller: userId, signal: goneSignal(reply.raw) };
+function askerOf({ userId }: Actor, reply: Reply): Asker {
+  return { caller: userId, signal: goneSignal(reply.response) };
 }
 
 export const extensionPointRoutes: readonly Route[] = [

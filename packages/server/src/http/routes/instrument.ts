@@ -49,7 +49,7 @@ export const instrumentRoutes: readonly Route[] = [
       ],
     },
     handle: async ({ workers }, { query, body, admission }, reply) => {
-      const asker = { caller: admission.apiKey.userId, signal: goneSignal(reply.raw) };
+      const asker = { caller: admission.apiKey.userId, signal: goneSignal(reply.response) };
       const { wasm, config, options } = body;
       if (query.answer === 'report') {
         const json = await workers.report(wasm, { config, options }, asker);

@@ -7,7 +7,6 @@ import {
   oauthPaths,
   oauthToken,
 } from '@tenon/protocol';
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { exchangeCode } from '../../domain/oauth/authorization-codes.ts';
 import { requireClient } from '../../domain/oauth/clients.ts';
@@ -23,6 +22,7 @@ import { networkOf } from '../client-address.ts';
 import { withGrantTries, withRevocationTries } from '../code-attempts.ts';
 import { ClientAuthenticationError, oauthErrorForm } from '../oauth-error.ts';
 import type { Parts } from '../parts.ts';
+import type { Request } from '../request.ts';
 import { type Route, route } from '../route.ts';
 
 const tag = 'Command-line login';
@@ -178,7 +178,7 @@ export const oauthRoutes: readonly Route[] = [
     handle: async (parts, { request, body }) => {
       refuseClientAuthentication(request, body.client_secret);
       const client = requireClient(body.client_id);
-      const address = parts.clients.of(request.raw);
+      const address = parts.clients.of(request.message);
       const seconds = await parts.deviceLogins.take(networkOf(address));
       if (seconds > 0) throw rateLimited('Your address began too many logins.', seconds);
       const asked = { client, scope: body.scope, deviceName: body.device_name, address };
@@ -244,7 +244,7 @@ function redeem({ context, devicePolls }: Parts, body: Readonly<Record<string, s
 }
 
 /** A public client that sends a secret was set up wrongly; its secret, if it is one, is best kept. */
-function refuseClientAuthentication(request: FastifyRequest, secret: string | undefined): void {
+function refuseClientAuthentication(request: Request, secret: string | undefined): void {
   const usesBasic = /^basic /i.test(request.headers.authorization ?? '');
   if (usesBasic || secret !== undefined) throw new ClientAuthenticationError(usesBasic);
 }

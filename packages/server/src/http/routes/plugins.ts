@@ -73,7 +73,7 @@ export const pluginRoutes: readonly Route[] = [
     },
     handle: async ({ context }, { admission, params, query, body }, reply) => {
       const { actor, access } = admission;
-      const signal = goneSignal(reply.raw);
+      const signal = goneSignal(reply.response);
       const { bytes, semver = query.semver, note = query.note } = body;
       const published = await publish(context, actor, access, target(params, query), { bytes, semver, note }, signal);
       reply.code(published.created === 'plugin' ? 201 : 200);

@@ -19,7 +19,7 @@ export const referenceRoutes: readonly Route[] = [
       summary: 'This description of the interface',
       answers: { 200: { description: 'an OpenAPI 3.1 document', schema: { type: 'object' } } },
     },
-    handle: ({ openApi }, _call, reply) => reply.type('application/json; charset=utf-8').send(openApi()),
+    handle: ({ openApi }, _call, reply) => reply.json(openApi()),
   }),
   route({
     method: 'GET',

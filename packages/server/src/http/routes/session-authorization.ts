@@ -80,7 +80,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
         client,
         scopes: [...scopes],
         deviceName,
-        address: clients.of(request.raw), // the browser and the program are on the same machine
+        address: clients.of(request.message), // the browser and the program are on the same machine
         userCode: comparisonCode(codeChallenge),
         requestedAt: new Date(context.clock()).toISOString(),
       });

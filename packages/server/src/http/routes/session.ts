@@ -9,7 +9,6 @@ import {
   signInInput,
   signUpInput,
 } from '@tenon/protocol';
-import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { readAccount, resetPassword } from '../../domain/accounts.ts';
 import { confirmSession } from '../../domain/confirmation.ts';
@@ -22,6 +21,7 @@ import { jsonBody } from '../bodies/json-body.ts';
 import { withCodeTries } from '../code-attempts.ts';
 import { browserOf, dropSession, keepSession, readCookie } from '../cookies.ts';
 import type { Parts } from '../parts.ts';
+import type { Reply } from '../reply.ts';
 import { type Route, route } from '../route.ts';
 import { toAccount, toOneTimeLinkInfo } from '../wire.ts';
 import { accountExample, example } from './examples.ts';
@@ -231,7 +231,7 @@ async function stateOf(parts: Parts, session: SessionRecord): Promise<SessionSta
   return { ...settingsOf(parts), account: toAccount(await readAccount(parts.context, session.userId)) };
 }
 
-function answerStarted(parts: Parts, reply: FastifyReply, started: StartedSession): Promise<SessionState> {
+function answerStarted(parts: Parts, reply: Reply, started: StartedSession): Promise<SessionState> {
   keepSession(parts, reply, started);
   return stateOf(parts, started.session);
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createUrlRewriter } from './rewrite-url.ts';
+import { createTargetReader, rawWildcardPattern } from './target.ts';
 
-describe('createUrlRewriter()', () => {
-  const rewrite = createUrlRewriter(() => ['https://a.example/tenon', 'https://b.example/instruments/']);
+describe('createTargetReader()', () => {
+  const raw = [rawWildcardPattern('/api/v1/extension-points/:extensionPointId/bindings/*')];
+  const read = createTargetReader(() => ['https://a.example/tenon', 'https://b.example/instruments/'], raw);
+  const rewrite = (target: string) => read(target).path;
 
   it('takes away the path prefixes of the public URLs, whole segments only', () => {
     assert.equal(rewrite('/tenon/api/v1/me'), '/api/v1/me');
@@ -29,11 +31,13 @@ describe('createUrlRewriter()', () => {
     }
   });
 
-  it("keeps A2's guest key from the router", () => {
+  it('keeps raw wildcards from the router', () => {
     const bindings = '/api/v1/extension-points/ext_1/bindings/';
-    assert.equal(rewrite(`${bindings}%zz`), bindings);
-    assert.equal(rewrite(`/tenon${bindings}a/b?c`), bindings);
-    assert.equal(rewrite('/api/v1/extension-points/ext_1/bindings'), '/api/v1/extension-points/ext_1/bindings');
-    assert.equal(rewrite('/api/v1/extension-points/a/b/bindings/x'), '/api/v1/extension-points/a/b/bindings/x');
+    assert.deepEqual(read(`${bindings}%zz`), { path: bindings, rawWildcard: '%zz' });
+    assert.deepEqual(read(`/tenon${bindings}a/b?c`), { path: bindings, rawWildcard: 'a/b' });
+    assert.deepEqual(read(bindings), { path: bindings, rawWildcard: '' });
+    for (const other of ['/api/v1/extension-points/ext_1/bindings', '/api/v1/extension-points/a/b/bindings/x']) {
+      assert.deepEqual(read(other), { path: other, rawWildcard: undefined });
+    }
   });
 });

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { guestKeyOfTarget } from './guest-key-path.ts';
+import { decodeGuestKey } from './guest-key.ts';
+import { bindingsPath } from './routes/bindings.ts';
+import { createTargetReader, rawWildcardPattern } from './target.ts';
 
-const keyOf = (path: string) => guestKeyOfTarget(`/api/v1/extension-points/ext_1/bindings/${path}`);
+const read = createTargetReader(() => ['https://host/x/bindings'], [rawWildcardPattern(bindingsPath)]);
+const keyOfTarget = (target: string) => decodeGuestKey(read(target).rawWildcard);
+const keyOf = (path: string) => keyOfTarget(`/api/v1/extension-points/ext_1/bindings/${path}`);
 
-describe('guestKeyOfTarget()', () => {
+describe('decodeGuestKey()', () => {
   it('takes a key in both forms', () => {
     assert.equal(keyOf('acme'), 'acme');
     assert.equal(keyOf('customers/acme/eu'), 'customers/acme/eu');
@@ -28,11 +32,11 @@ describe('guestKeyOfTarget()', () => {
   });
 
   it('finds the key behind a path prefix with a marker of its own', () => {
-    assert.equal(guestKeyOfTarget('/x/bindings/api/v1/extension-points/ext_1/bindings/acme'), 'acme');
+    assert.equal(keyOfTarget('/x/bindings/api/v1/extension-points/ext_1/bindings/acme'), 'acme');
   });
 
   it('takes nothing else for a key when the path before it is written otherwise', () => {
-    assert.throws(() => guestKeyOfTarget('/api/v1/extension-points/ext_1/%62indings/acme'), { code: 'not_found' });
+    assert.throws(() => keyOfTarget('/api/v1/extension-points/ext_1/%62indings/acme'), { code: 'not_found' });
   });
 
   it('refuses bad escapes and bad UTF-8', () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type AssetEncoding, chooseEncoding } from './console-files.ts';
+import { type ContentEncoding, chooseEncoding } from './content-encoding.ts';
 
 describe('chooseEncoding()', () => {
-  const all: readonly AssetEncoding[] = ['identity', 'br', 'gzip'];
+  const all: readonly ContentEncoding[] = ['identity', 'br', 'gzip'];
 
-  const cases: [header: string | undefined, expected: AssetEncoding][] = [
+  const cases: [header: string | undefined, expected: ContentEncoding][] = [
     [undefined, 'identity'],
     ['', 'identity'],
     ['gzip, deflate, br, zstd', 'br'],

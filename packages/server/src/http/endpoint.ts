@@ -1,0 +1,143 @@
+import { runWithFairnessKey } from '../domain/fairness-key.ts';
+import type { Moment } from '../domain/memories/touch-log.ts';
+import { accountOf } from './account-of.ts';
+import { lineOf } from './answer-error.ts';
+import { admit, rateLimited } from './authenticate.ts';
+import { createBodyMemory } from './bodies/body-memory.ts';
+import type { BodySource } from './bodies/body-reader.ts';
+import { parseMediaType } from './bodies/media-type.ts';
+import { callerOf } from './body-room.ts';
+import { corsHeaders, isForAnyOrigin } from './cors.ts';
+import { bodyOfList, ListResponse } from './list-response.ts';
+import type { Parts } from './parts.ts';
+import { createQueryReader } from './query.ts';
+import { Reply } from './reply.ts';
+import type { MatchedRoute, Request } from './request.ts';
+import type { Access, Admission, Call, Route } from './route.ts';
+import { sendReply } from './send-reply.ts';
+
+/** A route, ready to handle requests. */
+export interface Endpoint {
+  readonly route: Route;
+  readonly matched: MatchedRoute;
+  /** Responds; what it throws is still to be answered as an error. */
+  handle(request: Request, reply: Reply): Promise<void>;
+}
+
+type AnyCall = Call<Access, string, never, unknown>;
+
+/**
+ * Makes a route ready: its requests are authorized before the body is read, then query and body are read, then the caller is authorized
+ * again, then the handler runs.
+ *
+ * @throws Error for a route that doesn't say who may call it
+ */
+export function createEndpoint(parts: Parts, route: Route): Endpoint {
+  const { method, path, access } = route;
+  if ((access as Access | undefined) === undefined) throw new Error(`The route ${method} ${path} declares no access`);
+  const readQuery = route.query === undefined ? undefined : createQueryReader(route.query);
+  const ownFields = route.headers?.(parts);
+  const isOpen = isForAnyOrigin(route);
+  const successFields = {
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store', // a route that may be cached says so itself
+    ...(isOpen ? corsHeaders : {}),
+  };
+  const logs = parts.log.isLevelEnabled(method === 'GET' ? 'debug' : 'info');
+
+  const toCall = (request: Request, admission: Admission, since: Moment): AnyCall => ({
+    request,
+    admission,
+    since,
+    params: request.params,
+    query: (readQuery?.(request.query) ?? {}) as never,
+    body: undefined,
+  });
+  const respond = async (call: AnyCall, reply: Reply): Promise<unknown> => {
+    const { request, admission } = call;
+    // A read waits in no fair queue.
+    if (method === 'GET') return route.handle(parts, call, reply);
+    const caller = callerOf(parts, admission, request);
+    if (route.body === undefined) return runWithFairnessKey(caller, async () => route.handle(parts, call, reply));
+    const source = bodySource(parts, admission, request, reply);
+    try {
+      const body = await route.body.read(source);
+      // A body may take minutes to arrive, and the caller may have lost access meanwhile.
+      const renewed = await admit(parts, access, request, true);
+      return await runWithFairnessKey(caller, async () =>
+        route.handle(parts, { ...call, admission: renewed, body }, reply),
+      );
+    } finally {
+      source.end();
+    }
+  };
+  return {
+    route,
+    matched: { path, errorForm: route.errorForm, isForAnyOrigin: isOpen },
+    async handle(request, reply) {
+      if (logs) logWhenSent(parts, request, reply);
+      if (ownFields !== undefined) reply.headers(ownFields);
+      const since = parts.context.memories.now();
+      const admission = await admit(parts, access, request);
+      if (route.hasOwnPlaces !== true) takePlace(parts, admission, reply);
+      const call = toCall(request, admission, since);
+      route.beforeBody?.(parts, call);
+      reply.headers(successFields).header('x-request-id', request.id);
+      const result = await respond(call, reply);
+      if (result instanceof ListResponse) reply.json(await bodyOfList(parts, admission, request, reply, result));
+      else if (!(result instanceof Reply)) reply.json(JSON.stringify(result));
+      await sendReply(parts, admission, request, reply);
+    },
+  };
+}
+
+/** Logs what was answered well: changes as information, reads when debugging. Errors are logged as they are answered. */
+function logWhenSent(parts: Parts, request: Request, { response }: Reply): void {
+  const startedAt = performance.now();
+  response.once('finish', () => {
+    const { statusCode: status } = response;
+    if (status >= 400) return;
+    const line = { ...lineOf(parts, request), status, durationMs: Math.round(performance.now() - startedAt) };
+    parts.log[request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info'](line, 'request answered');
+  });
+}
+
+/** Gives a request its place among those of its account, for as long as it lasts. */
+function takePlace({ places }: Parts, admission: Admission, { response }: Reply): void {
+  const account = accountOf(admission);
+  if (account === undefined || response.destroyed) return;
+  const place = places.take(account);
+  if (typeof place === 'string') throw rateLimited('Too many requests of this account are under way.', 1);
+  response.once('close', place);
+}
+
+/** @returns where the body comes from, and what to call once it is no longer needed */
+function bodySource(
+  parts: Parts,
+  admission: Admission,
+  request: Request,
+  { response }: Reply,
+): BodySource & { end(): void } {
+  const lease = parts.bodyBudget.lease(callerOf(parts, admission, request));
+  const memory = createBodyMemory(Number(request.headers['content-length'] ?? 0));
+  // The response may be as large as the body was. And a client that disconnects may leave work behind that has begun.
+  let waitsFor = 2;
+  const done = (): void => {
+    if (--waitsFor === 0) lease.end();
+  };
+  if (response.destroyed) done();
+  else response.once('close', done);
+  if (/^100-continue$/i.test(request.headers.expect ?? '')) response.writeContinue();
+  return {
+    message: request.message,
+    mediaType: parseMediaType(request.headers['content-type'] ?? '')?.type ?? '',
+    limits: parts.settings,
+    mayBeSlow: accountOf(admission) !== undefined,
+    lease,
+    memory,
+    end() {
+      memory.free();
+      done();
+    },
+  };
+}

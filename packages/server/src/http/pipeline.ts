@@ -1,0 +1,91 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { isOutOfFileDescriptors } from '../file-descriptors.ts';
+import { answerError } from './answer-error.ts';
+import { answerLost } from './console-page.ts';
+import { readCookie } from './cookies.ts';
+import { corsHeaders, preflightHeaders } from './cors.ts';
+import { HttpError } from './http-error.ts';
+import { requireKnownHost, showsBrowser, transportSecurity } from './known-hosts.ts';
+import type { Parts } from './parts.ts';
+import { Reply } from './reply.ts';
+import { Request } from './request.ts';
+import { createRequestIds } from './request-id.ts';
+import { respondFromCache } from './response-cache.ts';
+import type { Router } from './router.ts';
+import { sendReply } from './send-reply.ts';
+
+/**
+ * Responds to every request: from the cache, or by the route that the router finds.
+ *
+ * @param closeIdle closes idle connections; called when the process has no descriptors left
+ */
+export function createPipeline(parts: Parts, router: Router, closeIdle: () => void): RequestListener {
+  const { context, requests, traces, log } = parts;
+  const newId = createRequestIds(context.random);
+  const tracedId = traces?.notingIds(newId) ?? newId;
+  // Where every request is logged, every request goes all the way.
+  const usesCache = !log.isLevelEnabled('debug');
+  const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const request = new Request(message, tracedId(message));
+    const reply = new Reply(response);
+    try {
+      await respond(parts, router, request, reply);
+    } catch (error) {
+      if (isOutOfFileDescriptors(error)) closeIdle();
+      answerError(parts, error, request, reply);
+    }
+  };
+  return (message, response) => {
+    const startedAt = requests === undefined ? 0 : performance.now();
+    const isTraced = traces?.begin(message) === true;
+    if (usesCache && respondFromCache(parts, message, response, isTraced ? tracedId : newId)) {
+      requests?.answered(message, response, startedAt);
+      if (isTraced) traces?.answered(message, response);
+      return;
+    }
+    requests?.begin(message, response);
+    if (traces === undefined) void handle(message, response);
+    else traces.run(message, response, () => void handle(message, response));
+  };
+}
+
+async function respond(parts: Parts, router: Router, request: Request, reply: Reply): Promise<void> {
+  const { message } = request;
+  if (parts.addresses.base().startsWith('https:')) reply.header(...transportSecurity);
+  const match = router.find(request.method, request.target);
+  if (match !== undefined) {
+    const { endpoint, params, query, rawWildcard } = match;
+    Object.assign(request, { route: endpoint.matched, params, query, rawWildcard });
+    parts.requests?.routed(message, endpoint.matched.path);
+    parts.traces?.routed(message, endpoint.matched.path);
+  }
+  requireKnownHostOf(parts, request);
+  await (match === undefined ? respondUnrouted(parts, router, request, reply) : match.endpoint.handle(request, reply));
+}
+
+function requireKnownHostOf(parts: Parts, request: Request): void {
+  const { addresses, settings } = parts;
+  const isBrowser = showsBrowser(request.message) || readCookie(parts, request, 'session') !== undefined;
+  requireKnownHost({ addresses, listenHost: settings.host }, request.message, isBrowser);
+}
+
+/** Responds where no route matches: to preflights, other methods of a path that exists, and unknown paths, of browsers and of programs. */
+async function respondUnrouted(parts: Parts, router: Router, request: Request, reply: Reply): Promise<void> {
+  const found = router.at(request.target);
+  if (found === undefined) {
+    if (!answerLost(parts, router, request, reply)) throw new HttpError('not_found', 'Nothing is at this path.');
+  } else {
+    const allow = found.methods.join(', ');
+    if (request.method !== 'OPTIONS') {
+      const error = new HttpError('method_not_allowed', `Allowed here: ${allow}.`, { allow });
+      answerError(parts, error, request, reply, found.errorForm);
+      return;
+    }
+    const preflight = { ...corsHeaders, ...preflightHeaders, 'access-control-allow-methods': allow };
+    reply
+      .code(204)
+      .headers(found.isForAnyOrigin ? preflight : {})
+      .headers({ allow, 'x-request-id': request.id });
+  }
+  await sendReply(parts, {}, request, reply);
+}

@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { ErrorForm } from './error-form.ts';
+
+/** What the pipeline needs to know of the route that the router found. */
+export interface MatchedRoute {
+  /** The template, never the path, which may hold a guest key or an id. */
+  readonly path: string;
+  readonly errorForm?: ErrorForm | undefined;
+  /** Whether scripts of any origin may read its responses. */
+  readonly isForAnyOrigin: boolean;
+}
+
+/** A request, as routes see it. */
+export class Request {
+  readonly message: IncomingMessage;
+  /** For the log, and for `x-request-id`. */
+  readonly id: string;
+  readonly method: string;
+  /** As it was sent. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  /** `undefined` until the router has found one. */
+  route: MatchedRoute | undefined = undefined;
+  params: Readonly<Record<string, string>> = {};
+  query: Readonly<Record<string, unknown>> = {};
+  /** What stands for the wildcard of a route with `rawWildcard`, as it was sent. */
+  rawWildcard: string | undefined = undefined;
+
+  constructor(message: IncomingMessage, id: string) {
+    this.message = message;
+    this.id = id;
+    this.method = message.method ?? '';
+    this.target = message.url ?? '/';
+    this.headers = message.headers;
+  }
+}

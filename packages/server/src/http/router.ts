@@ -1,0 +1,81 @@
+import findMyWay from 'find-my-way';
+import { DomainError } from '../domain/errors.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { ErrorForm } from './error-form.ts';
+import { createTargetReader, rawWildcardPattern } from './target.ts';
+
+/** An endpoint, with what the target has for its template. */
+export interface Match {
+  readonly endpoint: Endpoint;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly rawWildcard: string | undefined;
+}
+
+/** What is at a path, whatever the method. */
+export interface PathInfo {
+  /** For `allow`, sorted. */
+  readonly methods: readonly string[];
+  /** Whether all of it is for scripts of any origin. */
+  readonly isForAnyOrigin: boolean;
+  /** Whether a person may open it in a browser. */
+  readonly isPage: boolean;
+  readonly errorForm: ErrorForm | undefined;
+}
+
+export interface Router {
+  /** @throws DomainError `invalid_request` for a path whose escapes can't be decoded */
+  find(method: string, target: string): Match | undefined;
+  /** What is at a target, whose query doesn't count; `undefined` when there is nothing. */
+  at(target: string): PathInfo | undefined;
+  readonly endpoints: readonly Endpoint[];
+}
+
+const routedMethods = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+
+/**
+ * @param publicUrls their paths stand before every path
+ * @param maxParamLength a longer parameter matches nothing
+ */
+export function createRouter(
+  endpoints: readonly Endpoint[],
+  publicUrls: () => readonly string[],
+  maxParamLength: number,
+): Router {
+  const handler = (): void => {};
+  const tree = findMyWay({ maxParamLength, onBadUrl: handler });
+  for (const endpoint of endpoints) {
+    const { method, path } = endpoint.route;
+    tree.on(method === 'GET' ? ['GET', 'HEAD'] : method, path, handler, endpoint);
+  }
+  const raw = endpoints.filter(({ route }) => route.rawWildcard).map(({ route }) => rawWildcardPattern(route.path));
+  const readTarget = createTargetReader(publicUrls, raw);
+
+  const find: Router['find'] = (method, target) => {
+    const { path, rawWildcard } = readTarget(target);
+    const found = tree.find(method as 'GET', path);
+    if (found === null) return undefined;
+    if (found.store === null) {
+      throw new DomainError('invalid_request', 'The path has a percent sign that is not followed by what it must be.');
+    }
+    const params = found.params as Record<string, string>;
+    return { endpoint: found.store as Endpoint, params, query: found.searchParams, rawWildcard };
+  };
+  return {
+    endpoints,
+    find,
+    at(target) {
+      const found = routedMethods.flatMap((method) => find(method, target)?.endpoint ?? []);
+      const [first] = found;
+      if (first === undefined) return undefined;
+      const methods = new Set<string>(['OPTIONS', ...found.map(({ route }) => route.method)]);
+      if (methods.has('GET')) methods.add('HEAD');
+      return {
+        methods: [...methods].sort(),
+        isForAnyOrigin: found.every(({ matched }) => matched.isForAnyOrigin),
+        isPage: found.some(({ route }) => route.page === true),
+        errorForm: first.route.errorForm,
+      };
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { lineOf } from './answer-error.ts';
+import { callerOf, demandRoom, leaseFor } from './body-room.ts';
+import { compress, compressChunks, encodedTag, encodingFor } from './content-encoding.ts';
+import type { Parts } from './parts.ts';
+import type { Reply, ReplyBody } from './reply.ts';
+import type { Request } from './request.ts';
+import type { Admission } from './route.ts';
+import { sendChunks } from './send-chunks.ts';
+
+/** What a body in chunks counts as when its encoding is chosen. */
+const chunkBytes = 64 * 1024;
+
+/**
+ * Sends what a route has put together, compressed where that helps.
+ *
+ * @throws HttpError `unavailable` when text fills the memory for bodies, and what fails before the first chunk of the body
+ */
+export async function sendReply(parts: Parts, admission: Admission, request: Request, reply: Reply): Promise<void> {
+  const { response, fields } = reply;
+  if (reply.isSent) return;
+  countText(parts, admission, request, reply);
+  if (isCompressible(request, reply)) await encode(request, reply);
+  const { body, statusCode } = reply;
+  const isHead = request.method === 'HEAD';
+  if (isWhole(body)) {
+    const hasLength = body === undefined ? !isHead && statusCode !== 204 && statusCode !== 304 : true;
+    if (hasLength) fields['content-length'] ??= String(lengthOf(body));
+    response.writeHead(statusCode, fields);
+    if (isHead || body === undefined) response.end();
+    else response.end(body);
+    return;
+  }
+  if (isHead) {
+    response.writeHead(statusCode, fields).end();
+    return;
+  }
+  await sendChunks(reply, body, (error) =>
+    parts.log.error({ ...lineOf(parts, request), err: error }, 'response failed midway'),
+  );
+}
+
+/**
+ * Counts text, which stays in memory until the client has taken it, against the memory for bodies. Only that of reads: a change has been
+ * made by then and must not be answered with 503, and the share of its body lasts until its response has been sent.
+ */
+function countText(parts: Parts, admission: Admission, request: Request, { body, response }: Reply): void {
+  if (typeof body !== 'string' || request.method !== 'GET' || response.destroyed) return;
+  demandRoom(leaseFor(parts.bodyBudget, callerOf(parts, admission, request), response), Buffer.byteLength(body));
+}
+
+/**
+ * JSON is, but for pages and what cookies open: there a site that makes a browser send requests could learn from the length of a response
+ * what is in it (https://www.breachattack.com).
+ */
+function isCompressible({ route }: Request, { fields, body }: Reply): boolean {
+  return body !== undefined && route?.isForAnyOrigin === true && /^application\/json\b/.test(contentTypeOf(fields));
+}
+
+function contentTypeOf(fields: Reply['fields']): string {
+  return String(fields['content-type'] ?? '');
+}
+
+async function encode(request: Request, reply: Reply): Promise<void> {
+  const { body, fields } = reply;
+  if (body === undefined) return;
+  const encoding = encodingFor(request, isWhole(body) ? lengthOf(body) : chunkBytes);
+  fields.vary = fields.vary === undefined ? 'accept-encoding' : `${String(fields.vary)}, accept-encoding`;
+  if (encoding === 'identity') return;
+  fields['content-encoding'] = encoding;
+  if (typeof fields.etag === 'string') fields.etag = encodedTag(fields.etag, encoding);
+  delete fields['content-length'];
+  reply.body = isWhole(body) ? await compress(body, encoding) : compressChunks(body, encoding);
+}
+
+function isWhole(body: ReplyBody): body is string | Uint8Array | undefined {
+  return body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+}
+
+function lengthOf(body: string | Uint8Array | undefined): number {
+  return Buffer.byteLength(body ?? '');
+}
