@@ -21,7 +21,7 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
   const pathOf = (key: string) => `/api/v1/extension-points/${world.extensionPointId}/bindings/${key}`;
   const read = (key: string, headers: Record<string, string> = {}, method = 'GET') =>
     service.call(method, pathOf(key), { token: world.owner.token, headers });
-  /** Over a real connection, where a repeated question is answered without the framework. */
+  /** Over a real connection, where a repeated request is answered from the response cache. */
   const fetchList = (key: string, headers: Record<string, string> = {}, method = 'GET') =>
     fetch(base + pathOf(key), { method, headers: { authorization: `Bearer ${world.owner.token}`, ...headers } });
 

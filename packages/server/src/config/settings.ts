@@ -215,7 +215,7 @@ export const settings = {
     'TENON_LIMITS connections',
     positiveInteger,
     10_000,
-    'the maximum number of open connections of a node. For a further one the oldest unused connection is closed, of the network that has the most; where all are in use, a network with more than half of them gives one up to another, or else the further connection gets 503. The limit is lower where the process may open fewer file descriptors (`ulimit -n`), and the log warns of that',
+    'the maximum number of open connections of a node. The server closes a further one without a response, and soon after all idle ones, so that the next finds room. The limit is lower where the process may open fewer file descriptors (`ulimit -n`), and the log warns of that',
   ),
   requestsPerAccount: setting(
     'TENON_LIMITS requests-per-account',

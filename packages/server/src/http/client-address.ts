@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP, isIPv4, isIPv6, type Socket } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
 /** Tells from which address a request comes. */
 export interface ClientAddresses {
@@ -56,11 +56,6 @@ export function networkOf(address: string): string {
   const zeros = after === undefined ? [] : Array<string>(Math.max(0, 8 - ipv4 - head.length - tail.length)).fill('0');
   const groups = [...head, ...zeros, ...tail].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
   return `${groups.join(':')}::/64`;
-}
-
-/** The network of whoever is at the other end of a connection: a client, or a proxy. */
-export function networkOfPeer({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string {
-  return networkOf(normalize(remoteAddress));
 }
 
 /** Addresses in the order in which the proxies added them: the nearest comes last. */

@@ -28,7 +28,8 @@ export class Reply {
 
   /** Adds a `set-cookie` field. */
   cookie(value: string): this {
-    this.fields['set-cookie'] = [...(this.fields['set-cookie'] ?? []), value];
+    const others = this.fields['set-cookie'];
+    this.fields['set-cookie'] = others === undefined ? value : [others, value].flat();
     return this;
   }
 

@@ -29,8 +29,8 @@ export const writeConditions = {
  */
 export function sendRepresentation(request: Request, reply: Reply, resource: object): Reply {
   const json = JSON.stringify(resource);
-  const tags = tagsOf(etagOf(json));
-  const [etag = ''] = tags;
+  const etag = etagOf(json);
+  const tags = tagsOf(etag);
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const outcomes = tags.map((tag) => (isRead ? evaluateConditions(request.headers, tag) : undefined));
   requirePrecondition(() => outcomes.some((outcome) => outcome !== 'precondition_failed'), undefined);

@@ -4,7 +4,7 @@ import type { Counter, Histogram, Registry } from './registry.ts';
 
 /** Counts requests by the route as it is declared: never by the path, which may hold a guest key or an id. */
 export interface RequestCounts {
-  /** To be called with each request that goes through the framework, before it does. */
+  /** Call with each request that is not answered from memory, before it is handled. */
   begin(message: IncomingMessage, response: ServerResponse): void;
   /** Tells by which route a request that has begun is answered. */
   routed(message: IncomingMessage, route: string): void;
@@ -34,7 +34,7 @@ interface RouteSeries {
   readonly byStatus: Map<number | 'aborted', Counter>;
 }
 
-/** Where the framework's hook leaves the route. */
+/** Where the pipeline leaves the route. */
 const routeKey = Symbol('route');
 
 interface RoutedMessage extends IncomingMessage {

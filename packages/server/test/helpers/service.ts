@@ -152,6 +152,7 @@ const schemas = new Map(allRoutes.flatMap((route) => [...answersOf(route)]));
 /** Holds every JSON answer to the schema that the description of the interface gives for it. */
 function checkAnswer({ router }: App, method: string, target: string, response: LightMyRequestResponse): void {
   const { statusCode: status, payload: text } = response;
+  if (response.headers['content-encoding'] !== undefined) return; // its bytes are compared with those without
   if (text === '' || method === 'HEAD') return;
   const contentType = String(response.headers['content-type'] ?? '');
   const template = templateOf(router, method, target);
