@@ -33,7 +33,7 @@ const notBuilt = {
  */
 export function answerLost(parts: Parts, router: Router, request: Request, reply: Reply): boolean {
   const isReading = request.method === 'GET' || request.method === 'HEAD';
-  const [path = '', query] = request.target.split(/\?(.*)/s, 2);
+  const [path = '', query] = router.pathOf(request.target).split(/\?(.*)/s, 2);
   // A page at `//name` would take links that are relative to it for links to the host of that name.
   const isForPrograms = /^\/(?:api\/|\/)/.test(path);
   if (!isReading || isForPrograms || !wantsHtml(request.headers.accept) || parts.console === undefined) return false;

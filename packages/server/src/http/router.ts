@@ -28,6 +28,8 @@ export interface Router {
   find(method: string, target: string): Match | undefined;
   /** What is at a target, whose query doesn't count; `undefined` when there is nothing. */
   at(target: string): PathInfo | undefined;
+  /** A target without the prefix of the public URLs, with the query. */
+  pathOf(target: string): string;
   readonly endpoints: readonly Endpoint[];
 }
 
@@ -63,6 +65,7 @@ export function createRouter(
   };
   return {
     endpoints,
+    pathOf: (target) => readTarget(target).path,
     find,
     at(target) {
       const found = routedMethods.flatMap((method) => find(method, target)?.endpoint ?? []);
