@@ -1,8 +1,8 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** For how long, once unused connections were closed to make room, no further ones are, in milliseconds. */
-const closeIdleAgainMs = 100;
+/** How long after a connection found no room the idle ones are closed: once for all that found none by then. In milliseconds. */
+const closeIdleAfterMs = 50;
 
 /** The open connections of a server. */
 export interface Connections extends Iterable<Socket> {
@@ -13,22 +13,25 @@ export interface Connections extends Iterable<Socket> {
 }
 
 /**
- * Keeps the number of connections bounded. A connection too many is closed without a response, and so are then all on which no
- * request is being answered, as clients expect of connections that they keep open (RFC 9112 §9.5): the next one finds room.
+ * Keeps the number of connections bounded. A connection too many is closed without a response, and soon after, so are all on
+ * which no request is being answered, as clients expect of connections that they keep open (RFC 9112 §9.5): the next one finds room.
  */
 export function limitConnections(server: Server, max: number): Connections {
   const open = new Map<Socket, ServerResponse | undefined>();
-  let closedIdleAt = Number.NEGATIVE_INFINITY;
-  server.maxConnections = max;
+  let willCloseIdle = false;
+  // A worker of a cluster would else hand on connections, to others that may be as full.
+  Object.assign(server, { maxConnections: max, dropMaxConnection: true });
   server.on('connection', (socket) => {
     open.set(socket, undefined);
     socket.once('close', () => open.delete(socket));
   });
   server.on('drop', () => {
-    const now = performance.now();
-    if (now < closedIdleAt + closeIdleAgainMs) return;
-    closedIdleAt = now;
-    server.closeIdleConnections();
+    if (willCloseIdle) return;
+    willCloseIdle = true;
+    setTimeout(() => {
+      willCloseIdle = false;
+      server.closeIdleConnections();
+    }, closeIdleAfterMs).unref();
   });
   return {
     [Symbol.iterator]: () => open.keys(),
