@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { createAllowances } from './allowances.ts';
 import { loadConfig } from './config.ts';
+import type { RateLimiter } from './domain/ports.ts';
 
 describe('createAllowances()', () => {
   it('counts by elapsed time: a wall clock that is set back locks nobody out', () => {
@@ -19,5 +20,22 @@ describe('createAllowances()', () => {
     } finally {
       wallClock.mock.restore();
     }
+  });
+
+  it('gives each of several workers a part of the guesses, at least one, and whole limits of everything else', () => {
+    const inARow = (limiter: RateLimiter): number => {
+      let count = 0;
+      while (limiter.take('key') === 0) count++;
+      return count;
+    };
+    const allowed = (workers: number) => {
+      const { rates } = createAllowances(
+        { ...loadConfig({}, {}), workers, codeTriesPerMinute: 3, writeBurst: 40 },
+        () => 0,
+      );
+      return [rates.byAccount, rates.codeTries, rates.writes].map(inARow);
+    };
+    assert.deepEqual(allowed(1), [10, 3, 40]);
+    assert.deepEqual(allowed(4), [2, 1, 40]);
   });
 });

@@ -1,13 +1,13 @@
 import type { Config } from './config.ts';
 import type { Clock, RateLimiter } from './domain/ports.ts';
-import { createRateLimiter, type RateCounter } from './http/rate-limiter.ts';
-import { createSlots, type SharedSlots, type Slots } from './http/slots.ts';
+import { createRateLimiter } from './http/rate-limiter.ts';
+import { createSlots, type Slots } from './http/slots.ts';
 
-/** How much anybody may do of what is counted. Where several processes serve together, one counts for all of them. */
+/** The limits that this process counts. */
 export interface Allowances {
   readonly rates: Rates;
   /** Streams of news, by account. */
-  readonly newsStreams: SharedSlots;
+  readonly newsStreams: Slots;
 }
 
 /** What is counted over time. The first five are of passwords: `AttemptLimiters` in the domain says what each of them is. */
@@ -26,12 +26,6 @@ export type RateName =
 
 export type Rates = Readonly<Record<RateName, RateLimiter>>;
 
-/** Allowances that this process counts. */
-export interface CountedAllowances extends Allowances {
-  readonly rates: Readonly<Record<RateName, RateCounter>>;
-  readonly newsStreams: Slots;
-}
-
 const minuteSeconds = 60;
 const hourSeconds = 60 * minuteSeconds;
 const daySeconds = 24 * hourSeconds;
@@ -44,6 +38,7 @@ const takenEmailsPerDay = 5;
 
 type RateSettings = Pick<
   Config,
+  | 'workers'
   | 'signInTriesPerMinute'
   | 'accountTriesPerHour'
   | 'signInsPerMinute'
@@ -58,28 +53,34 @@ type RateSettings = Pick<
 /** Elapsed time in milliseconds, which no change of the machine's clock moves. Limits count by it. */
 export const monotonicClock: Clock = () => performance.now();
 
-export function createRates(config: RateSettings, clock: Clock = monotonicClock): CountedAllowances['rates'] {
-  const aMinute = (count: number) => createRateLimiter(count / minuteSeconds, count, clock);
-  const ofAccount = () => createRateLimiter(config.accountTriesPerHour / hourSeconds, accountTriesAtOnce, clock);
+/**
+ * Each process counts by itself. Where several workers serve, each allows only its part of what slows guessing, so that more workers give
+ * no more guesses.
+ */
+export function createRates(config: RateSettings, clock: Clock = monotonicClock): Rates {
+  const part = (count: number) => Math.max(1, Math.floor(count / config.workers));
+  const limiter = (count: number, seconds: number, atOnce = count) => createRateLimiter(count / seconds, atOnce, clock);
+  const guesses = (count: number, seconds: number, atOnce = count) => limiter(part(count), seconds, part(atOnce));
+  const ofAccount = () => guesses(config.accountTriesPerHour, hourSeconds, accountTriesAtOnce);
   return {
-    byAddress: aMinute(config.signInTriesPerMinute),
+    byAddress: guesses(config.signInTriesPerMinute, minuteSeconds),
     byAccount: ofAccount(),
     byKnownBrowser: ofAccount(),
     byActor: ofAccount(),
-    correctPasswords: aMinute(config.signInsPerMinute),
-    writes: createRateLimiter(config.writesPerSecond, config.writeBurst, clock),
-    codeTries: aMinute(config.codeTriesPerMinute),
-    deviceLogins: aMinute(config.deviceLoginsPerMinute),
-    signUps: createRateLimiter(config.signUpsPerHour / hourSeconds, config.signUpsPerHour, clock),
-    inviterSignUps: createRateLimiter(config.inviterSignUpsPerDay / daySeconds, config.inviterSignUpsPerDay, clock),
-    takenEmails: createRateLimiter(takenEmailsPerDay / daySeconds, takenEmailsPerDay, clock),
+    correctPasswords: guesses(config.signInsPerMinute, minuteSeconds),
+    writes: limiter(config.writesPerSecond, 1, config.writeBurst),
+    codeTries: guesses(config.codeTriesPerMinute, minuteSeconds),
+    deviceLogins: limiter(config.deviceLoginsPerMinute, minuteSeconds),
+    signUps: limiter(config.signUpsPerHour, hourSeconds),
+    inviterSignUps: limiter(config.inviterSignUpsPerDay, daySeconds),
+    takenEmails: guesses(takenEmailsPerDay, daySeconds),
   };
 }
 
 export function createAllowances(
   config: RateSettings & Pick<Config, 'newsStreams' | 'newsStreamsPerAccount'>,
   clock: Clock = monotonicClock,
-): CountedAllowances {
+): Allowances {
   return {
     rates: createRates(config, clock),
     newsStreams: createSlots(config.newsStreams, config.newsStreamsPerAccount),

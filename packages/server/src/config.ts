@@ -10,6 +10,8 @@ export interface Config extends Settings {
    * A flag only, without a variable.
    */
   readonly demo: boolean | undefined;
+  /** Which of several workers this process is, from 1. The first one makes what a first start makes, and runs maintenance. */
+  readonly worker: number;
   /** Variables that look like settings and are not. */
   readonly warnings: readonly string[];
 }
@@ -33,10 +35,14 @@ export class ConfigError extends Error {
   }
 }
 
+/** Set by the first process of several for each worker that it starts. */
+export const workerVariable = 'TENON_WORKER';
+
 /** Variables of the command line and of `quickstart.env`. */
-const otherVariables = 'URL TOKEN PROFILE CONFIG_DIR API_KEY APP_ID EXTENSION_POINT_ID GUEST_KEY USER_ID EMAIL PASSWORD'
-  .split(' ')
-  .map((name) => `TENON_${name}`);
+const otherVariables =
+  'URL TOKEN PROFILE CONFIG_DIR API_KEY APP_ID EXTENSION_POINT_ID GUEST_KEY USER_ID EMAIL PASSWORD WORKER'
+    .split(' ')
+    .map((name) => `TENON_${name}`);
 
 const entries = Object.entries(settings) as [keyof SettingValues, Setting<unknown>][];
 
@@ -67,7 +73,8 @@ export function loadConfig(flags: ConfigFlags = {}, environment: Environment = p
   faults.push(...contradictions(config));
   if (faults.length > 0) throw new ConfigError(faults);
   const warnings = unknownVariables(environment, isTraced);
-  return Object.freeze({ ...config, ...derivedValues(config), demo: flags.demo, warnings });
+  const worker = Number(environment[workerVariable] || 1);
+  return Object.freeze({ ...config, ...derivedValues(config), demo: flags.demo, worker, warnings });
 }
 
 /** The items of all variables that are lists, by name: no two lists have an item of the same name. */

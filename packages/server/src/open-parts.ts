@@ -60,7 +60,6 @@ export interface DataParts {
  * @param cost what hashing a password is to cost
  * @param metrics counts what is done with it
  * @param tracing makes spans of what requests have done with it
- * @param allowances says how much of what anybody may do
  * @throws NewerSchemaError when a newer version wrote it, and the file system's errors
  */
 export async function openData(
@@ -68,9 +67,9 @@ export async function openData(
   cost: PasswordCost = passwordCost,
   metrics?: Metrics | undefined,
   tracing?: Tracing | undefined,
-  allowances: Allowances = createAllowances(config),
 ): Promise<DataParts> {
   await assertDatabaseNotLost(config);
+  const allowances = createAllowances(config);
   const counted = countStores(await openStores(config), metrics);
   const { store, blobs } = tracing?.trace(counted) ?? counted;
   const onEndOf = (pool: 'modules' | 'passwords') => both(metrics?.tasksOf(pool), tracing?.tasksOf(pool));

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Allowances } from './allowances.ts';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { purgeExpiredAuditEvents } from './domain/audit/read.ts';
@@ -33,10 +32,8 @@ export interface RunningServer {
   readonly port: number;
   /** The port that it tells metrics on, if it does. */
   readonly metricsPort: number | undefined;
-  /** What this start found in the data folder, or made there. */
-  readonly start: FirstStart;
-  /** Resolves with what went wrong when it can't serve any longer, and is to be closed. Never, where that can't be. */
-  readonly failed?: Promise<unknown>;
+  /** What this start found in the data folder, or made there; `undefined` for workers other than the first. */
+  readonly start: FirstStart | undefined;
   /**
    * Serves on for as long as load balancers are given to look elsewhere, stops accepting, finishes what is in flight (for as long
    * as the configuration allows), writes what is still to be written, and closes everything in order. Called again, it returns the same promise.
@@ -44,17 +41,8 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** What one of several processes that serve together is handed by the one that started it, and leaves to that one, or to others. */
-export interface Membership {
-  /** Says how much of what anybody may do. */
-  readonly allowances: Allowances;
-  /** Counts what is done here, and is asked by others. */
-  readonly metrics: Metrics;
-  /** What another one found or made; `undefined` when this one is to look. */
-  readonly start: FirstStart | undefined;
-  /** Whether this one clears away, and collects. */
-  readonly keepsHouse: boolean;
-}
+/** Called when a server listens and its start is complete. */
+export type OnListening = (server: RunningServer, start: FirstStart) => void;
 
 /** How often uses of tokens, keys and sessions are written. */
 const flushIntervalMs = 60_000;
@@ -77,26 +65,23 @@ const keptWhenEndedMs = 7 * 24 * 60 * 60_000;
 /**
  * Opens the data folder and serves it over HTTP.
  *
- * @param member how it shares the work with others; by default it does all of it
- * @param onAnswering called once it answers, while it still makes what a start makes
+ * @param onAnswering called once it answers requests, before its start is complete
  * @throws NewerSchemaError for a data folder of a newer version, UnknownBlobsError for a database without plugins beside some, UnavailableError when a store stays away for 15 seconds, and the
  * errors of the file system and of listening
  */
 export async function serve(
   configured: Config,
   log: Logger = createLog(configured.logLevel),
-  member?: Membership,
   onAnswering: () => void = () => {},
 ): Promise<RunningServer> {
   for (const warning of configured.warnings) log.warn(warning);
-  const keepsHouse = member?.keepsHouse ?? true;
+  const keepsHouse = configured.worker === 1;
   const config = capConnections(configured, keepsHouse ? log : undefined); // one of several warns for all
-  const tell = member === undefined ? 'info' : 'debug'; // of several, who started them tells it once
-  const metrics = member?.metrics ?? createMetrics(config, bindingsPath, config.metricsPort !== undefined);
+  const metrics = createMetrics(config, bindingsPath, config.metricsPort !== undefined);
   const tracing = await openTracing(config, log);
   const retryWhileUnavailable = createStartupRetry(log);
   await makeDurableFolder(config.dataDir); // also where it keeps nothing but quickstart.env
-  const data = await retryWhileUnavailable(() => openData(config, undefined, metrics, tracing, member?.allowances));
+  const data = await retryWhileUnavailable(() => openData(config, undefined, metrics, tracing));
   try {
     await assertBlobsKnown(data.context);
   } catch (error) {
@@ -108,7 +93,7 @@ export async function serve(
       throw error;
     }
   }
-  const folderLock = member?.start === undefined ? lockFolder(config.dataDir) : undefined;
+  const folderLock = keepsHouse ? lockFolder(config.dataDir) : undefined;
   const bound = { port: config.port };
   const parts = createParts(config, data, addressesOf(config, bound), log);
   const app = createApp(parts);
@@ -142,11 +127,11 @@ export async function serve(
     await tracing?.close();
     await metricsServer?.close(); // last, so that what a shutdown waits for can be seen
     metrics.close();
-    log[tell]('stopped');
+    log.info('stopped');
   };
   const drain = async (): Promise<void> => {
     if (config.drainMs === 0) return;
-    log[tell]({ seconds: config.drainMs / 1000 }, 'draining');
+    log.info({ seconds: config.drainMs / 1000 }, 'draining');
     parts.draining.begin();
     void beats.beat();
     app.closeAfterResponses();
@@ -159,33 +144,22 @@ export async function serve(
   };
 
   try {
-    if (member === undefined) metricsServer = await openMetrics(config, metrics);
+    metricsServer = await openMetrics(config, metrics);
     app.server.once('listening', onAnswering);
     bound.port = await app.listen(config.host, config.port);
     const { dataDir, demo, host, only } = config;
     const url = parts.addresses.base();
     const onNotWritten = (error: unknown) => log.warn({ err: error }, 'quickstart.env could not be written');
-    const start =
-      member?.start ??
-      (await retryWhileUnavailable(() =>
-        firstStart(data.context, {
-          dataDir,
-          demo,
-          host,
-          only,
-          url,
-          onNotWritten,
-          holdsFolderLock: folderLock !== undefined,
-        }),
-      ));
-    if (member?.start === undefined && folderLock === undefined) {
+    const options = { dataDir, demo, host, only, url, onNotWritten, holdsFolderLock: folderLock !== undefined };
+    const start = keepsHouse ? await retryWhileUnavailable(() => firstStart(data.context, options)) : undefined;
+    if (keepsHouse && folderLock === undefined) {
       log.warn({ dataDir }, 'another server holds this data folder: quickstart.env keeps its URL');
     }
     if (keepsHouse) await clearAway(parts, checkClock);
     if (keepsHouse) void settle(parts, stopping.signal);
     await beats.beat();
     if (keepsHouse) void tellFailures(parts);
-    log[tell]({ url, host, port: bound.port, metricsPort: metricsServer?.port }, 'listening');
+    log.info({ url, host, port: bound.port, metricsPort: metricsServer?.port }, 'listening');
     return { url, port: bound.port, metricsPort: metricsServer?.port, start, close };
   } catch (error) {
     stopped ??= stop(); // nobody was told that it serves

@@ -72,10 +72,9 @@ async function serve(io: Io, command: Command): Promise<void> {
     demo: command.getOptionValueSource('demo') === 'cli' ? options.demo : undefined,
   });
   const out = createReporter(io, options.json === true);
-  const onListening = (server: RunningServer) => {
+  const onListening = ({ url, port }: RunningServer, start: FirstStart) => {
     const quickstartFile = join(config.dataDir, 'quickstart.env');
-    const { url, port, start } = server;
-    out.result({ url, port, version, quickstartFile, ...start }, () => out.write(welcome(io, config, server)));
+    out.result({ url, port, version, quickstartFile, ...start }, () => out.write(welcome(io, config, url, start)));
   };
   try {
     await serveUntilStopped(config, onListening);
@@ -97,7 +96,7 @@ function readConfig(io: Io, options: Options): Config {
   }
 }
 
-function welcome(io: Io, config: Config, { url, start }: RunningServer): string {
+function welcome(io: Io, config: Config, url: string, start: FirstStart): string {
   const isInstrumentOnly = config.only === 'instrument';
   const lines = [`Tenon ${version} serves ${isInstrumentOnly ? 'instrumentation at ' : ''}${url}`, ''];
   if (start.state === 'demo_made') {

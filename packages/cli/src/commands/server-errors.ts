@@ -28,7 +28,7 @@ export function translateServerError(error: unknown, config: Config): unknown {
   if (!(error instanceof Error)) return error;
   const { code, syscall } = error as NodeJS.ErrnoException;
   const { dataDir, databaseUrl, s3Bucket } = config;
-  if (syscall === 'listen' || syscall === 'getaddrinfo') return listenError(error, config);
+  if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo') return listenError(error, config);
   const reason = code === 'ENOENT' && syscall === 'mkdir' ? 'it cannot be made there' : code && folderReasons[code];
   if (reason)
     return usageError(`Cannot use the data folder ${dataDir}: ${reason}.`, 'Name another one with --data-dir.');

@@ -16,6 +16,15 @@ describe('shareOf()', () => {
     assert.equal(share.newsStreams, config.newsStreams);
   });
 
+  it('gives each a metrics port, from the one that is configured', () => {
+    const ports = (metricsPort: string) =>
+      [1, 2, 3].map(
+        (number) => shareOf(loadConfig({ workers: '3', metricsPort }, { TENON_WORKER: String(number) })).metricsPort,
+      );
+    assert.deepEqual(ports('9366'), [9366, 9367, 9368]);
+    assert.deepEqual(ports('0'), [0, 0, 0]);
+  });
+
   it('leaves each enough to work with, and no more than there is', () => {
     const many = { workers: '64', moduleWorkers: '2', databaseConnections: '3', maxModuleBytes: '64MiB' };
     const share = shareOf(loadConfig(many, {}));

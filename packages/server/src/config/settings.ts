@@ -89,13 +89,13 @@ export const settings = {
     'TENON_WORKERS',
     workerCount,
     1,
-    'processes that serve requests together: a number up to 256, or `auto` for as many as there are cores. Threads, queues, connections, memory and rates are configured for all of them together',
+    'processes that serve requests: a number up to 256, or `auto` for as many as there are cores. Threads, queues, connections and memory are configured for all of them, and so are the limits that slow guessing; other rates count in each',
   ),
   metricsPort: setting<number | undefined>(
     'TENON_METRICS_PORT',
     port,
     undefined,
-    'a second port that answers `GET /metrics` without credentials; 0 takes any free port. By default there is no such port',
+    'a second port that answers `GET /metrics` without credentials; with several workers, the first of as many ports. 0 takes any free port. By default there is no such port',
   ),
   metricsHost: setting(
     'TENON_METRICS_HOST',

@@ -76,7 +76,7 @@ export async function withAttemptLimits<T>(
     }
   };
   for (const limit of limits) {
-    const seconds = await limit.limiter.take(limit.key);
+    const seconds = limit.limiter.take(limit.key);
     if (seconds > 0) {
       settle('undecided');
       throw new TooManyAttemptsError(limit.message ?? 'Too many wrong passwords.', seconds);

@@ -712,10 +712,10 @@ export interface CommonPasswords {
   has(text: string): Promise<boolean>;
 }
 
-/** Lets each key do so much in the long run, and more at once if it did less before. It may be another process that counts. */
+/** Lets each key do so much in the long run, and more at once if it did less before. */
 export interface RateLimiter {
   /** Counts one. @returns 0, or when it is one too many, in how many seconds to try again. */
-  take(key: string): number | Promise<number>;
+  take(key: string): number;
   /** Takes one back that was counted. */
   give(key: string): void;
 }

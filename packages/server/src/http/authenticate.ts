@@ -32,17 +32,17 @@ export async function admit(parts: Parts, access: Access, request: Request, isAg
     demandOwnPage(parts, request);
     if (access.kind === 'ownOrigin') return {};
     const session = await authenticateSession(context, readCookie(parts, request, 'session'));
-    if (!isAgain) await count(parts, request.method, session.id);
+    if (!isAgain) count(parts, request.method, session.id);
     return { session };
   }
   const secret = bearerToken(request.message, request.target);
   if (access.kind === 'apiKey') {
     const apiKey = await authenticateApiKey(context, secret);
-    if (!isAgain) await count(parts, request.method, apiKey.id);
+    if (!isAgain) count(parts, request.method, apiKey.id);
     return { apiKey };
   }
   const actor = await authenticateToken(context, secret);
-  if (!isAgain) await count(parts, request.method, usedBy(actor));
+  if (!isAgain) count(parts, request.method, usedBy(actor));
   const params = request.params as Readonly<Record<string, string>>;
   switch (access.kind) {
     case 'user':
@@ -126,10 +126,10 @@ export function challenge(error?: 'invalid_token' | 'insufficient_scope'): strin
   return error === undefined ? 'Bearer realm="tenon"' : `Bearer realm="tenon", error="${error}"`;
 }
 
-async function count(parts: Parts, method: string, key: CredentialId): Promise<void> {
+function count(parts: Parts, method: string, key: CredentialId): void {
   parts.uses.note(key);
   if (method === 'GET' || method === 'HEAD') return;
-  const seconds = await parts.writes.take(key);
+  const seconds = parts.writes.take(key);
   if (seconds > 0) throw rateLimited('Too many changes are made with this token, or in this browser.', seconds);
 }
 

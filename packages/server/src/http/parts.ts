@@ -16,7 +16,7 @@ import type { ClientAddresses } from './client-address.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import type { ContentCache } from './content-cache.ts';
 import type { Draining } from './draining.ts';
-import type { SharedSlots, Slots } from './slots.ts';
+import type { Slots } from './slots.ts';
 
 /** Where the server is reached. The port is known only once it listens, so both are asked for each time. */
 export interface Addresses {
@@ -33,7 +33,7 @@ export interface Parts {
   readonly workers: ModuleWorkers;
   readonly news: NewsFeed;
   /** Streams of news, by account. */
-  readonly newsStreams: SharedSlots;
+  readonly newsStreams: Slots;
   readonly contents: ContentCache;
   readonly draining: Draining;
   readonly readiness: Readiness;

@@ -3,11 +3,6 @@ import type { Clock, RateLimiter } from '../domain/ports.ts';
 /** The most keys that are remembered; beyond it, those that are idle are forgotten. */
 const maxKeys = 100_000;
 
-/** A rate limiter of this process. */
-export interface RateCounter extends RateLimiter {
-  take(key: string): number;
-}
-
 /**
  * The generic cell rate algorithm: one number a key, the time at which all that it did so far is paid for. It needs no
  * timers and no windows, at whose borders a client could do twice as much.
@@ -15,7 +10,7 @@ export interface RateCounter extends RateLimiter {
  * @param perSecond what a key may do in the long run
  * @param burst what it may do at once
  */
-export function createRateLimiter(perSecond: number, burst: number, clock: Clock): RateCounter {
+export function createRateLimiter(perSecond: number, burst: number, clock: Clock): RateLimiter {
   const costMs = 1000 / perSecond;
   const paidAtMs = new Map<string, number>();
 

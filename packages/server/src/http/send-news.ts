@@ -44,7 +44,7 @@ export async function sendNews(
   const { response } = reply;
   reply.headers(eventStreamHeaders);
   if (request.method === 'HEAD') return reply.send();
-  const giveBack = await takeSlot(parts, actor);
+  const giveBack = takeSlot(parts, actor);
   // Whoever went away while it was looked up what they may: nobody would tell that again, and give their place back.
   if (response.destroyed || parts.news.isClosed) giveBack();
   if (response.destroyed) return reply.send();
@@ -68,8 +68,8 @@ export async function sendNews(
   return reply.send(textOf(parts, request, steps, isAsked));
 }
 
-async function takeSlot({ newsStreams }: Parts, { userId }: Actor): Promise<() => void> {
-  const slot = await newsStreams.take(userId);
+function takeSlot({ newsStreams }: Parts, { userId }: Actor): () => void {
+  const slot = newsStreams.take(userId);
   if (slot === 'taken by key') {
     throw rateLimited('Too many streams of news are open with this account.', retryAfterSeconds);
   }

@@ -1,16 +1,11 @@
 /** What gives a place back; or what there is no room for. */
 export type Slot = (() => void) | 'all taken' | 'taken by key';
 
-/** Places for what goes on for long, of which there are so many in all, and so many for each key. It may be another process that counts. */
-export interface SharedSlots {
-  take(key: string): Slot | Promise<Slot>;
-  /** How many places this process has taken. */
-  readonly taken: number;
-}
-
-/** Places that this process counts. */
-export interface Slots extends SharedSlots {
+/** Places for long-lived work, limited in all and for each key. */
+export interface Slots {
   take(key: string): Slot;
+  /** How many places are taken. */
+  readonly taken: number;
 }
 
 /**

@@ -5,8 +5,6 @@ export interface Definition {
   readonly help: string;
   /** A histogram's upper bounds, in the unit of its name. */
   readonly buckets?: readonly number[];
-  /** What one value is made of those of several processes that serve together; default `sum`. `each` tells them apart by a label `worker`. */
-  readonly together?: 'sum' | 'least' | 'each';
 }
 
 /** From what is answered from memory to what a worker or a slow store takes. */
@@ -23,24 +21,7 @@ export const definitions = {
   tenon_build_info: {
     type: 'gauge',
     labels: ['version', 'node', 'metadata', 'blobs'],
-    together: 'least',
     help: '1, with the version of Tenon and of Node.js, and where metadata (`sqlite`, `postgresql`) and plugins (`folder`, `s3`) are kept',
-  },
-
-  tenon_processes: {
-    type: 'gauge',
-    labels: [],
-    help: 'processes that serve requests: one, or the workers that answered',
-  },
-  tenon_process_exits_total: {
-    type: 'counter',
-    labels: [],
-    help: 'workers that ended though nobody had told them to; others were started in their place',
-  },
-  tenon_process_scrapes_missed_total: {
-    type: 'counter',
-    labels: [],
-    help: 'how often a worker did not answer within a second what it has counted: its counters are told as they last were, and its gauges left out',
   },
 
   tenon_http_requests_total: {
@@ -120,7 +101,6 @@ export const definitions = {
   tenon_store_revision_trusted: {
     type: 'gauge',
     labels: [],
-    together: 'least',
     help: '1 while it is known what others commit; 0 while that channel of the database is interrupted, and nothing is kept in memory',
   },
 
@@ -164,41 +144,35 @@ export const definitions = {
   process_start_time_seconds: {
     type: 'gauge',
     labels: [],
-    together: 'least',
     help: 'when the process began, since the Unix epoch',
   },
   process_resident_memory_bytes: { type: 'gauge', labels: [], help: 'memory that the process has' },
   nodejs_heap_size_used_bytes: {
     type: 'gauge',
     labels: [],
-    together: 'each',
     help: 'the main thread’s JavaScript heap in use',
   },
   nodejs_external_memory_bytes: {
     type: 'gauge',
     labels: [],
-    together: 'each',
     help: 'memory of buffers and the like, outside of the heap',
   },
   nodejs_eventloop_active_seconds_total: {
     type: 'counter',
     labels: [],
-    together: 'each',
     help: 'how long the main thread was at work; its rate is the share of a core that it uses',
   },
   nodejs_eventloop_lag_p50_seconds: {
     type: 'gauge',
     labels: [],
-    together: 'each',
     help: 'how late timers were since the last scrape: the median',
   },
   nodejs_eventloop_lag_p99_seconds: {
     type: 'gauge',
     labels: [],
-    together: 'each',
     help: 'the same: one in a hundred was later',
   },
-  nodejs_eventloop_lag_max_seconds: { type: 'gauge', labels: [], together: 'each', help: 'the same: the latest' },
+  nodejs_eventloop_lag_max_seconds: { type: 'gauge', labels: [], help: 'the same: the latest' },
 } as const satisfies Readonly<Record<string, Definition>>;
 
 export type MetricName = keyof typeof definitions;

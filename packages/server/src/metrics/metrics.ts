@@ -49,7 +49,6 @@ export function createMetrics(settings: StoreSettings, listRoute: string, isServ
   registry.atScrape('tenon_build_info', () => [{ labels: { version, node: process.version, ...kept }, value: 1 }]);
   const ofDamage = (damage: Damage) => registry.counter('tenon_damaged_contents_total', { damage });
   for (const damage of ['missing', 'size', 'digest'] as const) ofDamage(damage);
-  registry.atScrape('tenon_processes', () => [{ labels: {}, value: 1 }]);
   return {
     registry,
     requests: createRequestCounts(registry, listRoute),

@@ -1,5 +1,4 @@
 import { type Definition, definitions, type LabelsOf, type MetricName, type NameOf } from './definitions.ts';
-import { formatReadings, type Readings } from './readings.ts';
 
 /** What only grows. Plain numbers, so that counting costs nothing worth a word. */
 export interface Counter {
@@ -26,9 +25,7 @@ export interface Registry {
   histogram<Name extends NameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>): Histogram;
   /** Has values read at each scrape that are counted elsewhere already. */
   atScrape<Name extends NameOf<'counter' | 'gauge'>>(name: Name, read: () => readonly Reading<Name>[]): void;
-  /** All values. */
-  readings(): Readings;
-  /** All values, in the text that Prometheus reads. */
+  /** All values in Prometheus's text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
   text(): string;
 }
 
@@ -54,13 +51,12 @@ export function createRegistry(): Registry {
     ofName.set(key, one);
     return one;
   };
-  const readingsOf = (name: MetricName): Record<string, number> => {
+  const linesOf = ([name, { help, type }]: [MetricName, Definition]): string[] => {
     const counted = Iterator.from(series.get(name)?.values() ?? []).flatMap((one) => one.entries());
     const read = (readers.get(name)?.() ?? []).map(({ labels, value }) => [seriesName(name, labels), value] as const);
-    return Object.fromEntries([...counted, ...read]);
+    const lines = [...counted, ...read].map(([series, value]) => `${series} ${value}`);
+    return [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`, ...lines];
   };
-  const readings = (): Readings =>
-    Object.fromEntries((Object.keys(definitions) as MetricName[]).map((name) => [name, readingsOf(name)]));
 
   return {
     counter: (name, labels) => seriesOf(name, labels, () => createCounter(name, labels)),
@@ -68,8 +64,7 @@ export function createRegistry(): Registry {
     atScrape(name, read) {
       readers.set(name, read);
     },
-    readings,
-    text: () => formatReadings(readings()),
+    text: () => `${(Object.entries(definitions) as [MetricName, Definition][]).flatMap(linesOf).join('\n')}\n`,
   };
 }
 
@@ -108,6 +103,10 @@ function createHistogram(name: MetricName, labels: Labels): Series & Histogram {
 function seriesName(name: string, labels: Labels): string {
   const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
   return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }
 
 function escapeLabel(text: string): string {

@@ -32,6 +32,7 @@ export interface LogLine {
   readonly worker?: number;
   readonly pid?: number;
   readonly metricsPort?: number;
+  readonly url?: string;
 }
 
 /** Starts `serve-child.ts`, and waits until it serves. */
@@ -62,16 +63,22 @@ export async function serveByWorkers(
     const whole = log.slice(0, log.lastIndexOf('\n') + 1).split('\n');
     return whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
   };
-  return {
+  const served: ServedByWorkers = {
     child,
     url: output.trim(),
     values: parseEnv(readFileSync(join(dataDir, 'quickstart.env'), 'utf8')),
     output: () => output,
     log: lines,
     pids: (worker) =>
-      lines().flatMap((line) => (line.worker === worker && line.msg === 'a worker serves' ? [line.pid ?? 0] : [])),
+      lines().flatMap((line) => (line.worker === worker && line.msg === 'listening' ? [line.pid ?? 0] : [])),
     gone,
   };
+  for (let worker = 2; worker <= workers; worker++)
+    await until(
+      () => served.pids(worker).length > 0,
+      () => log,
+    );
+  return served;
 }
 
 /** Kills what may be left of it. */

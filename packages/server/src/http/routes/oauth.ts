@@ -179,7 +179,7 @@ export const oauthRoutes: readonly Route[] = [
       refuseClientAuthentication(request, body.client_secret);
       const client = requireClient(body.client_id);
       const address = parts.clients.of(request.message);
-      const seconds = await parts.deviceLogins.take(networkOf(address));
+      const seconds = parts.deviceLogins.take(networkOf(address));
       if (seconds > 0) throw rateLimited('Your address began too many logins.', seconds);
       const asked = { client, scope: body.scope, deviceName: body.device_name, address };
       const { deviceCode, userCode } = await startDeviceGrant(parts.context, asked);
