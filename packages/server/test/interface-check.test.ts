@@ -341,7 +341,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     assert.deepEqual([tried.checked, tried.breaking], [1, 0]);
     assert.deepEqual(
       tried.unreadable.map(({ name, detail }) => [name, detail]),
-      [['lost', 'The bytes are not there.']],
+      [['lost', 'The bytes are missing or damaged.']],
     );
   });
 

@@ -28,20 +28,20 @@ export interface Actor {
   readonly expiresAtMs: number;
 }
 
-/** What a user is in an application. One can be a member and a guest of the same one. */
+/** A user's role in an application. A member may also be a guest. */
 export type Role = MemberRole | 'guest';
 
 interface Permission {
   readonly scope: TokenScope;
   readonly roles: readonly Role[];
-  /** The scope with which guests may do it too, to what is their own. */
+  /** The scope with which guests may do it to their own plugins. */
   readonly ownScope?: TokenScope;
 }
 
 const members = ['owner', 'admin', 'viewer'] as const;
 const managers = ['owner', 'admin'] as const;
 
-/** Who may do what inside an application: the one table. `docs/reference/http-api.md` shows the same. */
+/** All permissions inside an application. `docs/reference/http-api.md` shows the same table. */
 export const permissions = {
   readApp: { scope: 'read', roles: [...members, 'guest'] },
   updateApp: { scope: 'manage', roles: managers },
@@ -63,14 +63,13 @@ export const permissions = {
 
 export type PermissionName = keyof typeof permissions;
 
-/** What a user may see of an application, and as what. */
+/** An actor who is authorized in an application. */
 export interface AppAccess {
-  /** Who was let in: what is done by means of it is told of as theirs. */
   readonly actor: Actor;
   readonly app: AppRecord;
-  /** The member's role; `guest` for one who is a guest only. */
+  /** The actor's role as a member; `guest` if the actor is only a guest. */
   readonly role: Role;
-  /** The guests that the user holds in it; {@link maxRowsOfPage} at most. */
+  /** The first {@link maxRelatedRows} guests that the actor holds in the application. */
   readonly guests: readonly GuestRecord[];
   /** Whether the user holds more guests than these. */
   readonly hasMoreGuests: boolean;
@@ -80,74 +79,70 @@ export interface ExtensionPointAccess extends AppAccess {
   readonly extensionPoint: ExtensionPointRecord;
 }
 
-/** What is the same whichever of a user's tokens asks. */
+/** A user's role and guests in an application. They don't depend on the token. */
 type Membership = Omit<AppAccess, 'actor'>;
 
-/** About how many bytes a guest takes in memory besides its key. */
+/** The approximate memory use of a guest besides its key, in bytes. */
 const guestBytes = 200;
 
-/** By the subject: the ids of the user and the application. */
+/** Cached by the ids of the user and the application, separated by a space. */
 const memberships: MemoryKind<Membership> = {
-  name: 'standings',
-  subjects: (_standing, key) => [key, ...key.split(' ')],
+  name: 'memberships',
+  subjects: (_membership, key) => [key, ...key.split(' ')],
   weigh: ({ guests }) => guests.reduce((sum, { guestKey }) => sum + guestBytes + guestKey.length, 0),
 };
 
-/** By id. */
+/** Cached by id. */
 const extensionPointRecords: MemoryKind<ExtensionPointRecord> = {
   name: 'extension points',
   subjects: ({ id, appId }) => [id, appId],
   weigh: ({ schemaJson }) => schemaJson.length,
 };
 
-/** What it depends on that an actor is let in at an extension point. */
+/** The cache tags that invalidate an actor's access to an extension point. */
 export function accessCacheTags({ actor, app, extensionPoint }: ExtensionPointAccess): readonly Subject[] {
   return [...actorCacheTags(actor), standingSubject(actor.userId, app.id), app.id, extensionPoint.id];
 }
 
-/** What it depends on that a token is somebody's. */
+/** The cache tags that invalidate an authenticated token. */
 export function actorCacheTags({ tokenId, userId, sessionId, appId }: Actor): readonly Subject[] {
   return [tokenId, userId, sessionId, appId].filter((id) => id !== null);
 }
 
 /**
- * Lets an actor into an application for one purpose.
+ * Authorizes an actor to use a permission in an application.
  *
- * @throws DomainError `not_found` when it isn't there or the actor may not see it; then `insufficient_scope`, `not_a_guest`
- *   (to publish) or `forbidden`
+ * @throws DomainError `not_found` if the application doesn't exist or the actor may not see it; otherwise `insufficient_scope`,
+ *   `not_a_guest` (to publish) or `forbidden`
  */
 export async function authorizeApp(
   context: Context,
   actor: Actor,
-  purpose: PermissionName,
+  permission: PermissionName,
   appId: string,
 ): Promise<AppAccess> {
   const access = isId('app', appId) ? await findAppAccess(context, actor, appId) : undefined;
   if (access === undefined) throw notFound('application');
-  requirePermission(actor, access, purpose);
+  requirePermission(actor, access, permission);
   return { ...access, actor };
 }
 
-/** Lets an actor into an extension point for one purpose, as {@link authorizeApp} does for an application. */
+/** As {@link authorizeApp}, for an extension point. */
 export async function authorizeExtensionPoint(
   context: Context,
   actor: Actor,
-  purpose: PermissionName,
+  permission: PermissionName,
   extensionPointId: string,
 ): Promise<ExtensionPointAccess> {
   if (!isId('extensionPoint', extensionPointId)) throw notFound('extension point');
   const extensionPoint = await findExtensionPoint(context, extensionPointId);
   const access = extensionPoint && (await findAppAccess(context, actor, extensionPoint.appId));
   if (extensionPoint === undefined || access === undefined) throw notFound('extension point');
-  requirePermission(actor, access, purpose);
+  requirePermission(actor, access, permission);
   return { ...access, actor, extensionPoint };
 }
 
-/**
- * Demands a scope of a token.
- *
- * @throws DomainError `insufficient_scope`
- */
+/** @throws DomainError `insufficient_scope` */
 export function requireScope(actor: Actor, scope: TokenScope): void {
   if (actor.scopes.includes(scope)) return;
   throw new DomainError(
@@ -156,49 +151,48 @@ export function requireScope(actor: Actor, scope: TokenScope): void {
   );
 }
 
-/**
- * Demands a token that is not restricted to one application.
- *
- * @throws DomainError `forbidden`
- */
+/** @throws DomainError `forbidden` for a token that is restricted to one application */
 export function requireUnrestrictedToken(actor: Actor): void {
   if (actor.appId === null) return;
-  throw new DomainError('forbidden', 'The token is restricted to one application, and this reaches beyond it.');
+  throw new DomainError(
+    'forbidden',
+    'The token is restricted to one application, and this request needs a token without that restriction.',
+  );
 }
 
 /**
- * Authorizes an actor again, inside the transaction that makes the change: the token may have been revoked, or a role or a guest
- * removed, while the request waited.
+ * Repeats the authorization in the transaction that makes the change. While the request waited, the token may have been revoked, or
+ * the actor's role or guest removed.
  *
- * @returns the access as it is now
- * @throws DomainError as {@link authorizeApp}, and `invalid_token` when the token was revoked
+ * @returns the current access
+ * @throws DomainError as {@link authorizeApp}, and `invalid_token` if the token was revoked
  */
-export async function renewAccess<A extends AppAccess>(tx: Queries, access: A, purpose: PermissionName): Promise<A> {
+export async function renewAccess<A extends AppAccess>(tx: Queries, access: A, permission: PermissionName): Promise<A> {
   const { actor, app } = access;
   await requireActiveToken(tx, actor);
-  const standing = await readMembership(tx, actor, app.id);
-  if (standing === undefined) throw notFound('application');
-  requirePermission(actor, standing, purpose);
-  return { ...access, ...standing };
+  const membership = await readMembership(tx, actor, app.id);
+  if (membership === undefined) throw notFound('application');
+  requirePermission(actor, membership, permission);
+  return { ...access, ...membership };
 }
 
 /**
- * Requires that the token still exists: it may have been revoked, its session ended, or its account deleted since the request
- * was authenticated. Call it in the transaction that makes the change.
+ * Requires that the actor's token still exists. Since the request was authenticated, the token may have been revoked, its session
+ * ended, or its account deleted. Call it in the transaction that makes the change.
  *
- * @returns the token as it is
  * @throws DomainError `invalid_token`
  */
 export async function requireActiveToken(tx: Queries, { tokenId }: Actor): Promise<TokenRecord> {
   const token = await tx.token(tokenId);
-  if (token === undefined) throw new DomainError('invalid_token', 'The token was revoked meanwhile.');
+  if (token === undefined) throw new DomainError('invalid_token', 'The token was revoked during the request.');
   return token;
 }
 
 /**
- * The sides on which an actor may act on a plugin: the publisher's, for one's own as a guest, and the host's.
+ * Returns the roles in which an actor may change a plugin: `publisher` for the actor's own plugin, `host` for managers of the
+ * application.
  *
- * @throws DomainError `insufficient_scope` or `forbidden` when there is none
+ * @throws DomainError `insufficient_scope` or `forbidden` if the actor has neither role
  */
 export function requirePluginRoles(
   actor: Actor,
@@ -208,50 +202,50 @@ export function requirePluginRoles(
   const { scope, roles, ownScope }: Permission = permissions.changePlugins;
   const isManager = roles.includes(access.role);
   const isOwn = plugin.userId === actor.userId && access.guests.length > 0;
-  const sides: Side[] = [];
-  if (isOwn && ownScope !== undefined && actor.scopes.includes(ownScope)) sides.push('publisher');
-  if (isManager && actor.scopes.includes(scope)) sides.push('host');
-  if (sides.length > 0) return sides;
+  const pluginRoles: Side[] = [];
+  if (isOwn && ownScope !== undefined && actor.scopes.includes(ownScope)) pluginRoles.push('publisher');
+  if (isManager && actor.scopes.includes(scope)) pluginRoles.push('host');
+  if (pluginRoles.length > 0) return pluginRoles;
   if (isManager) requireScope(actor, scope);
-  throw new DomainError('forbidden', `This takes the plugin's publisher, or the role ${roles.join(' or ')}.`);
+  throw new DomainError(
+    'forbidden',
+    `Only the plugin's publisher and users with the role ${roles.join(' or ')} can do this.`,
+  );
 }
 
-/**
- * Demands that an actor acts on the host's side.
- *
- * @throws DomainError `forbidden`
- */
-export function requireHostRole(sides: readonly Side[]): void {
-  if (sides.includes('host')) return;
-  throw new DomainError('forbidden', `This takes the role ${permissions.decideOnPlugins.roles.join(' or ')}.`);
+/** @throws DomainError `forbidden` if the actor is only the plugin's publisher */
+export function requireHostRole(pluginRoles: readonly Side[]): void {
+  if (pluginRoles.includes('host')) return;
+  throw new DomainError('forbidden', `This requires the role ${permissions.decideOnPlugins.roles.join(' or ')}.`);
 }
 
-/** Whether the actor sees the application as one of its members, and not as a guest alone. */
+/** Whether the actor is a member of the application, and not only a guest. */
 export function isMember(access: AppAccess): boolean {
   return access.role !== 'guest';
 }
 
-function requirePermission(actor: Actor, access: Membership, purpose: PermissionName): void {
-  const { scope, roles, ownScope }: Permission = permissions[purpose];
-  const isGuest = access.guests.length > 0;
-  const isOwn = ownScope !== undefined && isGuest;
-  if (isOwn && actor.scopes.includes(ownScope)) return; // what is whose is looked at by the use case
-  const isAllowed = roles.includes(access.role) || (roles.includes('guest') && isGuest);
-  requireScope(actor, isOwn && !isAllowed ? ownScope : scope);
+function requirePermission(actor: Actor, { role, guests }: Membership, name: PermissionName): void {
+  const { scope, roles, ownScope }: Permission = permissions[name];
+  const isGuest = guests.length > 0;
+  const isGuestPermission = ownScope !== undefined && isGuest;
+  // The use case checks that the plugin is the guest's own.
+  if (isGuestPermission && actor.scopes.includes(ownScope)) return;
+  const isAllowed = roles.includes(role) || (roles.includes('guest') && isGuest);
+  requireScope(actor, isGuestPermission && !isAllowed ? ownScope : scope);
   if (isAllowed) return;
-  if (purpose === 'publish') {
+  if (name === 'publish') {
     throw new DomainError(
       'not_a_guest',
-      'Publishing binds a plugin under the guests that you hold in the application, and you hold none. Accept an invitation first.',
+      'To publish, you must hold a guest in the application, and you hold none. Accept an invitation first.',
     );
   }
-  throw new DomainError('forbidden', `This takes the role ${roles.join(' or ')}; yours is ${access.role}.`);
+  throw new DomainError('forbidden', `This requires the role ${roles.join(' or ')}; your role is ${role}.`);
 }
 
 function findAppAccess(context: Context, actor: Actor, appId: AppId): Promise<Membership | undefined> {
   if (actor.appId !== null && actor.appId !== appId) return Promise.resolve(undefined);
-  const read = () => readMembership(context.store.read, actor, appId);
-  return context.memories.of(memberships).getOrLoad(standingSubject(actor.userId, appId), read);
+  const load = () => readMembership(context.store.read, actor, appId);
+  return context.memories.of(memberships).getOrLoad(standingSubject(actor.userId, appId), load);
 }
 
 async function readMembership(read: Queries, { userId }: Actor, appId: AppId): Promise<Membership | undefined> {

@@ -24,7 +24,7 @@ export interface Account {
   readonly mayCreateApps: boolean;
 }
 
-/** @throws DomainError `not_found` when the user is gone */
+/** @throws DomainError `not_found` if the user doesn't exist or was deleted */
 export async function readAccount(context: Context, userId: UserId): Promise<Account> {
   const { read } = context.store;
   const [user, isOperator, isMaker] = await Promise.all([
@@ -36,7 +36,7 @@ export async function readAccount(context: Context, userId: UserId): Promise<Acc
   return { user, isOperator, mayCreateApps: isMaker };
 }
 
-/** Changes what is given; what is left out stays. */
+/** Changes the given fields. */
 export async function updateAccount(
   context: Context,
   actor: Actor,
@@ -57,8 +57,8 @@ export async function updateAccount(
 }
 
 /**
- * Changes a password. All other sessions end (for a program's token, all), and so do unused password links and logins that were
- * approved and not fetched; browsers sign in as strangers. Tokens and keys are revoked on request.
+ * Changes the actor's password. Ends all sessions except the actor's, and revokes the credentials that
+ * {@link revokeOtherCredentials} lists.
  *
  * @throws DomainError `invalid_credentials`, `rate_limited`, `weak_password`; `conflict` for an account without a password
  */
@@ -89,8 +89,8 @@ export async function changePassword(
 }
 
 /**
- * Ends what opens an account beside its sessions and the new password: links that were not used, logins that were approved and
- * not fetched, the browsers that are known, and, on request, access tokens and API keys.
+ * Revokes a user's credentials other than sessions and the password: unused links, approved logins whose token was not fetched
+ * yet, known browsers and, on request, access tokens and API keys.
  */
 async function revokeOtherCredentials(
   tx: Transaction,
@@ -106,8 +106,7 @@ async function revokeOtherCredentials(
 /**
  * Makes a link that sets a user's password. A user without an e-mail address gets the one that is given.
  *
- * @throws DomainError `not_found`, `invalid_field` when an e-mail address is missing or another one than the user's,
- *   `email_taken`
+ * @throws DomainError `not_found`, `invalid_field` if an e-mail address is missing or differs from the user's, `email_taken`
  */
 export function createPasswordLink(context: Context, userId: UserId, email?: string): Promise<CreatedLink> {
   return context.store.write(async (tx) => {
@@ -137,9 +136,9 @@ export function createPasswordLink(context: Context, userId: UserId, email?: str
 }
 
 /**
- * Sets a password by means of a link, and signs its user in. All sessions end, and everything else that opens the account.
+ * Sets a password by a password link, and signs the user in. Ends all other sessions and revokes the user's other credentials.
  *
- * @param reset `revokeTokens` is whether access tokens and API keys are revoked too; default `true`
+ * @param reset `revokeTokens`: whether to revoke access tokens and API keys too. Default: `true`
  * @throws DomainError `not_found`, `link_used`, `link_expired`, `weak_password`
  */
 export async function resetPassword(
@@ -149,7 +148,7 @@ export async function resetPassword(
 ): Promise<StartedSession> {
   const { code, password, revokeTokens = true } = reset;
   const found = await findLinkOwner(context, context.store.read, code);
-  // A hash costs more than anything else here: one at a time for a link, and none once the link was used.
+  // Hashing is costly: hash one password at a time for each link, and none once the link has been used.
   return context.mutex(found.linkId, async () => {
     const { user } = await findLinkOwner(context, context.store.read, code);
     const hash = await hashNewPassword(context, password, user, 'password');
@@ -160,9 +159,9 @@ export async function resetPassword(
       await tx.putPassword({ userId: user.id, hash, updatedAtMs: nowMs });
       await tx.deleteSessionsOf(user.id);
       await revokeOtherCredentials(tx, user.id, { revokeTokens, nowMs });
-      const by = { userId: user.id, sessionId: null, address: browser.address };
+      const actor = { userId: user.id, sessionId: null, address: browser.address };
       const details = { linkId, revokedTokens: revokeTokens };
-      await record(context, tx, by, { action: 'account.password_reset', target: user, details });
+      await record(context, tx, actor, { action: 'account.password_reset', target: user, details });
       return startSession(context, tx, user.id, { ...browser, browserSecret: undefined });
     });
   });
@@ -175,12 +174,13 @@ async function findLinkOwner({ clock }: Context, queries: Queries, code: string)
   return { linkId: link.id, user };
 }
 
-/** What a deleted user is called where others' lists still show what it did. */
+/** The name of a deleted user in the lists of other users. */
 const deletedUserName = 'Deleted user';
 
 /**
- * Deletes the actor's account: sign-in, sessions, tokens, keys, memberships, guests, and plugins with their bindings, at once; very
- * many bindings and versions go in further transactions, before the answer. The pending invitations that the actor made are revoked.
+ * Deletes the actor's account in one transaction: sign-in, sessions, tokens, keys, memberships, guests, and plugins with their
+ * bindings. Very many bindings and versions are deleted in further transactions before this function returns. Revokes the pending
+ * invitations that the actor made.
  *
  * @throws DomainError `conflict` for the only owner of an application; `password_required`, `invalid_credentials` and
  *   `rate_limited` for an account with a password
@@ -199,15 +199,18 @@ export async function deleteAccount(context: Context, actor: Actor, password: st
     await requireNotSoleOwner(tx, userId);
     const deletedAtMs = context.clock();
     const apps = await tx.appsOf(userId, undefined, {});
-    const by = { userId, sessionId: null };
-    for (const { id: appId } of apps) await revokeInvitationsOf(context, tx, by, { appId, userId, role: undefined });
+    // Without the token and the session, which are deleted too.
+    const auditActor = { userId, sessionId: null };
+    for (const { id: appId } of apps) {
+      await revokeInvitationsOf(context, tx, auditActor, { appId, userId, role: undefined });
+    }
     const isLarge = await tx.hasMoreRows({ userId }, deleteBatchSize);
     const plugins = isLarge ? await tx.markPluginsDeleted(userId, deletedAtMs) : [];
     await tx.eraseUser(userId, { name: deletedUserName, deletedAtMs });
     const target = { id: userId, name: deletedUserName };
     const entry = { action: 'account.delete', target } as const;
-    await record(context, tx, by, entry);
-    for (const { id } of apps) await record(context, tx, by, { ...entry, appId: id });
+    await record(context, tx, auditActor, entry);
+    for (const { id } of apps) await record(context, tx, auditActor, { ...entry, appId: id });
     return plugins;
   });
   for (const plugin of pending) await finishRebind(context, plugin);
@@ -219,6 +222,6 @@ async function requireNotSoleOwner(queries: Queries, userId: UserId): Promise<vo
   const names = apps.map(({ name }) => `"${name}"`).join(', ');
   throw new DomainError(
     'conflict',
-    `You are the only owner of ${names}. Make somebody else an owner there, or delete it, first.`,
+    `You are the only owner of ${names}. First make another member an owner, or delete the application.`,
   );
 }

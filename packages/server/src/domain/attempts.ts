@@ -2,66 +2,67 @@ import { DomainError } from './errors.ts';
 import type { RateLimiter } from './ports.ts';
 
 /*
- * Guessing is slowed without locking the owner out, as OWASP's "Slow Down Online Guessing Attacks with Device Cookies" has it:
- * a browser in which the account's owner has signed in before is counted on its own, so that what strangers do to the account
- * is nothing to it. https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
+ * Rate limits slow down password guessing without locking out the account's owner. They follow OWASP's "Slow Down Online Guessing
+ * Attacks with Device Cookies": browsers in which the owner has signed in before have their own limit, which attempts from other
+ * browsers don't use up. https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
  */
 
-/** The rate limits that use cases apply, each by a key of its own. */
 export interface AttemptLimiters {
-  /** Wrong passwords from a client's network, for any account. */
+  /** Wrong passwords for any account, by the client's network. */
   readonly byAddress: RateLimiter;
-  /** Wrong passwords for an e-mail address, from browsers that its account does not know. */
+  /** Wrong passwords for an e-mail address in browsers that its account does not know, by the address. */
   readonly byAccount: RateLimiter;
-  /** Wrong passwords from a browser that the account knows. */
+  /** Wrong passwords in a browser that the account knows, by browser. */
   readonly byKnownBrowser: RateLimiter;
-  /** Wrong passwords that a signed-in actor enters again, by session, or by account for the tokens of programs. */
+  /** Wrong passwords when a signed-in actor confirms the password, by session, or by account for programs' tokens. */
   readonly byActor: RateLimiter;
-  /** Right passwords, by account: each costs a hash, and entering one repeatedly would keep other accounts waiting. */
+  /** Correct passwords, by account. Each costs a hash, so frequent sign-ins would delay other accounts. */
   readonly correctPasswords: RateLimiter;
-  /** New passwords that are hashed for sign-ups, by the client's network. */
+  /** Sign-ups for which a password was hashed, by the client's network. */
   readonly signUps: RateLimiter;
-  /** Accounts made through invitations, by the account that invited. */
+  /** Accounts created with invitations, by the inviting account. */
   readonly inviterSignUps: RateLimiter;
-  /** Sign-ups with an e-mail address that has an account, by invitation or link. */
+  /** Sign-ups with an e-mail address that already has an account, by invitation or link. */
   readonly takenEmails: RateLimiter;
 }
 
-/** How an attempt ended. `undecided`: it failed for a reason that says nothing about the guess. */
+/** The outcome of an attempt. `undecided`: it failed before the guess was checked. */
 export type Outcome = 'right' | 'wrong' | 'undecided';
 
-/** One limit that an attempt is counted against. */
+/** A rate limit that counts an attempt. */
 export interface AttemptLimit {
   readonly limiter: RateLimiter;
   readonly key: string;
-  /** Which attempts stay counted. Default: `wrong`. */
+  /** The outcomes that count. Default: `wrong`. */
   readonly counts?: 'right' | 'wrong' | 'both';
-  /** What was done too often: a sentence. Default: `Too many wrong passwords.` */
+  /** The first sentence of the error. Default: `Too many wrong passwords.` */
   readonly message?: string;
 }
 
-/** Tells the outcome of an attempt from its result or its error. Default: a result is right, an error leaves it undecided. */
+/** Derives the outcome of an attempt from its result or its error. */
 export interface OutcomeRules<T> {
+  /** Default: `right`. */
   readonly ofResult?: (result: T) => Outcome;
+  /** Default: `undecided`. */
   readonly ofError?: (error: unknown) => Outcome;
 }
 
-/** Too many attempts: the next one may come after so many seconds. */
 export class TooManyAttemptsError extends DomainError {
   readonly retryAfterSeconds: number;
 
-  constructor(what: string, retryAfterSeconds: number) {
+  /** @param reason a sentence that says what was done too often */
+  constructor(reason: string, retryAfterSeconds: number) {
     const wait = `Try again in ${retryAfterSeconds} ${retryAfterSeconds === 1 ? 'second' : 'seconds'}.`;
-    super('rate_limited', `${what} ${wait}`);
+    super('rate_limited', `${reason} ${wait}`);
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
 /**
- * Runs an attempt under rate limits. Every limit is taken before the attempt runs, so that parallel attempts count too, and given
- * back when the outcome is not one that the limit counts.
+ * Runs an attempt under rate limits. It takes from every limit before the attempt runs, so that parallel attempts count too. After
+ * the attempt, it gives back to the limits that don't count the outcome.
  *
- * @throws TooManyAttemptsError before anything runs
+ * @throws TooManyAttemptsError before the attempt runs
  */
 export async function withAttemptLimits<T>(
   limits: readonly AttemptLimit[],
@@ -93,7 +94,7 @@ export async function withAttemptLimits<T>(
   }
 }
 
-/** Runs a password check as an attempt: `false` is a wrong guess. */
-export function checkPassword(limits: readonly AttemptLimit[], isRight: () => Promise<boolean>): Promise<boolean> {
-  return withAttemptLimits(limits, isRight, { ofResult: (wasRight) => (wasRight ? 'right' : 'wrong') });
+/** Checks a password under rate limits. */
+export function checkPassword(limits: readonly AttemptLimit[], verify: () => Promise<boolean>): Promise<boolean> {
+  return withAttemptLimits(limits, verify, { ofResult: (isCorrect) => (isCorrect ? 'right' : 'wrong') });
 }

@@ -6,7 +6,7 @@ import type { MemoryKind } from './memories/memories.ts';
 import type { ApiKeyRecord, TokenRecord } from './records.ts';
 import { hashSecret } from './secrets.ts';
 
-/** By the secrets themselves: to hash one, and to check its form, costs more than all else that a host's usual request needs. */
+/** Cached by the secret itself. Parsing and hashing it would be the most costly part of a host's usual request. */
 const tokens: MemoryKind<Actor> = {
   name: 'tokens',
   subjects: actorCacheTags,
@@ -18,9 +18,9 @@ const apiKeys: MemoryKind<ApiKeyRecord> = {
 };
 
 /**
- * Finds whose access token this is. A text that can't be one, by its form and checksum, is refused without a look-up.
+ * Authenticates an access token. A text with an invalid format or checksum is rejected without a query.
  *
- * @throws DomainError `invalid_token` when it is unknown, revoked, expired or of another kind
+ * @throws DomainError `invalid_token` if it is unknown, revoked, expired or of another kind
  */
 export async function authenticateToken(context: Context, secret: string): Promise<Actor> {
   const actor = await context.memories.of(tokens).getOrLoad(secret, () => loadToken(context, secret));
@@ -35,9 +35,9 @@ async function loadToken(context: Context, secret: string): Promise<Actor | unde
 }
 
 /**
- * Finds whose API key this is.
+ * Authenticates an API key.
  *
- * @throws DomainError `invalid_token` when it is unknown, revoked, expired or of another kind
+ * @throws DomainError `invalid_token` if it is unknown, revoked, expired or of another kind
  */
 export async function authenticateApiKey(context: Context, secret: string): Promise<ApiKeyRecord> {
   if (!isSecret('apiKey', secret)) throw invalidToken();
@@ -55,38 +55,42 @@ function toActor({ id, userId, scopes, appId, sessionId, expiresAtMs }: TokenRec
 function invalidToken(): DomainError {
   return new DomainError(
     'invalid_token',
-    'The token is unknown, revoked, expired, or of a kind that does not open this.',
+    'The token is unknown, revoked, expired, or of a kind that this request does not accept.',
   );
 }
 
-/** What it is noted of when it was last used. */
+/** A credential with a "last used" time. */
 export type CredentialId = TokenId | ApiKeyId | SessionId;
 
-/** Collects when tokens, keys and sessions were last used, so that a use costs no write of its own. */
+/** Buffers the "last used" times of tokens, keys and sessions, so that a request needs no write. */
 export interface LastUsedLog {
+  /** Notes that a credential is used now. */
   note(id: CredentialId): void;
-  /** Writes what was noted since the last time; nothing when nothing was, or only within the minute already written. */
+  /** Writes the buffered times. */
   flush(): Promise<void>;
 }
 
-const useResolutionMs = 60_000;
+/** Times are rounded down to this, so that a busy token costs one write per minute. */
+const lastUsedResolutionMs = 60_000;
 
-/** Uses are kept to the minute: a busy token then costs one row a minute. */
+/** How many written times are remembered, to skip equal ones. */
+const maxWritten = 10_000;
+
 export function createLastUsedLog(context: Pick<Context, 'store' | 'clock'>): LastUsedLog {
-  let noted = new Map<CredentialId, number>();
+  let pending = new Map<CredentialId, number>();
   const written = new Map<CredentialId, number>();
   return {
     note(id) {
       const now = context.clock();
-      const minute = now - (now % useResolutionMs);
-      if (written.get(id) !== minute) noted.set(id, minute);
+      const minute = now - (now % lastUsedResolutionMs);
+      if (written.get(id) !== minute) pending.set(id, minute);
     },
     async flush() {
-      if (noted.size === 0) return;
-      const uses = noted;
-      noted = new Map();
+      if (pending.size === 0) return;
+      const uses = pending;
+      pending = new Map();
       await context.store.write((tx) => tx.touch(uses));
-      if (written.size > 10_000) written.clear();
+      if (written.size > maxWritten) written.clear();
       for (const [id, minute] of uses) written.set(id, minute);
     },
   };

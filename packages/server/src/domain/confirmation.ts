@@ -7,14 +7,13 @@ import { requirePassword, requireUnchangedPassword } from './passwords.ts';
 import type { Queries } from './ports.ts';
 import type { SessionRecord } from './records.ts';
 
-/** For how long entering the password lets a session do what reaches far. */
+/** How long after the password was entered a session may make sensitive changes. */
 const confirmationLifetimeMs = 15 * 60 * 1000;
 
 /**
- * Notes that whoever sits before the browser knows the password.
+ * Verifies the password again in a signed-in browser, and stores the time, for {@link requireRecentPassword}.
  *
- * @throws what {@link requirePassword} and {@link requireUnchangedPassword} throw; DomainError `not_signed_in` when the session ended
- *   meanwhile
+ * @throws DomainError as {@link requirePassword} and {@link requireUnchangedPassword}; `not_signed_in` if the session has ended
  */
 export async function confirmSession(context: Context, session: SessionRecord, password: string): Promise<void> {
   const verified = await requirePassword(context, sessionActor(session), password);
@@ -27,10 +26,12 @@ export async function confirmSession(context: Context, session: SessionRecord, p
 }
 
 /**
- * Requires, for a token that belongs to a browser's session, that the password was entered there recently. A program's token
- * needs none: a token with `manage` was itself granted with the password.
+ * Requires, for the token of a browser's session, that the user entered the password there within
+ * {@link confirmationLifetimeMs}. A program's token needs none, because the password was entered when the token got the scope
+ * `manage`.
  *
- * @param queries the transaction, inside of one
+ * @param sessionId the actor's session; `null` for a program's token
+ * @param queries the current transaction, if there is one
  * @throws DomainError `password_required`
  */
 export async function requireRecentPassword(
@@ -41,16 +42,19 @@ export async function requireRecentPassword(
   if (sessionId === null) return;
   const session = await queries.session(sessionId);
   if (session !== undefined && session.confirmedAtMs + confirmationLifetimeMs > context.clock()) return;
-  throw new DomainError('password_required', 'This reaches far: enter the password again, then repeat it.');
+  throw new DomainError(
+    'password_required',
+    'This change is sensitive. Enter your password again, then repeat the request.',
+  );
 }
 
 /**
- * Requires that a session still exists: verifying a password takes a while, and the session may have ended meanwhile. Call it in
- * the transaction that makes the change.
+ * Requires that a session still exists, because it may have ended during the slow verification of a password. Call it in the
+ * transaction that makes the change.
  *
  * @throws DomainError `not_signed_in`
  */
 export async function requireSession(tx: Queries, sessionId: SessionId): Promise<void> {
   if ((await tx.session(sessionId)) !== undefined) return;
-  throw new DomainError('not_signed_in', 'You were signed out meanwhile. Sign in again.');
+  throw new DomainError('not_signed_in', 'You were signed out during the request. Sign in again.');
 }

@@ -5,7 +5,7 @@ import { notFound } from './errors.ts';
 import type { MemoryKind } from './memories/memories.ts';
 import { contents, readingSubject } from './memories/subject.ts';
 
-/** By the ids of the user and of the token's application, and the address. That something may not be read is not kept. */
+/** Cached by the user's id, the token's application and the content address. Only permissions are cached, not denials. */
 const readable: MemoryKind<true> = {
   name: 'readable content',
   subjects(_mayRead, key) {
@@ -15,16 +15,16 @@ const readable: MemoryKind<true> = {
 };
 
 /**
- * Lets an actor read bytes by their address: a member of an application in which some version has them, or the guest who
- * published them there. A yanked version's bytes are still served, since hosts hold older lists.
+ * Authorizes an actor to read bytes by their content address. Members may read the bytes of all versions in their application,
+ * guests those that they published there. Bytes of yanked versions stay readable, because hosts may have an older binding list.
  *
- * @throws DomainError `not_found`, the same for bytes that don't exist and bytes of others; then `insufficient_scope`
+ * @throws DomainError `not_found` (also for bytes that the actor may not read), otherwise `insufficient_scope`
  */
 export async function authorizeContent(context: Context, actor: Actor, address: string): Promise<ContentAddress> {
   if (!isContentAddress(address)) throw notFound('content');
   const { userId, appId } = actor;
-  const ask = async () => (await context.store.read.mayReadContent(userId, address, appId ?? undefined)) || undefined;
-  const mayRead = await context.memories.of(readable).getOrLoad(`${userId} ${appId} ${address}`, ask);
+  const load = async () => (await context.store.read.mayReadContent(userId, address, appId ?? undefined)) || undefined;
+  const mayRead = await context.memories.of(readable).getOrLoad(`${userId} ${appId} ${address}`, load);
   if (!mayRead) throw notFound('content');
   requireScope(actor, 'read');
   return address;

@@ -9,7 +9,7 @@ describe('normalizeEmail()', () => {
   });
 });
 
-describe('demandEmail()', () => {
+describe('parseEmail()', () => {
   for (const text of [
     'a@b',
     'ada+x@sub.example.org',

@@ -11,9 +11,9 @@ export function normalizeEmail(email: string): string {
 }
 
 /**
- * The normal form of a text that is to be an e-mail address.
+ * Parses an e-mail address, and returns its normalized form.
  *
- * @throws DomainError `invalid_field` for a text that can be none
+ * @throws DomainError `invalid_field`
  */
 export function parseEmail(text: string, pointer = '/email'): string {
   const email = normalizeEmail(text);

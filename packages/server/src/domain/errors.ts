@@ -1,14 +1,15 @@
 import type { ErrorCode } from '@tenon/protocol';
 
-/** One fault in a request's body: where (a JSON Pointer, RFC 6901) and what. */
+/** An invalid field of a request's body. */
 export interface FieldFault {
+  /** A JSON Pointer (RFC 6901) to the field. */
   readonly pointer: string;
   readonly detail: string;
 }
 
 /**
- * What a use case throws when it can't be done for a reason that the asker may know. `code` is one of the protocol's error
- * codes; `message` is for people and says what was wrong and what was expected.
+ * An error that the server reports to the client. `code` is one of the protocol's error codes. `message` says what failed and what
+ * is expected.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
@@ -23,15 +24,15 @@ export class DomainError extends Error {
 }
 
 /**
- * The one answer for what isn't there and for what the asker may not see, so that the two can't be told apart.
+ * The error for a missing resource and for one that the actor may not see. The two must be indistinguishable.
  *
- * @param what the kind of thing in the field's words, never its id
+ * @param kind the kind of resource, never its id
  */
-export function notFound(what: string): DomainError {
-  return new DomainError('not_found', `There is no such ${what}, or it is not yours to see.`);
+export function notFound(kind: string): DomainError {
+  return new DomainError('not_found', `There is no such ${kind}, or you are not allowed to see it.`);
 }
 
-/** A body whose form is right but one of whose fields holds what it can't hold. */
+/** The error for a field with an invalid value. */
 export function invalidField(pointer: string, detail: string): DomainError {
   return new DomainError('invalid_field', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] });
 }

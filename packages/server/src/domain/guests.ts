@@ -8,7 +8,7 @@ import { type PageOf, readPage, readRelatedRows } from './paging.ts';
 import type { GuestInvitation, Page } from './ports.ts';
 import type { GuestRecord, GuestUserRecord } from './records.ts';
 
-/** How invitations can reach people. */
+/** The ways to deliver an invitation. With `link`, the caller passes the link on. */
 export const deliveryMethods = ['link'] as const;
 
 export interface InvitationFields {
@@ -20,11 +20,11 @@ export interface InvitationFields {
 }
 
 /**
- * Invites somebody to an application under a guest key. Inviting again under the same key makes a further invitation to the
- * same guest.
+ * Invites a user to an application under a guest key. Creates the guest if the key is new; otherwise the invitation is a further one
+ * to the same guest.
  *
- * @returns the invitation's code, which is kept nowhere
- * @throws DomainError `unsupported_delivery_method`, or `invalid_field` for a guest key that can't be one
+ * @returns the invitation's code, of which only the hash is stored
+ * @throws DomainError `unsupported_delivery_method`, `invalid_field` for an invalid guest key, `quota_exceeded`
  */
 export async function inviteGuest(
   context: Context,
@@ -62,10 +62,9 @@ export async function inviteGuest(
   });
 }
 
-/** A user who holds a guest, with the user's name. */
+/** A user of a guest, with the user's name. */
 export type NamedGuestUser = GuestUserRecord & { readonly userName: string };
 
-/** A guest with the users who hold it. */
 export interface GuestWithUsers {
   readonly guest: GuestRecord;
   readonly users: readonly NamedGuestUser[];
@@ -87,10 +86,10 @@ export async function listGuests(context: Context, access: AppAccess, page: Page
         ),
     },
   );
-  return { items: items.map((guest) => ({ guest, users: byAcceptance(rows.get(guest.id)) })), next };
+  return { items: items.map((guest) => ({ guest, users: sortByAcceptance(rows.get(guest.id)) })), next };
 }
 
-function byAcceptance(users: readonly NamedGuestUser[] = []): readonly NamedGuestUser[] {
+function sortByAcceptance(users: readonly NamedGuestUser[] = []): readonly NamedGuestUser[] {
   return users.toSorted((a, b) => a.acceptedAtMs - b.acceptedAtMs || (a.userId < b.userId ? -1 : 1));
 }
 
@@ -102,7 +101,7 @@ export async function readGuest(context: Context, access: AppAccess, guestId: st
 }
 
 /**
- * Removes a guest from an application: its invitations stop working, its bindings go at once.
+ * Removes a guest from an application, with its invitations and bindings.
  *
  * @throws DomainError `not_found`
  */
@@ -118,7 +117,7 @@ export async function removeGuest(context: Context, access: AppAccess, guestId: 
 }
 
 /**
- * Takes a guest from one of its users, whose bindings under it go at once.
+ * Removes a user from a guest, with the user's bindings under the guest.
  *
  * @throws DomainError `not_found`
  */
@@ -133,13 +132,13 @@ export async function removeGuestUser(
     const guest = isId('guest', guestId) ? await tx.guest(guestId) : undefined;
     if (guest?.appId !== access.app.id) throw notFound('guest');
     const users = await tx.usersOfGuests([guest.id]);
-    const held = users.find((user) => user.userId === userId);
-    if (held === undefined) throw notFound('user of the guest');
-    await tx.deleteGuestUser([guest.id], held.userId);
+    const guestUser = users.find((user) => user.userId === userId);
+    if (guestUser === undefined) throw notFound('user of the guest');
+    await tx.deleteGuestUser([guest.id], guestUser.userId);
     await record(context, tx, access.actor, {
       action: 'guest.remove_user',
       appId: guest.appId,
-      target: { id: held.userId, name: held.userName },
+      target: { id: guestUser.userId, name: guestUser.userName },
       guests: [guest],
     });
   });

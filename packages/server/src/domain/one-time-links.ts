@@ -6,26 +6,29 @@ import type { Queries, Transaction } from './ports.ts';
 import type { OneTimeLinkPurpose, OneTimeLinkRecord } from './records.ts';
 import { hashSecret, makeCode } from './secrets.ts';
 
-/** The pages that links lead to. The code stands behind `#`, in the fragment, which no browser sends anywhere. */
+/** The paths of the links. The code is in the URL's fragment, which browsers don't send to servers. */
 const pages: Readonly<Record<OneTimeLinkPurpose, string>> = {
   set_up: '/set-up',
   reset_password: '/reset-password',
 };
 
-/** A new link; its code is kept nowhere. */
 export interface CreatedLink {
   readonly record: OneTimeLinkRecord;
+  /** The secret of the link. Only its hash is stored. */
   readonly code: string;
 }
 
 type Deps = Pick<Context, 'store' | 'clock' | 'random' | 'limits'>;
 
-/** The link itself, below `{base_url}`. */
 export function linkUrl(baseUrl: string, { record, code }: CreatedLink): string {
   return `${baseUrl}${pages[record.purpose]}#code=${code}`;
 }
 
-/** Makes a link by which whoever holds it makes one account; the first user's works as long as there is none. */
+/**
+ * Creates a link that lets its holder create one account.
+ *
+ * @param isForFirstUser whether the link works only while there is no account
+ */
 export function createSetUpLink(parts: Deps, isForFirstUser: boolean): Promise<CreatedLink> {
   return parts.store.write(async (tx) => {
     const link = await insertLink(parts, tx, { purpose: 'set_up', userId: null, isForFirstUser });
@@ -35,7 +38,7 @@ export function createSetUpLink(parts: Deps, isForFirstUser: boolean): Promise<C
   });
 }
 
-/** Makes a link by which whoever holds it sets a user's password, and so signs in as that user. */
+/** Creates a link that lets its holder set a user's password, and so sign in as that user. */
 export function insertPasswordLink(parts: Deps, tx: Transaction, userId: UserId): Promise<CreatedLink> {
   return insertLink(parts, tx, { purpose: 'reset_password', userId, isForFirstUser: false });
 }
@@ -60,9 +63,9 @@ async function insertLink(
 }
 
 /**
- * Finds a link that can still be used.
+ * Finds a link that was not used and has not expired.
  *
- * @param purpose one that is for something else is not found
+ * @param purpose finds only links for this purpose
  * @throws DomainError `not_found`, `link_used`, `link_expired`
  */
 export async function findUsableLink(
@@ -80,15 +83,15 @@ export async function findUsableLink(
     throw new DomainError('link_expired', 'The link has expired. Ask the operator for another one.');
   }
   if (link.isForFirstUser && (await queries.anyUser())) {
-    throw new DomainError('link_expired', 'The link was for the first account, and there is one by now.');
+    throw new DomainError('link_expired', 'The link was for the first account, which already exists.');
   }
   return link;
 }
 
-/** What the holder of a link's code may know before using it. */
+/** The data that the server shows to the holder of a link. */
 export interface OneTimeLinkSummary {
   readonly purpose: OneTimeLinkPurpose;
-  /** Whose password it sets. */
+  /** The e-mail address of the user whose password the link sets. */
   readonly email: string | null;
   readonly expiresAtMs: number;
 }

@@ -4,24 +4,24 @@ import { DomainError } from './errors.ts';
 import { preparePassword } from './passwords.ts';
 import type { CommonPasswords } from './ports.ts';
 
-/** Whose password it is to be: what everybody knows of somebody is what is tried first. */
+/** The user of a new password. An attacker tries the user's name and e-mail address first. */
 export interface PasswordOwner {
   readonly email: string | null;
   readonly name: string;
 }
 
-/** How many characters there must be that don't merely repeat or continue the one before, as in `aaaa` and `1234`. */
+/** The minimum number of characters that don't repeat or continue the previous one, as in `aaaa` and `1234`. */
 const minUnpredictableCharacters = 6;
 
-/** Words that are shorter can't be told from chance. */
+/** Shorter parts of a name or an e-mail address are ignored, because passwords contain them by chance. */
 const minWordLength = 3;
 
 /**
  * Hashes a new password.
  *
- * @param field the name of the body's field that it came in
+ * @param field the name of the request's field, for the error
  * @throws DomainError `weak_password` with the reason
- * @throws UnavailableError when too many passwords wait to be hashed
+ * @throws UnavailableError if too many passwords wait to be hashed
  */
 export async function hashNewPassword(
   context: Context,
@@ -33,8 +33,9 @@ export async function hashNewPassword(
 }
 
 /**
- * Checks a new password, and prepares it to be hashed.
+ * Checks a new password.
  *
+ * @returns the normalized password, for {@link PasswordHasher.hash}
  * @throws DomainError `weak_password` with the reason
  */
 export async function requireStrongPassword(
@@ -52,8 +53,8 @@ export async function requireStrongPassword(
 }
 
 /**
- * Why a password is too easy to guess, in words that follow "the password"; `undefined` when it isn't. There are no rules on
- * which characters must be in it: those make passwords worse (NIST SP 800-63B-4, 3.1.1.2).
+ * Returns why a password is too easy to guess, as a predicate that completes "The password …"; `undefined` for a good password. No
+ * rule requires kinds of characters, because such rules make passwords worse (NIST SP 800-63B-4, 3.1.1.2).
  */
 export async function weaknessOf(
   password: string,
@@ -66,28 +67,28 @@ export async function weaknessOf(
   const folded = password.normalize('NFKC').toLowerCase();
   if (countUnpredictableCharacters(folded) < minUnpredictableCharacters) return 'repeats itself, or counts up or down';
   if (countUnpredictableCharacters(withoutWords(folded, wordsOf(owner))) < minUnpredictableCharacters) {
-    return 'is hardly more than your name, your e-mail address or the name of this service';
+    return 'is little more than your name, your e-mail address or the name of this service';
   }
-  if (await isCommon(folded, common)) return 'is commonly used or was leaked: others try it first';
+  if (await isCommon(folded, common)) return 'is commonly used or was leaked, so attackers try it first';
   return undefined;
 }
 
 async function isCommon(folded: string, common: CommonPasswords): Promise<boolean> {
   if (await common.has(folded)) return true;
-  const { head, core, tail } = undecorated(folded);
-  const word = unmasked(core);
+  const { head, core, tail } = splitDecorations(folded);
+  const word = undoSubstitutions(core);
   const digits = tail.replace(/\D/g, '');
   if (await common.has(word + digits)) return true;
   return countUnpredictableCharacters(head + tail) < minUnpredictableCharacters && common.has(word);
 }
 
-/** A password as a word with what is put before and behind it: digits and punctuation. */
-function undecorated(text: string): { head: string; core: string; tail: string } {
+/** Splits a password into a word (`core`) and the digits and punctuation before and after it. */
+function splitDecorations(text: string): { head: string; core: string; tail: string } {
   const [, head = '', core = '', tail = ''] = /^([^\p{L}@$]*)(.*?)([^\p{L}]*)$/su.exec(text) ?? [];
   return { head, core, tail };
 }
 
-const masks: Readonly<Record<string, string>> = {
+const substitutions: Readonly<Record<string, string>> = {
   '@': 'a',
   '4': 'a',
   '3': 'e',
@@ -99,9 +100,9 @@ const masks: Readonly<Record<string, string>> = {
   '7': 't',
 };
 
-/** A word without the digits and signs that people put for its letters. */
-function unmasked(word: string): string {
-  return word.replace(/[@431!0$57]/g, (sign) => masks[sign] ?? sign);
+/** Replaces digits and signs that stand for letters, as in `p@ssw0rd`. */
+function undoSubstitutions(word: string): string {
+  return word.replace(/[@431!0$57]/g, (sign) => substitutions[sign] ?? sign);
 }
 
 function wordsOf({ email, name }: PasswordOwner): string[] {
@@ -115,7 +116,7 @@ function withoutWords(text: string, words: readonly string[]): string {
   return words.reduce((rest, word) => rest.replaceAll(word, ''), text);
 }
 
-/** How many characters neither repeat the one before nor are its neighbour in the alphabet. */
+/** Counts the characters that neither equal the previous one nor are next to it in the alphabet. */
 function countUnpredictableCharacters(text: string): number {
   let previous = Number.NaN;
   let count = 0;

@@ -5,10 +5,10 @@ import { DomainError } from './errors.ts';
 import type { Queries } from './ports.ts';
 import type { PasswordRecord } from './records.ts';
 
-/** Why a right password is refused by its rate limit. */
+/** The message of the rate limit for correct passwords. */
 export const passwordEnteredTooOften = 'This password is entered too often.';
 
-/** What is hashed of a password: the same whatever keyboard it was typed on (RFC 8265 §4.2.2). */
+/** Normalizes a password before it is hashed, so that it is the same on every keyboard (RFC 8265 §4.2.2). */
 export function preparePassword(password: string): string {
   return password.replace(/\p{Zs}/gu, ' ').normalize('NFC');
 }
@@ -20,11 +20,12 @@ export interface SessionActor {
 }
 
 /**
- * Demands the password of an account of somebody who is signed in already. Guesses are counted for each session, and in common for
- * all tokens: a program that has one can make itself others.
+ * Requires the password of the actor's account. Wrong passwords are counted for each session, and for all tokens of the account
+ * together, because a program with one token can create others.
  *
- * @throws DomainError `invalid_credentials`, `rate_limited` after too many wrong ones, `conflict` for an account without one
- * @throws UnavailableError when too many passwords wait to be looked at
+ * @returns the identity that the password belongs to
+ * @throws DomainError `invalid_credentials`, `rate_limited` after too many wrong passwords, `conflict` for an account without one
+ * @throws UnavailableError if too many passwords wait to be verified
  */
 export async function requirePassword(
   context: Context,
@@ -36,7 +37,7 @@ export async function requirePassword(
     throw new DomainError('conflict', 'This account has no password. The operator can make a link that sets one.');
   }
   const { byActor, correctPasswords } = context.rates;
-  const counts: AttemptLimit[] = [
+  const limits: AttemptLimit[] = [
     { limiter: byActor, key: sessionId ?? userId },
     { limiter: correctPasswords, key: userId, counts: 'right', message: passwordEnteredTooOften },
   ];
@@ -46,8 +47,8 @@ export async function requirePassword(
 }
 
 /**
- * Requires that a password which was verified is still the account's: verifying takes a while, and the password may have been
- * changed meanwhile. Call it in the transaction that makes the change.
+ * Requires that the account still has the verified password, because it may have been changed during the slow verification. Call it
+ * in the transaction that makes the change.
  *
  * @param verified what {@link requirePassword} returned
  * @throws DomainError `conflict`

@@ -7,13 +7,13 @@ import type { Asker, BoundVersion, CheckedModule, ModuleRequirements } from './p
 import type { ExtensionPointRecord, VersionRecord } from './records.ts';
 import { DamagedContentError } from './stored-contents.ts';
 
-/** What is tried. What is left out is as it is now. */
+/** The proposed schema and limits. An omitted field has the extension point's current value. */
 export interface TrialFields {
   readonly schema?: unknown;
   readonly limits?: Partial<ExtensionPointLimits>;
 }
 
-/** A version that is bound, and where. */
+/** A bound version with the guests under which it is bound. */
 export interface TriedVersion {
   readonly version: VersionRecord & { readonly userName: string };
   readonly guestIds: readonly GuestId[];
@@ -23,35 +23,35 @@ export interface TriedVersion {
 
 export interface BreakingVersion extends TriedVersion {
   readonly mismatches: readonly Mismatch[];
-  /** Whether it does not fit what is demanded now either. */
+  /** Whether it doesn't fit the current requirements either. */
   readonly isBrokenAlready: boolean;
 }
 
 export interface Trial extends ModuleRequirements {
-  /** How many bound versions were looked at. */
+  /** The number of bound versions that were checked. */
   readonly checked: number;
   readonly breakingCount: number;
   /** The first {@link maxListed}. */
   readonly breaking: readonly BreakingVersion[];
-  /** The first {@link maxListed} that could not be looked at. */
+  /** The first {@link maxListed} that could not be checked, with the reason. */
   readonly unreadable: readonly (TriedVersion & { readonly detail: string })[];
   readonly hasMoreUnreadable: boolean;
 }
 
-/** How many versions are told that would break, and that could not be looked at. */
+/** The maximum number of versions in each list of the result. */
 const maxListed = 1000;
 
-/** How many guests are told of each of them. */
+/** The maximum number of guests listed for a version. */
 const maxGuests = 100;
 
-/** How many versions are read from the store, and compared by a thread, at a time. */
+/** How many versions one query reads and one worker job compares. */
 const pageSize = 100;
 
 /**
- * Tells which of the plugins that are bound at an extension point would not fit it any more if its schema or limits were
- * changed. Nothing is changed, except that interfaces which had to be worked out from a module's bytes are kept.
+ * Finds the bound plugins that would not fit an extension point after a change of its schema or limits. It changes nothing, except
+ * that it stores interfaces that it had to compute from a module's bytes.
  *
- * @throws DomainError `invalid_field` when the schema is none
+ * @throws DomainError `invalid_field` for an invalid schema
  */
 export async function trySchema(
   context: Context,
@@ -59,33 +59,33 @@ export async function trySchema(
   fields: TrialFields,
   asker?: Asker,
 ): Promise<Trial> {
-  const demands: ModuleRequirements = {
+  const proposed: ModuleRequirements = {
     schemaJson:
       fields.schema === undefined ? extensionPoint.schemaJson : await context.checker.readSchema(fields.schema, asker),
     limits: { ...extensionPoint.limits, ...fields.limits },
   };
-  const lookAt = createVersionChecker(context, demands, extensionPoint, asker);
+  const checkPage = createPageChecker(context, proposed, extensionPoint, asker);
   const breaking: BreakingVersion[] = [];
   const unreadable: (TriedVersion & { detail: string })[] = [];
   let hasMoreUnreadable = false;
   let checked = 0;
   let breakingCount = 0;
   for await (const page of pagesOf(context, extensionPoint)) {
-    const findings = await lookAt(page);
-    for (const [at, { interfaceJson: _, ...version }] of page.entries()) {
-      const finding = findings[at];
-      if (finding === undefined || 'detail' in finding) {
-        const detail = finding?.detail ?? 'Nobody looked at it.';
+    const results = await checkPage(page);
+    for (const [index, { interfaceJson: _, ...version }] of page.entries()) {
+      const result = results[index];
+      if (result === undefined || 'detail' in result) {
+        const detail = result?.detail ?? 'The version was not checked.';
         hasMoreUnreadable = unreadable.length === maxListed;
         if (!hasMoreUnreadable) unreadable.push({ ...(await withGuests(context, version)), detail });
         continue;
       }
       checked++;
-      if (finding.mismatches.length === 0) continue;
-      if (++breakingCount <= maxListed) breaking.push({ ...(await withGuests(context, version)), ...finding });
+      if (result.mismatches.length === 0) continue;
+      if (++breakingCount <= maxListed) breaking.push({ ...(await withGuests(context, version)), ...result });
     }
   }
-  return { ...demands, checked, breakingCount, breaking, unreadable, hasMoreUnreadable };
+  return { ...proposed, checked, breakingCount, breaking, unreadable, hasMoreUnreadable };
 }
 
 async function* pagesOf(context: Context, { id }: ExtensionPointRecord): AsyncGenerator<BoundVersion[]> {
@@ -103,61 +103,74 @@ async function withGuests({ store }: Context, version: TriedVersion['version']):
   return { version, guestIds: guestIds.sort(), hasMoreGuests: guests.length > maxGuests };
 }
 
-type CheckResult = Pick<BreakingVersion, 'mismatches' | 'isBrokenAlready'> | { readonly detail: string };
+/** A version could not be checked. */
+interface CheckFailure {
+  readonly detail: string;
+}
 
-/** Compares versions with what is demanded, and those that would not fit also with what was demanded up to now. */
-function createVersionChecker(
+type CheckResult = Pick<BreakingVersion, 'mismatches' | 'isBrokenAlready'> | CheckFailure;
+
+/**
+ * Creates a function that checks a page of versions against the proposed requirements. It checks versions that don't fit against
+ * the current requirements too. It uses the stored interface of a version if there is one, and the bytes otherwise.
+ */
+function createPageChecker(
   context: Context,
-  demands: ModuleRequirements,
-  present: ModuleRequirements,
+  proposed: ModuleRequirements,
+  current: ModuleRequirements,
   asker?: Asker,
-) {
+): (page: readonly BoundVersion[]) => Promise<CheckResult[]> {
   const { checker } = context;
-  const checkedBefore = new Map<string, Promise<CheckedModule | { readonly detail: string }>>();
+  const checksByAddress = new Map<string, Promise<CheckedModule | CheckFailure>>();
 
   const isBrokenAlready = async (version: BoundVersion, interfaceJson: string | null): Promise<boolean> => {
     if (interfaceJson !== null) {
-      const [now = []] = await checker.compare([interfaceJson], present, asker);
-      return now.length > 0;
+      const [mismatches = []] = await checker.compare([interfaceJson], current, asker);
+      return mismatches.length > 0;
     }
     const bytes = await readContent(context, version);
-    return bytes !== undefined && (await checker.check(bytes, present, asker)).mismatches.length > 0;
+    return bytes !== undefined && (await checker.check(bytes, current, asker)).mismatches.length > 0;
   };
 
-  /** What can be said of a version whose interface is not kept; once for all versions of the same bytes. */
-  const checkBytes = async (version: BoundVersion): Promise<CheckedModule | { readonly detail: string }> => {
+  const checkBytes = async (version: BoundVersion): Promise<CheckedModule | CheckFailure> => {
     const bytes = await readContent(context, version);
-    if (bytes === undefined) return { detail: 'The bytes are not there.' };
+    if (bytes === undefined) return { detail: 'The bytes are missing or damaged.' };
     try {
-      return await checker.check(bytes, demands, asker);
+      return await checker.check(bytes, proposed, asker);
     } catch (error) {
       if (error instanceof DomainError) return { detail: error.message };
       throw error;
     }
   };
 
-  return async (page: readonly BoundVersion[]): Promise<CheckResult[]> => {
-    const kept = page.flatMap(({ interfaceJson }) => (interfaceJson === null ? [] : [interfaceJson]));
-    const compared = kept.length === 0 ? [] : [...(await checker.compare(kept, demands, asker))];
-    const findings: CheckResult[] = [];
+  /** Checks the bytes once for all versions that have them, and stores the interface of the version. */
+  const checkBytesOnce = async (version: BoundVersion): Promise<CheckedModule | CheckFailure> => {
+    const check = checksByAddress.get(version.contentAddress) ?? checkBytes(version);
+    checksByAddress.set(version.contentAddress, check);
+    const checked = await check;
+    if ('interfaceJson' in checked) await storeInterface(context, version, checked.interfaceJson);
+    return checked;
+  };
+
+  return async (page) => {
+    const interfaces = page.flatMap(({ interfaceJson }) => (interfaceJson === null ? [] : [interfaceJson]));
+    const compared = interfaces.length === 0 ? [] : [...(await checker.compare(interfaces, proposed, asker))];
+    const results: CheckResult[] = [];
     for (const version of page) {
-      let { interfaceJson } = version;
-      let mismatches = interfaceJson === null ? undefined : compared.shift();
-      if (mismatches === undefined) {
-        const known = checkedBefore.get(version.contentAddress) ?? checkBytes(version);
-        checkedBefore.set(version.contentAddress, known);
-        const checked = await known;
-        if ('detail' in checked) {
-          findings.push(checked);
-          continue;
-        }
-        ({ interfaceJson, mismatches } = checked);
-        await storeInterface(context, version, interfaceJson);
+      const ofInterface = version.interfaceJson === null ? undefined : compared.shift();
+      const checked =
+        ofInterface === undefined
+          ? await checkBytesOnce(version)
+          : { interfaceJson: version.interfaceJson, mismatches: ofInterface };
+      if ('detail' in checked) {
+        results.push(checked);
+        continue;
       }
+      const { interfaceJson, mismatches } = checked;
       const isBroken = mismatches.length > 0 && (await isBrokenAlready(version, interfaceJson));
-      findings.push({ mismatches, isBrokenAlready: isBroken });
+      results.push({ mismatches, isBrokenAlready: isBroken });
     }
-    return findings;
+    return results;
   };
 }
 
@@ -165,7 +178,7 @@ async function storeInterface(context: Context, { id }: VersionRecord, interface
   if (interfaceJson !== null) await context.store.write((tx) => tx.keepInterface([id], interfaceJson));
 }
 
-/** @returns `undefined` when the bytes are damaged, or gone */
+/** @returns `undefined` if the bytes are missing or damaged */
 async function readContent({ contents }: Context, { contentAddress }: VersionRecord): Promise<Uint8Array | undefined> {
   try {
     return await (await contents.find(contentAddress))?.read();

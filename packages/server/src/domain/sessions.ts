@@ -11,40 +11,37 @@ import type { SessionRecord } from './records.ts';
 import { hashSecret, isCode, makeCode } from './secrets.ts';
 import { makeToken, type NewToken } from './tokens.ts';
 
-/** What a browser brings along when somebody signs in. */
+/** The browser in which a user signs in. */
 export interface Browser {
   readonly userAgent: string | null;
-  /** The network address that it comes from. */
+  /** The client's network address. */
   readonly address: string;
-  /** What of the address stands for one client, where guesses are counted. */
+  /** The prefix of the address that identifies one client for rate limits. */
   readonly network: string;
-  /** The secret of the session that it has had so far. */
+  /** The secret of the browser's previous session, from its cookie. */
   readonly sessionSecret: string | undefined;
-  /** The secret by which an account knows it. */
+  /** The secret that identifies a browser known to the account, from its cookie. */
   readonly browserSecret: string | undefined;
 }
 
-/** A browser in which somebody has just signed in, with the secrets that it is to keep. */
+/** A new session, with the secrets for the browser's cookies. */
 export interface StartedSession {
   readonly session: SessionRecord;
   readonly sessionSecret: string;
   readonly browserSecret: string;
 }
 
-/** How long an account knows a browser, from the last time that it got to know it. */
+/** How long an account knows a browser. */
 export const knownBrowserLifetimeMs = 365 * 24 * 60 * 60 * 1000;
 
-/**
- * In how many browsers one can be signed in at once, and how many an account knows: beyond it, the oldest session ends, and
- * the oldest browser is forgotten.
- */
+/** The maximum number of an account's sessions, and of its known browsers. A new one replaces the oldest. */
 const maxBrowsers = 100;
 
 const maxUserAgentLength = 300;
 
 /**
- * Whether an account knows the browser: somebody who had the password has signed in there. It is looked up whether or not
- * there is an account, so that the time tells nothing.
+ * Whether an account knows the browser, because its user has signed in there. The lookup runs even if there is no account, so that
+ * the timing doesn't reveal whether there is one.
  */
 export async function isKnownBrowser(context: Context, userId: UserId | undefined, secret: string): Promise<boolean> {
   return isKnownBrowserSecret(context.store.read, userId, secret, context.clock());
@@ -61,10 +58,7 @@ async function isKnownBrowserSecret(
   return browser !== undefined && browser.userId === userId && browser.createdAtMs + knownBrowserLifetimeMs > nowMs;
 }
 
-/**
- * Signs somebody in, who has shown who they are: a new session with a new secret. What the browser was signed in as before
- * ends, whoever that was.
- */
+/** Starts a session for an authenticated user. Ends the browser's previous session, which may be another user's. */
 export async function startSession(
   context: Context,
   tx: Transaction,
@@ -72,8 +66,8 @@ export async function startSession(
   browser: Browser,
 ): Promise<StartedSession> {
   const nowMs = context.clock();
-  const before = browser.sessionSecret && (await tx.sessionByHash(hashSecret(browser.sessionSecret)));
-  if (before) await deleteSession(context, tx, sessionActor(before), before, 'signed_in_anew');
+  const previous = browser.sessionSecret && (await tx.sessionByHash(hashSecret(browser.sessionSecret)));
+  if (previous) await deleteSession(context, tx, sessionActor(previous), previous, 'signed_in_anew');
   const [oldest, ...others] = await tx.sessions(userId, { limit: maxBrowsers });
   if (oldest !== undefined && others.length === maxBrowsers - 1) {
     await deleteSession(context, tx, 'system', oldest, 'too_many');
@@ -92,8 +86,8 @@ export async function startSession(
     confirmedAtMs: nowMs,
   };
   await tx.insertSession(session);
-  const by = { ...sessionActor(session), address: session.address };
-  await record(context, tx, by, { action: 'session.start', target: sessionTarget(session) });
+  const actor = { ...sessionActor(session), address: session.address };
+  await record(context, tx, actor, { action: 'session.start', target: sessionTarget(session) });
   return { session, sessionSecret, browserSecret: await rememberBrowser(context, tx, userId, browser.browserSecret) };
 }
 
@@ -105,22 +99,22 @@ async function rememberBrowser(
 ): Promise<string> {
   const nowMs = context.clock();
   if (secret !== undefined && (await isKnownBrowserSecret(tx, userId, secret, nowMs))) return secret;
-  const made = makeCode(context.random);
-  await tx.insertKnownBrowser({ secretHash: hashSecret(made), userId, createdAtMs: nowMs });
+  const newSecret = makeCode(context.random);
+  await tx.insertKnownBrowser({ secretHash: hashSecret(newSecret), userId, createdAtMs: nowMs });
   await tx.keepKnownBrowsers(userId, maxBrowsers);
-  return made;
+  return newSecret;
 }
 
-/** By their secrets. */
+/** Cached by their secrets. */
 const sessions: MemoryKind<SessionRecord> = {
   name: 'sessions',
   subjects: ({ id, userId }) => [id, userId],
 };
 
 /**
- * Finds the session whose secret this is.
+ * Finds the session with a secret.
  *
- * @throws DomainError `not_signed_in` for none, or one that has ended
+ * @throws DomainError `not_signed_in` if there is none, or it has ended
  */
 export async function authenticateSession(context: Context, secret: string | undefined): Promise<SessionRecord> {
   const session = await findSession(context, secret);
@@ -128,7 +122,7 @@ export async function authenticateSession(context: Context, secret: string | und
   return session;
 }
 
-/** As {@link authenticateSession}; `undefined` where that throws. */
+/** As {@link authenticateSession}, but returns `undefined` instead of throwing. */
 export async function findSession(context: Context, secret: string | undefined): Promise<SessionRecord | undefined> {
   if (secret === undefined || !isCode(secret)) return undefined;
   const load = () => context.store.read.sessionByHash(hashSecret(secret));
@@ -136,27 +130,27 @@ export async function findSession(context: Context, secret: string | undefined):
   return session !== undefined && session.expiresAtMs > context.clock() ? session : undefined;
 }
 
-/** Ends the session of who signs out in it. */
+/** Signs out: ends the session that makes the request. */
 export async function endSession(context: Context, session: SessionRecord): Promise<void> {
   await context.store.write((tx) => deleteSession(context, tx, sessionActor(session), session, 'signed_out'));
 }
 
-/** Why a session ended before its time. */
+/** Why a session ended before it expired. */
 type SessionEnd = 'signed_out' | 'ended_elsewhere' | 'signed_in_anew' | 'too_many';
 
 async function deleteSession(
   context: Context,
   tx: Transaction,
-  by: AuditUserActor | 'system',
+  actor: AuditUserActor | 'system',
   session: SessionRecord,
   cause: SessionEnd,
 ): Promise<void> {
   const target = sessionTarget(session);
-  await record(context, tx, by, { action: 'session.end', accountId: session.userId, target, details: { cause } });
+  await record(context, tx, actor, { action: 'session.end', accountId: session.userId, target, details: { cause } });
   await tx.deleteSession(session.id);
 }
 
-/** The sessions of the actor that have not ended. */
+/** Lists the actor's sessions that have not expired. */
 export async function listSessions(context: Context, actor: Actor, page: Page): Promise<PageOf<SessionRecord>> {
   const found = await readPage(
     page,
@@ -167,7 +161,7 @@ export async function listSessions(context: Context, actor: Actor, page: Page): 
   return { ...found, items: found.items.filter((session) => session.expiresAtMs > nowMs) };
 }
 
-/** @throws DomainError `not_found` for one that has ended, or is somebody else's */
+/** @throws DomainError `not_found` for a session that has ended or belongs to another user */
 export async function endOwnSession(context: Context, actor: Actor, sessionId: string): Promise<void> {
   await context.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
@@ -177,13 +171,13 @@ export async function endOwnSession(context: Context, actor: Actor, sessionId: s
   });
 }
 
-/** How long the token of a session's pages works. They fetch another one in time. */
+/** The lifetime of a session's access token. The console fetches another one before it expires. */
 const sessionTokenLifetimeMs = 60 * 60 * 1000;
 
 /**
- * Makes an access token of all scopes for the pages of a browser that is signed in. It ends with the session.
+ * Creates an access token with all scopes for the console in a signed-in browser. It ends with the session.
  *
- * @throws DomainError `not_signed_in` when that has ended meanwhile
+ * @throws DomainError `not_signed_in` if the session has ended
  */
 export async function issueSessionToken(context: Context, session: SessionRecord): Promise<NewToken> {
   const token = makeToken(context, session.userId, {
@@ -201,5 +195,5 @@ export async function issueSessionToken(context: Context, session: SessionRecord
 }
 
 function notSignedIn(): DomainError {
-  return new DomainError('not_signed_in', 'Nobody is signed in in this browser.');
+  return new DomainError('not_signed_in', 'You are not signed in in this browser.');
 }

@@ -8,11 +8,11 @@ import type { PasswordRecord } from './records.ts';
 import { type Browser, isKnownBrowser, type StartedSession, startSession } from './sessions.ts';
 
 /**
- * Signs somebody in by e-mail address and password. One password is looked at whatever comes, so that neither the answer nor
- * its time tells whether the address has an account.
+ * Signs a user in by e-mail address and password. It always verifies one password, so that neither the response nor its timing
+ * reveals whether the address has an account.
  *
- * @throws DomainError `invalid_credentials`; `rate_limited` after too many wrong ones
- * @throws UnavailableError when too many passwords wait to be looked at
+ * @throws DomainError `invalid_credentials`, `rate_limited` after too many wrong passwords
+ * @throws UnavailableError if too many passwords wait to be verified
  */
 export async function signIn(
   context: Context,

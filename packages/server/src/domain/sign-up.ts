@@ -11,7 +11,7 @@ import { ConflictError, type Queries, type Transaction } from './ports.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
 import { insertOperator } from './status/operators.ts';
 
-/** A new account, and the code that lets its maker have one where sign-up is not open. */
+/** A request for a new account. Unless sign-up is open, it needs one of the two codes. */
 export interface SignUp {
   readonly name: string;
   readonly email: string;
@@ -20,62 +20,62 @@ export interface SignUp {
   readonly linkCode?: string | undefined;
 }
 
-/** What lets somebody make an account, once: a link of the operator's, an invitation, or that it is open to everybody. */
+/** The permission to create one account: an operator's link, an invitation, or open sign-up. */
 interface Permit {
   readonly means: 'link' | 'invitation' | 'open';
-  /** The link or invitation. */
+  /** The id of the link or invitation. */
   readonly id?: string;
-  /** The account that invited. */
   readonly inviterId?: UserId;
-  /** Uses it up. */
+  /** Marks the link or invitation as used. */
   readonly use: (tx: Transaction, userId: UserId) => Promise<void>;
 }
 
 /**
- * Makes an account and signs it in. An invitation is not accepted by that: the person decides afterwards.
+ * Creates an account and signs the user in. It doesn't accept the invitation; the user decides about that afterwards.
  *
- * A hash costs more than anything else here, so it is computed last, one at a time for a link or an invitation, and counted. Only then
- * the answer tells whether the e-mail address has an account.
+ * Hashing is costly. Therefore the password is hashed after all other checks, within rate limits, and one at a time for each link
+ * or invitation. Only after the hash does the response reveal whether the e-mail address has an account.
  *
  * @throws DomainError `sign_up_closed`; `not_found`, `link_used`, `link_expired`, `invitation_used`, `invitation_expired` or
  *   `invitation_revoked` for a code; `email_taken`, `invalid_field`, `weak_password`, `rate_limited`
- * @throws UnavailableError when too many passwords wait to be hashed
+ * @throws UnavailableError if too many passwords wait to be hashed
  */
 export async function signUp(context: Context, input: SignUp, browser: Browser): Promise<StartedSession> {
   const { id } = await findPermit(context, context.store.read, input);
   const email = parseEmail(input.email);
   const password = await requireStrongPassword(context, input.password, { name: input.name, email }, 'password');
-  const hashAndMake = async (): Promise<StartedSession> => {
-    const permit = await findPermit(context, context.store.read, input); // another sign-up may have used it meanwhile
+  const hashAndCreate = async (): Promise<StartedSession> => {
+    // Again, because another sign-up may have used the link or invitation while this one waited for the mutex.
+    const permit = await findPermit(context, context.store.read, input);
     return withAttemptLimits(
       attemptLimits(context, permit, browser),
-      () => makeAccount(context, input, { email, password }, browser),
+      () => createAccount(context, input, { email, password }, browser),
       {
         ofError: (error) => (error instanceof DomainError ? 'wrong' : 'undecided'),
       },
     );
   };
-  return id === undefined ? hashAndMake() : context.mutex(id, hashAndMake);
+  return id === undefined ? hashAndCreate() : context.mutex(id, hashAndCreate);
 }
 
 function attemptLimits({ rates }: Context, { means, id, inviterId }: Permit, { network }: Browser): AttemptLimit[] {
   const limits: AttemptLimit[] = [];
   if (means !== 'link') {
-    const message = 'Too many accounts were made from your address.';
+    const message = 'Too many accounts were created from your network address.';
     limits.push({ limiter: rates.signUps, key: network, counts: 'both', message });
   }
   if (inviterId !== undefined) {
-    const message = 'Too many accounts were made through the invitations of the person who invited you.';
+    const message = 'Too many accounts were created with invitations of the person who invited you.';
     limits.push({ limiter: rates.inviterSignUps, key: inviterId, counts: 'right', message });
   }
   if (id !== undefined) {
-    const message = 'Too many addresses that have accounts were tried with this link.';
+    const message = 'Too many e-mail addresses that already have accounts were tried with this link.';
     limits.push({ limiter: rates.takenEmails, key: id, message });
   }
   return limits;
 }
 
-async function makeAccount(
+async function createAccount(
   context: Context,
   input: SignUp,
   { email, password }: { readonly email: string; readonly password: string },
@@ -92,7 +92,7 @@ async function makeAccount(
       await tx.putPassword({ userId, hash, updatedAtMs: createdAtMs });
       const by = { userId, sessionId: null, address: browser.address };
       const target = { id: userId, name: input.name };
-      await record(context, tx, by, { action: 'account.create', target, details: { means: permit.means } });
+      await record(context, tx, actor, { action: 'account.create', target, details: { means: permit.means } });
       await permit.use(tx, userId);
       return startSession(context, tx, userId, browser);
     });
@@ -111,7 +111,7 @@ async function findPermit(context: Context, queries: Queries, input: SignUp): Pr
       id: link.id,
       async use(tx, userId) {
         await tx.useOneTimeLink(link.id, nowMs);
-        // Whoever has the machine made that link, and nobody else has one.
+        // Only an operator with access to the machine gets this link.
         if (link.isForFirstUser) await insertOperator(context, tx, userId, 'first_account');
       },
     };
@@ -120,7 +120,10 @@ async function findPermit(context: Context, queries: Queries, input: SignUp): Pr
   if (mode === 'off' || input.invitationCode === undefined) throw signUpClosed(mode);
   const { invitation } = await findPendingInvitation(queries, input.invitationCode, nowMs);
   if (invitation.signedUpUserId !== null) {
-    throw new DomainError('invitation_used', 'An account was made by means of this invitation already. Sign in to it.');
+    throw new DomainError(
+      'invitation_used',
+      'This invitation has already been used to create an account. Sign in to it.',
+    );
   }
   return {
     means: 'invitation',
@@ -131,8 +134,8 @@ async function findPermit(context: Context, queries: Queries, input: SignUp): Pr
 }
 
 function signUpClosed(mode: 'invitation' | 'off'): DomainError {
-  const who = mode === 'off' ? 'the operator of this server' : 'an invitation, or a link of the operator';
-  return new DomainError('sign_up_closed', `To make an account here takes ${who}.`);
+  const means = mode === 'off' ? "the operator's link" : "an invitation or the operator's link";
+  return new DomainError('sign_up_closed', `On this server, you need ${means} to create an account.`);
 }
 
 /** @throws DomainError `email_taken` */
@@ -141,5 +144,5 @@ export async function requireUnusedEmail(queries: Queries, email: string): Promi
 }
 
 function emailTaken(cause?: unknown): DomainError {
-  return new DomainError('email_taken', 'This e-mail address has an account already. Sign in to it.', { cause });
+  return new DomainError('email_taken', 'This e-mail address already has an account. Sign in to it.', { cause });
 }

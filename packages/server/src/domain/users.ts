@@ -39,13 +39,13 @@ export async function findUser(read: Queries, named: string): Promise<UserRecord
   return user?.deletedAtMs === null ? user : undefined;
 }
 
-/** A user as an operator recognises one. */
+/** A user as shown to the operator. */
 export interface UserDescription {
   readonly user: UserRecord;
   readonly apps: readonly { readonly app: AppRecord; readonly role: MemberRole | 'guest' }[];
 }
 
-/** The most applications that a description names. */
+/** The maximum number of applications in a description. */
 const maxDescribedApps = 20;
 
 /** @throws DomainError `not_found` */
