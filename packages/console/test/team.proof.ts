@@ -170,7 +170,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Leave the team' }).click();
     const dialog = page.getByRole('dialog', { name: 'Leave the team?' });
     await dialog.getByRole('button', { name: 'Leave the team' }).click();
-    await dialog.getByText('An application keeps at least one owner.').waitFor();
+    await dialog.getByText('An application needs at least one owner.').waitFor();
     await page.keyboard.press('Escape');
 
     await page.getByRole('button', { name: 'Remove Ada Lovelace from the team' }).click();

@@ -106,7 +106,7 @@ const demoSecretName = 'quickstart';
 /** Issues a token with all scopes and the maximum lifetime. */
 function issueDemoToken(context: Context, userId: UserId): Promise<NewToken> {
   const scopes = tokenScope.anyOf.map((scope): TokenScope => scope.const);
-  const expiresAtMs = context.clock() + tokenLifetimeDays(scopes).most * dayMs;
+  const expiresAtMs = context.clock() + tokenLifetimeDays(scopes).max * dayMs;
   return issueToken(context, userId, { name: demoSecretName, scopes, appId: null, expiresAtMs });
 }
 

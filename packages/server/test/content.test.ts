@@ -232,7 +232,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
       token: world.owner.token,
     });
     assertProblem(response, 500, 'content_damaged');
-    assert.ok(service.logged.some((line) => line.includes('their object is missing')));
+    assert.ok(service.logged.some((line) => line.includes('the object is missing')));
   });
 });
 

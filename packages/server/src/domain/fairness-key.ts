@@ -3,15 +3,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 const fairnessKeys = new AsyncLocalStorage<string>();
 
 /**
- * Runs work on behalf of a caller: an account, or the network of a client that has no account. Everything that the work waits for
- * in a fair queue (a turn to write, a thread for a password) is shared by this key, so that no caller waits for all that another
- * one sends.
+ * Runs work under a fairness key: the id of the request's account, or the client's network for a request without an account. Fair
+ * queues (for the write lock, and for password hashing) take turns between keys, so that many requests of one client don't delay
+ * other clients.
  */
-export function runWithFairnessKey<T>(caller: string, work: () => T): T {
-  return fairnessKeys.run(caller, work);
+export function runWithFairnessKey<T>(key: string, work: () => T): T {
+  return fairnessKeys.run(key, work);
 }
 
-/** The caller on whose behalf this runs; the server itself, outside of requests, is one caller: `''`. */
+/** Returns the current fairness key; `''` outside of requests. */
 export function currentFairnessKey(): string {
   return fairnessKeys.getStore() ?? '';
 }

@@ -17,28 +17,26 @@ import type { AppRecord, GuestRecord, InvitationRecord } from './records.ts';
 import { hashSecret, makeCode } from './secrets.ts';
 
 /*
- * An invitation makes the user who accepts it a guest of an application, or a member of its team. Its states, and what moves it
- * between them:
+ * The user who accepts an invitation becomes a guest of an application, or a member of its team. State transitions:
  *
- *   pending ──► accepted   the invited user
- *           ──► declined   the invited user
- *           ──► revoked    a member who may invite, or that its maker loses the right to invite
- *           ──► expired    the clock
+ *   pending ──► accepted   by the invited user
+ *           ──► declined   by the invited user
+ *           ──► revoked    by a member who may invite, or because the inviter lost the right to invite
+ *           ──► expired    by time
  */
 
-/** An invitation's state now. */
 export function invitationStatus(invitation: InvitationRecord, nowMs: number): InvitationStatus {
   return invitation.status === 'pending' && invitation.expiresAtMs <= nowMs ? 'expired' : invitation.status;
 }
 
-/** What somebody who holds an invitation's link may know of it before deciding. */
+/** The data that the server shows to a signed-in holder of an invitation's link. */
 export interface InvitationSummary {
   readonly app: AppRecord;
   readonly status: InvitationStatus;
   readonly expiresAtMs: number;
 }
 
-/** @throws DomainError `not_found` for a code that no invitation has */
+/** @throws DomainError `not_found` for an unknown code */
 export async function describeInvitation(context: Context, code: string): Promise<InvitationSummary> {
   const invitation = await findByCode(context.store.read, code);
   const app = await context.store.read.app(invitation.appId);
@@ -46,15 +44,15 @@ export async function describeInvitation(context: Context, code: string): Promis
   return { app, status: invitationStatus(invitation, context.clock()), expiresAtMs: invitation.expiresAtMs };
 }
 
-/** What the holder of a pending invitation's code may know of it, before there is an account even. */
+/** The data that the server shows to the holder of a pending invitation's link, even without an account. */
 export interface InvitationPreview {
   readonly app: AppRecord;
-  /** What the user who accepts it becomes. */
+  /** The role of a user who accepts it. */
   readonly role: MemberRole | 'guest';
-  /** The name of the member who invites to the team; `null` for a guest, who is told of no member. */
+  /** The name of the inviting member; `null` for a guest, because guests may not see members. */
   readonly inviterName: string | null;
   readonly expiresAtMs: number;
-  /** Whether an account can be made by means of it. */
+  /** Whether the holder can sign up with it. */
   readonly allowsSignUp: boolean;
 }
 
@@ -68,17 +66,17 @@ export async function previewInvitation(context: Context, code: string): Promise
   return { app, role: role ?? 'guest', inviterName, expiresAtMs, allowsSignUp };
 }
 
-/** What the actor has become by accepting: the holder of a guest, or a member of the team. */
+/** The result of accepting an invitation: the actor's new guest, or the actor's new role on the team. */
 export type AcceptedInvitation =
   | { readonly app: AppRecord; readonly guest: GuestRecord; readonly role?: undefined }
   | { readonly app: AppRecord; readonly role: MemberRole; readonly guest?: undefined };
 
 /**
- * Makes the actor hold the guest that the invitation is for, which binds nothing by itself: the next publish does. Or makes the
- * actor a member of the team.
+ * Accepts an invitation. The actor becomes a user of the invited guest, or a member of the team. The actor's plugins are bound under
+ * the guest only by the next publish.
  *
  * @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked`; for an invitation to the team
- *   `insufficient_scope` without `manage`, and `conflict` for a user who is a member already
+ *   `insufficient_scope` without `manage`, and `conflict` for a user who is already a member
  */
 export function acceptInvitation(context: Context, actor: Actor, code: string): Promise<AcceptedInvitation> {
   const nowMs = context.clock();
@@ -107,7 +105,10 @@ async function becomeGuest(
   return guest;
 }
 
-/** A member's role is changed by an owner: accepting a lower one by mistake could leave an application without an owner. */
+/**
+ * Adds the actor to the team. It never changes the role of a member: an owner who accepts a lower role by mistake could leave the
+ * application without an owner.
+ */
 async function becomeMember(
   tx: Transaction,
   actor: Actor,
@@ -120,7 +121,7 @@ async function becomeMember(
   if (present !== undefined) {
     throw new DomainError(
       'conflict',
-      `You are on the team already, as ${present.role}. An owner can change your role.`,
+      `You are already on the team, as ${present.role}. An owner can change your role.`,
     );
   }
   await tx.putMember({ appId, userId: actor.userId, role, createdAtMs });
@@ -140,9 +141,10 @@ export function declineInvitation(context: Context, actor: Actor, code: string):
 }
 
 /**
- * Makes a pending invitation's code stop working; one that has expired can be revoked too.
+ * Revokes a pending or expired invitation.
  *
- * @throws DomainError `not_found`, `forbidden` for an invitation that the actor may not make, or `conflict` when it was accepted, declined or revoked before
+ * @throws DomainError `not_found`, `forbidden` if the actor may not make such an invitation, `conflict` if it was accepted, declined
+ *   or revoked
  */
 export async function revokeInvitation(context: Context, access: AppAccess, invitationId: string): Promise<void> {
   await context.store.write(async (tx) => {
@@ -161,34 +163,34 @@ export async function revokeInvitation(context: Context, access: AppAccess, invi
 async function recordDecision(
   context: Context,
   tx: Transaction,
-  by: AuditActor,
+  actor: AuditActor,
   action: 'invitation.accept' | 'invitation.decline' | 'invitation.revoke',
   { id, appId, guestId, role, createdBy }: InvitationRecord,
 ): Promise<void> {
   const target = { id, name: null };
   if (role !== null) {
-    await record(context, tx, by, { action, appId, target, details: { role, invitedBy: createdBy } });
+    await record(context, tx, actor, { action, appId, target, details: { role, invitedBy: createdBy } });
     return;
   }
   const guest = guestId === null ? undefined : await tx.guest(guestId);
-  await record(context, tx, by, { action, appId, target, guests: guest === undefined ? [] : [guest] });
+  await record(context, tx, actor, { action, appId, target, guests: guest === undefined ? [] : [guest] });
 }
 
-/** The permission that making an invitation takes. */
+/** Returns the permission that is required to make an invitation. */
 function invitePermission({ role }: Pick<InvitationRecord, 'role'>): 'changeGuests' | 'changeMembers' {
   return role === null ? 'changeGuests' : 'changeMembers';
 }
 
-/** Whether a role, or none, may make an invitation. */
+/** @param role the inviter's role; `undefined` if the inviter is not a member */
 function mayInvite(role: MemberRole | undefined, invitation: Pick<InvitationRecord, 'role'>): boolean {
   const { roles }: { readonly roles: readonly MemberRole[] } = permissions[invitePermission(invitation)];
   return role !== undefined && roles.includes(role);
 }
 
 /**
- * Stores a new invitation.
+ * Creates an invitation.
  *
- * @returns its id, and its code, which is stored as a hash only
+ * @returns its id and its code. Only the hash of the code is stored
  * @throws DomainError `quota_exceeded`
  */
 export async function insertInvitation(
@@ -198,8 +200,7 @@ export async function insertInvitation(
   { email = null, name = null, ...fields }: NewInvitation,
 ): Promise<{ readonly id: InvitationId; readonly code: string }> {
   const [id, code, createdAtMs] = [newId('invitation'), makeCode(random), clock()];
-  const taken = await tx.countGuests(fields.appId, createdAtMs);
-  requireQuota(limits.quotas, 'guests', fields.appId, taken);
+  requireQuota(limits.quotas, 'guests', fields.appId, await tx.countGuests(fields.appId, createdAtMs));
   await tx.insertInvitation({
     id,
     ...fields,
@@ -222,27 +223,30 @@ type NewInvitation = Pick<InvitationRecord, 'appId' | 'guestId' | 'role'> & {
 };
 
 /**
- * Revokes the pending invitations that a user made in an application and may not make in the role that the user has now. Call it
- * in the transaction that changes the role.
+ * Revokes the pending invitations in an application that a user made, and may not make in the user's new role. Call it in the
+ * transaction that changes the role.
+ *
+ * @param membership `role`: the user's new role; `undefined` if the user is removed from the team
  */
 export async function revokeInvitationsOf(
   context: Context,
   tx: Transaction,
-  by: AuditActor,
-  { appId, userId, role }: { readonly appId: AppId; readonly userId: UserId; readonly role: MemberRole | undefined },
+  actor: AuditActor,
+  membership: { readonly appId: AppId; readonly userId: UserId; readonly role: MemberRole | undefined },
 ): Promise<void> {
+  const { appId, userId, role } = membership;
   const pending = await tx.pendingInvitationsBy(userId, appId);
-  const lost = pending.filter((invitation) => !mayInvite(role, invitation));
-  const ids = lost.map(({ id }) => id);
+  const revoked = pending.filter((invitation) => !mayInvite(role, invitation));
+  const ids = revoked.map(({ id }) => id);
   await tx.revokeInvitations(ids, context.clock());
   const cause = 'inviter_lost_right';
-  const entries = lost.map(({ id, guestId, guestKey, role: invitedAs }) => {
+  const entries = revoked.map(({ id, guestId, guestKey, role: invitedAs }) => {
     const entry = { action: 'invitation.revoke', appId, target: { id, name: null } } as const;
     return guestId === null || guestKey === null
       ? { ...entry, details: { cause, role: invitedAs, invitedBy: userId } }
       : { ...entry, details: { cause }, guests: [{ id: guestId, guestKey }] };
   });
-  await recordAll(context, tx, by, entries);
+  await recordAll(context, tx, actor, entries);
 }
 
 async function findByCode(queries: Queries, code: string): Promise<InvitationRecord> {
@@ -251,7 +255,7 @@ async function findByCode(queries: Queries, code: string): Promise<InvitationRec
   return invitation;
 }
 
-/** An invitation that can still be accepted, with the application that invites. */
+/** A pending invitation with its application. */
 export interface PendingInvitation {
   readonly invitation: InvitationRecord;
   readonly app: AppRecord;
@@ -260,18 +264,18 @@ export interface PendingInvitation {
 /**
  * Finds a pending invitation by its code.
  *
- * @param within the one application that the asker's token is restricted to
+ * @param onlyAppId finds only invitations of this application, to which the actor's token is restricted
  * @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked`
  */
 export async function findPendingInvitation(
   queries: Queries,
   code: string,
   nowMs: number,
-  within: AppId | null = null,
+  onlyAppId: AppId | null = null,
 ): Promise<PendingInvitation> {
   const invitation = await findByCode(queries, code);
   const app = await queries.app(invitation.appId);
-  if (app === undefined || (within !== null && within !== app.id)) throw notFound('invitation');
+  if (app === undefined || (onlyAppId !== null && onlyAppId !== app.id)) throw notFound('invitation');
   switch (invitationStatus(invitation, nowMs)) {
     case 'accepted':
     case 'declined':
@@ -286,7 +290,7 @@ export async function findPendingInvitation(
   }
 }
 
-/** @throws DomainError `invitation_revoked` when the user who made it has lost the right to */
+/** @throws DomainError `invitation_revoked` if the user who made it has lost the right to invite */
 async function requireInviterPermission(queries: Queries, invitation: InvitationRecord): Promise<void> {
   const inviter = await queries.member(invitation.appId, invitation.createdBy);
   if (mayInvite(inviter?.role, invitation)) return;

@@ -9,12 +9,13 @@ import { type PageOf, readLimited, readPage } from './paging.ts';
 import type { Page, Queries, TeamInvitation, Transaction } from './ports.ts';
 import type { GuestRecord, MemberRecord } from './records.ts';
 
-/** The most guests that are listed with a member. */
+/** The maximum number of guests listed with a member. */
 const maxListedGuests = 20;
 
-/** A member with the user's name, and the first guests that the user holds in the same application. */
+/** A member with the user's name and guests. */
 export type NamedMember = MemberRecord & {
   readonly userName: string;
+  /** The first guests that the user holds in the same application. */
   readonly guests: readonly GuestRecord[];
   /** Whether the user holds more guests than these. */
   readonly hasMoreGuests: boolean;
@@ -42,18 +43,18 @@ async function firstGuestsOf(
   return { guests: held.rows, hasMoreGuests: held.hasMore };
 }
 
-/** What an invitation to the team says. `email` and `name` are notes for the team itself. */
 export interface TeamInvitationFields {
   readonly role: MemberRole;
+  /** `email` and `name` are notes for the team. The server doesn't use them. */
   readonly email?: string | undefined;
   readonly name?: string | undefined;
 }
 
 /**
- * Invites somebody to an application's team. The user becomes a member by accepting.
+ * Invites a user to an application's team. The user becomes a member by accepting.
  *
- * @returns the invitation's code, which is stored as a hash only
- * @throws DomainError `password_required` for an owner, in a session in which the password was not entered a short while ago
+ * @returns the invitation's code. Only its hash is stored
+ * @throws DomainError `password_required` to invite an owner: {@link requireRecentPassword}
  */
 export async function inviteMember(
   context: Context,
@@ -82,9 +83,9 @@ export function listTeamInvitations(context: Context, access: AppAccess, page: P
 }
 
 /**
- * Changes a member's role. The pending invitations that the new role may not make are revoked.
+ * Changes a member's role. Revokes the member's pending invitations that the new role may not make.
  *
- * @throws DomainError `not_found` for a user who is no member, `conflict` when the last owner would lose the role,
+ * @throws DomainError `not_found` for a user who is not a member, `conflict` if the last owner would lose the role,
  *   `password_required` for a new owner
  */
 export async function changeMemberRole(
@@ -112,10 +113,10 @@ export async function changeMemberRole(
 }
 
 /**
- * Removes a member from an application's team. The pending invitations that the member made are revoked.
+ * Removes a member from an application's team. Revokes the member's pending invitations.
  *
- * @param withGuests whether the guests that the user holds in the application are taken from the user too
- * @throws DomainError `not_found` for a user who is no member, `conflict` for the last owner
+ * @param withGuests whether the user is also removed from the guests that the user holds in the application
+ * @throws DomainError `not_found` for a user who is not a member, `conflict` for the last owner
  */
 export async function removeMember(
   context: Context,
@@ -147,21 +148,21 @@ export async function leaveTeam(context: Context, access: AppAccess): Promise<vo
 async function deleteMembership(
   context: Context,
   tx: Transaction,
-  by: AuditActor,
+  actor: AuditActor,
   { appId, userId, role }: MemberRecord,
   action: 'member.remove' | 'member.leave',
 ): Promise<void> {
   if (role === 'owner') await requireAnotherOwner(tx, appId);
   await tx.deleteMember(appId, userId);
   const target = { id: userId, name: (await tx.user(userId))?.name ?? null };
-  await record(context, tx, by, { action, appId, target, details: { role } });
-  await revokeInvitationsOf(context, tx, by, { appId, userId, role: undefined });
+  await record(context, tx, actor, { action, appId, target, details: { role } });
+  await revokeInvitationsOf(context, tx, actor, { appId, userId, role: undefined });
 }
 
 async function removeGuestsHeldBy(
   context: Context,
   tx: Transaction,
-  by: AuditActor,
+  actor: AuditActor,
   { appId, userId }: MemberRecord,
 ): Promise<void> {
   const guests = await tx.guestsHeldBy(userId, appId);
@@ -169,10 +170,10 @@ async function removeGuestsHeldBy(
   await tx.deleteGuestUser(ids, userId);
   const target = { id: userId, name: (await tx.user(userId))?.name ?? null };
   const entries = guests.map((guest) => ({ action: 'guest.remove_user', appId, target, guests: [guest] }) as const);
-  await recordAll(context, tx, by, entries);
+  await recordAll(context, tx, actor, entries);
 }
 
-/** @throws DomainError `not_found`, for an unknown user as for a user who is no member */
+/** @throws DomainError `not_found` for an unknown user, and for a user who is not a member */
 async function requireMember(tx: Transaction, appId: AppId, userId: string): Promise<MemberRecord> {
   const member = isId('user', userId) ? await tx.member(appId, userId) : undefined;
   if (member === undefined) throw notFound('member');
@@ -181,5 +182,5 @@ async function requireMember(tx: Transaction, appId: AppId, userId: string): Pro
 
 async function requireAnotherOwner(tx: Transaction, appId: AppId): Promise<void> {
   if ((await tx.countOwners(appId)) > 1) return;
-  throw new DomainError('conflict', 'An application keeps at least one owner. Make another member an owner first.');
+  throw new DomainError('conflict', 'An application needs at least one owner. Make another member an owner first.');
 }

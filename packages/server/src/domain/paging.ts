@@ -1,13 +1,14 @@
 import { defaultPageLimit } from '@tenon/protocol';
 import type { BoundedPage, Page } from './ports.ts';
 
-/** A page of a list: `next` is what to send as the cursor for the page after it. */
+/** A page of a list. */
 export interface PageOf<T> {
   readonly items: readonly T[];
+  /** The cursor of the next page; `undefined` on the last page. */
   readonly next: string | undefined;
 }
 
-/** Reads a page of {@link defaultPageLimit} entries, or of as many as the caller asks for. Asks for one more, to know whether there is a next page. */
+/** Reads a page of at most `limit` entries. Requests one more entry, to find out whether there is a next page. */
 export async function readPage<T>(
   { after, limit = defaultPageLimit }: Page,
   cursorOf: (item: T) => string,
@@ -22,20 +23,19 @@ function endPageAt<T>(items: readonly T[], cursorOf: (item: T) => string): PageO
   return { items, next: last === undefined ? undefined : cursorOf(last) };
 }
 
-/** The most rows that belong to the entries of one page, such as the bindings of its plugins; of one entry, no more are listed. */
+/**
+ * The maximum number of rows that belong to the entries of one page, such as the bindings of its plugins. Larger queries would delay
+ * other queries.
+ */
 export const maxRelatedRows = 5000;
 
-/** Rows that belong to one entry, and whether there are more of them. */
 export interface LimitedRows<R> {
   readonly rows: readonly R[];
+  /** Whether there are more rows than these. */
   readonly hasMore: boolean;
 }
 
-/**
- * Reads some rows that belong to one entry.
- *
- * @param max how many; default: {@link maxRelatedRows}, since a statement that reads more holds others up
- */
+/** Reads at most `max` rows. Requests one more, to find out whether there are more. */
 export async function readLimited<R>(
   load: (limit: number) => Promise<readonly R[]>,
   max: number = maxRelatedRows,
@@ -44,44 +44,43 @@ export async function readLimited<R>(
   return { rows: rows.slice(0, max), hasMore: rows.length > max };
 }
 
-/** Rows that belong to a page's entries, and how the two are matched. */
+/** How to load the rows that belong to a page's entries. An entry and its rows have the same key. */
 export interface RelatedRows<T, R> {
   readonly cursorOf: (item: T) => string;
   readonly keyOf: (item: T) => string;
   readonly keyOfRow: (row: R) => string;
-  /** At most `limit` rows of the items, in the order of the keys. */
+  /** Loads at most `limit` rows of the items, ordered by key. */
   readonly load: (items: readonly T[], limit: number) => Promise<readonly R[]>;
-  /** Whether the list, and what `load` returns, descends by key. */
+  /** Whether the items and the rows are in descending order of their keys. */
   readonly isDescending?: true;
 }
 
-/** A page with the rows that belong to its entries, by the entries' keys. */
 export interface PageWithRelatedRows<T, R> extends PageOf<T> {
+  /** The rows of the page's entries, by key. */
   readonly rows: ReadonlyMap<string, readonly R[]>;
-  /** Whether rows of the page's only entry are left out. */
+  /** Whether the page's only entry has more rows than these. */
   readonly hasMoreRows: boolean;
 }
 
 /**
- * Reads what belongs to a page's entries, and ends the page early where that is more than {@link maxRelatedRows} rows. An
- * entry that has more by itself comes alone, with so many of them.
+ * Reads the rows that belong to a page's entries. With more than {@link maxRelatedRows} rows, it ends the page early. An entry that
+ * alone has more rows makes a page of its own, with its first rows.
  */
 export async function readRelatedRows<T, R>(
   page: PageOf<T>,
-  of: RelatedRows<T, R>,
+  related: RelatedRows<T, R>,
 ): Promise<PageWithRelatedRows<T, R>> {
-  const { cursorOf, keyOf, keyOfRow, load, isDescending } = of;
+  const { cursorOf, keyOf, keyOfRow, load, isDescending } = related;
   if (page.items.length === 0) return { ...page, rows: new Map(), hasMoreRows: false };
   const rows = await load(page.items, maxRelatedRows + 1);
   const last = rows.at(maxRelatedRows);
   if (last === undefined) return { ...page, rows: Map.groupBy(rows, keyOfRow), hasMoreRows: false };
-  // The rows of the last key may be cut off; those of the keys before it are complete.
+  // The rows of the last key may be cut off. Those of the keys before it are complete.
   const lastKey = keyOfRow(last);
   const isComplete = (key: string): boolean => (isDescending ? key > lastKey : key < lastKey);
-  const complete = page.items.findIndex((item) => !isComplete(keyOf(item)));
-  const items = page.items.slice(0, Math.max(1, complete));
-  const { rows: theirs, hasMore } =
-    complete > 0 ? { rows, hasMore: false } : await readLimited((limit) => load(items, limit));
+  const completeCount = page.items.findIndex((item) => !isComplete(keyOf(item)));
+  const items = page.items.slice(0, Math.max(1, completeCount));
+  const ofItems = completeCount > 0 ? { rows, hasMore: false } : await readLimited((limit) => load(items, limit));
   const { next } = items.length < page.items.length ? endPageAt(items, cursorOf) : page;
-  return { items, next, rows: Map.groupBy(theirs, keyOfRow), hasMoreRows: hasMore };
+  return { items, next, rows: Map.groupBy(ofItems.rows, keyOfRow), hasMoreRows: ofItems.hasMore };
 }

@@ -1,17 +1,13 @@
 import { DomainError } from './errors.ts';
 
-/** Whether a change may be made to the state that is stored now. Evaluated inside the transaction that makes the change. */
+/** Whether a request's `if-match` allows a change of the stored state. Evaluated in the transaction that makes the change. */
 export type Precondition<State> = (present: State) => boolean;
 
-/**
- * Requires that a precondition holds, where the request has one.
- *
- * @throws DomainError `precondition_failed`
- */
+/** @throws DomainError `precondition_failed` if the request has a precondition that is false */
 export function requirePrecondition<State>(precondition: Precondition<State> | undefined, present: State): void {
   if (precondition === undefined || precondition(present)) return;
   throw new DomainError(
     'precondition_failed',
-    '"if-match" names another entity tag: the resource has changed since it was read.',
+    'The resource has changed since it was read: "if-match" has another entity tag.',
   );
 }

@@ -7,15 +7,15 @@ import type { PluginKey, PluginRecord } from './records.ts';
 const GiB = 2 ** 30;
 
 interface QuotaDeclaration {
-  /** Who has it: an account, or an application. */
+  /** Whether the quota is for each account or for each application. */
   readonly of: 'account' | 'application';
   readonly default: number;
   readonly isBytes?: true;
-  /** What it bounds, after its number. */
+  /** The counted things, as a noun phrase that follows a number. */
   readonly what: string;
 }
 
-/** How much of the server's storage one account and one application take at most: the one table. */
+/** All quotas of accounts and applications. */
 export const quotas = {
   applications: { of: 'account', default: 20, what: 'applications that the account owns' },
   tokens: { of: 'account', default: 50, what: 'access tokens that have not expired' },
@@ -42,56 +42,55 @@ export const quotas = {
 
 export type QuotaName = keyof typeof quotas;
 
-/** The quotas that are in force. */
+/** The configured limits. Missing ones have the defaults of {@link quotas}. */
 export interface Quotas {
-  /** For every account and application; those that are left out have their defaults. */
+  /** The limits for every account and application. */
   readonly all: Readonly<Partial<Record<QuotaName, number>>>;
-  /** For one account or application, by its id. An object, because the configuration goes to workers as JSON. */
+  /** The limits for one account or application, by its id. An object, because the configuration is sent to workers as JSON. */
   readonly byId: Readonly<Record<string, Readonly<Partial<Record<QuotaName, number>>>>>;
 }
 
-/** The defaults of {@link quotas}. */
 export const defaultQuotas: Quotas = { all: {}, byId: {} };
 
-/** The value of a quota for an account or an application. */
+/** Returns the limit of a quota for an account or an application. */
 export function quotaLimit({ all, byId }: Quotas, name: QuotaName, id: AppId | UserId): number {
   return byId[id]?.[name] ?? all[name] ?? quotas[name].default;
 }
 
 /**
- * Demands that an account or an application stays within a quota. Call in the transaction that takes it, before it is taken.
+ * Requires that an account or an application stays within a quota. Call it before the insert, in the same transaction.
  *
- * @param taken how much is taken already
- * @param more how much is about to be taken
+ * @param used how much of the quota is used
+ * @param added how much the change adds
  * @throws DomainError `quota_exceeded`
  */
-export function requireQuota(inForce: Quotas, name: QuotaName, id: AppId | UserId, taken: number, more = 1): void {
-  const most = quotaLimit(inForce, name, id);
-  if (taken + more <= most) return;
+export function requireQuota(limits: Quotas, name: QuotaName, id: AppId | UserId, used: number, added = 1): void {
+  const limit = quotaLimit(limits, name, id);
+  if (used + added <= limit) return;
   const { of, what } = quotas[name];
   throw new DomainError(
     'quota_exceeded',
-    `The ${of} ${id} has ${taken.toLocaleString('en')} of at most ${most.toLocaleString('en')} ${what}` +
-      `${more === 1 ? '' : `, and this takes ${more.toLocaleString('en')} more`}. ` +
+    `The ${of} ${id} has ${used.toLocaleString('en')} of at most ${limit.toLocaleString('en')} ${what}` +
+      `${added === 1 ? '' : `, and this adds ${added.toLocaleString('en')} more`}. ` +
       `Delete some, or ask the server's operator to raise the quota "${name}" (TENON_QUOTAS).`,
   );
 }
 
-/** A quota that counts what is there, and how much is taken of it. */
+/** How much of a quota is used. */
 export interface QuotaUsage extends QuotaDeclaration {
   readonly name: QuotaName;
   readonly limit: number;
   readonly used: number;
 }
 
-/** What a count of quotas takes of the context. */
+/** The part of `Context` that is required to read quotas. */
 interface QuotaContext {
   readonly store: Pick<Store, 'read'>;
   readonly limits: { readonly quotas: Quotas };
   readonly clock: Clock;
 }
 
-/** What an account takes of its quotas. */
+/** Reads how much of its quotas an account uses. */
 export async function readAccountQuotas({ store, limits, clock }: QuotaContext, userId: UserId): Promise<QuotaUsage[]> {
   const { read } = store;
   const nowMs = clock();
@@ -103,7 +102,7 @@ export async function readAccountQuotas({ store, limits, clock }: QuotaContext, 
   });
 }
 
-/** What an application takes of its quotas. */
+/** Reads how much of its quotas an application uses. */
 export async function readAppQuotas({ store, limits, clock }: QuotaContext, appId: AppId): Promise<QuotaUsage[]> {
   const { read } = store;
   const [published, schemas] = [await read.publishedIn(appId), await read.schemasOf(appId)];
@@ -116,85 +115,97 @@ export async function readAppQuotas({ store, limits, clock }: QuotaContext, appI
   });
 }
 
-function usageOf(inForce: Quotas, id: AppId | UserId, used: Partial<Record<QuotaName, number>>): QuotaUsage[] {
-  return Object.entries(used).map(([key, taken]) => {
+function usageOf(limits: Quotas, id: AppId | UserId, counts: Partial<Record<QuotaName, number>>): QuotaUsage[] {
+  return Object.entries(counts).map(([key, used]) => {
     const name = key as QuotaName;
-    return { ...quotas[name], name, limit: quotaLimit(inForce, name, id), used: taken };
+    return { ...quotas[name], name, limit: quotaLimit(limits, name, id), used };
   });
 }
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 
+/*
+ * Rates of publishing use the generic cell rate algorithm (GCRA). Its state is one time per plugin and one per account: the time
+ * until which the publishes so far use up the rate. Each publish moves it forward by its cost, and it may be ahead of the clock by
+ * the window at most.
+ */
+
 /**
- * Demands that a version may be published: within the quotas of the account and the application, and at the plugin's rate.
+ * Requires that a version may be published within the quotas of the account and the application, and within the plugin's rate.
  *
- * @param present the plugin; `undefined` for a new one
- * @returns the time up to which the plugin's publishes are paid for with it
+ * @param present the plugin before the publish; `undefined` for a new one
+ * @param size the size of the new version, in bytes
+ * @returns the plugin's GCRA time after this publish
  * @throws DomainError `quota_exceeded`; `rate_limited`, with the seconds to wait
  */
 export async function requirePublishQuota(
   read: Pick<Queries, 'publishedBy' | 'publishedIn' | 'publishPaid'>,
-  inForce: Quotas,
+  limits: Quotas,
   key: PluginKey,
   appId: AppId,
   present: PluginRecord | undefined,
   size: number,
   nowMs: number,
 ): Promise<number> {
-  requireQuota(inForce, 'account-bytes', key.userId, await read.publishedBy(key.userId), size);
+  requireQuota(limits, 'account-bytes', key.userId, await read.publishedBy(key.userId), size);
   const { plugins, bytes } = await read.publishedIn(appId);
-  requireQuota(inForce, 'app-bytes', appId, bytes, size);
-  if (present === undefined) requireQuota(inForce, 'plugins', appId, plugins);
-  else requireQuota(inForce, 'versions', appId, present.newest.number);
-  const perHour = quotaLimit(inForce, 'publishes-per-hour', appId);
-  const burst = quotaLimit(inForce, 'publish-burst', appId);
+  requireQuota(limits, 'app-bytes', appId, bytes, size);
+  if (present === undefined) requireQuota(limits, 'plugins', appId, plugins);
+  else requireQuota(limits, 'versions', appId, present.newest.number);
+  const perHour = quotaLimit(limits, 'publishes-per-hour', appId);
+  const burst = quotaLimit(limits, 'publish-burst', appId);
   return charge((await read.publishPaid(key)).pluginAtMs, nowMs, {
     costMs: hourMs / perHour,
     windowMs: (burst * hourMs) / perHour,
-    what: `A plugin gets ${burst} versions at once, and ${perHour} an hour after that (quotas "publish-burst", "publishes-per-hour").`,
+    reason: `A plugin can have ${burst} versions at once, and ${perHour} an hour after that (quotas "publish-burst", "publishes-per-hour").`,
   });
 }
 
 /**
- * Counts bytes that an account stores, whatever becomes of the publish: as many a day as its quota of bytes. Deleting them frees the
- * quota at once and the disk after a day, so that without this rate an account could fill the disk.
+ * Charges an account for the bytes that a publish stores, even if the publish fails afterwards. An account may store as many bytes a
+ * day as its quota `account-bytes`. Without this rate, an account could fill the disk: deleting a version frees the quota at once,
+ * but the disk only a day later.
  *
  * @throws DomainError `rate_limited`, with the seconds to wait
  */
 export async function chargeStoredBytes(
   tx: Pick<Transaction, 'publishPaid' | 'payPublish'>,
-  inForce: Quotas,
+  limits: Quotas,
   key: PluginKey,
   size: number,
   nowMs: number,
 ): Promise<void> {
-  const most = quotaLimit(inForce, 'account-bytes', key.userId);
+  const bytesPerDay = quotaLimit(limits, 'account-bytes', key.userId);
   const accountAtMs = charge((await tx.publishPaid(key)).accountAtMs, nowMs, {
-    costMs: Math.min(1, size / most) * dayMs,
+    costMs: Math.min(1, size / bytesPerDay) * dayMs,
     windowMs: dayMs,
-    what: `Your account stored ${most.toLocaleString('en')} bytes within a day (quota "account-bytes").`,
+    reason: `Your account stored ${bytesPerDay.toLocaleString('en')} bytes within a day (quota "account-bytes").`,
   });
   await tx.payPublish(key, { accountAtMs });
 }
 
 interface Charge {
   readonly costMs: number;
-  /** How far ahead of now may be paid for. */
+  /** How far the GCRA time may be ahead of the clock. */
   readonly windowMs: number;
-  readonly what: string;
+  /** The first sentence of the error. */
+  readonly reason: string;
 }
 
 /**
- * The generic cell rate algorithm, whose one number is the time up to which everything so far is paid for. After a clock was set back
- * the first unit is let through, and the window begins there.
+ * Charges a cost by the generic cell rate algorithm. If the GCRA time is beyond the window, the clock was set back: then the charge
+ * is accepted, and uses up the window.
  *
+ * @param previousMs the GCRA time before the charge
+ * @returns the GCRA time after the charge
  * @throws TooManyAttemptsError
  */
-function charge(paidAtMs: number, nowMs: number, { costMs, windowMs, what }: Charge): number {
-  const wasSetBack = paidAtMs > nowMs + windowMs;
-  const paid = (wasSetBack ? nowMs + windowMs - costMs : Math.max(paidAtMs, nowMs)) + costMs;
-  const waitMs = paid - (nowMs + windowMs);
-  if (waitMs > 0) throw new TooManyAttemptsError(what, Math.ceil(waitMs / 1000));
-  return Math.ceil(paid);
+function charge(previousMs: number, nowMs: number, { costMs, windowMs, reason }: Charge): number {
+  const latestMs = nowMs + windowMs;
+  const wasSetBack = previousMs > latestMs;
+  const chargedMs = (wasSetBack ? latestMs - costMs : Math.max(previousMs, nowMs)) + costMs;
+  const waitMs = chargedMs - latestMs;
+  if (waitMs > 0) throw new TooManyAttemptsError(reason, Math.ceil(waitMs / 1000));
+  return Math.ceil(chargedMs);
 }

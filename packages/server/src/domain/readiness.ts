@@ -1,43 +1,43 @@
 import { type BlobStore, ReadOnlyError, StorageFullError, type Store, UnavailableError } from './ports.ts';
 
-/** How long a store may take to say that it is there, in milliseconds: whoever asks wants to know now. */
+/** How long a ping of a store may take. */
 const pingTimeoutMs = 2000;
 
-/** For how long a failure is believed, and that a store takes changes, in milliseconds: anybody may ask. */
+/**
+ * How long results are cached: failures, and successful write pings. Readiness can be requested without authentication, so requests
+ * must not load the stores.
+ */
 const cacheMs = 1000;
 
-/** A store that can't be used, and why, in words that say nothing of where it is. The same object for as long as it is believed. */
+/** A store that can't be used. While the failure is cached, it is the same object. */
 export interface StoreFailure {
   readonly store: 'metadata store' | 'blob store';
-  /** Completes "the blob store …". */
+  /** A predicate that completes "the blob store …". It doesn't reveal the store's location. */
   readonly reason: string;
-  /** What is behind it; for the log alone. */
+  /** The original error, for the log only. */
   readonly cause: unknown;
 }
 
-/** What came of asking a store. */
 export interface PingResult {
-  /** How long it took, in milliseconds. */
   readonly durationMs: number;
-  /** Set when it can't be used. */
+  /** Set if the store can't be used. */
   readonly failure: StoreFailure | undefined;
 }
 
-/** Tells whether the stores can be used. */
+/** Checks whether the stores can be used. Its methods never reject, and take at most as long as the ping timeout. */
 export interface Readiness {
-  /** What came of asking each whether it can be read; never rejects, and takes no longer than a ping may. */
+  /** Pings both stores for reading. */
   checkStores(): Promise<{ readonly metadata: PingResult; readonly blobs: PingResult }>;
-  /** The stores that can't be read; never rejects, and takes no longer than a ping may. */
+  /** Returns the stores that can't be read. */
   failures(): Promise<readonly StoreFailure[]>;
   /**
-   * The stores that take no changes. Never rejects.
+   * Returns the stores that can't be written.
    *
-   * @param waitMs after how long a store that has not answered is one of them. Default: as long as a ping may take
+   * @param waitMs a store that doesn't respond within this time counts as failed. Default: the ping timeout
    */
   writeFailures(waitMs?: number): Promise<readonly StoreFailure[]>;
 }
 
-/** Thrown when a store said nothing for as long as it may. */
 class PingTimeoutError extends Error {
   override readonly name = 'SilentStoreError';
 }
@@ -45,93 +45,96 @@ class PingTimeoutError extends Error {
 type Pings<T extends Store | BlobStore> = Pick<T, 'ping' | 'pingWrite'>;
 
 /**
- * Asks both stores at once. Those who ask while a store is being asked share its answer, and a failure is believed for
- * {@link cacheMs}, so that however many ask, each store is asked once at a time, and seldom while it fails.
+ * Creates the readiness check. Concurrent calls share a ping, and results are cached as {@link cacheMs} says. So each store has at
+ * most one ping at a time, and few pings while it fails.
  *
- * @param timeoutMs after how long a store counts as away
+ * @param timeoutMs a store that doesn't respond within this time counts as failed
  */
 export function createReadiness(
   { store, blobs }: { readonly store: Pings<Store>; readonly blobs: Pings<BlobStore> },
   timeoutMs: number = pingTimeoutMs,
 ): Readiness {
-  const askMetadata = createCachedPing('metadata store', () => store.ping(), timeoutMs);
-  const askBlobs = createCachedPing('blob store', (signal) => blobs.ping(signal), timeoutMs);
-  const metadataWrites = withCallerTimeout(
+  const pingMetadata = createCachedPing('metadata store', () => store.ping(), timeoutMs);
+  const pingBlobs = createCachedPing('blob store', (signal) => blobs.ping(signal), timeoutMs);
+  const pingMetadataWrites = withCallerTimeout(
     'metadata store',
-    createCachedPing('metadata store', () => store.pingWrite(), timeoutMs, { believesSuccess: true }),
+    createCachedPing('metadata store', () => store.pingWrite(), timeoutMs, { cachesSuccess: true }),
   );
-  const blobWrites = withCallerTimeout(
+  const pingBlobWrites = withCallerTimeout(
     'blob store',
-    createCachedPing('blob store', (signal) => blobs.pingWrite(signal), timeoutMs, { believesSuccess: true }),
+    createCachedPing('blob store', (signal) => blobs.pingWrite(signal), timeoutMs, { cachesSuccess: true }),
   );
+  const checkStores: Readiness['checkStores'] = async () => {
+    const [metadataResult, blobsResult] = await Promise.all([pingMetadata(), pingBlobs()]);
+    return { metadata: metadataResult, blobs: blobsResult };
+  };
   return {
-    async checkStores() {
-      const [metadata, ofBlobs] = await Promise.all([askMetadata(), askBlobs()]);
-      return { metadata, blobs: ofBlobs };
-    },
+    checkStores,
     async failures() {
-      const { metadata, blobs: ofBlobs } = await this.checkStores();
-      return [metadata.failure, ofBlobs.failure].filter((failure) => failure !== undefined);
+      return failuresOf(Object.values(await checkStores()));
     },
     async writeFailures(waitMs = timeoutMs) {
-      const answers = await Promise.all([metadataWrites(waitMs), blobWrites(waitMs)]);
-      return answers.map(({ failure }) => failure).filter((failure) => failure !== undefined);
+      return failuresOf(await Promise.all([pingMetadataWrites(waitMs), pingBlobWrites(waitMs)]));
     },
   };
+}
+
+function failuresOf(results: readonly Pick<PingResult, 'failure'>[]): readonly StoreFailure[] {
+  return results.map(({ failure }) => failure).filter((failure) => failure !== undefined);
 }
 
 function createCachedPing(
   name: StoreFailure['store'],
   ping: (signal: AbortSignal) => Promise<void>,
   timeoutMs: number,
-  { believesSuccess = false }: { readonly believesSuccess?: boolean } = {},
+  { cachesSuccess = false }: { readonly cachesSuccess?: boolean } = {},
 ): () => Promise<PingResult> {
-  let asking: Promise<PingResult> | undefined;
-  let believed: { readonly answer: PingResult; readonly at: number } | undefined;
-  const ask = async (): Promise<PingResult> => {
+  let running: Promise<PingResult> | undefined;
+  let cached: { readonly result: PingResult; readonly at: number } | undefined;
+  const runPing = async (): Promise<PingResult> => {
     const startedAt = performance.now();
-    const answer = (failure?: StoreFailure): PingResult => {
+    const finish = (failure?: StoreFailure): PingResult => {
       const at = performance.now();
-      const given = { durationMs: at - startedAt, failure };
-      believed = failure !== undefined || believesSuccess ? { answer: given, at } : undefined;
-      return given;
+      const result = { durationMs: at - startedAt, failure };
+      cached = failure !== undefined || cachesSuccess ? { result, at } : undefined;
+      return result;
     };
     try {
       await withTimeout(timeoutMs, ping);
-      return answer();
+      return finish();
     } catch (cause) {
-      return answer({ store: name, reason: reasonOf(cause, timeoutMs), cause });
+      return finish({ store: name, reason: reasonOf(cause, timeoutMs), cause });
     } finally {
-      asking = undefined;
+      running = undefined;
     }
   };
   return async () => {
-    if (believed !== undefined && performance.now() - believed.at < cacheMs) return believed.answer;
-    asking ??= ask();
-    return asking;
+    if (cached !== undefined && performance.now() - cached.at < cacheMs) return cached.result;
+    running ??= runPing();
+    return running;
   };
 }
 
-/** Has each caller wait for an answer as long as it says. Those who give up within {@link cacheMs} share a failure. */
+/** Adds a timeout for each call to a shared ping. Calls with the same timeout share a failure for {@link cacheMs}. */
 function withCallerTimeout(
   store: StoreFailure['store'],
-  ask: () => Promise<PingResult>,
+  ping: () => Promise<PingResult>,
 ): (waitMs: number) => Promise<Pick<PingResult, 'failure'>> {
-  const given = new Map<number, { readonly failure: StoreFailure; readonly at: number }>();
-  const failureAfter = (waitMs: number): StoreFailure => {
+  const timeouts = new Map<number, { readonly failure: StoreFailure; readonly at: number }>();
+  const timeoutFailure = (waitMs: number): StoreFailure => {
     const at = performance.now();
-    const last = given.get(waitMs);
+    const last = timeouts.get(waitMs);
     if (last !== undefined && at - last.at < cacheMs) return last.failure;
-    const cause = new PingTimeoutError(`No answer came within ${waitMs} ms`);
+    const cause = new PingTimeoutError(`No response within ${waitMs} ms`);
     const failure: StoreFailure = { store, reason: reasonOf(cause, waitMs), cause };
-    given.set(waitMs, { failure, at });
+    timeouts.set(waitMs, { failure, at });
     return failure;
   };
   return async (waitMs) => {
-    const { promise: late, resolve } = Promise.withResolvers<Pick<PingResult, 'failure'>>();
-    const timer = setTimeout(() => resolve({ failure: failureAfter(waitMs) }), waitMs);
+    const { promise: timeout, resolve } = Promise.withResolvers<Pick<PingResult, 'failure'>>();
+    const timer = setTimeout(() => resolve({ failure: timeoutFailure(waitMs) }), waitMs);
     try {
-      return await Promise.race([ask(), late]);
+      return await Promise.race([ping(), timeout]);
     } finally {
       clearTimeout(timer);
     }
@@ -141,20 +144,20 @@ function withCallerTimeout(
 /** @throws SilentStoreError */
 async function withTimeout(timeoutMs: number, ping: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const controller = new AbortController();
-  const { promise: late, reject } = Promise.withResolvers<never>();
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    reject(new PingTimeoutError(`No answer came within ${timeoutMs} ms`));
+    reject(new PingTimeoutError(`No response within ${timeoutMs} ms`));
     controller.abort();
   }, timeoutMs);
   try {
-    await Promise.race([ping(controller.signal), late]);
+    await Promise.race([ping(controller.signal), timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
 function reasonOf(cause: unknown, timeoutMs: number): string {
-  if (cause instanceof PingTimeoutError) return `has not answered for ${timeoutMs / 1000} seconds`;
+  if (cause instanceof PingTimeoutError) return `has not responded for ${timeoutMs / 1000} seconds`;
   if (cause instanceof StorageFullError) return 'has no room left';
   if (cause instanceof ReadOnlyError) return 'is on a read-only file system';
   if (cause instanceof UnavailableError) return "can't be reached, or is too busy";

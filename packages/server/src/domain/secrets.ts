@@ -4,8 +4,8 @@ import type { RandomBytes } from './ports.ts';
 const codeBytes = 32;
 
 /**
- * A secret for a cookie or a link: 256 random bits as base64url, 43 characters. None starts with `-`, with which it would be an option on a
- * command line.
+ * Creates a secret for a cookie or a link: 256 random bits as 43 characters of base64url. It doesn't start with `-`, so that a command
+ * line doesn't take it for an option.
  */
 export function makeCode(random: RandomBytes): string {
   for (;;) {
@@ -14,12 +14,12 @@ export function makeCode(random: RandomBytes): string {
   }
 }
 
-/** Whether a text can be what {@link makeCode} makes. */
+/** Whether a text has the format of {@link makeCode}. */
 export function isCode(text: string): boolean {
   return /^[A-Za-z0-9_-]{43}$/.test(text);
 }
 
-/** What is stored of a token, an API key or a code: the SHA-256 of its text, as base64url. */
+/** Returns the stored hash of a token, an API key or a code: the SHA-256 of its text, as base64url. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64url');
 }

@@ -3,10 +3,10 @@ import type { ContentAddress } from '@tenon/protocol';
 import { type BlobKey, blobKey } from './housekeeping/blob-key.ts';
 import type { BlobStat, BlobStore, ByteRange, Queries } from './ports.ts';
 
-/** What is wrong with the object of a content: it is not there, has another size than its row says, or other bytes. */
+/** How a stored object is damaged: it is missing, or its size or its digest is wrong. */
 export type Damage = 'missing' | 'size' | 'digest';
 
-/** Thrown instead of the last of the bytes of a content whose object is damaged. Publishing the same bytes again repairs it. */
+/** A stored object is damaged. Publishing the same bytes again repairs it. */
 export class DamagedContentError extends Error {
   override readonly name = 'DamagedContentError';
   readonly address: ContentAddress;
@@ -20,35 +20,35 @@ export class DamagedContentError extends Error {
 }
 
 const damageMessages: Readonly<Record<Damage, string>> = {
-  missing: 'their object is missing',
-  size: 'their object has another size than was published',
-  digest: 'they have another digest',
+  missing: 'the object is missing',
+  size: 'the object does not have the published size',
+  digest: 'the digest is wrong',
 };
 
-/** A content whose object has the right size. */
+/** A stored object with the right size. */
 export interface StoredContent {
   /** In bytes. */
   readonly size: number;
   /**
-   * The bytes, or a range within the size, as chunks; as {@link BlobStore.open}. All of them together are checked before the last is
-   * handed out; a range is handed out once the whole has been checked.
+   * Reads the bytes, or a range, as chunks; see {@link BlobStore.open}. The last chunk of the whole object is returned only if the
+   * digest is right. A range is returned only after the digest of the whole object has been verified.
    *
    * @throws DamagedContentError
    */
   open(range?: ByteRange, signal?: AbortSignal, scratch?: Uint8Array): Promise<AsyncIterable<Uint8Array>>;
   /**
-   * The bytes as one piece, checked.
+   * Reads all bytes and verifies their digest.
    *
    * @throws DamagedContentError
    */
   read(): Promise<Uint8Array>;
 }
 
-/** The bytes of contents by their address, checked. */
+/** Reads stored objects by content address, and verifies them. */
 export interface StoredContents {
   /**
-   * @returns `undefined` when the metadata has no such content
-   * @throws DamagedContentError when its object is missing or has another size
+   * @returns `undefined` if the metadata store doesn't have the address
+   * @throws DamagedContentError if the object is missing or has the wrong size
    */
   find(address: ContentAddress): Promise<StoredContent | undefined>;
 }
@@ -58,13 +58,16 @@ export interface StoredContentsOptions {
   readonly onDamage?: ((error: DamagedContentError) => void) | undefined;
 }
 
-/** How many objects are remembered as checked. */
+/** How many verification results are cached. */
 const maxRememberedChecks = 10_000;
 
-/** How often an object is looked for that is gone when it is opened, since the bytes were published again meanwhile. */
+/**
+ * How often an object is looked up. The object may be missing because the bytes were deleted and published again, as another
+ * generation, between the reads of the row and of the object.
+ */
 const maxAttempts = 3;
 
-/** An object as it was when its row and its file were last looked at. */
+/** An object that was found in the blob store. */
 interface LocatedObject extends BlobStat {
   readonly address: ContentAddress;
   readonly key: BlobKey;
@@ -77,28 +80,18 @@ export function createStoredContents(
   }: { readonly store: { readonly read: Pick<Queries, 'blob'> }; readonly blobs: Pick<BlobStore, 'stat' | 'open'> },
   { onDamage = () => {} }: StoredContentsOptions = {},
 ): StoredContents {
-  /** Whether the bytes of an object were right when it had this fingerprint. The one that was noted last stands last. */
-  const checked = new Map<BlobKey, { readonly fingerprint: string; readonly isIntact: boolean }>();
-  const checking = new Map<BlobKey, Promise<boolean>>();
+  const verifications = createVerificationCache();
+  /** The running verifications, so that concurrent callers share one. */
+  const running = new Map<BlobKey, Promise<boolean>>();
 
   const damaged = (address: ContentAddress, damage: Damage): DamagedContentError => {
     const error = new DamagedContentError(address, damage);
     onDamage(error);
     return error;
   };
-  const note = ({ key, fingerprint }: LocatedObject, isRight: boolean): void => {
-    checked.delete(key);
-    checked.set(key, { fingerprint, isIntact: isRight });
-    const [oldest] = checked.keys();
-    if (checked.size > maxRememberedChecks && oldest !== undefined) checked.delete(oldest);
-  };
-  const noted = ({ key, fingerprint }: LocatedObject): boolean | undefined => {
-    const found = checked.get(key);
-    return found?.fingerprint === fingerprint ? found.isIntact : undefined;
-  };
 
   const locate = async (address: ContentAddress): Promise<LocatedObject | undefined> => {
-    let before: string | undefined;
+    let previousGeneration: string | undefined;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const row = await store.read.blob(address);
       if (row === undefined) return undefined;
@@ -106,13 +99,13 @@ export function createStoredContents(
       const found = await blobs.stat(key);
       if (found !== undefined && found.size !== row.size) throw damaged(address, 'size');
       if (found !== undefined) return { ...found, address, key };
-      if (row.generation === before) break;
-      before = row.generation;
+      if (row.generation === previousGeneration) break;
+      previousGeneration = row.generation;
     }
     throw damaged(address, 'missing');
   };
 
-  const open = async (
+  const openObject = async (
     { address, key, size }: LocatedObject,
     range?: ByteRange,
     signal?: AbortSignal,
@@ -123,80 +116,99 @@ export function createStoredContents(
     return chunks;
   };
 
-  /** Whether the bytes are right, found by reading them. Those who ask meanwhile share the answer. */
-  const isRight = (located: LocatedObject): Promise<boolean> => {
-    const { key } = located;
-    const begun = checking.get(key);
-    if (begun !== undefined) return begun;
-    const check = async (): Promise<boolean> => {
-      const hash = createHash('sha256');
-      for await (const chunk of await open(located)) hash.update(chunk);
-      const isRight = matchesDigest(located, hash);
-      note(located, isRight);
-      return isRight;
-    };
-    const done = check().finally(() => checking.delete(key));
-    checking.set(key, done);
-    return done;
+  /** Compares the digest of an object that was read with its address. */
+  const verifyDigest = (object: LocatedObject, hash: Hash): boolean => {
+    const isIntact = hash.digest('base64url') === object.address;
+    verifications.set(object, isIntact);
+    return isIntact;
   };
 
-  /** Hands out chunks, the last of them once all are known to be right. */
-  async function* checkedChunks(located: LocatedObject, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  /** Reads an object to verify its digest. */
+  const verifyObject = (object: LocatedObject): Promise<boolean> => {
+    const shared = running.get(object.key);
+    if (shared !== undefined) return shared;
+    const verify = async (): Promise<boolean> => {
+      const hash = createHash('sha256');
+      for await (const chunk of await openObject(object)) hash.update(chunk);
+      return verifyDigest(object, hash);
+    };
+    const result = verify().finally(() => running.delete(object.key));
+    running.set(object.key, result);
+    return result;
+  };
+
+  /** Passes on the chunks of a whole object. Verifies the digest before the last chunk. */
+  async function* verifiedChunks(object: LocatedObject, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const hash = createHash('sha256');
     let length = 0;
     for await (const chunk of chunks) {
       hash.update(chunk);
       length += chunk.length;
-      if (length >= located.size) {
-        const isRight = matchesDigest(located, hash);
-        note(located, isRight);
-        if (!isRight) throw damaged(located.address, 'digest');
-      }
+      if (length >= object.size && !verifyDigest(object, hash)) throw damaged(object.address, 'digest');
       yield chunk;
     }
   }
 
-  const readWhole = async (located: LocatedObject): Promise<Uint8Array | undefined> => {
-    const bytes = Buffer.allocUnsafeSlow(located.size);
+  /** @returns `undefined` if the bytes are damaged */
+  const readObject = async (object: LocatedObject): Promise<Uint8Array | undefined> => {
+    const bytes = Buffer.allocUnsafeSlow(object.size);
     const hash = createHash('sha256');
     let length = 0;
-    for await (const chunk of await open(located)) {
+    for await (const chunk of await openObject(object)) {
       hash.update(chunk);
       bytes.set(chunk, length);
       length += chunk.length;
     }
-    const isRight = length === located.size && matchesDigest(located, hash);
-    note(located, isRight);
-    return isRight ? bytes : undefined;
+    const isIntact = verifyDigest(object, hash) && length === object.size;
+    return isIntact ? bytes : undefined;
   };
 
-  const contentOf = (located: LocatedObject): StoredContent => ({
-    size: located.size,
+  const contentOf = (object: LocatedObject): StoredContent => ({
+    size: object.size,
     async open(range, signal, scratch) {
-      const isWhole = range === undefined || (range.first === 0 && range.last === located.size - 1);
-      const known = noted(located);
-      // What was wrong once is looked through before anything of it is sent, so that the answer can be an error.
-      const isToBeRead = known === false || (known === undefined && !isWhole);
-      if (isToBeRead && !(await isRight(located))) throw damaged(located.address, 'digest');
-      const chunks = await open(located, range, signal, scratch);
-      return isWhole ? checkedChunks(located, chunks) : chunks;
+      const isWhole = range === undefined || (range.first === 0 && range.last === object.size - 1);
+      const wasIntact = verifications.get(object);
+      // An object that was damaged before is verified before the response starts, so that the response can be an error.
+      const mustVerify = wasIntact === false || (wasIntact === undefined && !isWhole);
+      if (mustVerify && !(await verifyObject(object))) throw damaged(object.address, 'digest');
+      const chunks = await openObject(object, range, signal, scratch);
+      return isWhole ? verifiedChunks(object, chunks) : chunks;
     },
     async read() {
-      // Once more before it is called damaged: bytes may be spoilt on their way.
-      const bytes = (await readWhole(located)) ?? (await readWhole(located));
-      if (bytes === undefined) throw damaged(located.address, 'digest');
+      // Reads twice before it reports damage, because the bytes may have been damaged in transit.
+      const bytes = (await readObject(object)) ?? (await readObject(object));
+      if (bytes === undefined) throw damaged(object.address, 'digest');
       return bytes;
     },
   });
 
   return {
     async find(address) {
-      const located = await locate(address);
-      return located && contentOf(located);
+      const object = await locate(address);
+      return object && contentOf(object);
     },
   };
 }
 
-function matchesDigest({ address }: LocatedObject, hash: Hash): boolean {
-  return hash.digest('base64url') === address;
+interface VerificationCache {
+  /** @returns whether the object was intact when it was last verified; `undefined` if it was not, or has changed since */
+  get(object: LocatedObject): boolean | undefined;
+  set(object: LocatedObject, isIntact: boolean): void;
+}
+
+/** Remembers the last {@link maxRememberedChecks} verifications. */
+function createVerificationCache(): VerificationCache {
+  const entries = new Map<BlobKey, { readonly fingerprint: string; readonly isIntact: boolean }>();
+  return {
+    get({ key, fingerprint }) {
+      const entry = entries.get(key);
+      return entry?.fingerprint === fingerprint ? entry.isIntact : undefined;
+    },
+    set({ key, fingerprint }, isIntact) {
+      entries.delete(key); // so that the newest entry is last
+      entries.set(key, { fingerprint, isIntact });
+      const [oldest] = entries.keys();
+      if (entries.size > maxRememberedChecks && oldest !== undefined) entries.delete(oldest);
+    },
+  };
 }

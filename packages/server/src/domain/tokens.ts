@@ -22,52 +22,51 @@ import { hashSecret } from './secrets.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** How long a token with these scopes works when it is made by hand, in days: by default, and at most. */
-export function tokenLifetimeDays(scopes: readonly TokenScope[]): {
-  readonly byDefault: number;
-  readonly most: number;
-} {
+/** The lifetime of a new token or API key, in days. */
+interface LifetimeDays {
+  readonly default: number;
+  readonly max: number;
+}
+
+/** Returns the lifetime of a token with these scopes. */
+export function tokenLifetimeDays(scopes: readonly TokenScope[]): LifetimeDays {
   const onlyReads = scopes.every((scope) => scope === 'read');
-  return onlyReads ? { byDefault: 90, most: 3650 } : { byDefault: 7, most: 90 };
+  return onlyReads ? { default: 90, max: 3650 } : { default: 7, max: 90 };
 }
 
 /**
- * When a token or an API key ends that is made by hand now.
+ * Returns when a new token or API key expires.
  *
- * @param days as the caller asks; the default when left out
+ * @param days the requested lifetime; `undefined` for the default
  * @throws DomainError `invalid_field` for more days than allowed
  */
-export function lifetimeEnd(
-  lifetime: { readonly byDefault: number; readonly most: number },
-  days: number | undefined,
-  nowMs: number,
-): number {
-  const { byDefault, most } = lifetime;
-  if (days !== undefined && days > most) {
-    throw invalidField('/expiresInDays', `must be at most ${most} (got ${days}); it is ${byDefault} by default`);
+export function lifetimeEnd(lifetime: LifetimeDays, days: number | undefined, nowMs: number): number {
+  const { max } = lifetime;
+  if (days !== undefined && days > max) {
+    throw invalidField('/expiresInDays', `must be at most ${max} (got ${days}). Default: ${lifetime.default}`);
   }
-  return nowMs + (days ?? byDefault) * dayMs;
+  return nowMs + (days ?? lifetime.default) * dayMs;
 }
 
 type Deps = Pick<Context, 'store' | 'clock' | 'random'>;
 
-/** What a new token is to be. */
 export interface TokenFields {
   readonly name: string;
   readonly scopes: readonly TokenScope[];
+  /** The application that the token is restricted to. */
   readonly appId: AppId | null;
-  /** The session whose pages it is for; none for a program's. */
+  /** The browser's session that the token belongs to. Omitted for a program's token. */
   readonly sessionId?: SessionId;
   readonly expiresAtMs: number;
 }
 
-/** A new token, and its secret, which is kept nowhere. */
 export interface NewToken {
   readonly record: TokenRecord;
+  /** Only its hash is stored. */
   readonly secret: string;
 }
 
-/** Makes a token that is still to be stored; nothing is asked. */
+/** Creates a token without storing it, and without any check. */
 export function makeToken(parts: Pick<Deps, 'clock' | 'random'>, userId: UserId, fields: TokenFields): NewToken {
   const secret = makeSecret('accessToken', parts.random(secretRandomBytes));
   const record: TokenRecord = {
@@ -82,7 +81,7 @@ export function makeToken(parts: Pick<Deps, 'clock' | 'random'>, userId: UserId,
   return { record, secret };
 }
 
-/** Demands that an account may have one more token. @throws DomainError `quota_exceeded` */
+/** @throws DomainError `quota_exceeded` if the account may not have another token */
 export async function requireTokenQuota(
   { limits, clock }: Pick<Context, 'limits' | 'clock'>,
   tx: Transaction,
@@ -91,17 +90,21 @@ export async function requireTokenQuota(
   requireQuota(limits.quotas, 'tokens', userId, await tx.countTokens(userId, clock()));
 }
 
-/** Stores a program's token, and tells by what means it was made. */
+/**
+ * Stores a program's token, with an audit event.
+ *
+ * @param means how the token was created
+ */
 export async function storeToken(
   parts: Pick<Deps, 'clock'>,
   tx: Transaction,
-  by: AuditActor,
+  actor: AuditActor,
   token: TokenRecord,
   means: 'operator' | 'token' | 'login',
 ): Promise<void> {
   await tx.insertToken(token);
   const { userId, scopes, appId, expiresAtMs } = token;
-  await record(parts, tx, by, {
+  await record(parts, tx, actor, {
     action: 'token.create',
     accountId: userId,
     target: token,
@@ -109,14 +112,14 @@ export async function storeToken(
   });
 }
 
-/** Makes a token for a user, and stores it, for the operator; nothing is asked. */
+/** Creates and stores a token for a user in the name of the operator, without any check. */
 export async function issueToken(parts: Deps, userId: UserId, fields: TokenFields): Promise<NewToken> {
   const token = makeToken(parts, userId, fields);
   await parts.store.write((tx) => storeToken(parts, tx, 'operator', token.record, 'operator'));
   return token;
 }
 
-/** A token as a user asks for it. What is left out follows the asking token. */
+/** A user's request for a token. Omitted fields have the values of the actor's token. */
 export interface TokenInput {
   readonly name: string;
   readonly scopes?: readonly TokenScope[] | undefined;
@@ -125,11 +128,11 @@ export interface TokenInput {
 }
 
 /**
- * Makes a token by means of another, never a broader one; nor one that lives longer, unless the asking token is that of a
- * browser's session, where a person is present: the password must have been entered there recently.
+ * Creates a token for the actor. It can't have more scopes or applications than the actor's token. It can't outlive a program's
+ * token; in a browser's session it can, but the password must have been entered there recently.
  *
- * @throws DomainError `forbidden` for a broader or longer-lived one, `invalid_field` for an application that the user may not
- *   see or a lifetime that is too long, `password_required`
+ * @throws DomainError `forbidden` for more scopes or a longer lifetime than the actor's token has; `invalid_field` for an application
+ *   that the actor may not see, or a lifetime above the maximum; `password_required`, `quota_exceeded`
  */
 export async function createToken(
   context: Context,
@@ -140,7 +143,7 @@ export async function createToken(
   const missing = scopes.filter((scope) => !actor.scopes.includes(scope));
   if (missing.length > 0) {
     const names = missing.map((scope) => `"${scope}"`).join(', ');
-    throw new DomainError('forbidden', `A token makes none that is broader than itself: this one lacks ${names}.`);
+    throw new DomainError('forbidden', `A token can't create a token with more scopes. Your token lacks ${names}.`);
   }
   const appId = await resolveAppRestriction(context, actor, input.appId);
   const expiresAtMs = expiryOf(actor, input.expiresInDays, tokenLifetimeDays(scopes), context.clock());
@@ -154,54 +157,50 @@ export async function createToken(
   return token;
 }
 
-/** A program's token makes nothing that outlives it. */
-function expiryOf(
-  actor: Actor,
-  days: number | undefined,
-  lifetime: { readonly byDefault: number; readonly most: number },
-  nowMs: number,
-): number {
+/**
+ * Returns when a token or API key that the actor creates expires: not after the actor's token, if that is a program's.
+ *
+ * @throws DomainError `forbidden`, `invalid_field`
+ */
+function expiryOf(actor: Actor, days: number | undefined, lifetime: LifetimeDays, nowMs: number): number {
   const latestMs = actor.sessionId === null ? actor.expiresAtMs : Number.POSITIVE_INFINITY;
-  const wantedMs = lifetimeEnd(lifetime, days, nowMs);
-  if (days === undefined) return Math.min(wantedMs, latestMs);
-  if (wantedMs <= latestMs) return wantedMs;
+  const requestedMs = lifetimeEnd(lifetime, days, nowMs);
+  if (days === undefined) return Math.min(requestedMs, latestMs);
+  if (requestedMs <= latestMs) return requestedMs;
   throw new DomainError(
     'forbidden',
-    `A token makes none that outlives it: this one ends at ${new Date(latestMs).toISOString()}.`,
+    `A token can't create a token or a key that outlives it. Your token expires at ${new Date(latestMs).toISOString()}.`,
   );
 }
 
-async function resolveAppRestriction(
-  context: Context,
-  actor: Actor,
-  wanted: string | undefined,
-): Promise<AppId | null> {
-  if (wanted === undefined) {
+/** Checks the application that a new token is to be restricted to. */
+async function resolveAppRestriction(context: Context, actor: Actor, appId: string | undefined): Promise<AppId | null> {
+  if (appId === undefined) {
     requireUnrestrictedToken(actor);
     return null;
   }
   const { read } = context.store;
-  const mayUse = actor.appId === null || actor.appId === wanted;
-  if (mayUse && isId('app', wanted)) {
+  const mayUse = actor.appId === null || actor.appId === appId;
+  if (mayUse && isId('app', appId)) {
     const [member, guests] = await Promise.all([
-      read.member(wanted, actor.userId),
-      read.guestsHeldBy(actor.userId, wanted, { limit: 1 }),
+      read.member(appId, actor.userId),
+      read.guestsHeldBy(actor.userId, appId, { limit: 1 }),
     ]);
-    if (member !== undefined || guests.length > 0) return wanted;
+    if (member !== undefined || guests.length > 0) return appId;
   }
-  throw invalidField('/appId', 'there is no such application, or it is not yours to see');
+  throw invalidField('/appId', 'there is no such application, or you are not allowed to see it');
 }
 
 /**
- * The token by which the actor was let in, as it is now.
+ * Reads the actor's token.
  *
- * @throws DomainError `invalid_token` when it was revoked meanwhile
+ * @throws DomainError `invalid_token` if it was revoked
  */
 export async function readOwnToken({ store }: Context, actor: Actor): Promise<TokenRecord> {
   return requireActiveToken(store.read, actor);
 }
 
-/** The actor's tokens; a token restricted to an application shows those that are restricted to it too. */
+/** Lists the actor's tokens. If the actor's token is restricted to an application, lists only tokens with the same restriction. */
 export function listTokens(context: Context, actor: Actor, page: Page): Promise<PageOf<TokenRecord>> {
   return readPage(
     page,
@@ -215,24 +214,24 @@ export async function revokeToken(context: Context, actor: Actor, tokenId: strin
   await context.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     const token = isId('token', tokenId) ? await tx.token(tokenId) : undefined;
-    if (token?.userId !== actor.userId || !isWithin(actor, token)) throw notFound('token');
+    if (token?.userId !== actor.userId || !isInScopeOf(actor, token)) throw notFound('token');
     await record(context, tx, actor, { action: 'token.revoke', target: token });
     await tx.deleteToken(token.id);
   });
 }
 
-function isWithin(actor: Actor, token: TokenRecord): boolean {
+function isInScopeOf(actor: Actor, token: TokenRecord): boolean {
   return actor.appId === null || actor.appId === token.appId;
 }
 
-/** How long an API key works, in days: by default, and at most. */
-export const apiKeyLifetimeDays = { byDefault: 90, most: 365 } as const;
+export const apiKeyLifetimeDays: LifetimeDays = { default: 90, max: 365 };
 
 /**
- * Makes an API key by means of a token. A program's token makes none that outlives it, and takes the key with it when it is revoked;
- * in a browser's session the password must have been entered recently.
+ * Creates an API key for the actor. A key that a program's token creates can't outlive the token, and is revoked with it. In a
+ * browser's session, the password must have been entered recently.
  *
- * @throws DomainError `forbidden` for a longer-lived one, `invalid_field` for a lifetime that is too long, `password_required`
+ * @throws DomainError `forbidden` for a key that would outlive the token, `invalid_field` for a lifetime above the maximum,
+ *   `password_required`, `quota_exceeded`
  */
 export async function createApiKey(
   context: Context,
@@ -245,17 +244,17 @@ export async function createApiKey(
   const key = makeApiKey(context, actor.userId, { name, tokenId, expiresAtMs });
   await context.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
-    const taken = await tx.countApiKeys(actor.userId, context.clock());
-    requireQuota(context.limits.quotas, 'api-keys', actor.userId, taken);
+    const used = await tx.countApiKeys(actor.userId, context.clock());
+    requireQuota(context.limits.quotas, 'api-keys', actor.userId, used);
     await tx.insertApiKey(key.record);
     await recordApiKey(context, tx, actor, key.record);
   });
   return key;
 }
 
-/** A new API key, and its secret, which is kept nowhere. */
 export interface NewApiKey {
   readonly record: ApiKeyRecord;
+  /** Only its hash is stored. */
   readonly secret: string;
 }
 
@@ -276,15 +275,20 @@ function makeApiKey(
   return { record, secret };
 }
 
-function recordApiKey(parts: Pick<Deps, 'clock'>, tx: Transaction, by: AuditActor, key: ApiKeyRecord): Promise<void> {
+function recordApiKey(
+  parts: Pick<Deps, 'clock'>,
+  tx: Transaction,
+  actor: AuditActor,
+  key: ApiKeyRecord,
+): Promise<void> {
   const details = { expiresAt: new Date(key.expiresAtMs).toISOString() };
-  return record(parts, tx, by, { action: 'api_key.create', accountId: key.userId, target: key, details });
+  return record(parts, tx, actor, { action: 'api_key.create', accountId: key.userId, target: key, details });
 }
 
 /**
- * Makes an API key for a user, and stores it, for the operator; nothing is asked.
+ * Creates and stores an API key for a user in the name of the operator.
  *
- * @throws DomainError `invalid_field` for a lifetime that is too long
+ * @throws DomainError `invalid_field` for a lifetime above the maximum
  */
 export async function issueApiKey(parts: Deps, userId: UserId, name: string, days?: number): Promise<NewApiKey> {
   const expiresAtMs = lifetimeEnd(apiKeyLifetimeDays, days, parts.clock());

@@ -3,15 +3,15 @@ import type { Transaction } from '../ports.ts';
 import { finishRebind } from '../rebind.ts';
 import type { DeletionScope } from './ports.ts';
 
-/** How many rows of a table one transaction deletes: other writers wait for it. */
+/** How many rows of a table one transaction deletes. It is limited because other writers wait for the transaction. */
 export const deleteBatchSize = 1000;
 
-/** How much pending work is looked up at once. */
+/** How many pending changes one query reads. */
 const pendingBatchSize = 100;
 
 /**
- * Finishes what changes of very many rows have left for further transactions: bindings that are to follow, and rows of what was
- * deleted. A process that ended in the middle of one leaves it to this; any number of processes may do it at once.
+ * Finishes changes of very many rows, which take several transactions: it recomputes the bindings of plugins, and deletes the rows of
+ * deleted entities. It also finishes changes of a process that ended too early. Several processes may do this at the same time.
  *
  * @param signal aborts between two transactions
  */
@@ -32,7 +32,7 @@ export async function finishPendingChanges(
   return { plugins: plugins.length, deletions: deletions.length };
 }
 
-/** @returns whether all is gone */
+/** @returns whether all rows are deleted */
 async function purgeBatch(tx: Transaction, scope: DeletionScope): Promise<boolean> {
   if (!(await tx.purgeRows(scope, deleteBatchSize))) return false;
   await tx.forgetDeleted(scope);
