@@ -19,7 +19,7 @@ import { requireUnusedEmail } from './sign-up.ts';
 /** A user, as the user sees it. */
 export interface Account {
   readonly user: UserRecord;
-  /** Whether the user may see how the server is. */
+  /** Whether the user may see the server's status. */
   readonly isOperator: boolean;
   readonly mayCreateApps: boolean;
 }
@@ -104,7 +104,7 @@ async function revokeOtherCredentials(
 }
 
 /**
- * Makes a link that sets a user's password. A user without an e-mail address gets the one that is given.
+ * Creates a link that sets a user's password. A user without an e-mail address gets the given one.
  *
  * @throws DomainError `not_found`, `invalid_field` if an e-mail address is missing or differs from the user's, `email_taken`
  */
@@ -114,10 +114,13 @@ export function createPasswordLink(context: Context, userId: UserId, email?: str
     if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
     const wanted = email === undefined ? user.email : parseEmail(email);
     if (wanted === null) {
-      throw new DomainError('invalid_field', 'The user has no e-mail address to sign in with: name one.');
+      throw new DomainError('invalid_field', 'The user has no e-mail address to sign in with. Give one.');
     }
     if (user.email !== null && wanted !== user.email) {
-      throw new DomainError('invalid_field', `The user's e-mail address is ${user.email}, and can't be another one.`);
+      throw new DomainError(
+        'invalid_field',
+        `The user already has the e-mail address ${user.email}, and can't get another one (got ${wanted}).`,
+      );
     }
     if (user.email === null) {
       await requireUnusedEmail(tx, wanted);
@@ -190,7 +193,8 @@ export async function deleteAccount(context: Context, actor: Actor, password: st
   await requireNotSoleOwner(context.store.read, userId);
   let verified = await context.store.read.password(userId);
   if (verified !== undefined) {
-    if (password === undefined) throw new DomainError('password_required', 'To delete an account takes its password.');
+    if (password === undefined)
+      throw new DomainError('password_required', 'Deleting an account requires its password.');
     verified = await requirePassword(context, actor, password);
   }
   const pending = await context.store.write(async (tx) => {

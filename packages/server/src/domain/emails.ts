@@ -3,8 +3,8 @@ import { invalidField } from './errors.ts';
 const maxEmailLength = 254; // RFC 5321 §4.5.3.1.3, without the angle brackets
 
 /**
- * An e-mail address in its normal form, in which it is stored and unique. Case does not count, although
- * before the `@` it could: nobody's mail depends on it, and people don't remember how they wrote it.
+ * Normalizes an e-mail address. Stored addresses are normalized and unique. It ignores case also before the `@`: in practice no two
+ * mailboxes differ only in case, and users don't remember the case.
  */
 export function normalizeEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();

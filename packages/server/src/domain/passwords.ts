@@ -13,7 +13,7 @@ export function preparePassword(password: string): string {
   return password.replace(/\p{Zs}/gu, ' ').normalize('NFC');
 }
 
-/** Somebody who is signed in: in a browser, or by a program's token. */
+/** An authenticated user; `sessionId` is `null` for the token of a program. */
 export interface SessionActor {
   readonly userId: UserId;
   readonly sessionId: SessionId | null;
@@ -23,7 +23,7 @@ export interface SessionActor {
  * Requires the password of the actor's account. Wrong passwords are counted for each session, and for all tokens of the account
  * together, because a program with one token can create others.
  *
- * @returns the identity that the password belongs to
+ * @returns the stored hash, for {@link requireUnchangedPassword}
  * @throws DomainError `invalid_credentials`, `rate_limited` after too many wrong passwords, `conflict` for an account without one
  * @throws UnavailableError if too many passwords wait to be verified
  */
@@ -34,15 +34,17 @@ export async function requirePassword(
 ): Promise<PasswordRecord> {
   const current = await context.store.read.password(userId);
   if (current === undefined) {
-    throw new DomainError('conflict', 'This account has no password. The operator can make a link that sets one.');
+    throw new DomainError('conflict', 'This account has no password. The operator can create a link that sets one.');
   }
   const { byActor, correctPasswords } = context.rates;
   const limits: AttemptLimit[] = [
     { limiter: byActor, key: sessionId ?? userId },
     { limiter: correctPasswords, key: userId, counts: 'right', message: passwordEnteredTooOften },
   ];
-  const isRight = await checkPassword(counts, () => context.passwords.verify(preparePassword(password), current.hash));
-  if (!isRight) throw new DomainError('invalid_credentials', 'The password is not that of this account.');
+  const isCorrect = await checkPassword(limits, () =>
+    context.passwords.verify(preparePassword(password), current.hash),
+  );
+  if (!isCorrect) throw new DomainError('invalid_credentials', 'The password is wrong.');
   return current;
 }
 
@@ -50,11 +52,11 @@ export async function requirePassword(
  * Requires that the account still has the verified password, because it may have been changed during the slow verification. Call it
  * in the transaction that makes the change.
  *
- * @param verified what {@link requirePassword} returned
+ * @param verified the result of {@link requirePassword}
  * @throws DomainError `conflict`
  */
 export async function requireUnchangedPassword(tx: Queries, verified: PasswordRecord): Promise<void> {
   const current = await tx.password(verified.userId);
   if (current?.hash === verified.hash) return;
-  throw new DomainError('conflict', 'The password was changed at the same time. Sign in with the new one.');
+  throw new DomainError('conflict', 'The password was changed during the request. Sign in with the new one.');
 }

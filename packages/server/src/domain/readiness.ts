@@ -157,7 +157,7 @@ async function withTimeout(timeoutMs: number, ping: (signal: AbortSignal) => Pro
 }
 
 function reasonOf(cause: unknown, timeoutMs: number): string {
-  if (cause instanceof PingTimeoutError) return `has not responded for ${timeoutMs / 1000} seconds`;
+  if (cause instanceof PingTimeoutError) return `has not answered for ${timeoutMs / 1000} seconds`;
   if (cause instanceof StorageFullError) return 'has no room left';
   if (cause instanceof ReadOnlyError) return 'is on a read-only file system';
   if (cause instanceof UnavailableError) return "can't be reached, or is too busy";

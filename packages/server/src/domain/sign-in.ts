@@ -22,15 +22,15 @@ export async function signIn(
   const email = normalizeEmail(fields.email);
   const password = preparePassword(fields.password);
   const found = await context.store.read.passwordByEmail(email);
-  const counts = await attemptLimits(context, email, found, browser);
-  const isRight = await checkPassword(counts, () => context.passwords.verify(password, found?.hash));
-  if (found === undefined || !isRight) throw invalidCredentials();
+  const limits = await attemptLimits(context, email, found, browser);
+  const isCorrect = await checkPassword(limits, () => context.passwords.verify(password, found?.hash));
+  if (found === undefined || !isCorrect) throw invalidCredentials();
 
   const { userId } = found;
   const isOutdated = context.passwords.isOutdated(found.hash);
   const hash = isOutdated ? await context.passwords.hash(password) : found.hash;
   return context.store.write(async (tx) => {
-    // The password may have been changed, or the account deleted, while this one was looked at.
+    // During the verification, the password may have been changed or the account deleted.
     const current = await tx.passwordByEmail(email);
     if (current?.userId !== userId || current.hash !== found.hash) throw invalidCredentials();
     if (isOutdated) await tx.putPassword({ userId, hash, updatedAtMs: context.clock() });
@@ -46,16 +46,16 @@ async function attemptLimits(
 ): Promise<AttemptLimit[]> {
   const { rates } = context;
   const { browserSecret, network } = browser;
-  const correctPasswords: AttemptLimit[] =
+  const ofAccount: AttemptLimit[] =
     found === undefined
       ? []
       : [{ limiter: rates.correctPasswords, key: found.userId, counts: 'right', message: passwordEnteredTooOften }];
   if (browserSecret !== undefined && (await isKnownBrowser(context, found?.userId, browserSecret))) {
-    return [{ limiter: rates.byKnownBrowser, key: browserSecret }, ...correctPasswords];
+    return [{ limiter: rates.byKnownBrowser, key: browserSecret }, ...ofAccount];
   }
-  // As a hash: what people take for their address may be long, and need not be kept.
+  // Hashed, because the text may be long, and the limiter need not keep e-mail addresses.
   const account = digest('sha256', email, 'base64url');
-  return [{ limiter: rates.byAddress, key: network }, { limiter: rates.byAccount, key: account }, ...correctPasswords];
+  return [{ limiter: rates.byAddress, key: network }, { limiter: rates.byAccount, key: account }, ...ofAccount];
 }
 
 function invalidCredentials(): DomainError {

@@ -90,7 +90,7 @@ async function createAccount(
       const createdAtMs = context.clock();
       await tx.insertUser({ id: userId, name: input.name, email, createdAtMs, deletedAtMs: null });
       await tx.putPassword({ userId, hash, updatedAtMs: createdAtMs });
-      const by = { userId, sessionId: null, address: browser.address };
+      const actor = { userId, sessionId: null, address: browser.address };
       const target = { id: userId, name: input.name };
       await record(context, tx, actor, { action: 'account.create', target, details: { means: permit.means } });
       await permit.use(tx, userId);

@@ -33,9 +33,9 @@ export async function createUser(
   return user;
 }
 
-/** The user with an id or an e-mail address; `undefined` for an unknown or deleted one. */
-export async function findUser(read: Queries, named: string): Promise<UserRecord | undefined> {
-  const user = await (isId('user', named) ? read.user(named) : read.userByEmail(normalizeEmail(named)));
+/** Finds a user that was not deleted. */
+export async function findUser(read: Queries, idOrEmail: string): Promise<UserRecord | undefined> {
+  const user = await (isId('user', idOrEmail) ? read.user(idOrEmail) : read.userByEmail(normalizeEmail(idOrEmail)));
   return user?.deletedAtMs === null ? user : undefined;
 }
 
