@@ -193,7 +193,7 @@ describe('tenon plugin push', () => {
     const startedMs = performance.now();
     const { exitCode, stderr } = await start(args, { environment: { ...server.environment } }).ended;
     assert.equal(exitCode, 7, stderr);
-    assert.match(stderr, /A module may have 67,108,864 bytes/);
+    assert.match(stderr, /A module must have at most 67,108,864 bytes/);
     assert.ok(performance.now() - startedMs < 30_000, 'it does not wait for its time-out');
   });
 });

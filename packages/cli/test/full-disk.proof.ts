@@ -20,7 +20,7 @@ interface Served {
   readonly call: (method: string, path: string, body?: Buffer) => Promise<Response>;
 }
 
-const readOnly = "The server's data is on a read-only file system, and takes no changes.";
+const readOnly = 'The server accepts no changes: its data is on a read-only file system.';
 
 /** The problem's status, code and detail. */
 async function problemOf(response: Response): Promise<readonly [number, string, string]> {
@@ -178,7 +178,7 @@ describe('tenon where nothing can be written', { skip: whyNoDisk('tmpfs') }, () 
     const token = await server.call('GET', '/api/v1/tokens');
     const [{ id }] = ((await token.json()) as { objects: [{ id: string }] }).objects;
     fill();
-    const full = [507, 'storage_full', 'The server has no room left for this.'];
+    const full = [507, 'storage_full', "The server's storage is full."];
     assert.deepEqual(await problemOf(await server.call('PUT', pluginPath('d'), plugin)), full);
     await assertReads(server, 'a', 'b', 'c', 'greet');
     assert.equal(await statusOf(server.call('DELETE', pluginPath('a'))), 204);

@@ -1,35 +1,32 @@
-/**
- * Every error that the service answers with: its stable `code`, the HTTP status it travels under and its title. This table is
- * the only list; `docs/reference/errors.md` holds the same codes, and a test keeps the two equal.
- */
+/** All error codes of the API, with HTTP status and title. `docs/reference/errors.md` is generated from this table. */
 export const errorCodes = {
   malformed_json: { status: 400, title: 'The body is not valid JSON' },
   malformed_multipart: { status: 400, title: 'The body is not valid multipart/form-data' },
   invalid_request: { status: 400, title: 'The request is malformed' },
   missing_credentials: { status: 401, title: 'Credentials are missing' },
-  invalid_token: { status: 401, title: 'The token is not valid here' },
-  invalid_credentials: { status: 401, title: 'The e-mail address and the password do not match' },
-  not_signed_in: { status: 401, title: 'Nobody is signed in' },
+  invalid_token: { status: 401, title: 'The token is invalid' },
+  invalid_credentials: { status: 401, title: 'Wrong e-mail address or password' },
+  not_signed_in: { status: 401, title: 'Not signed in' },
   insufficient_scope: { status: 403, title: 'The token lacks a scope' },
   forbidden: { status: 403, title: 'Not allowed' },
-  cross_site_request: { status: 403, title: 'Another site sent this' },
-  sign_up_closed: { status: 403, title: 'Accounts are not open to everybody here' },
-  password_required: { status: 403, title: 'The password is needed again' },
+  cross_site_request: { status: 403, title: 'Cross-site request' },
+  sign_up_closed: { status: 403, title: 'Sign-up is not open' },
+  password_required: { status: 403, title: 'Password confirmation required' },
   plugin_blocked: { status: 403, title: 'The plugin is blocked' },
   quota_exceeded: { status: 403, title: 'A quota is used up' },
   not_a_guest: { status: 403, title: 'Only a guest can publish' },
   not_found: { status: 404, title: 'Not found' },
-  method_not_allowed: { status: 405, title: 'The method is not allowed here' },
-  request_timeout: { status: 408, title: 'The request did not come in time' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  request_timeout: { status: 408, title: 'Request time-out' },
   plugin_name_taken: { status: 409, title: 'The plugin name is taken' },
-  email_taken: { status: 409, title: 'The e-mail address has an account' },
-  conflict: { status: 409, title: 'Conflict with the present state' },
+  email_taken: { status: 409, title: 'The e-mail address already has an account' },
+  conflict: { status: 409, title: 'Conflict with the current state' },
   invitation_used: { status: 410, title: 'The invitation has been used' },
   invitation_expired: { status: 410, title: 'The invitation has expired' },
   invitation_revoked: { status: 410, title: 'The invitation has been revoked' },
   link_used: { status: 410, title: 'The link has been used' },
   link_expired: { status: 410, title: 'The link has expired' },
-  precondition_failed: { status: 412, title: 'A precondition does not hold' },
+  precondition_failed: { status: 412, title: 'Precondition failed' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
   range_not_satisfiable: { status: 416, title: 'The range cannot be satisfied' },
@@ -44,7 +41,7 @@ export const errorCodes = {
   already_instrumented: { status: 422, title: 'The module is already instrumented' },
   relocatable_object: { status: 422, title: 'The module is a relocatable object' },
   interface_mismatch: { status: 422, title: 'The module does not fit the extension point' },
-  module_too_complex: { status: 422, title: 'The module takes too much time or memory' },
+  module_too_complex: { status: 422, title: 'The module needs too much time or memory' },
   limit_exceeded: { status: 422, title: 'A limit is reached' },
   rate_limited: { status: 429, title: 'Too many requests' },
   headers_too_large: { status: 431, title: 'The header fields are too large' },
@@ -54,5 +51,5 @@ export const errorCodes = {
   storage_full: { status: 507, title: 'The storage is full' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
-/** A stable error code, as the `code` member of a problem document carries it. */
+/** The `code` of a problem document. */
 export type ErrorCode = keyof typeof errorCodes;

@@ -224,7 +224,7 @@ describe('hostile requests', () => {
     ];
     const answer = await slowly(login, Buffer.from(`client_id=tenon-cli&scope=${'publish+'.repeat(40)}`));
     assert.equal(answer.status, 408);
-    assert.match(answer.body.toString(), /was not there within 1 seconds/);
+    assert.match(answer.body.toString(), /must arrive within 1 seconds/);
     await memoryIsFree();
   });
 

@@ -100,7 +100,7 @@ describe('errors', () => {
     const { errors } = assertProblem(await send('{"name":1}'), 422, 'invalid_field');
     assert.deepEqual(errors, [{ pointer: '/name', detail: 'must be a string' }]);
     const nul = assertProblem(await send('{"name":"a\\u0000b"}'), 422, 'invalid_field');
-    assert.deepEqual(nul.errors, [{ pointer: '/name', detail: 'must not have the character U+0000' }]);
+    assert.deepEqual(nul.errors, [{ pointer: '/name', detail: 'must not contain the character U+0000' }]);
     const deep = `{"name":"a","deep":${'['.repeat(400)}"\\u0000"${']'.repeat(400)}}`;
     assertProblem(await send(deep), 422, 'invalid_field');
     const role = await service.call('PUT', `/api/v1/apps/${world.appId}/members/${world.viewer.id}`, {

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCodes } from '@tenon/protocol';
 
-/** What the reference says of an error beside its code, status and title. */
+/** The reference's text on an error; its code, status and title are in `errorCodes`. */
 interface ErrorGuide {
   /** Completes "Sent when …". */
   readonly when: string;
@@ -8,74 +8,74 @@ interface ErrorGuide {
   readonly remedy: string;
 }
 
-/** The reference's words on every code; `docs/reference/errors.md` is made of it. */
+/** The reference's text on every error code, from which `docs/reference/errors.md` is generated. */
 export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   malformed_json: {
-    when: 'a JSON body is empty, is not UTF-8, or stops being JSON at the position that `detail` names',
+    when: 'a JSON body is empty, is not UTF-8, or has a syntax error, whose position is in `detail`',
     remedy: 'Send a JSON object.',
   },
   malformed_multipart: {
-    when: 'a form has no usable boundary, lacks its closing delimiter, has a part without a name, or the same field twice',
-    remedy: 'Let a library write the form; if it did, the body was probably cut on its way.',
+    when: 'a form has no valid boundary, no closing delimiter, a part without a name, or a repeated field',
+    remedy: 'Use a library to encode the form. If you do, check whether the body was truncated on its way.',
   },
   invalid_request: {
-    when: 'the path, the query or the request itself is malformed: a bad escape, a guest key or a plugin name that can be none, a token in the URL',
-    remedy: 'Mend what `detail` names. A guest key goes into a path percent-encoded as one segment.',
+    when: 'the path, the query, or the request itself is malformed: an invalid escape, guest key, or plugin name, or a token in the URL',
+    remedy: 'Correct what `detail` names. In a path, percent-encode a guest key as one segment.',
   },
   missing_credentials: {
-    when: 'no `authorization: Bearer …` came with a request that needs it',
+    when: 'a request that needs it has no `authorization: Bearer …`',
     remedy: 'Send an access token, or an API key to `/instrument`.',
   },
   invalid_token: {
-    when: 'the token is unknown, mistyped, revoked or expired, or of the wrong kind: access tokens (`tnn_…`) open `/api/v1`, API keys (`tnk_…`) open `/instrument`',
+    when: 'the token is unknown, mistyped, revoked, expired, or of the wrong kind: `/api/v1` takes access tokens (`tnn_…`), `/instrument` takes API keys (`tnk_…`)',
     remedy: 'Get another token.',
   },
   invalid_credentials: {
-    when: 'the e-mail address has no account here, or the password is not its',
-    remedy: 'Check both. A password that was forgotten is set anew through a link that the operator makes.',
+    when: 'no account has the e-mail address, or the password is wrong',
+    remedy: 'Check both. To reset a forgotten password, ask the operator for a link.',
   },
   not_signed_in: {
-    when: 'a route for the pages of a browser got no session cookie, or one whose session has ended',
+    when: 'a request of a browser page has no session cookie, or its session has ended',
     remedy: 'Sign in.',
   },
   insufficient_scope: {
     when: 'the token lacks the scope that `detail` names',
-    remedy: 'Use a token with that scope: `read`, `publish` or `manage`.',
+    remedy: 'Use a token with that scope: `read`, `publish`, or `manage`.',
   },
   forbidden: {
-    when: 'you see the thing but your role does not allow this, or the token is restricted to one application and this reaches beyond it',
-    remedy: 'Ask an owner of the application for another role, or use a token without the restriction.',
+    when: 'you can see the resource but your role does not allow this, or the token is restricted to one application and the request goes beyond it',
+    remedy: 'Ask an owner of the application for another role, or use an unrestricted token.',
   },
   cross_site_request: {
-    when: 'a page of another origin sent a request that only our own pages may send, or a browser sent one to a host name that is not of this server',
-    remedy: 'Open the page of this server and act there. Programs use an access token and `/api/v1`.',
+    when: "a page of another origin sent a request that only the server's own pages may send, or a browser used a host name that is not the server's",
+    remedy: "Use the server's own page. Programs use an access token and `/api/v1`.",
   },
   sign_up_closed: {
-    when: 'somebody signs up without a link that lets them, on a server whose accounts are not open to everybody',
+    when: 'you sign up without a link on a server whose sign-up is not open',
     remedy: 'Open the invitation link first, or ask the operator for a set-up link.',
   },
   password_required: {
-    when: 'something that reaches far is asked for, and the password was entered too long ago, or not at all',
+    when: 'a sensitive action needs a recently entered password, and the session has none',
     remedy: 'Enter the password again.',
   },
   plugin_blocked: {
-    when: "the application's team has blocked the plugin: it takes no new version, its publisher can't delete it, and its bytes are published under no other name",
-    remedy: "Read the team's reason in the plugin's `status`, and speak to them.",
+    when: "the application's team has blocked the plugin: it takes no new version, its publisher can't delete it, and its bytes can't be published under another name",
+    remedy: "Read the team's reason in the plugin's `status`, and contact the team.",
   },
   not_a_guest: {
     when: 'you publish in an application in which you hold no guest, or not the one that `guest` names',
     remedy: 'Accept an invitation first.',
   },
   not_found: {
-    when: 'there is nothing at the path, or it is not yours to see; the two are told apart by nothing',
-    remedy: 'Check the id, and that the token is of the right user.',
+    when: 'the path has no resource, or you may not see it; the response is the same for both',
+    remedy: 'Check the id, and that the token belongs to the right user.',
   },
   method_not_allowed: {
-    when: 'the path exists, the method there does not',
-    remedy: 'Use one of those in `allow`.',
+    when: 'the path exists, but not with this method',
+    remedy: 'Use one of the methods in `allow`.',
   },
   request_timeout: {
-    when: 'the request, or a part of its body, did not come in time',
+    when: 'the request, or a part of its body, did not arrive in time',
     remedy: 'Send it again over a better connection.',
   },
   plugin_name_taken: {
@@ -83,121 +83,121 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: 'Choose another name.',
   },
   email_taken: {
-    when: 'somebody signs up with an e-mail address that has an account already',
+    when: 'you sign up with an e-mail address that already has an account',
     remedy: 'Sign in instead.',
   },
   conflict: {
-    when: 'the thing is in a state that forbids this, such as an application that would lose its last owner, or somebody changed it at the same time',
-    remedy: 'Look at its present state, then decide.',
+    when: 'the current state forbids this, for instance because an application would lose its last owner, or because of a concurrent change',
+    remedy: 'Read the current state, then decide.',
   },
-  invitation_used: { when: 'the invitation was accepted or declined before', remedy: 'Ask for another one.' },
+  invitation_used: { when: 'the invitation was already accepted or declined', remedy: 'Ask for another one.' },
   invitation_expired: { when: 'the invitation is too old', remedy: 'Ask for another one.' },
-  invitation_revoked: { when: 'those who made the invitation took it back', remedy: 'Ask them.' },
+  invitation_revoked: { when: 'the application revoked the invitation', remedy: 'Ask its team.' },
   link_used: {
-    when: 'a set-up or password link was used before',
+    when: 'a set-up or password link was already used',
     remedy: 'Sign in, or ask the operator for another link.',
   },
   link_expired: {
-    when: 'a set-up or password link is too old, or was for the first account and there is one by now',
+    when: 'a set-up or password link is too old, or was for the first account and an account exists',
     remedy: 'Ask the operator for another link.',
   },
   precondition_failed: {
-    when: '`if-match` names an entity tag that is not the present one',
-    remedy: 'Read the present state, then try again.',
+    when: '`if-match` does not match the current entity tag',
+    remedy: 'Read the current state, then try again.',
   },
   payload_too_large: {
-    when: 'a body, or a part of it, is beyond the limit that `detail` names',
-    remedy: 'Send less, or have the operator raise the limit.',
+    when: 'a body, or a part of it, exceeds the limit that `detail` names',
+    remedy: 'Send less, or ask the operator to raise the limit.',
   },
   unsupported_media_type: {
-    when: 'the content type is not one that the route reads',
-    remedy: 'Use one of those in `accept`.',
+    when: 'the route does not accept the content type',
+    remedy: 'Use one of the types in `accept`.',
   },
   range_not_satisfiable: {
-    when: 'the range begins behind the end of the content',
-    remedy: '`content-range` has the size.',
+    when: 'the range begins after the end of the content',
+    remedy: 'Get the size from `content-range`.',
   },
   invalid_field: {
-    when: 'a body has the right form but a field is missing or holds what it cannot hold; `errors` lists each',
-    remedy: 'Mend the fields that `errors` points at.',
+    when: 'a body is well-formed, but a field is missing or has an invalid value; `errors` lists each',
+    remedy: 'Correct the fields in `errors`.',
   },
   weak_password: {
-    when: 'a new password is too short, too long, or among those that are commonly used or were leaked',
-    remedy: 'Choose a longer one: four unrelated words, or what a password manager makes.',
+    when: 'a new password is too short, too long, commonly used, or leaked',
+    remedy: 'Choose a longer one: four unrelated words, or one from a password manager.',
   },
   unsupported_delivery_method: {
-    when: '`deliveryMethod` is not one that is supported',
+    when: '`deliveryMethod` is not supported',
     remedy: 'Use one of those in `detail`.',
   },
   invalid_config: {
-    when: 'the instrumentation configuration is not a JSON object with exactly one of `allowed` and `banned`, an array of strings; or `options` holds something',
-    remedy: 'Mend what `detail` names.',
+    when: 'the instrumentation configuration is not a JSON object with exactly one of `allowed` and `banned`, an array of strings; or `options` is invalid',
+    remedy: 'Correct what `detail` names.',
   },
   not_wasm: {
-    when: 'the bytes do not begin as a WebAssembly module does',
-    remedy: 'Send the binary format, not text.',
+    when: 'the bytes do not begin like a WebAssembly module',
+    remedy: 'Send the binary format, not the text format.',
   },
   component_not_supported: {
     when: 'the bytes are a component, not a core module',
-    remedy: 'Send the core module that the component was made from.',
+    remedy: 'Send the core module from which the component was built.',
   },
   invalid_module: {
-    when: 'the module breaks the specification; `detail` has the reason and, where known, the offset in bytes',
-    remedy: 'Build it again; it may have been cut on its way.',
+    when: 'the module violates the specification; `detail` has the reason and, where known, the byte offset',
+    remedy: 'Build it again. It may have been truncated on its way.',
   },
   unsupported_feature: {
-    when: 'the module uses a feature that the instrumenter, or for a plugin the engine that validates it, does not know; or it passes a limit of engines',
+    when: "the module uses a feature that the instrumenter, or the server's WebAssembly engine, does not support, or exceeds a limit of engines",
     remedy: 'Build it without the feature that `detail` names.',
   },
   interface_mismatch: {
-    when: "the module lacks an export of the extension point's schema, imports what is not offered, or passes a limit of the extension point",
-    remedy: 'Mend what `errors` lists; `tenon extension-point check` tells the same without a server.',
+    when: "the module lacks an export of the extension point's schema, has an import that hosts don't provide, or exceeds a limit of the extension point",
+    remedy: 'Correct what `errors` lists. `tenon extension-point check` reports the same without a server.',
   },
   already_instrumented: {
-    when: 'the module is instrumented already: twice would count every call twice',
-    remedy: 'Send the original.',
+    when: 'the module is already instrumented; a second time would count every call twice',
+    remedy: 'Send the original module.',
   },
   relocatable_object: {
-    when: "the module is a compiler's object file, whose offsets a linker still needs",
+    when: "the module is a compiler's object file, which is not linked yet",
     remedy: 'Link it first.',
   },
   module_too_complex: {
-    when: 'the module takes more time than its size allows, or more memory than a worker may have; or `detail` names a limit that it passes',
-    remedy: 'Instrument it offline, or have the operator raise the limits.',
+    when: 'processing the module takes more time than its size allows, or more memory than a worker may use; or the module exceeds a limit that `detail` names',
+    remedy: 'Instrument it offline, or ask the operator to raise the limits.',
   },
   limit_exceeded: {
-    when: 'a number of things reaches its limit, which `detail` names',
-    remedy: 'Remove some, or have the operator raise the limit.',
+    when: 'a count has reached its limit, which `detail` names',
+    remedy: 'Delete some, or ask the operator to raise the limit.',
   },
   quota_exceeded: {
-    when: 'an account or an application has as much of something as its quota allows; `detail` names the quota and its value',
+    when: 'an account or an application has used up a quota; `detail` names the quota and its value',
     remedy: "Delete some, or ask the server's operator to raise the quota (`TENON_QUOTAS`).",
   },
   rate_limited: {
-    when: 'an account has too many requests under way, a token makes too many changes, too many wrong passwords come for an account or from an address, or an address tries too many unknown codes',
-    remedy: 'Wait as many seconds as `retry-after` says.',
+    when: 'an account has too many concurrent requests, a token makes too many changes, an account or an address has too many failed sign-ins, or an address tries too many unknown codes',
+    remedy: 'Wait for the number of seconds in `retry-after`.',
   },
   headers_too_large: {
     when: 'the request line and header fields together are too large',
-    remedy: 'Send less in them.',
+    remedy: 'Send fewer or smaller header fields.',
   },
   internal: {
-    when: 'something went wrong on the server',
-    remedy: 'Try again later; give the operator the `x-request-id`.',
+    when: 'the server failed unexpectedly',
+    remedy: 'Try again later. Report the `x-request-id` to the operator.',
   },
   unavailable: {
-    when: 'the server is too busy, or a store does not answer',
-    remedy: 'Try again after as many seconds as `retry-after` says.',
+    when: 'the server is too busy, or a store does not respond',
+    remedy: 'Try again after the number of seconds in `retry-after`.',
   },
   content_damaged: {
-    when: 'the stored bytes of a content are missing, cut, or not those of its address; they are never served',
+    when: 'the stored bytes of a content are missing, truncated, or do not match its address; the server never sends them',
     remedy:
-      'Publish the same bytes again, which repairs them; or tell the operator, for whom `tenon admin verify` lists all that is damaged.',
+      'Publish the same bytes again to repair them, or inform the operator, for whom `tenon admin verify` lists all damaged contents.',
   },
-  storage_full: { when: 'the server has no room left', remedy: 'Tell the operator.' },
+  storage_full: { when: "the server's storage is full", remedy: 'Inform the operator.' },
 };
 
-/** The reference's page on errors, as Markdown. */
+/** Generates `docs/reference/errors.md`. */
 export function errorReferenceMarkdown(): string {
   const rows = Object.entries(errorCodes).map(([code, { status, title }]) => {
     const { when, remedy } = errorGuide[code as ErrorCode];
@@ -218,13 +218,12 @@ Every error is a problem document (\`application/problem+json\`, [RFC 9457](http
 }
 \`\`\`
 
-\`code\` is stable: programs decide by it. \`detail\` is for people. \`errors\` is there where a body's fields are at fault; each
-\`pointer\` is a JSON Pointer into the body. \`type\` leads to this table on the server itself. Every answer has an \`x-request-id\`, by
-which the server's log has the details.
+\`code\` is stable; use it in programs. \`detail\` is for people. \`errors\` is present if fields of the body are invalid; each
+\`pointer\` is a JSON Pointer into the body. \`type\` is a link to this table on the server. Every response has an \`x-request-id\`, with
+which the operator finds the details in the server's log.
 
-Checks are made in this order: credentials (401), rate (429), whether you may see it (404), whether you may do it (403), the
-request's form (400, 413, 415, 422), conditions (304, 412, 416). A request that is refused by one of them is told nothing about
-those after it.
+Checks run in this order: credentials (401), rate (429), visibility (404), permission (403), the form of the request (400, 413, 415,
+422), conditions (304, 412, 416). A response reveals nothing about the checks after the one that failed.
 
 | code | status | title | sent when | what to do |
 | --- | --- | --- | --- | --- |

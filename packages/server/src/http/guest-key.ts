@@ -8,7 +8,7 @@ import { DomainError } from '../domain/errors.ts';
  * @throws DomainError `invalid_request` for an invalid escape, and for bytes that are not UTF-8; `not_found`
  */
 export function decodeGuestKey(raw: string | undefined): string {
-  if (raw === undefined) throw new DomainError('not_found', 'Nothing is at this path.');
+  if (raw === undefined) throw new DomainError('not_found', 'No resource exists at this path.');
   if (!raw.includes('%')) return raw;
   if (/%(?![0-9A-Fa-f]{2})/.test(raw)) {
     throw new DomainError(

@@ -7,20 +7,20 @@ import { challenge } from './authenticate.ts';
 import type { ErrorForm } from './error-form.ts';
 import { HttpError } from './http-error.ts';
 
-/** An error as it goes over the wire: RFC 9457 with our `code`. */
+/** An error response: a problem document (RFC 9457) with a `code`. */
 export interface ProblemAnswer {
   readonly status: number;
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
   readonly problem: Problem;
-  /** What is behind it; for the log alone. */
+  /** The underlying error, for the log only. */
   readonly cause: unknown;
 }
 
-/** Where the reference's page on errors lies below the base URL. */
+/** The path of the reference page on errors. */
 export const errorReferencePath = '/reference/errors';
 
-/** Puts an error in the form of an answer. What the client has no business to know (5xx) is told in a fixed sentence. */
+/** Converts an error to a response. Server errors (5xx) get a fixed `detail`, so that internals don't reach the client. */
 export function toProblem(error: unknown, baseUrl: string): ProblemAnswer {
   const known = asDomainError(error);
   const { status, title } = errorCodes[known.code];
@@ -61,7 +61,7 @@ function headersOf(code: ErrorCode): Record<string, string> {
       return { 'www-authenticate': challenge(code) };
     case 'invalid_credentials':
     case 'not_signed_in':
-      return { 'www-authenticate': 'Cookie realm="tenon"' }; // RFC 9110 §15.5.2 wants one; browsers pass over this scheme
+      return { 'www-authenticate': 'Cookie realm="tenon"' }; // RFC 9110 §15.5.2 requires a challenge; browsers ignore this scheme
     case 'unavailable':
       return { 'retry-after': '5' };
     default:
@@ -69,11 +69,11 @@ function headersOf(code: ErrorCode): Record<string, string> {
   }
 }
 
-/** What an error of any origin means to a client. */
+/** Converts any error to the error that the client receives. */
 export function asDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   if (error instanceof StorageFullError) {
-    return new DomainError('storage_full', 'The server has no room left for this.', { cause: error });
+    return new DomainError('storage_full', "The server's storage is full.", { cause: error });
   }
   if (error instanceof DamagedContentError) {
     return new DomainError(
@@ -83,27 +83,29 @@ export function asDomainError(error: unknown): DomainError {
     );
   }
   if (error instanceof ConflictError) {
-    return new DomainError('conflict', 'Somebody else changed the same thing at the same time. Look, and try again.', {
-      cause: error,
-    });
+    return new DomainError(
+      'conflict',
+      'A concurrent request changed the same resource. Read its current state, then try again.',
+      {
+        cause: error,
+      },
+    );
   }
   if (error instanceof ReadOnlyError) {
-    return new DomainError('unavailable', "The server's data is on a read-only file system, and takes no changes.", {
+    return new DomainError('unavailable', 'The server accepts no changes: its data is on a read-only file system.', {
       cause: error,
     });
   }
   if (error instanceof UnavailableError) {
-    return new DomainError(
-      'unavailable',
-      'The server is too busy for this now, or its data is away or being moved. Try again shortly.',
-      { cause: error },
-    );
+    return new DomainError('unavailable', 'The server is too busy, or its data is unavailable. Try again shortly.', {
+      cause: error,
+    });
   }
   return internal(error);
 }
 
 function internal(cause: unknown): DomainError {
-  return new DomainError('internal', 'Something went wrong on the server. Its log has the details by request id.', {
+  return new DomainError('internal', 'The server failed unexpectedly. Its log has the details by request id.', {
     cause,
   });
 }

@@ -22,13 +22,15 @@ export function createQueryReader(schema: TObject): QueryReader {
     for (const [name, { type }] of properties) {
       const value = raw[name];
       if (value === undefined) continue;
-      if (typeof value !== 'string') throw invalidQuery(`"${name}" is there more than once.`);
-      if (value.includes('\0')) throw invalidQuery(`"${name}" has a NUL character, which nothing stored has.`);
+      if (typeof value !== 'string') throw invalidQuery(`"${name}" must not be repeated.`);
+      if (value.includes('\0')) throw invalidQuery(`"${name}" must not contain the character U+0000.`);
       query[name] = type === 'integer' && /^\d{1,15}$/.test(value) ? Number(value) : value;
     }
     if (validator.Check(query)) return query;
     const [fault] = describeFaults(validator.Errors(query));
-    throw invalidQuery(fault === undefined ? 'it has another shape.' : `"${fault.pointer.slice(1)}" ${fault.detail}.`);
+    throw invalidQuery(
+      fault === undefined ? 'it does not match the schema.' : `"${fault.pointer.slice(1)}" ${fault.detail}.`,
+    );
   };
 }
 

@@ -6,17 +6,17 @@ import { readBytes } from './read-bytes.ts';
 
 const binary = { type: 'string', format: 'binary' } as const;
 
-/** A form's texts are short ones; what is longer than this is told from the bytes alone. */
+/** Far above the limits of `semver` and `note`, which the use case checks. */
 const maxTextBytes = 4096;
 
-/** What is published, out of a body: `semver` and `note` come in a form alone. */
+/** The contents of a publish request. Only a form can have `semver` and `note`. */
 export interface Artifact {
   readonly bytes: Uint8Array;
   readonly semver?: string;
   readonly note?: string;
 }
 
-/** A plugin's bytes: the field `artifact` of a form, or the body itself as `application/wasm`. */
+/** Reads a plugin's bytes: the field `artifact` of a form, or a body of type `application/wasm`. */
 export const artifactBody: BodyReader<Artifact> = {
   async read(source) {
     const what = 'A module';
@@ -25,9 +25,9 @@ export const artifactBody: BodyReader<Artifact> = {
         return { bytes: await readBytes(source, source.limits.maxModuleBytes, what) };
       case 'multipart/form-data': {
         const form = await readForm(source, {
-          artifact: { largest: source.limits.maxModuleBytes, what },
-          semver: { largest: maxTextBytes, what: 'A semantic version' },
-          note: { largest: maxTextBytes, what: 'A note' },
+          artifact: { maxBytes: source.limits.maxModuleBytes, what },
+          semver: { maxBytes: maxTextBytes, what: 'A semantic version' },
+          note: { maxBytes: maxTextBytes, what: 'A note' },
         });
         const texts = (['semver', 'note'] as const).flatMap((name) => {
           const bytes = form.get(name);
@@ -67,11 +67,11 @@ export const artifactBody: BodyReader<Artifact> = {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function textOf(name: string, bytes: Uint8Array): string {
-  if (bytes.includes(0)) throw invalidField(`/${name}`, 'must not have the character U+0000');
+  if (bytes.includes(0)) throw invalidField(`/${name}`, 'must not contain the character U+0000');
   try {
     return utf8.decode(bytes);
   } catch {
-    throw invalidField(`/${name}`, 'is not UTF-8');
+    throw invalidField(`/${name}`, 'must be UTF-8');
   }
 }
 
@@ -80,7 +80,7 @@ export function requiredPart(form: ReadonlyMap<string, Uint8Array>, name: string
   const part = form.get(name);
   if (part !== undefined) return part;
   const detail = `is required: ${what}`;
-  throw new DomainError('invalid_field', `The form has no field "${name}"; it holds ${what}.`, {
+  throw new DomainError('invalid_field', `The form must have the field "${name}", which holds ${what}.`, {
     errors: [{ pointer: `/${name}`, detail }],
   });
 }

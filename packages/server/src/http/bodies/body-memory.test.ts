@@ -17,7 +17,7 @@ function memoryInUse(): number {
 
 describe('createBodyMemory()', () => {
   for (const announced of [undefined, 1, 300_000, 10 * MiB]) {
-    it(`puts chunks together, with ${announced ?? 'nothing'} announced`, () => {
+    it(`concatenates chunks, with ${announced ?? 'nothing'} announced`, () => {
       const memory = createBodyMemory(announced);
       const chunks = [1, 60_000, 100_000, 7, 139_992].map((length, at) => Buffer.alloc(length, at + 1));
       for (const chunk of chunks) memory.add(chunk);
@@ -27,11 +27,11 @@ describe('createBodyMemory()', () => {
     });
   }
 
-  it('is empty without any', () => {
+  it('is empty without chunks', () => {
     assert.equal(createBodyMemory(100).bytes().length, 0);
   });
 
-  it('takes no more than twice what has come, whatever was announced', () => {
+  it('allocates at most twice the received bytes, whatever length is announced', () => {
     const before = memoryInUse();
     const memories = Array.from({ length: 100 }, () => createBodyMemory(64 * MiB));
     for (const memory of memories) memory.add(Buffer.alloc(1));
@@ -39,7 +39,7 @@ describe('createBodyMemory()', () => {
     for (const memory of memories) memory.free();
   });
 
-  it('gives the memory back at once', () => {
+  it('frees the memory immediately', () => {
     const before = memoryInUse();
     const memory = createBodyMemory(64 * MiB);
     const chunk = Buffer.alloc(MiB);

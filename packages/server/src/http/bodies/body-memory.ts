@@ -1,18 +1,18 @@
-const firstBytes = 64 * 1024;
+const initialBytes = 64 * 1024;
 
 /**
- * The memory of one body. It grows as the body comes, whatever a client announces, and is given back when it is no longer needed,
- * not when somebody collects garbage: bodies are large, and come faster than that.
+ * A buffer for one request body. It grows with the received bytes, not with the announced length, and is freed explicitly. Bodies are
+ * large and arrive faster than the garbage collector would free them.
  */
 export interface BodyMemory {
   add(chunk: Uint8Array): void;
-  /** What was added, without a copy. */
+  /** Returns the received bytes without copying them. */
   bytes(): Buffer<ArrayBuffer>;
-  /** Frees it: what `bytes` returned is empty from now on. */
+  /** Frees the memory and detaches the result of `bytes()`. */
   free(): void;
 }
 
-/** @param announcedBytes how much is to come, as far as that is known; no more is taken before more has come */
+/** @param announcedBytes the `content-length`, if known: the buffer doesn't grow beyond it before more bytes arrive */
 export function createBodyMemory(announcedBytes = 0): BodyMemory {
   let buffer = new ArrayBuffer(0);
   let length = 0;
@@ -20,7 +20,7 @@ export function createBodyMemory(announcedBytes = 0): BodyMemory {
     add(chunk) {
       const needed = length + chunk.length;
       if (needed > buffer.byteLength) {
-        const doubled = Math.max(firstBytes, 2 * buffer.byteLength, needed);
+        const doubled = Math.max(initialBytes, 2 * buffer.byteLength, needed);
         buffer = buffer.transfer(announcedBytes >= needed ? Math.min(announcedBytes, doubled) : doubled);
       }
       new Uint8Array(buffer).set(chunk, length);

@@ -4,24 +4,24 @@ import type { Settings } from '../../config/settings.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { ByteLease } from './byte-budget.ts';
 
-/** What is needed to read a request's body. */
+/** A request body that has not been read yet. */
 export interface BodySource {
   readonly message: IncomingMessage;
-  /** The media type in lower case, without parameters; empty when the request has none. */
+  /** The media type in lower case, without parameters; empty if the request has none. */
   readonly mediaType: string;
   readonly limits: Pick<
     Settings,
     'maxModuleBytes' | 'maxJsonBytes' | 'maxConfigBytes' | 'maxMultipartParts' | 'idleTimeoutMs'
   >;
-  /** Whether it may come slowly, as long as it comes. A stranger's has to be there within the idle time-out. */
+  /** Whether the idle time-out restarts with each chunk. An unauthenticated client must send the whole body within one time-out. */
   readonly mayBeSlow: boolean;
-  /** Where the body is put together. */
+  /** The buffer to read into. */
   readonly memory: BodyMemory;
-  /** Bytes that are kept are taken from here. */
+  /** The budget for the bytes in `memory`. */
   readonly lease: Pick<ByteLease, 'take'>;
 }
 
-/** How one kind of body is read, and how the description of the interface shows it. */
+/** Reads one kind of body, and describes it in OpenAPI. */
 export interface BodyReader<T> {
   read(source: BodySource): Promise<T>;
   readonly doc: {

@@ -10,7 +10,7 @@ function fill(budget: ByteBudget, caller: string): number {
 }
 
 describe('createByteBudget()', () => {
-  it('gives a request what is there, and takes it back', () => {
+  it('lends free bytes to a request, and takes them back', () => {
     const budget = createByteBudget(100);
     const lease = budget.lease('a');
     assert.equal(lease.take(60), true);
@@ -23,7 +23,7 @@ describe('createByteBudget()', () => {
     assert.equal(lease.take(1), false);
   });
 
-  it('leaves others as much as who has several requests', () => {
+  it('leaves as many bytes free as the requests of one caller may take together', () => {
     const budget = createByteBudget(1000);
     assert.equal(fill(budget, 'a'), 500);
     assert.equal(fill(budget, 'b'), 250);
@@ -32,7 +32,7 @@ describe('createByteBudget()', () => {
     assert.equal(budget.lease('a').take(1), false);
   });
 
-  it('has room again for a caller whose requests end, and for others', () => {
+  it('frees the bytes of ended requests for the same caller and for others', () => {
     const budget = createByteBudget(100);
     const leases = Array.from({ length: 5 }, () => budget.lease('a'));
     for (const lease of leases) assert.equal(lease.take(10), true);

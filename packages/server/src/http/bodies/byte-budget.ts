@@ -1,44 +1,45 @@
-/** A bounded amount of memory that many requests share. */
+/** A memory budget that many requests share. */
 export interface ByteBudget {
-  /** One request's share of it, which begins with nothing. */
+  /** Starts a lease of zero bytes for one request. */
   lease(caller: string): ByteLease;
   readonly used: number;
 }
 
 export interface ByteLease {
-  /** Takes so many bytes more; `false`, and nothing is taken, when they aren't there for this caller. */
+  /** Takes more bytes from the budget. Returns `false`, and takes none, if the budget doesn't allow them for this caller. */
   take(bytes: number): boolean;
-  /** Gives all back. Nothing can be taken afterwards; called again, it does nothing. */
+  /** Returns all bytes to the budget. Later `take()` calls fail. Idempotent. */
   end(): void;
 }
 
 /**
- * Nobody fills it alone: whoever has more than one request may take no more with them than is left free for others, which is half of
- * all for one such caller, a third for each of two, and so on. A caller's only request may take what is there.
+ * Creates a budget that no caller can exhaust alone. The requests of a caller with several requests may together take at most as many bytes
+ * as stay free for others: half of the budget for one such caller, a third each for two, and so on. A caller's only request may take
+ * all free bytes.
  */
 export function createByteBudget(maxBytes: number): ByteBudget {
-  const byCaller = new Map<string, number>();
+  const usedByCaller = new Map<string, number>();
   let used = 0;
   return {
     lease(caller) {
       let [taken, hasEnded] = [0, false];
       return {
         take(bytes) {
-          const ofCaller = byCaller.get(caller) ?? 0;
-          const left = maxBytes - used - bytes;
-          const isAlone = ofCaller === taken;
-          if (hasEnded || left < 0 || (!isAlone && ofCaller + bytes > left)) return false;
+          const callerBytes = usedByCaller.get(caller) ?? 0;
+          const freeAfter = maxBytes - used - bytes;
+          const isOnlyRequest = callerBytes === taken;
+          if (hasEnded || freeAfter < 0 || (!isOnlyRequest && callerBytes + bytes > freeAfter)) return false;
           used += bytes;
           taken += bytes;
-          byCaller.set(caller, ofCaller + bytes);
+          usedByCaller.set(caller, callerBytes + bytes);
           return true;
         },
         end() {
           hasEnded = true;
           used -= taken;
-          const left = (byCaller.get(caller) ?? 0) - taken;
-          if (left > 0) byCaller.set(caller, left);
-          else byCaller.delete(caller);
+          const remaining = (usedByCaller.get(caller) ?? 0) - taken;
+          if (remaining > 0) usedByCaller.set(caller, remaining);
+          else usedByCaller.delete(caller);
           taken = 0;
         },
       };

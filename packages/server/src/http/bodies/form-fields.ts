@@ -4,10 +4,10 @@ import type { BodyReader } from './body-reader.ts';
 import { readForm } from './form-body.ts';
 
 /**
- * A form of the named fields, all of them texts and each there once at the most, as OAuth has it (RFC 6749 §3.2): a field
- * without a value counts as left out, and others are passed over.
+ * Reads a form of text fields by the rules of OAuth (RFC 6749 §3.2): no field may be repeated, a field without a value counts as absent,
+ * and unknown fields are ignored.
  *
- * @param schema an object of strings; which of them are needed is for the use case to say
+ * @param schema an object of strings; the use case checks which fields are required
  */
 export function formFields<const T extends TObject>(
   schema: T,
@@ -19,12 +19,14 @@ export function formFields<const T extends TObject>(
       const sent = await readForm(source);
       const entries = names.flatMap((name) => {
         const [value = '', ...others] = sent.getAll(name);
-        if (others.length > 0) throw new DomainError('invalid_request', `The field ${name} is there more than once.`);
-        if (value.includes('\0')) throw new DomainError('invalid_request', `The field ${name} has a NUL character.`);
+        if (others.length > 0) throw new DomainError('invalid_request', `The field ${name} must not be repeated.`);
+        if (value.includes('\0')) {
+          throw new DomainError('invalid_request', `The field ${name} must not contain the character U+0000.`);
+        }
         return value === '' ? [] : [[name, value]];
       });
       if (new Set(sent.keys()).size < sent.size) {
-        throw new DomainError('invalid_request', 'A field is there more than once.');
+        throw new DomainError('invalid_request', 'No field of the form may be repeated.');
       }
       return Object.fromEntries(entries);
     },

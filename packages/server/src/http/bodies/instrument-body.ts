@@ -3,7 +3,7 @@ import { requiredPart } from './artifact-body.ts';
 import type { BodyReader } from './body-reader.ts';
 import { readForm } from './multipart.ts';
 
-/** B1's form: the module, and the texts of the configuration and of our own options when they came. */
+/** The form of B1: the module, and the unparsed configuration and options. */
 export interface InstrumentForm {
   readonly wasm: Uint8Array;
   readonly config: string | undefined;
@@ -16,9 +16,9 @@ export const instrumentBody: BodyReader<InstrumentForm> = {
   async read(source) {
     const { maxModuleBytes, maxConfigBytes } = source.limits;
     const form = await readForm(source, {
-      wasm: { largest: maxModuleBytes, what: 'A module' },
-      config: { largest: maxConfigBytes, what: 'A configuration' },
-      options: { largest: maxConfigBytes, what: 'The options' },
+      wasm: { maxBytes: maxModuleBytes, what: 'A module' },
+      config: { maxBytes: maxConfigBytes, what: 'A configuration' },
+      options: { maxBytes: maxConfigBytes, what: 'The options' },
     });
     const wasm = requiredPart(form, 'wasm', 'the compiled module');
     return { wasm, config: textOf(form, 'config'), options: textOf(form, 'options') };
@@ -34,28 +34,29 @@ export const instrumentBody: BodyReader<InstrumentForm> = {
             wasm: { type: 'string', format: 'binary', description: 'the compiled module' },
             config: {
               type: 'object',
-              description: 'which functions are traced, as a file or as an inline value; exactly one of the two',
+              description: 'which functions to trace, as a file or an inline value; exactly one of the two properties',
               properties: {
-                allowed: { type: 'array', items: { type: 'string' }, description: 'only these are traced' },
-                banned: { type: 'array', items: { type: 'string' }, description: 'these are not traced' },
+                allowed: { type: 'array', items: { type: 'string' }, description: 'trace only these functions' },
+                banned: { type: 'array', items: { type: 'string' }, description: 'trace all functions except these' },
               },
               additionalProperties: false,
             },
             options: {
               type: 'object',
-              description: 'what goes beyond the configuration; each is optional',
+              description: 'further options; each is optional',
               properties: {
                 patterns: {
                   type: 'boolean',
                   default: false,
                   description:
-                    'the names in the configuration are patterns: `*` stands for any characters, `?` for one, `\\` takes the meaning away from what follows; at most 1,000 of at most 1,000 bytes',
+                    'whether the names in the configuration are patterns: `*` matches any characters, `?` one character, `\\` escapes the next character; at most 1,000 patterns of at most 1,000 bytes',
                 },
                 exceptionHandling: {
                   type: 'string',
                   enum: ['legacy', 'exnref'],
                   default: 'exnref',
-                  description: 'which generation is used in a module that throws and never catches, which fits both',
+                  description:
+                    'the exception-handling instructions to use in a module that throws but never catches, and so works with either',
                 },
               },
               additionalProperties: false,
@@ -82,6 +83,6 @@ function textOf(form: ReadonlyMap<string, Uint8Array>, field: string): string | 
   try {
     return utf8.decode(bytes);
   } catch (cause) {
-    throw new DomainError('invalid_config', `The field "${field}" is not UTF-8.`, { cause });
+    throw new DomainError('invalid_config', `The field "${field}" must be UTF-8.`, { cause });
   }
 }

@@ -6,10 +6,10 @@ import { HttpError } from '../http-error.ts';
 import type { BodyReader } from './body-reader.ts';
 import { readBytes } from './read-bytes.ts';
 
-/** The most faults of one body that are told at once. */
+/** The maximum number of faults in one response. */
 const maxFaults = 20;
 
-/** A JSON body of a schema's shape. Members that the schema doesn't name are passed over. */
+/** Reads and validates a JSON body. Ignores properties that the schema doesn't name. */
 export function jsonBody<const T extends TSchema>(schema: T, example: NoInfer<Static<T>>): BodyReader<Static<T>> {
   const validator = Compile(schema);
   return {
@@ -23,7 +23,7 @@ export function jsonBody<const T extends TSchema>(schema: T, example: NoInfer<St
       const value = parseJson(bytes);
       if (!validator.Check(value)) throw invalidBody(validator.Errors(value));
       const pointer = bytes.includes('\\u0000') ? findNul(value) : undefined;
-      if (pointer !== undefined) throw invalidField(pointer, 'must not have the character U+0000');
+      if (pointer !== undefined) throw invalidField(pointer, 'must not contain the character U+0000');
       return value as Static<T>;
     },
     doc: {
@@ -37,42 +37,42 @@ export function jsonBody<const T extends TSchema>(schema: T, example: NoInfer<St
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function parseJson(bytes: Uint8Array): unknown {
-  if (bytes.length === 0) throw new DomainError('malformed_json', 'The body is empty; a JSON object was expected.');
+  if (bytes.length === 0) throw new DomainError('malformed_json', 'The body must be a JSON object, but is empty.');
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch (cause) {
-    throw new DomainError('malformed_json', 'The body is not UTF-8.', { cause });
+    throw new DomainError('malformed_json', 'The body must be UTF-8.', { cause });
   }
   try {
     return JSON.parse(text);
   } catch (cause) {
-    // The engine quotes some of the text, which may hold a secret; where the fault lies is enough.
+    // The response has only the position: V8's message quotes the body, which may hold a secret.
     const position = /at position (\d+)/.exec(cause instanceof Error ? cause.message : '');
     const where = position === null ? 'at its end' : `at position ${position[1]}`;
-    throw new DomainError('malformed_json', `The body stops being JSON ${where}.`, { cause });
+    throw new DomainError('malformed_json', `The body has a JSON syntax error ${where}.`, { cause });
   }
 }
 
 /**
- * Where a text with U+0000 is, names of members included, if there is one: PostgreSQL keeps none
- * (https://www.postgresql.org/docs/current/datatype-character.html), and nobody means one. Values may be nested deeper than calls can be.
+ * Returns a pointer to the first string or property name with U+0000, which PostgreSQL can't store
+ * (https://www.postgresql.org/docs/current/datatype-character.html). Iterative, because deep nesting would overflow the call stack.
  */
 function findNul(value: unknown): string | undefined {
-  const waiting: { readonly pointer: string; readonly value: unknown }[] = [{ pointer: '', value }];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  const pending: { readonly pointer: string; readonly value: unknown }[] = [{ pointer: '', value }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { pointer, value } = next;
     if (typeof value === 'string' && value.includes('\0')) return pointer;
     if (typeof value !== 'object' || value === null) continue;
     for (const [name, member] of Object.entries(value)) {
       if (name.includes('\0')) return pointer;
-      waiting.push({ pointer: `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, value: member });
+      pending.push({ pointer: `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, value: member });
     }
   }
   return undefined;
 }
 
-/** A fault as TypeBox tells it: JSON Schema's keyword, where in the schema, where in the value. */
+/** A validation error of TypeBox: the JSON Schema keyword, and where it is in the schema and in the value. */
 export interface SchemaFault {
   readonly keyword: string;
   readonly schemaPath: string;
@@ -85,11 +85,11 @@ function invalidBody(found: readonly SchemaFault[]): DomainError {
   const shown = describeFaults(found).slice(0, maxFaults);
   const [first] = shown;
   const detail =
-    first === undefined ? 'The body has another shape.' : `${first.pointer || 'The body'}: ${first.detail}`;
+    first === undefined ? 'The body does not match the schema.' : `${first.pointer || 'The body'}: ${first.detail}`;
   return new DomainError('invalid_field', detail, { errors: shown });
 }
 
-/** Puts a validator's faults in words: one line for each place, and for a union one line in all. */
+/** Describes a validator's faults: one per location, and one for a whole union. */
 export function describeFaults(found: readonly SchemaFault[]): FieldFault[] {
   const unions = found.filter(({ keyword }) => keyword === 'anyOf');
   const isBranch = (fault: SchemaFault): boolean =>
@@ -103,15 +103,16 @@ function describeFault(fault: SchemaFault, all: readonly SchemaFault[]): FieldFa
     const missing = (params as { requiredProperties: string[] }).requiredProperties;
     return missing.map((name) => ({ pointer: `${instancePath}/${name}`, detail: 'is required' }));
   }
-  // Told of the object, and once more of each field of it.
+  // TypeBox reports each unknown property twice: here for the object, and as 'boolean' for the property.
   if (keyword === 'additionalProperties') return [];
-  if (keyword === 'boolean') return [{ pointer: instancePath, detail: 'is none of the fields that there are' }];
+  if (keyword === 'boolean') return [{ pointer: instancePath, detail: 'is not a known field' }];
   if (keyword === 'type') return [{ pointer: instancePath, detail: `must be ${typeName(params)}` }];
   if (keyword === 'pattern' && (params as { pattern: unknown }).pattern === '\\S') {
     return [{ pointer: instancePath, detail: 'must not be blank' }];
   }
   if (keyword === 'pattern' && (params as { pattern: unknown }).pattern === displayNamePattern) {
-    return [{ pointer: instancePath, detail: 'must have a visible character and no bidirectional control characters' }];
+    const detail = 'must contain a visible character and no bidirectional control characters';
+    return [{ pointer: instancePath, detail }];
   }
   if (keyword === 'enum') {
     const allowed = (params as { allowedValues: unknown[] }).allowedValues.map((value) => JSON.stringify(value));
@@ -121,9 +122,9 @@ function describeFault(fault: SchemaFault, all: readonly SchemaFault[]): FieldFa
   const branches = all.filter(
     (other) => other.keyword !== 'anyOf' && other.schemaPath.startsWith(`${schemaPath}/anyOf/`),
   );
-  // A value of the right kind that is wrong further in: what is wrong there says more than which kinds there are.
-  const telling = branches.filter((branch) => branch.instancePath !== instancePath || !isOfKind(branch));
-  if (telling.length > 0) return telling.flatMap((branch) => describeFault(branch, all));
+  // If the value has the type of a branch but is wrong inside, those faults are more useful than the list of types.
+  const inner = branches.filter((branch) => branch.instancePath !== instancePath || !isTypeFault(branch));
+  if (inner.length > 0) return inner.flatMap((branch) => describeFault(branch, all));
   const choices = branches.map((branch) =>
     branch.keyword === 'const'
       ? JSON.stringify((branch.params as { allowedValue: unknown }).allowedValue)
@@ -132,7 +133,7 @@ function describeFault(fault: SchemaFault, all: readonly SchemaFault[]): FieldFa
   return [{ pointer: instancePath, detail: `must be ${choices.join(' or ')}` }];
 }
 
-function isOfKind({ keyword }: SchemaFault): boolean {
+function isTypeFault({ keyword }: SchemaFault): boolean {
   return keyword === 'type' || keyword === 'const';
 }
 

@@ -1,4 +1,4 @@
-/** A content type taken apart (RFC 9110 §8.3.1): the type in lower case, and its parameters by name in lower case. */
+/** A parsed content type (RFC 9110 §8.3.1). The type and the parameters' names are in lower case. */
 export interface MediaType {
   readonly type: string;
   readonly parameters: ReadonlyMap<string, string>;
@@ -8,7 +8,7 @@ const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const typePattern = new RegExp(`^[ \\t]*(${token}/${token})[ \\t]*`);
 const parameterPattern = new RegExp(`;[ \\t]*(?:(${token})=(?:(${token})|"((?:[^"\\\\]|\\\\.)*)"))?[ \\t]*`, 'y');
 
-/** Reads a content type; `undefined` when the text is none. A parameter that is given twice keeps its first value. */
+/** Parses a content type. Returns `undefined` for malformed text. A repeated parameter keeps its first value. */
 export function parseMediaType(text: string): MediaType | undefined {
   const head = typePattern.exec(text);
   if (head === null) return undefined;
@@ -16,14 +16,14 @@ export function parseMediaType(text: string): MediaType | undefined {
   return parameters === undefined ? undefined : { type: (head[1] ?? '').toLowerCase(), parameters };
 }
 
-/** Reads `; name=value` pairs from a position to the end; `undefined` when there is anything else. */
+/** Parses `; name=value` pairs from `start` to the end. Returns `undefined` for anything else. */
 export function parseParameters(text: string, start: number): ReadonlyMap<string, string> | undefined {
   const parameters = new Map<string, string>();
-  for (let at = start; at < text.length; ) {
-    parameterPattern.lastIndex = at;
+  for (let position = start; position < text.length; ) {
+    parameterPattern.lastIndex = position;
     const match = parameterPattern.exec(text);
     if (match === null) return undefined;
-    at += match[0].length;
+    position += match[0].length;
     const [, name, plain, quoted] = match;
     const key = name?.toLowerCase();
     if (key !== undefined && !parameters.has(key)) {

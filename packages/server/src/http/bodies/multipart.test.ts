@@ -7,7 +7,7 @@ const parse = (lines: readonly string[], maxParts = 8) =>
   parseMultipart(text(lines), 'b', maxParts).map(({ name, bytes }) => [name, Buffer.from(bytes).toString('latin1')]);
 
 describe('parseMultipart()', () => {
-  it('takes parts apart, whatever their header fields say of files and types', () => {
+  it('parses parts, ignoring file names and content types', () => {
     const parts = parse([
       '--b',
       'Content-Disposition: form-data; name="wasm"; filename="../../a.wasm"',
@@ -27,7 +27,7 @@ describe('parseMultipart()', () => {
     ]);
   });
 
-  it('passes over a preamble, an epilogue and padding', () => {
+  it('ignores a preamble, an epilogue and padding', () => {
     const lines = [
       'hello',
       '--b \t',
@@ -41,26 +41,26 @@ describe('parseMultipart()', () => {
     assert.deepEqual(parse(lines), [['a', 'x']]);
   });
 
-  it('takes an empty part, and one that is only a line break', () => {
+  it('accepts an empty part, and a part that is only a line break', () => {
     const head = 'content-disposition: form-data; name="a"';
     assert.deepEqual(parse(['--b', head, '', '', '--b--']), [['a', '']]);
     assert.deepEqual(parse(['--b', head, '', '\r\n', '--b--']), [['a', '\r\n']]);
     assert.deepEqual(parse(['--b--']), []);
   });
 
-  it('takes content that looks like a delimiter but is none', () => {
+  it('accepts content that resembles a delimiter', () => {
     const content = 'x--b\r\n-b--\r\n --b';
     assert.deepEqual(parse(['--b', 'content-disposition: form-data; name="a"', '', content, '--b--']), [
       ['a', content],
     ]);
   });
 
-  it('reads names with escapes, in UTF-8', () => {
+  it('decodes names with escapes, in UTF-8', () => {
     const disposition = Buffer.from('content-disposition: form-data; filename="x;y"; name="a\\"é"').toString('latin1');
     assert.deepEqual(parse(['--b', disposition, '', 'x', '--b--']), [['a"é', 'x']]);
   });
 
-  it('refuses what is cut anywhere before its end', () => {
+  it('rejects a body that is truncated at any byte', () => {
     const whole = text(['--b', 'content-disposition: form-data; name="a"', '', 'x', '--b--']);
     for (let length = 0; length < whole.length; length++) {
       const cut = () => parseMultipart(whole.subarray(0, length), 'b', 8);
@@ -68,7 +68,7 @@ describe('parseMultipart()', () => {
     }
   });
 
-  it('refuses parts without a name, with folded or endless header fields, or in another encoding', () => {
+  it('rejects parts without a name, with folded or endless header fields, or in another encoding', () => {
     const refused = (header: string[]) =>
       assert.throws(() => parse(['--b', ...header, '', 'x', '--b--']), { code: 'malformed_multipart' });
     refused([]);
@@ -83,7 +83,7 @@ describe('parseMultipart()', () => {
     });
   });
 
-  it('bounds the number of parts', () => {
+  it('limits the number of parts', () => {
     const part = ['--b', 'content-disposition: form-data; name="a"', '', 'x'];
     assert.equal(parse([...part, ...part, '--b--'], 2).length, 2);
     assert.throws(() => parse([...part, ...part, ...part, '--b--'], 2), {

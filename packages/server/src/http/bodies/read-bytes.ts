@@ -1,23 +1,23 @@
 import { HttpError, unavailable } from '../http-error.ts';
 import type { BodySource } from './body-reader.ts';
 
-/** Thrown when the client went away in the middle of its body: nobody is there to read an answer. */
+/** Thrown when the client disconnects before it has sent its whole body. No response can reach it. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
 /**
- * Reads a body whole. What it returns is empty once the request has been handled.
+ * Reads a whole body. The result is detached when the request ends.
  *
- * @param what names the limit, and the setting that moves it, in the error
- * @throws HttpError `payload_too_large`, `unavailable` when bodies fill the memory that they may have, `request_timeout` when
- *   the client sends nothing for too long, or is a stranger and has not sent all by then
+ * @param what names the body in the error message
+ * @throws HttpError `payload_too_large`; `unavailable` when the memory budget for bodies is exhausted; `request_timeout` when the idle
+ *   time-out expires (see {@link BodySource.mayBeSlow})
  * @throws ClientGone
  */
 export async function readBytes(source: BodySource, maxBytes: number, what: string): Promise<Buffer<ArrayBuffer>> {
   const { 'content-length': length, 'content-encoding': encoding = 'identity' } = source.message.headers;
   if (encoding.toLowerCase() !== 'identity') {
-    throw new HttpError('unsupported_media_type', 'Send the body as it is, without a content-encoding.', {
+    throw new HttpError('unsupported_media_type', 'Send the body without a content-encoding.', {
       'accept-encoding': 'identity',
     });
   }
@@ -28,46 +28,41 @@ export async function readBytes(source: BodySource, maxBytes: number, what: stri
   await forEachChunk(source, (chunk) => {
     size += chunk.length;
     if (size > maxBytes) throw tooLarge(what, maxBytes);
-    keep(source, chunk.length);
+    if (!source.lease.take(chunk.length)) {
+      throw unavailable('The memory for request bodies is in use by other requests. Try again shortly.', 2);
+    }
     memory.add(chunk);
   });
   return memory.bytes();
 }
 
-/** Takes bytes of the memory for bodies. */
-export function keep(source: BodySource, bytes: number): void {
-  if (source.lease.take(bytes)) return;
-  throw unavailable('The bodies of other requests fill the memory that is set aside for them. Try again shortly.', 2);
-}
-
 export function tooLarge(what: string, maxBytes: number): HttpError {
-  return new HttpError('payload_too_large', `${what} may have ${maxBytes.toLocaleString('en')} bytes at the most.`);
+  return new HttpError('payload_too_large', `${what} must have at most ${maxBytes.toLocaleString('en')} bytes.`);
 }
 
-/**
- * Hands on a message's chunks as they come. When `take` throws, the rest is left unread: `drain.ts` sees to it that the client
- * can still read its answer.
- */
-function forEachChunk(source: BodySource, take: (chunk: Buffer) => void): Promise<void> {
+/** Calls `onChunk` for each chunk of the body. If `onChunk` throws, the rest stays unread; `drain.ts` discards it later. */
+function forEachChunk(source: BodySource, onChunk: (chunk: Buffer) => void): Promise<void> {
   const { message, mayBeSlow, limits } = source;
   const seconds = `${limits.idleTimeoutMs / 1000} seconds`;
-  const tooSlow = mayBeSlow ? `The body stopped coming for ${seconds}.` : `The body was not there within ${seconds}.`;
+  const detail = mayBeSlow
+    ? `The client sent nothing for ${seconds}.`
+    : `The whole body must arrive within ${seconds}.`;
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => settle(new HttpError('request_timeout', tooSlow)), limits.idleTimeoutMs);
+    const timer = setTimeout(() => settle(new HttpError('request_timeout', detail)), limits.idleTimeoutMs);
     const onData = (chunk: Buffer): void => {
       if (mayBeSlow) timer.refresh();
       try {
-        take(chunk);
+        onChunk(chunk);
       } catch (error) {
         settle(error);
       }
     };
     const onEnd = (): void => settle(undefined);
-    const onGone = (): void => settle(new ClientGone('The client closed the connection in the middle of its body'));
+    const onGone = (): void => settle(new ClientGone('The client disconnected before it had sent its whole body'));
     const settle = (error: unknown): void => {
       clearTimeout(timer);
       message.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
-      message.on('error', () => {}); // a reset that comes later is of no interest
+      message.on('error', () => {}); // ignores a later connection reset
       if (error === undefined) {
         resolve();
         return;

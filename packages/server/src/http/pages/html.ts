@@ -1,4 +1,4 @@
-/** Text that is HTML already. */
+/** A string of HTML. */
 export class Html {
   readonly text: string;
 
@@ -9,12 +9,12 @@ export class Html {
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Makes text of any origin harmless as HTML's text and as a quoted attribute's value. */
+/** Escapes untrusted text for use in HTML text and quoted attribute values. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
 }
 
-/** A template whose values are escaped, unless they are {@link Html} themselves. */
+/** A template tag that escapes its values, except {@link Html}. */
 export function html(strings: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
   const rendered = values.map((value) => {
     if (value instanceof Html) return value.text;

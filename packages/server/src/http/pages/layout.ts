@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Reply } from '../reply.ts';
 import { Html, html } from './html.ts';
 
-/** For a phone first; colours follow the system's light or dark, and are the console's. */
+/** Mobile first, in the console's colours. Light or dark follows the system. */
 const style = `
 :root { color-scheme: light dark; --ink: light-dark(#1d2125, #e9e6e0); --soft: light-dark(#5a6068, #a6abb2);
   --paper: light-dark(#f7f5f0, #14171a); --card: light-dark(#fffefb, #1c2024); --line: light-dark(#dedad0, #333940);
@@ -23,7 +23,7 @@ h2 { margin: 0 0 .35rem; font-size: 1.05rem; }
 section p { margin: 0 0 .35rem; }
 `;
 
-/** No script, no other origin, no frame; only the one style sheet above, by its hash. */
+/** Forbids scripts, other origins, and frames. Allows only the style sheet above, by its hash. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
@@ -32,7 +32,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Answers a page that no one keeps, frames, or learns the address of. */
+/** Sends a page that browsers don't cache or frame, and whose URL they don't send as a referrer. */
 export function sendPage(
   reply: Reply,
   status: number,
