@@ -73,7 +73,8 @@ function requireKnownHostOf(parts: Parts, request: Request): void {
 async function respondUnrouted(parts: Parts, router: Router, request: Request, reply: Reply): Promise<void> {
   const found = router.at(request.target);
   if (found === undefined) {
-    if (!answerLost(parts, router, request, reply)) throw new HttpError('not_found', 'No resource exists at this path.');
+    if (!answerLost(parts, router, request, reply))
+      throw new HttpError('not_found', 'No resource exists at this path.');
   } else {
     const allow = found.methods.join(', ');
     if (request.method !== 'OPTIONS') {
