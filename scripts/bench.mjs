@@ -3,19 +3,24 @@
 //   npm run bench                                  all of them
 //   npm run bench -- packages/server               those of a folder or a file
 //   npm run bench -- packages/server --quick       options that follow are handed to each: see its --help
-//   npm run bench -- peers                         one that asks for more than this checkout, and runs by its name alone
+//   npm run bench -- peers                         runs only by its name, since it installs other programs
+//   npm run bench -- compare <path>                this checkout and another one, such as an earlier commit's worktree
 import './lib/require-node.mjs';
 import { spawnSync } from 'node:child_process';
 import process from 'node:process';
 import { findFiles, narrow, root } from './lib/workspace.mjs';
 
-/** By name: what installs programs of others to measure them, which nobody is to get unasked. */
+/** Benchmarks that run only by name: they install other programs, run for an hour, or need an argument. */
 const named = new Map([
   ['peers', 'packages/server/bench/peers.ts'],
   ['soak', 'packages/server/bench/soak.ts'],
 ]);
 
 const given = process.argv.slice(2);
+if (given[0] === 'compare') {
+  const file = 'packages/server/bench/compare-trees.ts';
+  process.exit(spawnSync(process.execPath, [file, ...given.slice(1)], { cwd: root, stdio: 'inherit' }).status ?? 1);
+}
 const firstOption = given.findIndex((argument) => argument.startsWith('-'));
 const places = firstOption === -1 ? given : given.slice(0, firstOption);
 const options = given.slice(places.length);

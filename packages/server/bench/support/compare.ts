@@ -1,7 +1,7 @@
 import { type CaseName, cases } from './cases.ts';
 import type { Contender } from './contenders.ts';
-import { cpuTimeUs } from './cpu-time.ts';
 import type { LoadGenerator } from './load.ts';
+import { cpuTimeUs } from './processes.ts';
 import { medianOf } from './statistics.ts';
 
 export interface CompareOptions {

@@ -26,10 +26,17 @@ export interface TenonContender extends Contender {
   readonly stage: Stage;
 }
 
-/** Limits of one client that would be in the way of a load generator, and nothing else. */
+/** Lifts the limits that a load generator exceeds. */
 const withoutLimits = {
   TENON_RATES: 'writes-per-second=1000000,write-burst=1000000',
   TENON_QUOTAS: raisedQuotas,
+};
+
+/** For a checkout of any commit: earlier ones have other names for these settings. */
+export const withoutLimitsInAnyTree = {
+  ...withoutLimits,
+  TENON_WRITES_PER_SECOND: '1000000',
+  TENON_WRITE_BURST: '1000000',
 };
 
 export interface TenonOptions {

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import type { Comparison } from '../../bench/compare-trees.ts';
 import { OptionError, readOptions } from '../../bench/support/options.ts';
 import type { Report } from '../../bench/support/report.ts';
 
 const run = promisify(execFile);
-const bench = join(import.meta.dirname, '../../bench/http.bench.ts');
+const root = join(import.meta.dirname, '../../../..');
+const bench = join(root, 'packages/server/bench/http.bench.ts');
 
 describe('http.bench.ts', () => {
   it('measures a case beside a bare server', async () => {
@@ -26,6 +28,25 @@ describe('http.bench.ts', () => {
     for (const row of cases[0]?.rows ?? []) {
       assert.ok(row.requestsPerSecond > 0, row.name);
       assert.ok((row.p99Ms ?? 0) >= (row.p50Ms ?? Number.NaN), row.name);
+    }
+  });
+});
+
+describe('npm run bench -- compare', () => {
+  it('compares a checkout with another one', async () => {
+    const args = ['compare', root, '--rounds', '1', '--seconds', '0.2', '--idle-seconds', '0.2', '--json'];
+    const { stdout } = await run(process.execPath, [join(root, 'scripts/bench.mjs'), ...args]);
+    const comparison = JSON.parse(stdout) as Comparison;
+    for (const { startMs, idleBytes } of [comparison.this, comparison.other]) {
+      assert.ok((startMs ?? 0) > 0);
+      if (process.platform === 'linux') assert.ok((idleBytes ?? 0) > 0);
+    }
+    for (const { rows } of comparison.cases) {
+      assert.deepEqual(
+        rows.map(({ name }) => name),
+        ['node:http', 'this checkout', 'other checkout'],
+      );
+      for (const { name, requestsPerSecond } of rows) assert.ok(requestsPerSecond > 0, name);
     }
   });
 });
