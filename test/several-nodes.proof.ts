@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdir, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
@@ -108,15 +109,19 @@ describe('tenon serve on PostgreSQL and an object store', { skip: noPostgres }, 
     }
   });
 
-  it('is not backed up into an archive, nor restored from one, and it is said what to do', async () => {
+  it('is copied into a folder, by its settings in the environment', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tenon-copy-'));
     for (const args of [
-      ['admin', 'backup', '.'],
-      ['admin', 'restore', 'some.tar'],
+      ['admin', 'copy', '--to', folder],
+      ['admin', 'verify', '--data-dir', folder],
     ]) {
-      const { status, stderr } = await run(args);
-      assert.equal(status, 2);
-      assert.match(stderr, /PostgreSQL or an object store[\s\S]*several-nodes\.md/);
+      const { status, stderr } = await run(
+        args,
+        args[1] === 'verify' ? { TENON_DATABASE_URL: '', TENON_S3_BUCKET: '' } : {},
+      );
+      assert.equal(status, 0, stderr);
     }
+    await rm(folder, { recursive: true });
   });
 
   it('says in a line that it cannot reach PostgreSQL, without the password', async () => {

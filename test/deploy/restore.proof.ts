@@ -35,7 +35,7 @@ describe(`a node on a backup (${hasDump ? 'by pg_dump' : 'by a copy of the files
     folder = mkdtempSync(join(tmpdir(), 'tenon-restore-'));
     [postgres, objects] = await Promise.all([
       startPostgres(ofTools === '15' ? 15 : 18),
-      startObjectStore(['tenon-plugins', 'tenon-backup', 'tenon-restored']),
+      startObjectStore(['tenon-plugins', 'tenon-backup', 'tenon-restored', 'tenon-moved']),
     ]);
   });
   after(async () => {
@@ -87,6 +87,26 @@ describe(`a node on a backup (${hasDump ? 'by pg_dump' : 'by a copy of the files
     await follow(verifies, { ...settings, RESTORED_DATABASE_URL: url });
 
     const second = await startServer({ settings: settingsOf(url, 'tenon-restored'), args: ['--no-demo'] });
+    try {
+      assert.deepEqual(await asHost(second.quickstart.TENON_URL ?? '', first.quickstart), before);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('serves what the server on a folder served before it was moved, as move.md says', async () => {
+    const first = await startServer({});
+    const before = await asHost(first.quickstart.TENON_URL ?? '', first.quickstart);
+    const settings = settingsOf((await postgres.createDatabase()).url, 'tenon-moved');
+    const code = codeBlocks(readFileSync(join(root, 'docs', 'how-to', 'move.md'), 'utf8'))
+      .filter(({ language }) => language === 'sh')
+      .map(({ code }) => code.replace(/^ +/gm, ''))
+      .join('')
+      .replace(/^(TENON_\w+)=.*$/gm, (_, name: string) => `${name}=${settings[name]}`);
+    const script = `${shellFunction(thisRelease)}\n${code}`;
+    await run('bash', ['-euc', script], { cwd: first.folder, env: withoutTenon(process.env) });
+    await first.stop();
+    const second = await startServer({ settings, args: ['--no-demo'] });
     try {
       assert.deepEqual(await asHost(second.quickstart.TENON_URL ?? '', first.quickstart), before);
     } finally {

@@ -34,10 +34,10 @@ describe('docs/how-to/', { skip: process.platform === 'win32' && 'its lines are 
     assert.deepEqual(await runShellSteps(here, folder, withoutTenon(process.env), shellFunction(release)), []);
   }
 
-  it('back-up.md: restores beside a running server what that has', async () => {
-    const steps = stepsOf('back-up.md');
+  it('back-up.md and restore.md: restore beside a running server what that has', async () => {
+    const steps = [...stepsOf('back-up.md'), ...stepsOf('restore.md')];
     const words = steps.map(({ command }) => /^(?:tenon admin )?(\w+)/.exec(command)?.[1]);
-    assert.deepEqual(words, ['backup', 'restore', 'verify', 'verify', 'tar']);
+    assert.deepEqual(words, ['copy', 'verify', 'copy', 'verify']);
     const server = await serve(thisRelease, dataDir);
     try {
       await follow(steps, thisRelease);
@@ -56,8 +56,8 @@ describe('docs/how-to/', { skip: process.platform === 'win32' && 'its lines are 
   });
 
   it('upgrade.md: serves with the next release what this one did, refuses to go back, and goes back by the backup', async () => {
-    const [backUp, isReady, verify, restore, ...others] = stepsOf('upgrade.md');
-    assert.ok(backUp && isReady && verify && restore && others.length === 0);
+    const [backUp, isReady, verify, moveAside, restore, ...others] = stepsOf('upgrade.md');
+    assert.ok(backUp && isReady && verify && moveAside && restore && others.length === 0);
     const old = await serve(thisRelease, dataDir);
     const quickstart = quickstartOf(dataDir);
     const before = await asHost(old.url, quickstart);
@@ -75,7 +75,7 @@ describe('docs/how-to/', { skip: process.platform === 'win32' && 'its lines are 
     await assert.rejects(serve(thisRelease, dataDir), /its schema has version \d+, and this release of Tenon knows/);
     await follow([verify], nextRelease);
 
-    await follow([restore], thisRelease);
+    await follow([moveAside, restore], thisRelease);
     const again = await serve(thisRelease, dataDir);
     assert.deepEqual(await asHost(again.url, quickstart), before);
     assert.doesNotMatch(await (await fetch(again.url + app, { headers })).text(), /Since the upgrade/);

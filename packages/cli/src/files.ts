@@ -61,8 +61,6 @@ export async function writeOutput(
 export interface WriteOptions {
   /** The file's permissions. Default: those that it has, else what the process makes files with. */
   readonly mode?: number;
-  /** What the name of the temporary file begins with. Default: a dot and the file's name. */
-  readonly temporaryPrefix?: string;
 }
 
 /**
@@ -73,7 +71,7 @@ export interface WriteOptions {
 export async function writeFileWhole(
   path: string,
   write: (file: FileHandle) => Promise<void>,
-  { mode, temporaryPrefix }: WriteOptions = {},
+  { mode }: WriteOptions = {},
 ): Promise<void> {
   try {
     const present = await statIfThere(path);
@@ -84,8 +82,7 @@ export async function writeFileWhole(
     }
     // A link stays one: the file that it leads to is replaced.
     const target = present === undefined ? path : await realpath(path);
-    const prefix = temporaryPrefix ?? `.${basename(target)}.`;
-    const temporary = join(dirname(target), `${prefix}${randomBytes(6).toString('hex')}.tmp`);
+    const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
     await replaceFile(target, temporary, mode ?? (present?.mode ?? 0o666) & 0o777, write);
   } catch (cause) {
     if (cause instanceof CliError) throw cause;

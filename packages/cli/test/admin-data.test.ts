@@ -20,7 +20,6 @@ describe('tenon admin', () => {
     ['verify'],
     ['collect'],
     ['collect', '--dry-run'],
-    ['backup', '-'],
     ['trust-clock'],
     ['audit'],
     ['operators'],
@@ -31,7 +30,6 @@ describe('tenon admin', () => {
     ['create-api-key', 'Build'],
     ['create-link'],
     ['create-password-link', user],
-    ['migrate-store', '--thaw'],
   ];
 
   it('says in one line that a file is not a database, and to restore a backup', async () => {
@@ -40,7 +38,7 @@ describe('tenon admin', () => {
     const file = join(dataDir, 'tenon.db');
     const text = 'This is a text of more than a hundred bytes, which SQLite takes for its header. '.repeat(9);
     await writeFile(file, text);
-    const line = `error: ${file} is not a database. Keep a copy of it, and restore a backup: tenon admin restore <file> --force.\n`;
+    const line = `error: ${file} is not a database. Keep a copy of it, and restore a backup: tenon admin copy --from <backup> --to <empty folder>.\n`;
     const serve = ['serve', '--port', '0', '--log-level', 'silent'];
     for (const command of [serve, ...commands.map((words) => ['admin', ...words])]) {
       const { exitCode, stdout, stderr } = await tenon([...command, '--data-dir', dataDir]);

@@ -159,12 +159,11 @@ describe('tenon where nothing can be written', { skip: whyNoDisk('tmpfs') }, () 
     const audit = await admin('audit');
     assert.equal(audit.exitCode, 0, audit.stderr);
     assert.match(audit.stdout, /published/);
-    const archive = join(elsewhere.path, `${name}.tar`);
-    const backup = await admin('backup', archive);
-    assert.equal(backup.exitCode, 0, backup.stderr);
-    const restored = `${archive}.restored`;
-    assert.equal((await start(['admin', 'restore', archive, '--data-dir', restored]).ended).exitCode, 0);
-    await rm(restored, { recursive: true });
+    const copy = join(elsewhere.path, name);
+    const copied = await start(['admin', 'copy', '--from', dataDir, '--to', copy], { within: disk.within }).ended;
+    assert.equal(copied.exitCode, 0, copied.stderr);
+    assert.equal((await start(['admin', 'verify', '--data-dir', copy]).ended).exitCode, 0);
+    await rm(copy, { recursive: true });
   }
 
   /** Publishes the demo's plugin under some names. */

@@ -63,7 +63,7 @@ describe('tenon serve --workers', () => {
     const file = join(folder, 'text', 'tenon.db');
     await writeFile(file, 'This is a text of more than a hundred bytes, which SQLite takes for its header. '.repeat(9));
     const { exitCode, stdout, stderr } = await serve('text', '2', '--port', '0').ended;
-    const line = `error: ${file} is not a database. Keep a copy of it, and restore a backup: tenon admin restore <file> --force.\n`;
+    const line = `error: ${file} is not a database. Keep a copy of it, and restore a backup: tenon admin copy --from <backup> --to <empty folder>.\n`;
     assert.deepEqual([exitCode, stdout, stderr], [2, '', line]);
   });
 

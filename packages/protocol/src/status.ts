@@ -114,8 +114,6 @@ const reach = {
   pingMs: orNull(number('how long it took to answer, in milliseconds; `null` when it did not')),
 } satisfies TProperties;
 
-export const freezeKind = Type.Union([Type.Literal('frozen'), Type.Literal('moved'), Type.Literal('arriving')]);
-
 /** A number of rows. Many rows are not counted each time: how many there are about is known. */
 export const rowCount = Type.Object({
   value: whole('how many there are'),
@@ -153,7 +151,6 @@ export const serverStatus = Type.Object({
     }),
     bytes: orNull(whole('how large it is')),
     schemaVersion: orNull(whole('the number of its last migration')),
-    freezes: Type.Array(freezeKind, { description: 'why it takes no changes; nothing while it does' }),
   }),
   blobs: Type.Object({ kind: Type.Union([Type.Literal('folder'), Type.Literal('s3')]), ...reach }),
   counts: Type.Union([storeCounts, Type.Null()]),
@@ -171,7 +168,7 @@ export const serverStatus = Type.Object({
       { contents: whole('contents that were read'), faults: whole('what was not as it must be') },
       'when all data was last verified',
     ),
-    backup: chore({ bytes: whole("the archive's size") }, 'when `tenon admin backup` last wrote an archive'),
+    backup: chore({ bytes: whole('the size of all plugins in it') }, 'when `tenon admin copy` last copied the data'),
   }),
   processes: Type.Array(serverProcess, { description: 'by node and start' }),
 });

@@ -1,7 +1,4 @@
 /** The server as a library, for the `tenon` program and for tests. */
-export { type BackUpOptions, type BackupSummary, backUp, type Progress, unfinishedBackup } from './backup/back-up.ts';
-export { BackupError, type BackupErrorCode } from './backup/errors.ts';
-export { type RestoreOptions, type RestoreSummary, restore } from './backup/restore.ts';
 export { type Setting, type Settings, settings } from './config/settings.ts';
 export { type Config, ConfigError, type ConfigFlags, loadConfig } from './config.ts';
 export { createPasswordLink } from './domain/accounts.ts';
@@ -22,16 +19,10 @@ export type { FirstStart, NoDemoReason } from './first-start.ts';
 export { toOperatorAuditEntry } from './http/audit-wire.ts';
 export { serveUntilStopped } from './main.ts';
 export { definitions as metricDefinitions } from './metrics/definitions.ts';
-export { MigrateStoreError, type MigrateStoreErrorCode } from './migrate-store/errors.ts';
-export {
-  type MigratedStore,
-  type MigrateStep,
-  type MigrateStoreOptions,
-  migrateStore,
-} from './migrate-store/migrate-store.ts';
-export { type ThawStoreOptions, thawStore } from './migrate-store/thaw.ts';
 export { type DataParts, openData } from './open-parts.ts';
 export { buildOpenApi, type OpenApiOptions } from './openapi.ts';
+export { type CopiedStore, type CopyOptions, type CopyStep, copyStore } from './ops/copy/copy-store.ts';
+export { CopyError, type CopyErrorCode } from './ops/copy/errors.ts';
 export { readQuickstart } from './quickstart-file.ts';
 export { type RunningServer, serve } from './serve.ts';
 export { version } from './version.ts';

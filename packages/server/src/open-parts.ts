@@ -25,8 +25,9 @@ import { createKeyedMutex } from './keyed-mutex.ts';
 import { countBlobs } from './metrics/count-blobs.ts';
 import { countStore } from './metrics/count-store.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { assertDatabaseNotLost, openStores, type Stores } from './open-stores.ts';
+import { assertDatabaseNotLost, closeStores, openStores, type Stores } from './open-stores.ts';
 import { createOpenApiText } from './openapi.ts';
+import { CopyError } from './ops/copy/errors.ts';
 import { watchOwnProcess } from './status/own-process.ts';
 import { totalsOf } from './status/request-totals.ts';
 import type { Tracing } from './tracing/tracing.ts';
@@ -70,7 +71,7 @@ export async function openData(
 ): Promise<DataParts> {
   await assertDatabaseNotLost(config);
   const allowances = createAllowances(config);
-  const counted = countStores(await openStores(config), metrics);
+  const counted = countStores(await openFinishedStores(config), metrics);
   const { store, blobs } = tracing?.trace(counted) ?? counted;
   const onEndOf = (pool: 'modules' | 'passwords') => both(metrics?.tasksOf(pool), tracing?.tasksOf(pool));
   const workers = createModuleWorkers(config, onEndOf('modules'));
@@ -111,6 +112,18 @@ export async function openData(
       await store.close();
     },
   };
+}
+
+/** @throws CopyError `unfinished_copy` */
+async function openFinishedStores(config: Config): Promise<Stores> {
+  const stores = await openStores(config);
+  try {
+    if (!(await stores.store.read.isUnfinishedCopy())) return stores;
+    throw new CopyError('unfinished_copy', 'The store is an unfinished copy of another store.');
+  } catch (error) {
+    await closeStores(stores);
+    throw error;
+  }
 }
 
 function both(first: OnTaskEnd, second: OnTaskEnd): OnTaskEnd {

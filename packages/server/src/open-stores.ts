@@ -44,6 +44,11 @@ export async function openStores(settings: StoreSettings): Promise<Stores> {
   }
 }
 
+export async function closeStores({ store, blobs }: Stores): Promise<void> {
+  await blobs.close();
+  await store.close();
+}
+
 /**
  * Checks that the data folder doesn't have blobs without a database: then the database was lost, or its volume is not mounted, and the
  * server must not create an empty one.

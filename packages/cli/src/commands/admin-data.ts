@@ -65,19 +65,6 @@ export async function translating(config: Config, work: () => Promise<void>): Pr
   }
 }
 
-/**
- * Keeps what copies the data folder from a server whose data is elsewhere.
- *
- * @throws CliError `usage`
- */
-export function demandEmbedded({ databaseUrl, s3Bucket }: Config): void {
-  if (databaseUrl === undefined && s3Bucket === undefined) return;
-  throw usageError(
-    'Archives hold what lies in a data folder. This data is in PostgreSQL or an object store.',
-    'Back these up with what they bring: docs/how-to/several-nodes.md tells in which order.',
-  );
-}
-
 /** Settings that have a part in the work on a server's data. */
 const variables = [
   settings.publicUrl,

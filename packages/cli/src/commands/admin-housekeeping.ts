@@ -1,41 +1,24 @@
-import { open, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import {
-  type BackupSummary,
-  backUp,
   type CollectResult,
   type Context,
   collect,
   noteChore,
-  type Progress as ProgressListener,
-  type RestoreOptions,
-  type RestoreSummary,
-  restore,
-  unfinishedBackup,
+  type VerifyOptions,
   type VerifyResult,
   verify,
 } from '@tenon/server';
-import { type Command, Option } from 'commander';
-import { examples, withJson } from '../command.ts';
-import { CliError, usageError } from '../errors.ts';
+import type { Command } from 'commander';
+import { examples } from '../command.ts';
+import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { demandBinaryOutput, fileError, standardStream, writeFileWhole } from '../files.ts';
 import type { Io } from '../io.ts';
-import { createReporter, type Reporter, writeBytes } from '../output.ts';
+import type { Reporter } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
-import { count, formatSize, formatTime, printable } from '../text.ts';
-import {
-  type AdminOptions,
-  demandEmbedded,
-  readConfig,
-  translating,
-  withDataFolder,
-  withPresentData,
-} from './admin-data.ts';
+import { count, formatSize, printable } from '../text.ts';
+import { type AdminOptions, withDataFolder, withPresentData } from './admin-data.ts';
 import { addTrustClockCommand } from './admin-trust-clock.ts';
 
-/** Adds what keeps a data folder in order: `verify`, `collect`, `trust-clock`, `backup`, `restore`. */
+/** Adds what keeps a data folder in order: `verify`, `collect`, `trust-clock`. */
 export function addHousekeepingCommands(group: Command, io: Io): void {
   withDataFolder(group.command('verify').description('read all data, hash every plugin, and check every reference'))
     .addHelpText(
@@ -70,37 +53,6 @@ it has lost commits, or an older copy of it took its place.
     );
 
   addTrustClockCommand(group, io);
-
-  withDataFolder(
-    group
-      .command('backup')
-      .argument('<file>', 'the archive to write; a name is made up in a folder, and "-" is stdout')
-      .description('write everything but quickstart.env into one archive, while the server goes on'),
-  )
-    .addHelpText(
-      'after',
-      `${examples('tenon admin backup /var/backups/tenon', 'tenon admin backup - | zstd > tenon.tar.zst')}
-The archive holds all metadata and all plugins as they are at one moment: who has it has them all. Tokens, keys and codes are in
-it as hashes. quickstart.env, which holds a demo's secrets in the clear, is left out.
-`,
-    )
-    .action((file: string, options: AdminOptions) =>
-      withPresentData(io, options, (context, out, config) => {
-        demandEmbedded(config);
-        return runBackup(io, context, out, file, config.dataDir);
-      }),
-    );
-
-  withJson(
-    group
-      .command('restore')
-      .argument('<file>', 'an archive that "tenon admin backup" wrote; "-" is stdin')
-      .option('--data-dir <folder>', 'the folder to restore into, which must be empty (default: ./tenon-data)')
-      .addOption(new Option('--force', 'move what is in the folder into another one inside of it'))
-      .description('make a data folder of a backup, after all of it was checked'),
-  )
-    .addHelpText('after', examples('tenon admin restore tenon-backup.tar --data-dir /var/lib/tenon'))
-    .action((file: string, options: AdminOptions & { force?: boolean }) => runRestore(io, file, options));
 }
 
 async function runVerify(io: Io, context: Context, out: Reporter): Promise<void> {
@@ -161,7 +113,7 @@ async function runCollect(io: Io, context: Context, out: Reporter, wish: Collect
 }
 
 function showCollected(out: Reporter, collected: CollectResult, { isDryRun }: CollectWish): void {
-  const { deleted, deletedBytes, waiting, waitingBytes, heldBack, unknown, unfinished, isHeldByBackup } = collected;
+  const { deleted, deletedBytes, waiting, waitingBytes, heldBack, unknown, unfinished, isHeldByCopy } = collected;
   const many = (contents: number, bytes: number) => `${count(contents, 'content')}, ${formatSize(bytes)}`;
   out.fields([
     [isDryRun ? 'would delete' : 'deleted', many(deleted, deletedBytes)],
@@ -176,97 +128,7 @@ function showCollected(out: Reporter, collected: CollectResult, { isDryRun }: Co
     );
   }
   if (unfinished > 0) out.note(`${count(unfinished, 'unfinished file')} of crashes removed.`);
-  if (isHeldByBackup) out.note('A backup is being made: nothing more is deleted until it is done.');
-}
-
-async function runBackup(io: Io, context: Context, out: Reporter, file: string, dataDir: string): Promise<void> {
-  const isStream = file === standardStream;
-  if (isStream) demandBinaryOutput(io, file);
-  if (isStream && out.isJson) throw usageError('The archive and the JSON can not both go to stdout.', 'Name a file.');
-  const target = isStream ? file : await archiveName(file, context.clock());
-  const summary = await withProgress(io, out, 'Backing up', (progress) =>
-    io.interruptible(async (signal) => {
-      const backUpTo = (sink: (bytes: Uint8Array) => Promise<void>) =>
-        backUp(context, { dataDir, workFolder: isStream ? tmpdir() : dirname(target), sink, progress, signal });
-      if (isStream) return backUpTo((bytes) => writeBytes(io.stdout, bytes));
-      let written: BackupSummary | undefined;
-      const write = async (sink: (bytes: Uint8Array) => Promise<void>) => {
-        written = await backUpTo(sink);
-      };
-      await writeFileWhole(target, (handle) => write((bytes) => handle.writeFile(bytes)), {
-        mode: 0o600,
-        temporaryPrefix: unfinishedBackup,
-      });
-      return written as BackupSummary;
-    }),
-  );
-  const { blobs, archiveBytes } = summary;
-  out.note(`Backed up ${count(blobs, 'plugin content')} and all metadata, ${formatSize(archiveBytes)} in all.`);
-  out.note('quickstart.env is not in it. Keep the archive where only you can read it.');
-  if (!isStream) out.result({ file: target, ...summary }, () => out.write(`${target}\n`));
-}
-
-/** In a folder, a file is named after the moment. */
-async function archiveName(path: string, nowMs: number): Promise<string> {
-  const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) return path;
-  return join(path, `tenon-backup-${new Date(nowMs).toISOString().replace(/\.\d+/, '').replaceAll(':', '-')}.tar`);
-}
-
-async function runRestore(io: Io, file: string, options: AdminOptions & { force?: boolean }): Promise<void> {
-  const out = createReporter(io, options.json === true);
-  const config = readConfig(io, options);
-  demandEmbedded(config);
-  const { dataDir } = config;
-  const { force = false } = options;
-  const archive = await openArchive(io, file);
-  await translating(config, async () => {
-    const summary = await withProgress(io, out, 'Restoring', (progress) =>
-      io.interruptible((signal) =>
-        restore({ ...archive, dataDir, force, nowMs: io.clockMs(), progress, signal }).finally(archive.close),
-      ),
-    );
-    out.result({ dataDir, ...summary, replacedFolder: summary.replacedFolder ?? null }, () =>
-      showRestored(out, dataDir, summary),
-    );
-  });
-}
-
-function showRestored(out: Reporter, dataDir: string, summary: RestoreSummary): void {
-  const { createdAt, tenonVersion, blobs, blobBytes, replacedFolder } = summary;
-  out.write(`${dataDir}\n`);
-  out.note(`Restored the backup of ${formatTime(createdAt)}, made by version ${printable(tenonVersion)}:`);
-  out.note(`all metadata, and ${count(blobs, 'plugin content')} (${formatSize(blobBytes)}).`);
-  if (replacedFolder !== undefined) out.note(`What was there before is in ${replacedFolder}.`);
-}
-
-/** How much of an archive is read in one go. */
-const chunkBytes = 256 * 1024;
-
-interface Archive extends Pick<RestoreOptions, 'source' | 'sourceBytes'> {
-  readonly close: () => Promise<void>;
-}
-
-async function openArchive(io: Io, file: string): Promise<Archive> {
-  if (file === standardStream) {
-    if (io.stdin.isTTY) throw usageError('"-" reads the backup from stdin, which is a terminal. Pipe it in.');
-    return { source: io.stdin, async close() {} };
-  }
-  try {
-    const found = await stat(file);
-    if (found.isDirectory()) throw new Error('it is a folder');
-    const handle = await open(file, 'r');
-    return {
-      source: handle.createReadStream({ highWaterMark: chunkBytes, autoClose: false }),
-      sourceBytes: found.isFile() ? found.size : undefined,
-      close: () => handle.close(),
-    };
-  } catch (cause) {
-    throw fileError(`Cannot read the backup ${file}`, cause);
-  }
+  if (isHeldByCopy) out.note('The store is being copied: nothing more is deleted until that is done.');
 }
 
 /** Shows a bar while the work is done, from when it knows how much there is. */
@@ -274,7 +136,7 @@ async function withProgress<T>(
   io: Io,
   out: Reporter,
   label: string,
-  work: (progress: ProgressListener) => Promise<T>,
+  work: (progress: NonNullable<VerifyOptions['onProgress']>) => Promise<T>,
 ): Promise<T> {
   let bar: Progress | undefined;
   try {

@@ -21,9 +21,9 @@ import type { Reporter } from '../output.ts';
 import { parseScopes, tokenScopes } from '../scopes.ts';
 import { formatTime, printable } from '../text.ts';
 import { addAdminAuditCommand } from './admin-audit.ts';
+import { addCopyCommand } from './admin-copy.ts';
 import { type AdminOptions, withData, withDataFolder } from './admin-data.ts';
 import { addHousekeepingCommands } from './admin-housekeeping.ts';
-import { addMigrateStoreCommand } from './admin-migrate-store.ts';
 import { addOperatorCommands } from './admin-operators.ts';
 import { confirmUser } from './admin-user.ts';
 
@@ -130,7 +130,7 @@ export function addAdminCommands(program: Command, io: Io): void {
 
   addOperatorCommands(group, io);
   addHousekeepingCommands(group, io);
-  addMigrateStoreCommand(group, io);
+  addCopyCommand(group, io);
   addAdminAuditCommand(group, io);
 }
 

@@ -1,13 +1,6 @@
 import { join } from 'node:path';
 import { errorCodes } from '@tenon/protocol';
-import {
-  BackupError,
-  type BackupErrorCode,
-  type Config,
-  DomainError,
-  MigrateStoreError,
-  type MigrateStoreErrorCode,
-} from '@tenon/server';
+import { type Config, CopyError, type CopyErrorCode, DomainError } from '@tenon/server';
 import { CliError, type CliErrorOptions, usageError } from '../errors.ts';
 import { exitCodeOfStatus, exitCodes } from '../exit-codes.ts';
 
@@ -19,11 +12,8 @@ export function translateServerError(error: unknown, config: Config): unknown {
       cause: error,
     });
   }
-  if (error instanceof BackupError) {
-    return new CliError(error.code, error.message, { ...backupErrors[error.code], cause: error });
-  }
-  if (error instanceof MigrateStoreError) {
-    return new CliError(error.code, error.message, { ...migrateStoreErrors[error.code], cause: error });
+  if (error instanceof CopyError) {
+    return new CliError(error.code, error.message, { ...copyErrors[error.code], cause: error });
   }
   if (!(error instanceof Error)) return error;
   const { code, syscall } = error as NodeJS.ErrnoException;
@@ -37,7 +27,7 @@ export function translateServerError(error: unknown, config: Config): unknown {
       exitCode: exitCodes.conflict,
       hint:
         databaseUrl === undefined && s3Bucket === undefined
-          ? `Nothing was changed. Put ${dataDir}/tenon.db back, or restore a backup with "tenon admin restore". To start with an empty server, name another --data-dir.`
+          ? `Nothing was changed. Put ${dataDir}/tenon.db back, or copy a backup to an empty folder with "tenon admin copy". To start with an empty server, name another --data-dir.`
           : 'Nothing was changed. Put the database back, or name the right one, or another bucket or prefix.',
       cause: error,
     });
@@ -94,7 +84,7 @@ export function translateServerError(error: unknown, config: Config): unknown {
 /** SQLITE_CORRUPT and SQLITE_NOTADB: https://www.sqlite.org/rescode.html */
 const [damaged, notADatabase] = [11, 26];
 
-const restore = 'tenon admin restore <file> --force';
+const restore = 'tenon admin copy --from <backup> --to <empty folder>';
 
 /** SQLite's primary result code. */
 function resultCodeOf(error: Error): number | undefined {
@@ -102,46 +92,21 @@ function resultCodeOf(error: Error): number | undefined {
   return errcode === undefined ? undefined : errcode & 0xff;
 }
 
-const backupErrors: Readonly<Record<BackupErrorCode, Pick<CliErrorOptions, 'exitCode' | 'hint'>>> = {
-  not_a_backup: { exitCode: exitCodes.refused },
-  damaged_backup: {
-    exitCode: exitCodes.refused,
-    hint: 'Nothing was restored. Take another copy of it, or an older one.',
-  },
-  newer_backup: { exitCode: exitCodes.refused, hint: 'Restore it with that version, or a newer one.' },
-  not_empty: {
+const copyErrors: Readonly<Record<CopyErrorCode, Pick<CliErrorOptions, 'exitCode' | 'hint'>>> = {
+  no_source: { exitCode: exitCodes.notFound, hint: 'Name a data folder, or a file of settings, with --from.' },
+  older_source: {
     exitCode: exitCodes.conflict,
-    hint: 'Name another folder with --data-dir, or move what is in it aside with --force.',
+    hint: 'Copy it with the release that wrote it, and start this release on the copy.',
   },
-  in_use: { exitCode: exitCodes.conflict, hint: 'Stop the server first.' },
-  damaged_data: { exitCode: exitCodes.failure },
-};
-
-const migrateStoreErrors: Readonly<Record<MigrateStoreErrorCode, Pick<CliErrorOptions, 'exitCode' | 'hint'>>> = {
-  no_source: { exitCode: exitCodes.notFound, hint: 'Name the data folder with --data-dir, or set TENON_DATABASE_URL.' },
-  older_source: { exitCode: exitCodes.conflict },
+  unfinished_copy: {
+    exitCode: exitCodes.conflict,
+    hint: 'Run the same "tenon admin copy" again to finish it, or delete it.',
+  },
   same_store: { exitCode: exitCodes.usage },
-  not_empty: { exitCode: exitCodes.conflict, hint: 'Make a new database, bucket or folder, and name that.' },
-  moved: {
-    exitCode: exitCodes.conflict,
-    hint: 'Only if what has changed there may be lost: tenon admin migrate-store --thaw --force.',
-  },
-  arriving: { exitCode: exitCodes.conflict, hint: 'Let that move finish first, or throw this store away.' },
-  interfered: { exitCode: exitCodes.conflict, hint: 'Run the same command again.' },
-  damaged_data: {
-    exitCode: exitCodes.failure,
-    hint: 'Nothing was lost, and the old store goes on. tenon admin verify tells all that is wrong with it.',
-  },
-  left_frozen: {
-    exitCode: exitCodes.unavailable,
-    hint: 'Run the same command again, or give up with "tenon admin migrate-store --thaw".',
-  },
-  not_opened: {
-    exitCode: exitCodes.unavailable,
-    hint: 'All has arrived. Run the same command again: until then neither store takes changes.',
-  },
-  not_storable: { exitCode: exitCodes.refused, hint: 'The old store goes on.' },
-  differs: { exitCode: exitCodes.failure, hint: 'The old store goes on. Run the same command again.' },
+  not_empty: { exitCode: exitCodes.conflict, hint: 'Name an empty database, bucket or folder with --to.' },
+  interrupted: { exitCode: exitCodes.conflict },
+  damaged_data: { exitCode: exitCodes.failure, hint: 'Run "tenon admin verify" on the source. It lists all faults.' },
+  differs: { exitCode: exitCodes.failure, hint: 'Run the same command again.' },
 };
 
 const folderReasons: Readonly<Record<string, string>> = {

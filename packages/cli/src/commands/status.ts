@@ -81,14 +81,13 @@ function show(out: Reporter, status: ServerStatus): void {
 }
 
 function metadataLine(out: Reporter, { metadata }: ServerStatus): string {
-  const { kind, version, bytes, schemaVersion, knowsCommits, freezes } = metadata;
+  const { kind, version, bytes, schemaVersion, knowsCommits } = metadata;
   const parts = [
     `${kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'}${version === null ? '' : ` ${printable(version)}`}`,
     reach(out, metadata),
     ...(bytes === null ? [] : [formatSize(bytes)]),
     ...(schemaVersion === null ? [] : [`schema ${schemaVersion}`]),
     ...(knowsCommits ? [] : [out.style.warning('commits of others are not known')]),
-    ...(freezes.length === 0 ? [] : [out.style.warning(`takes no changes (${freezes.join(', ')})`)]),
   ];
   return parts.join(', ');
 }

@@ -17,7 +17,7 @@ import type {
   VersionState,
 } from '@tenon/protocol';
 import type { AccountAuditEvent, AuditEventRecord } from './audit/ports.ts';
-import type { BlobDeletion, BlobRecord, FreezeKind, LeaseRecord } from './housekeeping/ports.ts';
+import type { BlobDeletion, BlobRecord, LeaseRecord } from './housekeeping/ports.ts';
 import type { NewsPosition, NewsRecord } from './news/ports.ts';
 import type { ChoreRecord, OperatorRecord, ProcessRecord } from './status/ports.ts';
 
@@ -375,7 +375,7 @@ export interface Database {
   api_keys: ApiKeyRecord;
   blobs: BlobRecord;
   blob_deletions: BlobDeletion;
-  leases: Omit<LeaseRecord, 'kind'> & { readonly kind: LeaseRecord['kind'] | FreezeKind };
+  leases: LeaseRecord;
   audit_events: AuditEventRecord;
   news_heads: NewsPosition & { readonly appId: AppId };
   news: NewsRecord;

@@ -22,7 +22,6 @@ export function toServerStatus(
       knowsCommits: metadata.knowsCommits,
       bytes: counted?.facts.bytes ?? null,
       schemaVersion: counted?.facts.schemaVersion ?? null,
-      freezes: [...metadata.freezes],
     },
     blobs: { kind: s3Bucket === undefined ? 'folder' : 's3', ...reachOf(blobs) },
     counts: counted === undefined ? null : { countedAt: time(counted.atMs), ...counted.sizes },

@@ -117,7 +117,7 @@ export function postgresStoreContract(major: Major): void {
           let runs = 0;
           return write(async (tx) => {
             most = Math.max(most, ++runs);
-            await tx.leaseHolders('backup', someTimeMs); // what it sees at the isolation level "serializable" is from now on fixed
+            await tx.leaseHolders('copy', someTimeMs); // what it sees at the isolation level "serializable" is from now on fixed
             if ((await there.read.blob(unused)) !== undefined) await publish();
             return work(tx);
           });

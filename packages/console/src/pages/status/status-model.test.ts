@@ -49,7 +49,6 @@ function status(fields: Partial<ServerStatus> = {}): ServerStatus {
       knowsCommits: true,
       bytes: 1,
       schemaVersion: 7,
-      freezes: [],
     },
     blobs: { kind: 'folder', isReachable: true, pingMs: 1 },
     counts: null,
@@ -100,7 +99,7 @@ describe('concernsOf()', () => {
     const { metadata, blobs } = status();
     const found = concernsOf(
       status({
-        metadata: { ...metadata, isReachable: false, knowsCommits: false, freezes: ['frozen'] },
+        metadata: { ...metadata, isReachable: false, knowsCommits: false },
         blobs: { ...blobs, isReachable: false },
         chores: {
           collect: null,
@@ -117,7 +116,7 @@ describe('concernsOf()', () => {
     );
     assert.deepEqual(
       found.map(({ kind }) => kind),
-      ['bad', 'bad', 'bad', 'bad', 'waiting', 'bad', 'waiting', 'waiting', 'waiting'],
+      ['bad', 'bad', 'bad', 'bad', 'waiting', 'bad', 'waiting', 'waiting'],
     );
     assert.ok(found.some(({ text }) => text === 'Process 1 on a is not ready: the blob store is full.'));
     assert.ok(found.some(({ text }) => text === "Process 1 on a: its clock is 9 seconds behind the database's."));

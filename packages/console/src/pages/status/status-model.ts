@@ -101,7 +101,6 @@ export function concernsOf({ metadata, blobs, processes, chores }: ServerStatus)
   }
   if ((chores.verify?.faults ?? 0) > 0) bad('When data was last verified, not all of it was as it must be.');
   if (!metadata.knowsCommits) look('It is not known what other processes commit, so nothing is answered from memory.');
-  if (metadata.freezes.length > 0) look('The metadata store takes no changes: its data is being moved, or was.');
   if (new Set(processes.filter(({ state }) => state !== 'lost').map(({ version }) => version)).size > 1) {
     look('Processes of several versions serve side by side.');
   }

@@ -21,7 +21,6 @@ export function Stores({ status: { metadata, blobs } }: { readonly status: Serve
             ['Answers in', duration(metadata.pingMs)],
             ['Size', metadata.bytes === null ? 'not known' : byteSize(metadata.bytes)],
             ['Schema', metadata.schemaVersion === null ? 'not known' : String(metadata.schemaVersion)],
-            ['Takes changes', metadata.freezes.length === 0 ? 'yes' : 'no'],
             ["Others' changes", metadata.knowsCommits ? 'are known' : 'are not known'],
           ]}
         />

@@ -23,7 +23,7 @@ const nothing = {
   heldBack: 0,
   unknown: 0,
   unfinished: 0,
-  isHeldByBackup: false,
+  isHeldByCopy: false,
 };
 
 describe('collect()', () => {
@@ -197,21 +197,21 @@ describe('collect()', () => {
     assert.deepEqual(await Array.fromAsync(house.blobs.list()), []);
   });
 
-  it('deletes nothing while a backup is made, and what it would have after', async () => {
+  it('deletes nothing while the store is copied, and what it would have after', async () => {
     await house.putUnused(bytesOf(1, 300));
-    const backup = await takeLease(house, 'backup', { lengthMs: dayMs, isExclusive: false });
-    const another = await takeLease(house, 'backup', { lengthMs: dayMs, isExclusive: false });
-    const held = { ...nothing, newlyUnused: 1, waiting: 1, waitingBytes: 300, isHeldByBackup: true };
+    const copy = await takeLease(house, 'copy', { lengthMs: dayMs, isExclusive: false });
+    const another = await takeLease(house, 'copy', { lengthMs: dayMs, isExclusive: false });
+    const held = { ...nothing, newlyUnused: 1, waiting: 1, waitingBytes: 300, isHeldByCopy: true };
     assert.deepEqual(await house.collect(), held);
-    await backup?.release();
-    assert.deepEqual((await house.collect())?.isHeldByBackup, true);
+    await copy?.release();
+    assert.deepEqual((await house.collect())?.isHeldByCopy, true);
     await another?.release();
     assert.deepEqual(await house.collect(), { ...nothing, deleted: 1, deletedBytes: 300 });
   });
 
-  it('is not kept from its work for good by a backup that was killed', async () => {
+  it('is not kept from its work for good by a copy that was killed', async () => {
     await house.putUnused(bytesOf(1, 300));
-    await takeLease(house, 'backup', { lengthMs: dayMs, isExclusive: false });
+    await takeLease(house, 'copy', { lengthMs: dayMs, isExclusive: false });
     house.advance(dayMs);
     assert.equal((await house.collect())?.deleted, 1);
   });

@@ -51,8 +51,8 @@ export interface CollectResult {
   readonly unknown: number;
   /** Remains of what was never stored to its end. */
   readonly unfinished: number;
-  /** Set when nothing was marked for deletion because a backup is being made. */
-  readonly isHeldByBackup: boolean;
+  /** Set when nothing was marked for deletion because the store is being copied. */
+  readonly isHeldByCopy: boolean;
 }
 
 type Deps = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
@@ -80,7 +80,7 @@ export async function collect(context: Deps, options: CollectOptions): Promise<C
     };
     const { all, noted: newlyUnused } = await noteUnused(context, goOn, options);
     const heldBack = await countHeldBack(context, all, options);
-    const isHeldByBackup = heldBack === 0 && !(await markForDeletion(context, options.graceMs, goOn));
+    const isHeldByCopy = heldBack === 0 && !(await markForDeletion(context, options.graceMs, goOn));
     const marked = await deleteMarked(context, goOn);
     const { unknown, ...strays } = await deleteUnknownObjects(context, options.isForced === true, goOn);
     const [deleted, deletedBytes] = [marked.deleted + strays.deleted, marked.deletedBytes + strays.deletedBytes];
@@ -97,7 +97,7 @@ export async function collect(context: Deps, options: CollectOptions): Promise<C
       heldBack,
       unknown,
       unfinished,
-      isHeldByBackup,
+      isHeldByCopy,
     };
   } finally {
     await lease.release();
@@ -137,14 +137,14 @@ async function countHeldBack(
   return due > Math.max(maxDeletedShare.count, maxDeletedShare.share * all) ? due : 0;
 }
 
-/** Marks for deletion what has been unused for the time of grace. @returns `false` when a backup keeps it from that */
+/** Marks for deletion what has been unused for the time of grace. @returns `false` when a copy of the store prevents that */
 async function markForDeletion({ store, clock }: Deps, graceMs: number, goOn: Checkpoint): Promise<boolean> {
   for (;;) {
     await goOn();
     const outcome = await store.writeLocking(async (tx) => {
       const nowMs = clock();
-      // In the same transaction: a backup that begins later copies a database in which these are named by nothing.
-      if ((await tx.leaseHolders('backup', nowMs)).length > 0) return 'held';
+      // In the same transaction: a copy that begins later copies a database in which these are named by nothing.
+      if ((await tx.leaseHolders('copy', nowMs)).length > 0) return 'held';
       const marked = await tx.markForDeletion({ unusedSinceMs: nowMs - graceMs, nowMs, limit: batchSize });
       return marked.length === 0 ? 'done' : 'more';
     });
@@ -201,9 +201,9 @@ async function previewCollect(context: Deps, options: CollectOptions): Promise<C
   const { all, ...counts } = await countUnused(context, isDue, goOn);
   const heldBack = await countHeldBack(context, all, options);
   const { unknown } = await deleteUnknownObjects(context, false, goOn);
-  const isHeldByBackup = (await context.store.read.leaseHolders('backup', context.clock())).length > 0;
+  const isHeldByCopy = (await context.store.read.leaseHolders('copy', context.clock())).length > 0;
   const none = { deleted: 0, deletedBytes: 0 };
-  const found = { ...counts, ...(heldBack > 0 && none), heldBack, unknown, unfinished: 0, isHeldByBackup };
+  const found = { ...counts, ...(heldBack > 0 && none), heldBack, unknown, unfinished: 0, isHeldByCopy };
   return isForced === true ? { ...found, deleted: found.deleted + unknown, unknown: 0 } : found;
 }
 

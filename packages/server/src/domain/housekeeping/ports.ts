@@ -61,19 +61,10 @@ export interface NamedContent {
 export type LeaseKind =
   /** The work of the collector, which one process does. */
   | 'collect'
-  /** All bytes that versions name, while a backup copies them. */
-  | 'backup';
-
-/**
- * Why a store takes no changes, kept where leases are, until it is taken away:
- *
- * - `frozen`: its data is being moved to another store at this moment.
- * - `moved`: its data was moved, and lives on elsewhere.
- * - `arriving`: data is being moved here, and is not whole yet.
- *
- * Every transaction asks for them, whichever process begins it.
- */
-export type FreezeKind = 'frozen' | 'moved' | 'arriving';
+  /** All contents that versions name, while the store is copied. */
+  | 'copy'
+  /** Marks a store as a copy that was not finished. Held until it is. */
+  | 'unfinished_copy';
 
 export interface LeaseRecord {
   readonly kind: LeaseKind;
@@ -99,6 +90,8 @@ export interface HousekeepingQueries {
   isContentNamed(address: ContentAddress): Promise<boolean>;
   /** Who holds a kind of lease at a time. */
   leaseHolders(kind: LeaseKind, nowMs: number): Promise<string[]>;
+  /** Whether the store is a copy that was not finished, which no server may use. */
+  isUnfinishedCopy(): Promise<boolean>;
 }
 
 export interface HousekeepingMutations {

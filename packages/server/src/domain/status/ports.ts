@@ -1,5 +1,4 @@
 import type { ProcessId, UserId } from '@tenon/protocol';
-import type { FreezeKind } from '../housekeeping/ports.ts';
 
 /** Who may see how the server is. It gives no right on any application. */
 export interface OperatorRecord {
@@ -42,8 +41,6 @@ export interface StatusQueries {
   /** By id; a thousand at the most. */
   processes(): Promise<SeenProcess[]>;
   chores(): Promise<ChoreRecord[]>;
-  /** Why the store takes no changes; nothing while it does. */
-  freezes(): Promise<FreezeKind[]>;
 }
 
 export interface StatusMutations {

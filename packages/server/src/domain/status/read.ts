@@ -1,7 +1,6 @@
 import { type ProcessReport, type ProcessState, processReport } from '@tenon/protocol';
 import { Compile } from 'typebox/compile';
 import type { Context } from '../context.ts';
-import type { FreezeKind } from '../housekeeping/ports.ts';
 import type { PingResult, Readiness } from '../readiness.ts';
 import type { ChoreRecord, ProcessRecord, SeenProcess, StoreFacts, StoreSizes } from './ports.ts';
 
@@ -27,7 +26,7 @@ export interface ProcessStatus extends Omit<ProcessRecord, 'reportJson'> {
 
 export interface Status {
   readonly readAtMs: number;
-  readonly metadata: PingResult & { readonly knowsCommits: boolean; readonly freezes: readonly FreezeKind[] };
+  readonly metadata: PingResult & { readonly knowsCommits: boolean };
   readonly blobs: PingResult;
   /** What the store tells of itself, and how much there is, as of some moment; `undefined` where that has failed so far. */
   readonly counted: { readonly atMs: number; readonly facts: StoreFacts; readonly sizes: StoreSizes } | undefined;
@@ -63,11 +62,10 @@ export function createStatusReader({ store, clock, readiness, own }: Parts): Sta
   return {
     async read() {
       if (counted === undefined || clock() - counted.atMs > sizesKeptMs) counting ??= count();
-      const [answers, report, chores, freezes, seen] = await Promise.all([
+      const [answers, report, chores, seen] = await Promise.all([
         readiness.checkStores(),
         own.report(),
         read.chores(),
-        read.freezes(),
         read.processes(),
         counting,
       ]);
@@ -75,7 +73,7 @@ export function createStatusReader({ store, clock, readiness, own }: Parts): Sta
       const others = seen.filter(({ id }) => id !== own.id).map(statusOf);
       return {
         readAtMs,
-        metadata: { ...answers.metadata, knowsCommits: store.isRevisionTrusted(), freezes },
+        metadata: { ...answers.metadata, knowsCommits: store.isRevisionTrusted() },
         blobs: answers.blobs,
         counted,
         chores,

@@ -48,7 +48,6 @@ export const statusExample: ServerStatus = {
     knowsCommits: true,
     bytes: 52_428_800,
     schemaVersion: 7,
-    freezes: [],
   },
   blobs: { kind: 'folder', isReachable: true, pingMs: 1.2 },
   counts: {

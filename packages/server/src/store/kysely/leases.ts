@@ -4,7 +4,7 @@ import type { Db } from './db.ts';
 /** No lease is as long: one that ends later was taken by a clock that was ahead, and holds nothing. */
 const longestLeaseMs = 2 * 24 * 60 * 60 * 1000;
 
-export function leaseQueries(db: Db): Pick<HousekeepingQueries, 'leaseHolders'> {
+export function leaseQueries(db: Db): Pick<HousekeepingQueries, 'leaseHolders' | 'isUnfinishedCopy'> {
   return {
     async leaseHolders(kind, nowMs) {
       const rows = await db
@@ -16,6 +16,10 @@ export function leaseQueries(db: Db): Pick<HousekeepingQueries, 'leaseHolders'> 
         .orderBy('holder')
         .execute();
       return rows.map(({ holder }) => holder);
+    },
+    async isUnfinishedCopy() {
+      const row = await db.selectFrom('leases').select('kind').where('kind', '=', 'unfinished_copy').executeTakeFirst();
+      return row !== undefined;
     },
   };
 }

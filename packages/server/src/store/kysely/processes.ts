@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { ChoreKind, StatusMutations, StatusQueries } from '../../domain/status/ports.ts';
 import type { Db } from './db.ts';
-import { freezesOf } from './freeze.ts';
 
 const atMost = 1000;
 
@@ -19,7 +18,7 @@ async function clockOf(db: Db): Promise<number> {
   return toMs(rows[0]?.now ?? '');
 }
 
-export function processQueries(db: Db): Pick<StatusQueries, 'processes' | 'chores' | 'freezes'> {
+export function processQueries(db: Db): Pick<StatusQueries, 'processes' | 'chores'> {
   return {
     async processes() {
       const rows = await db
@@ -38,9 +37,6 @@ export function processQueries(db: Db): Pick<StatusQueries, 'processes' | 'chore
         .where('kind', 'in', choreKinds)
         .execute();
       return rows;
-    },
-    async freezes() {
-      return (await freezesOf(db)).map(({ kind }) => kind);
     },
   };
 }

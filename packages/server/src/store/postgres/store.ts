@@ -8,7 +8,6 @@ import { RefusedError, UnavailableError } from '../../domain/ports.ts';
 import type { Database } from '../../domain/records.ts';
 import { createFairSemaphore, type FairSemaphore } from '../fair-semaphore.ts';
 import { checkRows } from '../kysely/check.ts';
-import { frozenError, isFrozenSql } from '../kysely/freeze.ts';
 import { type LockedTransaction, migrate } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
 import { queries, transaction } from '../kysely/queries.ts';
@@ -241,21 +240,9 @@ async function runOnce<T>(
       const watched = watchTouched(transaction(db));
       const result = await work(watched.tx);
       const touched = watched.touched();
-      await endTransaction(db, writeNotes(by, touched));
+      await sql`select pg_notify(${channel}, note) from json_array_elements_text(${JSON.stringify(writeNotes(by, touched))}) as note`.execute(
+        db,
+      );
       return { result, touched };
     });
-}
-
-/**
- * Tells the other nodes, and refuses what was changed (a transaction has an id then) when the store takes no changes. That is asked
- * last, where it costs no round trip of its own: what counts is the order in which serialisable transactions can be put, and whoever
- * freezes the store and then reads it waits for those that come before
- * (https://www.postgresql.org/docs/current/sql-set-transaction.html, `deferrable`).
- */
-async function endTransaction(db: Kysely<Database>, notes: readonly string[]): Promise<void> {
-  const { rows } = await sql<{ frozen: boolean }>`
-    select pg_notify(${channel}, note), pg_current_xact_id_if_assigned() is not null and ${isFrozenSql} as frozen
-    from json_array_elements_text(${JSON.stringify(notes)}) as note
-  `.execute(db);
-  if (rows[0]?.frozen) throw frozenError();
 }

@@ -154,7 +154,8 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   countDueBlobs: (ask) => [ask.countDueBlobs({ unusedSinceMs: 1, nowMs: 1 })],
   namedContents: (ask) => [ask.namedContents({ limit: 9 }), ask.namedContents({ after: addressOf('a'), limit: 9 })],
   isContentNamed: (ask) => [ask.isContentNamed(addressOf('a'))],
-  leaseHolders: (ask) => [ask.leaseHolders('backup', 1)],
+  leaseHolders: (ask) => [ask.leaseHolders('copy', 1)],
+  isUnfinishedCopy: (ask) => [ask.isUnfinishedCopy()],
   auditOfApp: (ask) => everyAuditFilter.map((filter) => ask.auditOfApp(app, filter, { limit: 9 })),
   auditOfAccount: (ask) => everyAuditFilter.map((filter) => ask.auditOfAccount(user, filter, { limit: 9 })),
   auditOfAll: (ask) => everyAuditFilter.map((filter) => ask.auditOfAll(filter, { limit: 9 })),
@@ -165,7 +166,6 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   operators: (ask) => [ask.operators()],
   processes: (ask) => [ask.processes()],
   chores: (ask) => [ask.chores()],
-  freezes: (ask) => [ask.freezes()],
 };
 
 /** A call of every change that looks for rows; plain insertions don't. */

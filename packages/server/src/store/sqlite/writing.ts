@@ -5,7 +5,6 @@ import { type Kysely, sql } from 'kysely';
 import { watchTouched } from '../../domain/memories/touched.ts';
 import { StorageFullError, type Store, type Transaction } from '../../domain/ports.ts';
 import type { Database } from '../../domain/records.ts';
-import { demandThawed } from '../kysely/freeze.ts';
 import { transaction } from '../kysely/queries.ts';
 import { noteCommit } from './commits.ts';
 import { isIoError, readOnlyError } from './errors.ts';
@@ -64,8 +63,8 @@ export function createWriting({ db, writer, file, reserve }: WritingOptions): Wr
 }
 
 /**
- * Runs the work, notes what it has touched, and refuses what it has changed when the store takes no changes. On a full disk, work that
- * frees room is run again with the reserve, and everything else is refused until there is a reserve again.
+ * Runs the work, and notes what it has touched. On a full disk, work that frees room is run again with the reserve, and everything else is
+ * refused until there is a reserve again.
  */
 async function runTransaction<T>(
   { db, writer, reserve }: Omit<WritingOptions, 'file'>,
@@ -82,7 +81,6 @@ async function runTransaction<T>(
       );
       const result = await work(tx);
       if ((await countChanges(trx)) !== before) {
-        await demandThawed(trx);
         if (!isFreeing) reserve.fill();
         await noteCommit(trx, touched());
       }

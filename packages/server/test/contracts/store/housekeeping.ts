@@ -202,9 +202,9 @@ export function housekeepingContract(backend: Backend): void {
 
   describe('leases', () => {
     const store = opened(backend, backend.openStore);
-    const holders = (nowMs: number) => store.it.read.leaseHolders('backup', nowMs);
+    const holders = (nowMs: number) => store.it.read.leaseHolders('copy', nowMs);
     const put = (holder: string, untilMs: number) =>
-      store.it.write((tx) => tx.putLease({ kind: 'backup', holder, untilMs }));
+      store.it.write((tx) => tx.putLease({ kind: 'copy', holder, untilMs }));
 
     it('last until their end, longer when they are put again, and are of one kind', async () => {
       await put('b', someTimeMs);
@@ -214,11 +214,11 @@ export function housekeepingContract(backend: Backend): void {
       await put('b', someTimeMs + 9);
       assert.deepEqual(await holders(someTimeMs + 1), ['b']);
       assert.deepEqual(await store.it.read.leaseHolders('collect', 0), []);
-      await store.it.write((tx) => tx.deleteEndedLeases('backup', someTimeMs + 1));
+      await store.it.write((tx) => tx.deleteEndedLeases('copy', someTimeMs + 1));
       assert.deepEqual(await holders(someTimeMs), ['b']);
       await store.it.write((tx) => tx.deleteLease({ kind: 'collect', holder: 'b' }));
       assert.deepEqual(await holders(someTimeMs), ['b']);
-      await store.it.write((tx) => tx.deleteLease({ kind: 'backup', holder: 'b' }));
+      await store.it.write((tx) => tx.deleteLease({ kind: 'copy', holder: 'b' }));
       assert.deepEqual(await holders(someTimeMs), []);
     });
 
@@ -227,7 +227,7 @@ export function housekeepingContract(backend: Backend): void {
       assert.deepEqual(await holders(someTimeMs), []);
       await put('ahead', someTimeMs + 60 * 60 * 1000);
       assert.deepEqual(await holders(someTimeMs), ['ahead']);
-      await store.it.write((tx) => tx.deleteLease({ kind: 'backup', holder: 'ahead' }));
+      await store.it.write((tx) => tx.deleteLease({ kind: 'copy', holder: 'ahead' }));
     });
   });
 }

@@ -3,32 +3,34 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadConfig } from '../../src/config.ts';
 import { verify } from '../../src/domain/housekeeping/verify.ts';
-import { UnavailableError } from '../../src/domain/ports.ts';
-import { MigrateStoreError, type MigrateStoreErrorCode } from '../../src/migrate-store/errors.ts';
-import { type MigratedStore, type MigrateStep, migrateStore } from '../../src/migrate-store/migrate-store.ts';
-import { openStores, type StoreSettings } from '../../src/open-stores.ts';
+import type { Clock } from '../../src/domain/ports.ts';
+import { openData } from '../../src/open-parts.ts';
+import { closeStores, openStores, type StoreSettings } from '../../src/open-stores.ts';
+import { type CopiedStore, type CopyOptions, copyStore } from '../../src/ops/copy/copy-store.ts';
+import { CopyError, type CopyErrorCode } from '../../src/ops/copy/errors.ts';
 import { openWorkshop, type Workshop } from './plugins.ts';
 import { type Major, startPostgres } from './postgres.ts';
 import { createRecords } from './records.ts';
 import { startObjectStore } from './s3.ts';
 import { openService, type TestService } from './service.ts';
 
-/** A service on a data folder, with some data, and places for it to move to. */
-export interface MoveGround {
+/** A service on a data folder, with some data, and empty stores to copy it to. */
+export interface CopyGround {
   readonly service: TestService;
   readonly workshop: Workshop;
-  /** What the service's data is in. */
+  /** The service's store. */
   readonly home: StoreSettings;
-  /** Removed in the end. */
+  /** A folder for copies, deleted in the end. */
   readonly folder: string;
-  /** Settings of an empty database with an empty stretch of a bucket. */
+  /** Settings of an empty database with an empty prefix of a bucket. */
   remote(): Promise<StoreSettings>;
   close(): Promise<void>;
 }
 
-export async function openMoveGround(major: Major): Promise<MoveGround> {
-  const folder = await mkdtemp(join(tmpdir(), 'tenon-move-'));
+export async function openCopyGround(major: Major): Promise<CopyGround> {
+  const folder = await mkdtemp(join(tmpdir(), 'tenon-copy-'));
   const [postgres, objects] = await Promise.all([startPostgres(major), startObjectStore(['plugins'])]);
   const service = await openService();
   const workshop = await openWorkshop(service);
@@ -64,7 +66,7 @@ export async function openMoveGround(major: Major): Promise<MoveGround> {
   };
 }
 
-/** Settings of a store in a data folder. */
+/** Settings of the store in a data folder. */
 export const embedded = (dataDir: string): StoreSettings => {
   const none = undefined as never;
   return {
@@ -81,37 +83,29 @@ export const embedded = (dataDir: string): StoreSettings => {
   };
 };
 
-/** Moves a store in this process. */
-export const move = (
+export const copy = (
   from: StoreSettings,
   to: StoreSettings,
-  onStep: (step: MigrateStep) => void | Promise<void> = () => {},
-  rehash = false,
-): Promise<MigratedStore> => migrateStore({ from, to, clock: Date.now, random: randomBytes, onStep, rehash });
+  options: Pick<CopyOptions, 'onStep' | 'onProgress' | 'signal'> & { clock?: Clock } = {},
+): Promise<CopiedStore> => copyStore({ from, to, clock: Date.now, random: randomBytes, ...options });
 
 /** What an error of that code is. */
-export const refused = (code: MigrateStoreErrorCode) => (error: unknown) =>
-  error instanceof MigrateStoreError && error.code === code;
+export const refused = (code: CopyErrorCode) => (error: unknown) => {
+  assert.ok(error instanceof CopyError, String(error));
+  assert.equal(error.code, code, error.message);
+  return true;
+};
 
-/** Whether a change is made there, by somebody who opens it now. */
-export async function takesChanges(settings: StoreSettings): Promise<boolean> {
-  const { store, blobs } = await openStores(settings);
-  try {
-    await createRecords(store).user();
-    return true;
-  } catch (error) {
-    if (error instanceof UnavailableError) return false;
-    throw error;
-  } finally {
-    await blobs.close();
-    await store.close();
-  }
+/** Opens a store as a server does, and closes it. @throws CopyError for an unfinished copy */
+export async function openAsServer(settings: StoreSettings): Promise<void> {
+  const data = await openData({ ...loadConfig({}, {}), ...settings });
+  await data.close();
 }
 
-/** Fails unless `verify` finds no fault. */
-export async function demandWhole(settings: StoreSettings): Promise<void> {
-  const { store, blobs } = await openStores(settings);
-  assert.deepEqual((await verify({ store, blobs })).faults, []);
-  await blobs.close();
-  await store.close();
+/** Fails unless `verify` finds nothing wrong. */
+export async function assertVerifies(settings: StoreSettings): Promise<void> {
+  const stores = await openStores(settings);
+  const { faults, unknownObjects } = await verify(stores);
+  await closeStores(stores);
+  assert.deepEqual([faults, unknownObjects], [[], []]);
 }

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { link } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { ContentAddress } from '@tenon/protocol';
+import { blobPath } from '../../blobs/fs/paths.ts';
+import { type BlobKey, blobKey, parseBlobKey } from '../../domain/housekeeping/blob-key.ts';
+import type { NamedContent } from '../../domain/housekeeping/ports.ts';
+import { unknownObjects } from '../../domain/housekeeping/unknown-objects.ts';
+import { type BlobStore, type Queries, WrongBytesError } from '../../domain/ports.ts';
+import { syncFolder } from '../../durable-folder.ts';
+import type { StoreSettings, Stores } from '../../open-stores.ts';
+import type { Db } from '../../store/kysely/db.ts';
+import { queries } from '../../store/kysely/queries.ts';
+import { CopyError } from './errors.ts';
+
+/** How many contents are copied at once. Each is in memory as a whole. */
+const copiesAtOnce = 4;
+
+const rowsAtOnce = 500;
+
+/** Replaces the target's rows of blobs by one for each content that a version of the source names. Call it in a transaction. */
+export async function replaceBlobRows(source: Db, target: Db): Promise<void> {
+  await target.deleteFrom('blob_deletions').execute();
+  await target.deleteFrom('blobs').execute();
+  for await (const page of namedContents(queries(source), rowsAtOnce)) {
+    const rows = page.map((content) => ({
+      address: content.address,
+      size: content.maxSize,
+      state: 'present' as const,
+      generation: generationOf(content),
+      leaseUntilMs: 0,
+      unusedSinceMs: null,
+    }));
+    await target.insertInto('blobs').values(rows).execute();
+  }
+}
+
+export interface BlobCopy {
+  readonly from: StoreSettings;
+  readonly to: StoreSettings;
+  readonly source: BlobStore;
+  readonly target: Stores;
+  /** Called with the size of each content that is in the target. May throw to stop. */
+  readonly onContent: (bytes: number) => Promise<void>;
+}
+
+/** Copies the contents that versions of the target name, and deletes others that an earlier run has left there. */
+export async function copyBlobs(copy: BlobCopy): Promise<void> {
+  const { target, onContent } = copy;
+  const present = new Set(await Array.fromAsync(target.blobs.list()));
+  for await (const page of namedContents(target.store.read, copiesAtOnce)) {
+    const outcomes = await Promise.allSettled(page.map((content) => copyContent(copy, present, content)));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    for (const { maxSize } of page) await onContent(maxSize);
+  }
+  for await (const keys of unknownObjects(target)) for (const key of keys) await target.blobs.delete(key);
+}
+
+async function copyContent(copy: BlobCopy, present: ReadonlySet<BlobKey>, content: NamedContent): Promise<void> {
+  const key = blobKey({ address: content.address, generation: generationOf(content) });
+  if (present.has(key) && (await readContent(copy.target.blobs, key)) !== undefined) return;
+  const bytes = await readContent(copy.source, key);
+  if (bytes === undefined) throw damaged(content, 'its bytes are missing, or are others');
+  if (!(await linkBlob(copy, key))) await copy.target.blobs.put(key, bytes);
+}
+
+/** Links the file into a folder on the same file system. Files of blobs are replaced, and never changed. */
+async function linkBlob({ from, to }: BlobCopy, key: BlobKey): Promise<boolean> {
+  const path = blobPath(key);
+  if (path === undefined || from.s3Bucket !== undefined || to.s3Bucket !== undefined) return false;
+  const linked = join(to.dataDir, 'blobs', path);
+  try {
+    await link(join(from.dataDir, 'blobs', path), linked);
+  } catch {
+    return false; // another file system, or one without links, or a damaged file is there already
+  }
+  await syncFolder(dirname(linked));
+  return true;
+}
+
+/** @returns `undefined` when the bytes are missing, or are not those of the address */
+async function readContent(blobs: BlobStore, key: BlobKey): Promise<Uint8Array | undefined> {
+  try {
+    const chunks = await blobs.open(key);
+    if (chunks === undefined) return undefined;
+    const bytes = Buffer.concat(await Array.fromAsync(chunks));
+    const isRight = createHash('sha256').update(bytes).digest('base64url') === parseBlobKey(key).address;
+    return isRight ? bytes : undefined;
+  } catch (error) {
+    if (error instanceof WrongBytesError) return undefined;
+    throw error;
+  }
+}
+
+async function* namedContents(
+  read: Pick<Queries, 'namedContents'>,
+  limit: number,
+): AsyncGenerator<readonly NamedContent[]> {
+  let after: ContentAddress | undefined;
+  for (;;) {
+    const page = await read.namedContents({ after, limit });
+    if (page.length === 0) return;
+    yield page;
+    after = page.at(-1)?.address;
+  }
+}
+
+function generationOf(content: NamedContent): string {
+  if (content.generation === null) throw damaged(content, 'it has no row among the blobs');
+  return content.generation;
+}
+
+function damaged({ address }: NamedContent, detail: string): CopyError {
+  return new CopyError('damaged_data', `The source is damaged: a version names the content ${address}, and ${detail}.`);
+}

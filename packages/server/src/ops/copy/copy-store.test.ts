@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { ContentAddress } from '@tenon/protocol';
+import { addressOfBytes, bytesOf } from '../../../test/helpers/bytes.ts';
+import { assertVerifies, copy, embedded, openAsServer, refused } from '../../../test/helpers/copies.ts';
+import { dump } from '../../../test/helpers/dump.ts';
+import { type House, openHouse } from '../../../test/helpers/housekeeping.ts';
+import { createRecords, versionRecord } from '../../../test/helpers/records.ts';
+import { blobPath } from '../../blobs/fs/paths.ts';
+import { blobKey } from '../../domain/housekeeping/blob-key.ts';
+import { verify } from '../../domain/housekeeping/verify.ts';
+import { writeWithBlob } from '../../domain/housekeeping/with-blob.ts';
+import { type CopyStep, copySteps } from './copy-store.ts';
+import { readCopiedTables } from './tables.ts';
+
+const contents = [bytesOf(1, 3000), bytesOf(2, 0), bytesOf(3, 300_000)];
+const [first = new Uint8Array()] = contents;
+
+describe('copyStore() between folders', () => {
+  let house: House;
+  let target: string;
+  const from = () => embedded(house.dataDir);
+  const to = () => embedded(target);
+  beforeEach(async () => {
+    house = await openHouse();
+    target = join(house.dataDir, '..', `${house.dataDir}-copies`, 'deep');
+    const { key } = await createRecords(house.store).stage();
+    for (const [at, bytes] of contents.entries()) {
+      const [contentAddress, size] = [addressOfBytes(bytes), bytes.length];
+      await writeWithBlob(house, contentAddress, bytes, (tx) =>
+        tx.insertVersion(versionRecord(key(`plugin-${at}`), { contentAddress, size })),
+      );
+    }
+  });
+  afterEach(async () => {
+    await house.close();
+    await rm(`${house.dataDir}-copies`, { recursive: true, force: true });
+  });
+
+  /** The file of a content in a data folder: keys are equal in both. */
+  async function fileOf(dataDir: string, address: ContentAddress): Promise<string> {
+    const row = await house.store.read.blob(address);
+    assert.ok(row);
+    return join(dataDir, 'blobs', blobPath(blobKey(row)) ?? '');
+  }
+
+  /** Fails with an error of the test before a step. */
+  const failBefore = (step: CopyStep) =>
+    assert.rejects(
+      copy(from(), to(), {
+        onStep(at) {
+          if (at === step) throw new Error('enough');
+        },
+      }),
+      /enough/,
+    );
+
+  it('copies all data, for the owner alone, and links files on one file system', async () => {
+    const steps: CopyStep[] = [];
+    const progress: number[] = [];
+    const copied = await copy(from(), to(), {
+      onStep: (step) => void steps.push(step),
+      onProgress: { total: (bytes) => void progress.push(bytes), advance: (bytes) => void progress.push(-bytes) },
+    });
+    assert.deepEqual(steps, copySteps);
+    const bytes = contents.reduce((sum, { length }) => sum + length, 0);
+    assert.deepEqual([copied.contents, copied.bytes, copied.rows.versions], [3, bytes, 3]);
+    const totals = progress.filter((change) => change > 0);
+    assert.deepEqual(totals, [bytes, bytes], 'once to copy, once to verify');
+    assert.equal(
+      progress.reduce((sum, change) => sum + change, 0),
+      0,
+    );
+    assert.deepEqual(await dump(to()), await dump(from()));
+    await assertVerifies(to());
+    assert.equal((await stat(join(target, 'tenon.db'))).mode & 0o777, 0o600);
+    for (const path of ['.', 'blobs', 'blobs/00']) assert.equal((await stat(join(target, path))).mode & 0o777, 0o700);
+    const address = addressOfBytes(first);
+    assert.equal(
+      (await stat(await fileOf(target, address))).ino,
+      (await stat(await fileOf(house.dataDir, address))).ino,
+    );
+    await openAsServer(to());
+  });
+
+  it('leaves out what no version names, leases, and what is about the server', async () => {
+    await house.putUnknown(bytesOf(9, 100));
+    const unused = bytesOf(8, 100);
+    await writeWithBlob(house, addressOfBytes(unused), unused, async () => {});
+    await copy(from(), to());
+    const copied = await openHouse(target);
+    assert.equal((await Array.fromAsync(copied.blobs.list())).length, contents.length);
+    assert.equal((await copied.store.read.blobs({ limit: 99 })).length, contents.length);
+    for (const kind of ['copy', 'collect'] as const) {
+      assert.deepEqual(await copied.store.read.leaseHolders(kind, 0), []);
+    }
+    assert.equal((await copied.collect())?.deleted, 0);
+    await copied.close();
+  });
+
+  it('keeps the garbage collector from what it copies, and copies the moment of its snapshot', async () => {
+    const database = () => new DatabaseSync(join(house.dataDir, 'tenon.db'), { readOnly: true });
+    await copy(from(), to(), {
+      clock: house.clock,
+      async onStep(step) {
+        if (step !== 'copy_blobs') return;
+        const ids = database().prepare('select distinct "userId" as id from versions').all();
+        await house.store.write(async (tx) => {
+          for (const { id } of ids) await tx.eraseUser(id as never, { name: 'gone', deletedAtMs: 1 });
+        });
+        house.advance(20 * 60_000);
+        const collected = await house.collect();
+        assert.deepEqual([collected?.isHeldByCopy, collected?.deleted, collected?.waiting], [true, 0, 3]);
+      },
+    });
+    assert.deepEqual(await house.store.read.leaseHolders('copy', house.clock()), []);
+    assert.equal((await house.collect())?.deleted, 3);
+    const copied = await openHouse(target);
+    const found = await verify(copied);
+    assert.deepEqual([found.faults, found.unknownObjects, found.blobs, found.versions], [[], [], 3, 3]);
+    await copied.close();
+  });
+
+  it('continues after a failure in any step, with what has changed since, and no server opens it before', async () => {
+    for (const step of copySteps) {
+      await failBefore(step);
+      if (step !== 'claim') await assert.rejects(openAsServer(to()), refused('unfinished_copy'));
+      if (step !== 'claim') await assert.rejects(copy(to(), embedded(`${target}-2`)), refused('unfinished_copy'));
+      assert.deepEqual(await house.store.read.leaseHolders('copy', Date.now()), [], step);
+    }
+    const { key } = await createRecords(house.store).stage();
+    const bytes = bytesOf(7, 2000);
+    const contentAddress = addressOfBytes(bytes);
+    await writeWithBlob(house, contentAddress, bytes, (tx) =>
+      tx.insertVersion(versionRecord(key('later'), { contentAddress, size: bytes.length })),
+    );
+    await copy(from(), to());
+    assert.deepEqual(await dump(to()), await dump(from()));
+    await assertVerifies(to());
+  });
+
+  it('deletes from an unfinished copy what the source has deleted since', async () => {
+    await failBefore('verify');
+    const database = new DatabaseSync(join(house.dataDir, 'tenon.db'));
+    database.exec("delete from plugins where name = 'plugin-0'");
+    database.close();
+    await house.collect();
+    await copy(from(), to());
+    const copied = await openHouse(target);
+    assert.equal((await Array.fromAsync(copied.blobs.list())).length, 2);
+    await copied.close();
+    await assertVerifies(to());
+  });
+
+  it('stops when it is aborted', async () => {
+    const controller = new AbortController();
+    const onProgress = { total() {}, advance: () => controller.abort(new Error('enough')) };
+    await assert.rejects(copy(from(), to(), { signal: controller.signal, onProgress }), /enough/);
+    await assert.rejects(openAsServer(to()), refused('unfinished_copy'));
+    await copy(from(), to());
+    await assertVerifies(to());
+  });
+
+  it('gives way to a later copy into the same target', async () => {
+    for (const step of ['copy_rows', 'finish'] as const) {
+      target = join(target, step);
+      const overtaken = copy(from(), to(), {
+        async onStep(at) {
+          if (at === step) await failBefore('verify');
+        },
+      });
+      await assert.rejects(overtaken, refused('interrupted'));
+      await assert.rejects(openAsServer(to()), refused('unfinished_copy'));
+    }
+  });
+
+  it('refuses a target that holds anything else, and leaves it as it is', async () => {
+    await mkdir(target, { recursive: true });
+    await writeFile(join(target, 'notes.txt'), 'mine');
+    await assert.rejects(copy(from(), to()), refused('not_empty'));
+    assert.deepEqual(await readdir(target), ['notes.txt']);
+    await assert.rejects(copy(from(), from()), refused('same_store'));
+
+    const others = ['row', 'blob', 'copy'].map((name) => join(target, '..', name)) as [string, string, string];
+    const withRow = await openHouse(others[0]);
+    await createRecords(withRow.store).user({ name: 'Ada' });
+    const before = await dump(embedded(others[0]));
+    await assert.rejects(copy(from(), embedded(others[0])), refused('not_empty'));
+    assert.deepEqual(await dump(embedded(others[0])), before);
+    await withRow.close();
+    const withBlob = await openHouse(others[1]);
+    await withBlob.putUnknown(bytesOf(4, 10));
+    await withBlob.close();
+    await assert.rejects(copy(from(), embedded(others[1])), refused('not_empty'));
+    target = others[2];
+    await failBefore('verify');
+    await assert.rejects(copy(embedded(others[0]), embedded(others[2])), refused('not_empty'));
+    await copy(from(), to());
+  });
+});
+
+describe('readCopiedTables()', () => {
+  it('has every table but those of one store, referenced tables first', async () => {
+    const house = await openHouse();
+    const database = new DatabaseSync(join(house.dataDir, 'tenon.db'), { readOnly: true });
+    try {
+      const names = (await readCopiedTables()).map(({ name }) => name);
+      const all = database.prepare("select name from sqlite_schema where type = 'table'").all();
+      const own = ['blob_deletions', 'blobs', 'chores', 'commits', 'leases', 'processes', 'schema_versions'];
+      assert.deepEqual([...names, ...own].sort(), all.map(({ name }) => String(name)).sort());
+      for (const { name, columns, key } of await readCopiedTables()) {
+        assert.ok(key.length > 0 && columns.length >= key.length, name);
+        const parents = database.prepare('select "table" as parent from pragma_foreign_key_list(?)').all(name);
+        for (const { parent } of parents) {
+          if (parent !== name)
+            assert.ok(names.indexOf(String(parent)) < names.indexOf(name), `${parent} before ${name}`);
+        }
+      }
+    } finally {
+      database.close();
+      await house.close();
+    }
+  });
+});

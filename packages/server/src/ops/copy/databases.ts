@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { Kysely, sql } from 'kysely';
+import type { Database } from '../../domain/records.ts';
+import type { StoreSettings } from '../../open-stores.ts';
+import type { Db } from '../../store/kysely/db.ts';
+import { readingDialect, writingDialect } from '../../store/sqlite/dialect.ts';
+import { openReader, openWriter } from '../../store/sqlite/files.ts';
+import { whenFree } from '../../store/sqlite/patience.ts';
+
+/** How long one statement may take, in milliseconds. */
+const waitMs = 5 * 60_000;
+
+type Settings = Pick<StoreSettings, 'dataDir' | 'databaseUrl'>;
+
+/** Runs the work on the metadata as it is at one moment, while servers go on to write. */
+export function readSnapshot<T>(settings: Settings, work: (db: Db) => Promise<T>): Promise<T> {
+  const { dataDir, databaseUrl } = settings;
+  if (databaseUrl === undefined) return readFileSnapshot(join(dataDir, 'tenon.db'), work);
+  return withPostgres(databaseUrl, (db) =>
+    db.transaction().execute(async (tx) => {
+      await sql`set transaction isolation level repeatable read, read only`.execute(tx);
+      return work(tx);
+    }),
+  );
+}
+
+async function readFileSnapshot<T>(file: string, work: (db: Db) => Promise<T>): Promise<T> {
+  const database = openReader(file);
+  try {
+    database.exec('pragma trusted_schema = off; begin');
+    await whenFree(() => database.prepare('select 1 from sqlite_schema').get(), waitMs); // the snapshot begins here
+    return await work(new Kysely<Database>({ dialect: readingDialect({ database, waitMs }) }));
+  } finally {
+    database.close();
+  }
+}
+
+/** Runs the work on a connection that writes past the store. */
+export async function writeDatabase<T>(settings: Settings, work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
+  const { dataDir, databaseUrl } = settings;
+  if (databaseUrl !== undefined) return withPostgres(databaseUrl, work);
+  const database = await openWriter(join(dataDir, 'tenon.db'), waitMs);
+  try {
+    return await work(new Kysely<Database>({ dialect: writingDialect({ database, waitMs }) }));
+  } finally {
+    database.close();
+  }
+}
+
+async function withPostgres<T>(url: string, work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
+  const [{ openPool }, { poolDialect }] = await Promise.all([
+    import('../../store/postgres/pool.ts'),
+    import('../../store/postgres/dialect.ts'),
+  ]);
+  const pool = openPool({ url, waitMs }, 2);
+  try {
+    return await work(new Kysely<Database>({ dialect: poolDialect(pool) }));
+  } finally {
+    await pool.end();
+  }
+}

@@ -1,0 +1,28 @@
+export type CopyErrorCode =
+  /** There is no store at the source. */
+  | 'no_source'
+  /** An older release wrote the source. */
+  | 'older_source'
+  /** The source, or the store that was to be opened, is a copy that was not finished. */
+  | 'unfinished_copy'
+  /** Both stores have the same database, folder or bucket. */
+  | 'same_store'
+  /** The target holds something other than an unfinished copy of the source. */
+  | 'not_empty'
+  /** Another copy into the target has begun. */
+  | 'interrupted'
+  /** Data of the source is missing, or is not what it was when it was stored. */
+  | 'damaged_data'
+  /** The target differs from the source. */
+  | 'differs';
+
+/** Why a store was not copied, or not opened. */
+export class CopyError extends Error {
+  override readonly name = 'CopyError';
+  readonly code: CopyErrorCode;
+
+  constructor(code: CopyErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
