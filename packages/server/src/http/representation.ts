@@ -12,13 +12,13 @@ import type { Request } from './request.ts';
 
 /** For {@link RouteDoc}: the fields that a `GET` of such a resource honours and returns. */
 export const readConditions = {
-  requestHeaders: { 'if-none-match': 'entity tags of answers that you have' },
-  headers: { etag: 'strong; changes whenever the resource does' },
+  requestHeaders: { 'if-none-match': 'the entity tags that you have cached' },
+  headers: { etag: 'strong; changes whenever the resource changes' },
 } as const;
 
 /** For {@link RouteDoc}: the fields that a `PUT` of such a resource honours and returns. */
 export const writeConditions = {
-  requestHeaders: { 'if-match': 'the entity tag that the change is based on; 412 when the resource has another one' },
+  requestHeaders: { 'if-match': 'the entity tag on which the change is based; 412 if the resource has another one' },
   headers: { etag: 'strong; the tag after the change' },
 } as const;
 

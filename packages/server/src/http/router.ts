@@ -58,7 +58,7 @@ export function createRouter(
     const found = tree.find(method as 'GET', path);
     if (found === null) return undefined;
     if (found.store === null) {
-      throw new DomainError('invalid_request', 'The path has a percent sign that is not followed by what it must be.');
+      throw new DomainError('invalid_request', 'The path has an invalid percent-encoding.');
     }
     const params = found.params as Record<string, string>;
     return { endpoint: found.store as Endpoint, params, query: found.searchParams, rawWildcard };

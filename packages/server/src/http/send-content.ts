@@ -17,9 +17,9 @@ const scratchBytes = 256 * 1024;
 
 /** The request header fields that {@link sendContent} honours. */
 export const contentRequestHeaders = {
-  'if-none-match': 'entity tags of answers that you have',
+  'if-none-match': 'the entity tags that you have cached',
   range: 'a single range of bytes',
-  'if-range': 'heed the range only if this is still the entity tag',
+  'if-range': 'use the range only if the entity tag is unchanged',
 } as const;
 
 /** What {@link sendContent} answers when all goes well. */
@@ -37,11 +37,11 @@ export function contentAnswers(cacheControl: string): Readonly<Record<number, Su
       },
     },
     206: {
-      description: 'the part that was asked for',
+      description: 'the requested range',
       contentType: 'application/wasm',
-      headers: { 'content-range': 'which bytes of how many these are' },
+      headers: { 'content-range': 'the byte range and the total size' },
     },
-    304: { description: 'you have it already' },
+    304: { description: 'not modified' },
   };
 }
 

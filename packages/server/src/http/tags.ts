@@ -1,20 +1,20 @@
-/** What routes are grouped under in the description of the interface, and what each group is for. */
+/** The tags of the OpenAPI description, with their descriptions. */
 export const tags = {
-  Distribution: 'what a host needs: list what is bound to a guest key, and fetch it by its address',
-  Plugins: 'publish plugins, and look at those that are published',
-  Versions: "a plugin's history: look back, roll back, yank, restore, approve",
-  "The host's control": 'what the application decides: which version is bound, which plugin is not',
+  Distribution: 'for hosts: list the plugins bound to a guest key, and fetch their bytes',
+  Plugins: 'publish, read, and delete plugins',
+  Versions: "a plugin's versions: list, roll back, yank, restore, approve",
+  'Host control': "the application's decisions: pin bindings, block plugins, end withdrawals",
   Applications: 'applications and their members',
-  'Extension points': 'what an application lets plugins extend, with its schema',
-  Guests: 'who may publish under which guest key, and the invitations that let them',
-  Invitations: 'accept or decline an invitation, as the one who was invited',
-  'Tokens and keys': 'who one is, and what opens the two areas',
-  Account: "one's own account and where it is signed in",
-  'Browser session': 'sign-in for the pages of a browser, which these alone use: other origins are refused',
-  'Command-line login': 'OAuth 2.0: how a program gets an access token that a person approves',
+  'Extension points': "an application's extension points and their schemas",
+  Guests: "an application's guests and their invitations",
+  Invitations: 'accept or decline an invitation',
+  'Tokens and keys': 'access tokens for the API, and API keys for instrumentation',
+  Account: 'your account and its browser sessions',
+  'Browser session': "sign-in for the console's pages; requests from other origins are rejected",
+  'Command-line login': 'OAuth 2.0: a program gets an access token that a person approves',
   Instrumentation: 'add tracing to a module',
-  Operation: "the server's health, and its descriptions of itself",
-  Pages: 'for people with a browser',
+  Operation: "the server's health, status, and API description",
+  Pages: 'pages for browsers',
 } as const;
 
 export type Tag = keyof typeof tags;

@@ -47,7 +47,7 @@ export const accountRoutes: readonly Route[] = [
       tag,
       summary: 'Change your password',
       description:
-        'All other sessions end; all of them, when the token is not that of one. Unused password links end, and so do logins that were approved and not fetched. Tokens and keys go on working unless `revokeTokens` is sent.',
+        "Ends all sessions except the one of the request's token, unused password links, and approved logins whose token was not fetched yet. Tokens and keys stay valid unless `revokeTokens` is `true`.",
       answers: { 204: { description: 'changed' } },
       errors: ['weak_password', ...passwordErrors],
     },
@@ -64,10 +64,10 @@ export const accountRoutes: readonly Route[] = [
     doc: {
       id: 'deleteAccount',
       tag,
-      summary: 'Delete your account with everything that is yours alone, at once',
+      summary: 'Delete your account, immediately',
       description:
-        'Sessions, tokens, keys, memberships, the guests that you hold, and your plugins with their bindings. 409 while you are the only owner of an application; `detail` names them.',
-      answers: { 204: { description: 'gone' } },
+        'Also deletes your sessions, tokens, keys, memberships, guests, and plugins with their bindings. 409 while you are the only owner of an application; `detail` names them.',
+      answers: { 204: { description: 'deleted' } },
       errors: ['password_required', ...passwordErrors],
     },
     handle: async ({ context }, { admission, body }, reply) => {
@@ -83,7 +83,7 @@ export const accountRoutes: readonly Route[] = [
     doc: {
       id: 'listSessions',
       tag,
-      summary: 'List the browsers in which you are signed in',
+      summary: 'List your browser sessions',
       answers: {
         200: { description: 'the sessions', schema: listOf(session), example: { objects: [sessionExample] } },
       },
@@ -98,8 +98,8 @@ export const accountRoutes: readonly Route[] = [
     doc: {
       id: 'endSession',
       tag,
-      summary: 'Sign out elsewhere: end a session, at once',
-      answers: { 204: { description: 'it is over' } },
+      summary: 'End a browser session, immediately',
+      answers: { 204: { description: 'ended' } },
       errors: ['not_found'],
     },
     handle: async ({ context }, { admission, params }, reply) => {

@@ -23,7 +23,7 @@ import { statusRoutes } from './status.ts';
 import { tokenRoutes } from './tokens.ts';
 import { versionRoutes } from './versions.ts';
 
-/** Every route there is. */
+/** All routes of the server. */
 export const allRoutes: readonly Route[] = [
   ...bindingRoutes,
   ...newsRoutes,
@@ -50,7 +50,7 @@ export const allRoutes: readonly Route[] = [
   ...referenceRoutes,
 ];
 
-/** The routes that are served: all of them, or the instrumentation endpoint with what belongs to both areas. */
+/** Returns the routes to serve: all, or only those of the instrumentation area and of both areas. */
 export function routesOf(only: 'instrument' | undefined): readonly Route[] {
   if (only === undefined) return allRoutes;
   return allRoutes.filter(({ area = 'distribution' }) => area !== 'distribution');

@@ -32,8 +32,8 @@ export const appRoutes: readonly Route[] = [
     doc: {
       id: 'createApp',
       tag,
-      summary: 'Make an application, whose owner you become',
-      description: '`TENON_CREATE_APPS` says which accounts may: by default operators, and members of a team.',
+      summary: 'Create an application and become its owner',
+      description: '`TENON_CREATE_APPS` sets which accounts may: by default operators and members of any team.',
       answers: { 201: { description: 'the new application', schema: app, example: appExample } },
       errors: ['quota_exceeded'],
     },
@@ -58,7 +58,7 @@ export const appRoutes: readonly Route[] = [
           headers: readConditions.headers,
           example: appExample,
         },
-        304: { description: 'you have it already' },
+        304: { description: 'not modified' },
       },
       errors: ['precondition_failed'],
     },
@@ -97,8 +97,9 @@ export const appRoutes: readonly Route[] = [
       id: 'deleteApp',
       tag,
       summary: 'Delete an application with everything in it',
-      description: 'Its extension points, guests, invitations and plugins go with it, and the tokens restricted to it.',
-      answers: { 204: { description: 'it is gone' } },
+      description:
+        'Also deletes its extension points, guests, invitations, and plugins, and the tokens restricted to it.',
+      answers: { 204: { description: 'deleted' } },
       errors: ['password_required'],
     },
     handle: async ({ context }, { admission }, reply) => {

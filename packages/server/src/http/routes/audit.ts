@@ -44,14 +44,14 @@ export const auditRoutes: readonly Route[] = [
     doc: {
       id: 'listAppAudit',
       tag: 'Applications',
-      summary: 'Read who changed what in an application, the newest first, as one of its owners',
+      summary: "Read an application's audit trail, the newest entries first",
       description:
-        '`format` has all that the other parameters let through sent as a file instead: an entry a line (`application/x-ndjson`), or a table.',
+        'For owners. With `format`, the response is a file with all matching entries: one JSON entry per line (`application/x-ndjson`), or CSV.',
       answers: {
         200: {
           description: 'the entries',
           contentType: 'text/csv',
-          headers: { 'content-disposition': 'the name of the file, for an export' },
+          headers: { 'content-disposition': 'the file name of an export' },
           orJson: { schema: listOf(appAuditEntry), example: { objects: [ofAppExample] } },
         },
       },
@@ -65,7 +65,7 @@ export const auditRoutes: readonly Route[] = [
       if (query.limit !== undefined || query.cursor !== undefined) {
         throw new DomainError(
           'invalid_request',
-          'In the query, "format" asks for all, and "limit" or "cursor" for a part.',
+          'In the query, "format" cannot be combined with "limit" or "cursor": an export has all entries.',
         );
       }
       const events = exportAppAudit(parts.context, access, filter);
@@ -80,8 +80,8 @@ export const auditRoutes: readonly Route[] = [
     doc: {
       id: 'listOwnAudit',
       tag: 'Account',
-      summary: 'Read what you did, and what was done to your account, the newest first',
-      description: 'Sign-ins, tokens, keys, and what you changed in applications.',
+      summary: 'Read the audit trail of your account, the newest entries first',
+      description: 'Sign-ins, tokens, keys, and your changes in applications.',
       answers: {
         200: {
           description: 'the entries',
@@ -103,5 +103,5 @@ function toMs(name: string, time: string | undefined): number | undefined {
   if (time === undefined) return undefined;
   const ms = Date.parse(time);
   if (/^\d{4}-\d\d-\d\dT/.test(time) && Number.isFinite(ms)) return ms;
-  throw new DomainError('invalid_request', `In the query, "${name}" is no time such as 2026-03-01T12:00:00Z.`);
+  throw new DomainError('invalid_request', `In the query, "${name}" must be a time such as 2026-03-01T12:00:00Z.`);
 }

@@ -8,7 +8,7 @@ import { bindingListHeaders, cacheResponse, sendBindings, sendsLong, takeRoom } 
 import { type Route, route } from '../route.ts';
 import { example } from './examples.ts';
 
-/** A2, as it is declared. */
+/** The path of A2. */
 export const bindingsPath = '/api/v1/extension-points/:extensionPointId/bindings/*';
 
 export const bindingRoutes: readonly Route[] = [
@@ -22,16 +22,16 @@ export const bindingRoutes: readonly Route[] = [
       tag: 'Distribution',
       summary: 'List the plugins bound to a guest key (A2)',
       description:
-        'The guest key comes percent-encoded as one segment, or raw, as several when it has slashes. A key that has no ' +
-        'plugins, or that no guest has, gives `{}`.',
+        'Send the guest key percent-encoded as one path segment, or raw, as several segments if it has slashes. The ' +
+        'response is `{}` for a key without plugins, and for a key that no guest has.',
       wildcard: { name: 'guestKey', description: 'the guest key' },
-      requestHeaders: { 'if-none-match': 'entity tags of answers that you have' },
+      requestHeaders: { 'if-none-match': 'the entity tags that you have cached' },
       answers: {
         200: {
           description: 'the plugins by name, names in code-unit order',
           schema: bindingList,
           headers: {
-            etag: 'strong; changes exactly when the body does',
+            etag: 'strong; changes exactly when the body changes',
             'repr-digest': "`sha-256=:…:`, the body's digest (RFC 9530)",
             'cache-control': `\`${bindingListHeaders['cache-control']}\``,
             vary: `\`${bindingListHeaders.vary}\``,
@@ -44,7 +44,7 @@ export const bindingRoutes: readonly Route[] = [
             },
           },
         },
-        304: { description: 'you have it already' },
+        304: { description: 'not modified' },
       },
       errors: ['invalid_request', 'precondition_failed'],
     },

@@ -17,19 +17,19 @@ import { type Route, type RouteDoc, route } from '../route.ts';
 const tag = 'Pages';
 
 /**
- * The console's pages: one document for all of them, whose script draws the one that the address names. `/trace` alone is loaded
- * anew, since it may do other things than the rest.
+ * The console's pages. They share one document, whose script renders the page of the URL. Only `/trace` has a document of its own, with
+ * other permissions (see `sendShell()`).
  */
 const pages: readonly (readonly [path: string, id: string, summary: string])[] = [
-  ['/', 'showHome', 'The console: the applications that one is in'],
-  ['/sign-in', 'showSignIn', 'The page to sign in'],
-  ['/sign-up', 'showSignUp', 'The page to make an account'],
-  ['/set-up', 'showSetUp', "The page behind an operator's link to make an account"],
-  ['/reset-password', 'showResetPassword', "The page behind an operator's link to set a password anew"],
-  ['/account', 'showAccount', "The page of one's own account"],
-  ['/account/activity', 'showActivity', "The page of what one did, and of what was done to one's account"],
+  ['/', 'showHome', "The console's home page: your applications"],
+  ['/sign-in', 'showSignIn', 'The sign-in page'],
+  ['/sign-up', 'showSignUp', 'The sign-up page'],
+  ['/set-up', 'showSetUp', "The page of an operator's link that creates an account"],
+  ['/reset-password', 'showResetPassword', "The page of an operator's link that resets a password"],
+  ['/account', 'showAccount', 'The page of your account'],
+  ['/account/activity', 'showActivity', "The page of your account's audit trail"],
   ['/account/tokens', 'showTokens', 'The page of access tokens and API keys'],
-  ['/status', 'showStatus', 'The page on which operators see how the server is'],
+  ['/status', 'showStatus', "The operators' page of the server's status"],
   ['/oauth/authorize', 'showAuthorization', "The page to approve a program's login (RFC 6749 §3.1)"],
   ['/device', 'showDevice', "The page to approve a login by a device's code (RFC 8628 §3.3)"],
   ['/trace', 'showTrace', 'The page that instruments and runs a module in the browser'],
@@ -37,11 +37,11 @@ const pages: readonly (readonly [path: string, id: string, summary: string])[] =
 ];
 
 const invitationQuery = Type.Object({
-  // Of any length: who opens a link that was garbled gets a page.
+  // Without a maximum length, so that a garbled link opens a page instead of an error document.
   code: Type.Optional(Type.String({ description: 'the invitation code' })),
 });
 
-/** The operations that read these files. */
+/** The operation ids of these routes. */
 const wellKnownIds = {
   'favicon.ico': 'readFavicon',
   'apple-touch-icon.png': 'readTouchIcon',
@@ -51,8 +51,8 @@ const wellKnownIds = {
 export const consoleRoutes: readonly Route[] = [
   ...pages.map(([path, id, summary]) => pageRoute(path, id, summary)),
   /**
-   * The page behind an invitation link. Opening it changes nothing, since programs that show previews of links open them too: the
-   * person decides with a button. The status says how it is with the code, for those who look at no page.
+   * The page of an invitation link. A GET changes nothing, because link previews open links too; the person decides with a button.
+   * The response status tells programs whether the code is valid.
    */
   route({
     method: 'GET',
@@ -63,16 +63,16 @@ export const consoleRoutes: readonly Route[] = [
     doc: {
       id: 'showInvitation',
       tag,
-      summary: 'The page on which an invited person accepts or declines',
+      summary: 'The page to accept or decline an invitation',
       answers: {
         200: { description: 'a page', contentType: 'text/html' },
-        404: { description: 'a page: no invitation has that code', contentType: 'text/html' },
-        410: { description: 'a page: used, expired or revoked', contentType: 'text/html' },
-        429: { description: 'a page: too many unknown codes came from this address', contentType: 'text/html' },
+        404: { description: 'a page: no invitation has this code', contentType: 'text/html' },
+        410: { description: 'a page: the invitation is used, expired or revoked', contentType: 'text/html' },
+        429: { description: 'a page: this address has tried too many unknown codes', contentType: 'text/html' },
       },
     },
     handle: async (parts, { request, query }, reply) => {
-      const { status, headers } = await judgeInvitation(parts, request, query.code);
+      const { status, headers } = await checkInvitation(parts, request, query.code);
       return sendShell(parts, reply.headers(headers), status);
     },
   }),
@@ -85,10 +85,10 @@ export const consoleRoutes: readonly Route[] = [
       id: 'readAsset',
       tag,
       summary: "A file of the console's pages",
-      wildcard: { name: 'name', description: 'its name, which has a hash of its content in it' },
-      answers: { 200: { description: 'the file, to be kept for ever', contentType: 'text/javascript' } },
+      wildcard: { name: 'name', description: 'the file name, which contains a hash of the content' },
+      answers: { 200: { description: 'the file; it never changes', contentType: 'text/javascript' } },
       errors: ['not_found', 'precondition_failed'],
-      requestHeaders: { 'if-none-match': 'answers 304 when the file is the same' },
+      requestHeaders: { 'if-none-match': 'the response is 304 if the file is unchanged' },
     },
     handle(parts, { request, params }, reply) {
       const name = (params as { '*': string })['*'];
@@ -108,10 +108,10 @@ function wellKnownRoute(name: WellKnownName, contentType: string): Route {
     doc: {
       id: wellKnownIds[name],
       tag,
-      summary: 'A file that browsers or crawlers ask for by name',
+      summary: 'A file that browsers or crawlers request by its well-known name',
       answers: { 200: { description: 'the file', contentType: contentType.split(';', 1)[0] ?? contentType } },
       errors: ['not_found', 'precondition_failed'],
-      requestHeaders: { 'if-none-match': 'answers 304 when the file is the same' },
+      requestHeaders: { 'if-none-match': 'the response is 304 if the file is unchanged' },
     },
     handle: (parts, { request }, reply) =>
       sendFile(request, reply, name, parts.console?.wellKnown(name), { 'cache-control': 'public, max-age=86400' }),
@@ -119,7 +119,7 @@ function wellKnownRoute(name: WellKnownName, contentType: string): Route {
 }
 
 function pageRoute(path: string, id: string, summary: string): Route {
-  const wildcard = { name: 'page', description: 'an application, and what of it' };
+  const wildcard = { name: 'page', description: 'the application id and the page within it' };
   const doc: RouteDoc = {
     id,
     tag,
@@ -132,13 +132,13 @@ function pageRoute(path: string, id: string, summary: string): Route {
   return route({ method: 'GET', path, access: { kind: 'public' }, page: true, doc, handle });
 }
 
-interface Judgement {
+interface InvitationCheck {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** How it is with an invitation's code. Without one there is nothing to judge: the page keeps the code that it was opened with. */
-async function judgeInvitation(parts: Parts, request: Request, code: string | undefined): Promise<Judgement> {
+/** Returns the response status for an invitation code. A URL without a code is valid: the page remembers the code from before. */
+async function checkInvitation(parts: Parts, request: Request, code: string | undefined): Promise<InvitationCheck> {
   if (code === undefined) return { status: 200, headers: {} };
   try {
     const { status } = await withCodeTries(parts, request, () => describeInvitation(parts.context, code));

@@ -1,7 +1,7 @@
 import { type Route, route } from '../route.ts';
 import { contentAnswers, contentRequestHeaders, sendContent } from '../send-content.ts';
 
-/** Contents never change, so whoever has them may keep them; but not caches that many share. */
+/** Contents never change, so clients may cache them forever. Shared caches may not: access is checked per request. */
 const cacheControl = 'private, max-age=31536000, immutable';
 
 export const contentRoutes: readonly Route[] = [
@@ -13,8 +13,7 @@ export const contentRoutes: readonly Route[] = [
       id: 'readContent',
       tag: 'Distribution',
       summary: "Fetch a plugin's bytes by their address (A3)",
-      description:
-        'Served to members of the application and to the publisher: also after newer versions came, and after a yank.',
+      description: 'For members of the application and the publisher. Older and yanked versions stay available.',
       requestHeaders: contentRequestHeaders,
       answers: contentAnswers(cacheControl),
       errors: ['not_found', 'insufficient_scope', 'precondition_failed', 'range_not_satisfiable', 'content_damaged'],

@@ -1,4 +1,4 @@
-/** Values that the description of the interface shows; a test holds each to its schema. */
+/** Examples for the OpenAPI description. A test validates each against its schema. */
 export const example = {
   appId: 'app_01j29hxk3mfpq8ad68ha6hbsex',
   extensionPointId: 'ext_01j29hxk3mfpq8ad68ha6hbsex',

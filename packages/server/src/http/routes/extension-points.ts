@@ -29,7 +29,7 @@ import { extensionPointExample, schemaTrialExample } from './examples.ts';
 
 const tag = 'Extension points';
 
-/** On whose behalf a schema is read: accounts take turns. */
+/** Schemas are parsed in worker processes, which accounts share fairly. */
 function askerOf({ userId }: Actor, reply: Reply): Asker {
   return { caller: userId, signal: goneSignal(reply.response) };
 }
@@ -44,7 +44,8 @@ export const extensionPointRoutes: readonly Route[] = [
       id: 'listExtensionPoints',
       tag,
       summary: "List an application's extension points",
-      description: 'The one list that is whole without `limit`, since a host reads it once. Quotas bound it.',
+      description:
+        'Without `limit`, the response has all of them, since a host reads this list once. Quotas limit its length.',
       answers: {
         200: {
           description: 'the extension points',
@@ -66,9 +67,11 @@ export const extensionPointRoutes: readonly Route[] = [
     doc: {
       id: 'createExtensionPoint',
       tag,
-      summary: 'Make an extension point',
-      description: 'The schema is taken as an object, or as its YAML or JSON text; its `exports` as a map or a list.',
-      answers: { 201: { description: 'the new one', schema: extensionPoint, example: extensionPointExample } },
+      summary: 'Create an extension point',
+      description: '`schema` is an object, or its YAML or JSON text. Its `exports` are a map or a list.',
+      answers: {
+        201: { description: 'the new extension point', schema: extensionPoint, example: extensionPointExample },
+      },
       errors: ['quota_exceeded'],
     },
     handle: async ({ context }, { admission, body }, reply) => {
@@ -93,7 +96,7 @@ export const extensionPointRoutes: readonly Route[] = [
           headers: readConditions.headers,
           example: extensionPointExample,
         },
-        304: { description: 'you have it already' },
+        304: { description: 'not modified' },
       },
       errors: ['precondition_failed'],
     },
@@ -108,7 +111,7 @@ export const extensionPointRoutes: readonly Route[] = [
     doc: {
       id: 'updateExtensionPoint',
       tag,
-      summary: 'Replace what is sent; a field that is left out keeps its value',
+      summary: 'Update an extension point; absent fields keep their values',
       requestHeaders: writeConditions.requestHeaders,
       answers: {
         200: {
@@ -135,8 +138,8 @@ export const extensionPointRoutes: readonly Route[] = [
     doc: {
       id: 'trySchema',
       tag,
-      summary: 'Try a schema, or limits, before they are set',
-      description: 'Tells which of the plugins that are bound now would not fit any more, and why. Nothing is changed.',
+      summary: 'Test a schema, or limits, before you set them',
+      description: 'Returns the bound plugins that would no longer fit, with the reasons. Changes nothing.',
       answers: { 200: { description: 'what would break', schema: schemaTrial, example: schemaTrialExample } },
     },
     handle: async ({ context }, { admission, body }, reply) => {
@@ -151,7 +154,7 @@ export const extensionPointRoutes: readonly Route[] = [
       id: 'deleteExtensionPoint',
       tag,
       summary: 'Delete an extension point with its plugins',
-      answers: { 204: { description: 'it is gone' } },
+      answers: { 204: { description: 'deleted' } },
       errors: ['password_required'],
     },
     handle: async ({ context }, { admission }, reply) => {

@@ -60,7 +60,7 @@ export const guestRoutes: readonly Route[] = [
       id: 'inviteGuest',
       tag,
       summary: 'Invite a guest (A1)',
-      description: 'Inviting again for the same guest key makes a further invitation to the same guest.',
+      description: 'Another request with the same guest key creates another invitation for the same guest.',
       answers: invitationAnswers,
       errors: ['unsupported_delivery_method', 'quota_exceeded'],
     },
@@ -74,7 +74,7 @@ export const guestRoutes: readonly Route[] = [
     doc: {
       id: 'inviteGuestAtOlderPath',
       tag,
-      summary: 'Invite a guest, at the path that older clients know',
+      summary: 'Invite a guest, at the path of older clients',
       answers: invitationAnswers,
       errors: ['unsupported_delivery_method', 'quota_exceeded'],
     },
@@ -115,7 +115,7 @@ export const guestRoutes: readonly Route[] = [
       id: 'removeGuest',
       tag,
       summary: 'Remove a guest with its invitations and bindings',
-      answers: { 204: { description: 'it is gone' } },
+      answers: { 204: { description: 'removed' } },
     },
     handle: async ({ context }, { admission, params }, reply) => {
       await removeGuest(context, admission.access, params.guestId);
@@ -129,8 +129,8 @@ export const guestRoutes: readonly Route[] = [
     doc: {
       id: 'removeGuestUser',
       tag,
-      summary: 'Take a guest from one of its users, with what the user bound under it',
-      answers: { 204: { description: 'the user does not hold the guest any more' } },
+      summary: "Remove a user from a guest, with the user's bindings under it",
+      answers: { 204: { description: 'removed' } },
     },
     handle: async ({ context }, { admission, params }, reply) => {
       await removeGuestUser(context, admission.access, params.guestId, params.userId);
@@ -145,7 +145,7 @@ export const guestRoutes: readonly Route[] = [
     doc: {
       id: 'listInvitations',
       tag,
-      summary: "List an application's invitations, settled ones included",
+      summary: "List an application's invitations, including settled ones",
       answers: {
         200: { description: 'the invitations', schema: listOf(invitation), example: { objects: [invitationExample] } },
       },
@@ -163,7 +163,7 @@ export const guestRoutes: readonly Route[] = [
       id: 'revokeInvitation',
       tag,
       summary: 'Revoke an invitation: its link stops working',
-      answers: { 204: { description: 'it is revoked' } },
+      answers: { 204: { description: 'revoked' } },
       errors: ['conflict'],
     },
     handle: async ({ context }, { admission, params }, reply) => {

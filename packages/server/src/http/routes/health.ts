@@ -7,22 +7,24 @@ import { type Route, route } from '../route.ts';
 const tag = 'Operation';
 const retryLater = { 'retry-after': '5' };
 
-/** How long a balancer of reads waits to be told of writes, in milliseconds: it may give up after a second. */
+/**
+ * How long a request with `for=reads` waits for the result about writes, in milliseconds. Load balancers may time out after a second.
+ */
 const waitForWritesMs = 500;
 
-/** The failures that were logged: one is logged once, however many requests meet it. */
+/** The failures that are in the log. Each is logged once, even if many requests report it. */
 const logged = new WeakSet<StoreFailure>();
 
 const health = Type.Object({ status: Type.Literal('ok') });
 const readinessAnswer = Type.Object({
   status: Type.Literal('ok'),
-  writes: Type.Boolean({ description: 'whether changes are taken too' }),
-  reason: Type.Optional(Type.String({ description: 'why changes are not taken' })),
+  writes: Type.Boolean({ description: 'whether the server accepts changes' }),
+  reason: Type.Optional(Type.String({ description: 'why the server accepts no changes' })),
 });
 const readinessQuery = Type.Object({
   for: Type.Optional(
     Type.Union([Type.Literal('reads'), Type.Literal('writes')], {
-      description: 'what the server must be able to do for a 200; `reads` by default',
+      description: 'what the server must be able to do; default `reads`',
     }),
   ),
 });
@@ -36,8 +38,8 @@ export const healthRoutes: readonly Route[] = [
     doc: {
       id: 'readHealth',
       tag,
-      summary: 'Whether the process is alive',
-      answers: { 200: { description: 'it is', schema: health, example: { status: 'ok' } } },
+      summary: 'Liveness: the process responds',
+      answers: { 200: { description: 'the process responds', schema: health, example: { status: 'ok' } } },
     },
     handle: () => ({ status: 'ok' }),
   }),
@@ -50,10 +52,10 @@ export const healthRoutes: readonly Route[] = [
     doc: {
       id: 'readReadiness',
       tag,
-      summary: 'Whether requests can be served: the stores can be read, and the server is not about to stop',
-      description: 'With `for=writes`, it also fails when a store takes no changes.',
+      summary: 'Readiness: the stores can be read, and the server is not stopping',
+      description: 'With `for=writes`, the stores must accept changes too.',
       answers: {
-        200: { description: 'they can', schema: readinessAnswer, example: { status: 'ok', writes: true } },
+        200: { description: 'ready', schema: readinessAnswer, example: { status: 'ok', writes: true } },
       },
       errors: ['unavailable'],
     },
@@ -64,7 +66,7 @@ export const healthRoutes: readonly Route[] = [
         readiness.failures(),
         readiness.writeFailures(query.for === 'writes' ? undefined : waitForWritesMs),
       ]);
-      const tell = (found: readonly StoreFailure[], message: string): string => {
+      const describe = (found: readonly StoreFailure[], message: string): string => {
         for (const failure of found) {
           if (logged.has(failure)) continue;
           logged.add(failure);
@@ -73,9 +75,9 @@ export const healthRoutes: readonly Route[] = [
         return found.map(({ store, reason }) => `the ${store} ${reason}`).join('; ');
       };
       if (failures.length > 0)
-        throw new HttpError('unavailable', `Not ready: ${tell(failures, 'not ready')}.`, retryLater);
+        throw new HttpError('unavailable', `Not ready: ${describe(failures, 'not ready')}.`, retryLater);
       if (writeFailures.length === 0) return { status: 'ok', writes: true };
-      const reason = tell(writeFailures, 'not ready for changes');
+      const reason = describe(writeFailures, 'not ready for changes');
       if (query.for !== 'writes') return { status: 'ok', writes: false, reason };
       throw new HttpError('unavailable', `Not ready for changes: ${reason}.`, retryLater);
     },

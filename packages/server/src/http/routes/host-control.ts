@@ -18,7 +18,7 @@ import { toApproval, toGuestBinding, toPlugin, toWithdrawal } from '../wire.ts';
 import { approvalExample, guestBindingExample, pluginExample, withdrawalExample } from './examples.ts';
 import { artifactPath, pluginTarget } from './plugin-path.ts';
 
-const tag = "The host's control";
+const tag = 'Host control';
 const guestPath = '/api/v1/extension-points/:extensionPointId/guests/:guestId';
 const withdrawalsPath = '/api/v1/extension-points/:extensionPointId/withdrawals';
 
@@ -31,8 +31,8 @@ export const hostControlRoutes: readonly Route[] = [
     doc: {
       id: 'blockPlugin',
       tag,
-      summary: 'Block a plugin: it is bound nowhere and takes no version',
-      description: 'A second time replaces the reason.',
+      summary: 'Block a plugin: remove its bindings and reject new versions',
+      description: 'A repeated request replaces the reason.',
       answers: { 200: { description: 'the plugin', schema: plugin, example: pluginExample } },
     },
     handle: async ({ context }, { admission, params, body }) =>
@@ -45,8 +45,8 @@ export const hostControlRoutes: readonly Route[] = [
     doc: {
       id: 'unblockPlugin',
       tag,
-      summary: 'Take a block back: what was bound before is bound again',
-      answers: { 204: { description: 'it is blocked no more' } },
+      summary: 'Unblock a plugin and restore its bindings',
+      answers: { 204: { description: 'unblocked' } },
     },
     handle: async ({ context }, { admission, params }, reply) => {
       await unblockPlugin(context, admission.access, pluginTarget(params));
@@ -61,9 +61,9 @@ export const hostControlRoutes: readonly Route[] = [
     doc: {
       id: 'pinBinding',
       tag,
-      summary: 'Hold what is bound under a guest at one version',
+      summary: "Pin a guest's binding to one version",
       description:
-        'Until it is taken back, whatever is published or rolled back. When that version is yanked, nothing is bound.',
+        'Publishing and rolling back do not change a pinned binding. If the pinned version is yanked, nothing is bound.',
       answers: { 200: { description: 'the binding', schema: guestBinding, example: guestBindingExample } },
       errors: ['conflict'],
     },
@@ -79,8 +79,8 @@ export const hostControlRoutes: readonly Route[] = [
     doc: {
       id: 'unpinBinding',
       tag,
-      summary: 'Take a pin back: the binding follows the publisher again',
-      answers: { 204: { description: 'it is pinned no more' } },
+      summary: 'Unpin a binding: it follows the publisher again',
+      answers: { 204: { description: 'unpinned' } },
     },
     handle: async ({ context }, { admission, params }, reply) => {
       await unpinBinding(context, admission.access, { guestId: params.guestId, name: params.pluginName });
@@ -95,11 +95,11 @@ export const hostControlRoutes: readonly Route[] = [
     doc: {
       id: 'listGuestBindings',
       tag,
-      summary: "List a guest's plugins with what is bound of each, and why",
-      description: "For the team's own eyes; hosts read the guest key's binding list.",
+      summary: "List a guest's plugins with the bound version of each, and the reason",
+      description: "For the application's team. Hosts read the guest key's binding list (A2).",
       answers: {
         200: {
-          description: 'the plugins by name, those that are bound to nothing too',
+          description: 'the plugins by name, including those without a bound version',
           schema: listOf(guestBinding),
           example: { objects: [guestBindingExample] },
         },
@@ -116,12 +116,12 @@ export const hostControlRoutes: readonly Route[] = [
     doc: {
       id: 'listWithdrawals',
       tag,
-      summary: 'List the bytes that deleted plugins left withdrawn',
+      summary: 'List the withdrawn contents of deleted plugins',
       description:
-        'What the team yanked, rejected or blocked stays withdrawn from its publisher when the plugin is deleted, under every name.',
+        'Contents that the team yanked, rejected, or blocked stay withdrawn after the plugin is deleted: their publisher cannot publish them again, under any name.',
       answers: {
         200: {
-          description: 'the bytes, by publisher and content address',
+          description: 'the contents, by publisher and content address',
           schema: listOf(withdrawal),
           example: { objects: [withdrawalExample] },
         },
@@ -137,8 +137,8 @@ export const hostControlRoutes: readonly Route[] = [
     doc: {
       id: 'endWithdrawal',
       tag,
-      summary: 'Let a publisher publish withdrawn bytes again',
-      answers: { 204: { description: 'they can be published again' } },
+      summary: 'Let a publisher publish a withdrawn content again',
+      answers: { 204: { description: 'the withdrawal is ended' } },
     },
     handle: async ({ context }, { admission, params }, reply) => {
       await endWithdrawal(context, admission.access, params);

@@ -19,21 +19,21 @@ export const instrumentRoutes: readonly Route[] = [
       tag: 'Instrumentation',
       summary: 'Instrument a module (B1)',
       description:
-        'Without `config`, every function is traced. The fields may come in any order, with or without file names and ' +
-        'content types. `answer=report` asks for a report on what instrumenting the module does, its functions among it, ' +
-        'in place of the module. Nothing that is sent is stored or logged.',
+        'Without `config`, every function is traced. The fields may be in any order, with or without file names and ' +
+        'content types. With `answer=report`, the response is a report on the instrumentation, with all functions, ' +
+        'instead of the module. The server stores and logs nothing of the request body.',
       answers: {
         200: {
           description: 'the instrumented module',
           contentType: 'application/wasm',
           orJson: { schema: instrumentationReport, example: instrumentationReportExample },
           headers: {
-            'instrumented-functions': 'how many functions are traced',
-            'instrument-total-functions': 'how many functions the module has, imported ones included',
+            'instrumented-functions': 'the number of traced functions',
+            'instrument-total-functions': "the number of the module's functions, including imported ones",
             'instrument-added-imports':
-              'what the output imports from `dylibso:observe/instrument`, between commas; empty when it is the input',
+              'the added imports from `dylibso:observe/instrument`, separated by commas; empty if the output equals the input',
             'instrument-notes':
-              'a JSON array of texts in ASCII, of at most 4 KiB, that ends in a count of those left out',
+              'a JSON array of ASCII strings, at most 4 KiB; the last one counts the omitted notes, if any',
             'tenon-version': 'the version of the instrumenter',
           },
         },

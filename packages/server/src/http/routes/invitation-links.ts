@@ -2,10 +2,10 @@ import { type InvitationLink, invitationLink } from '@tenon/protocol';
 import type { Parts } from '../parts.ts';
 import { example } from './examples.ts';
 
-/** What making an invitation answers, of a guest or to the team. */
+/** The response to a new invitation, of a guest or a team member. */
 export const invitationAnswers = {
   200: {
-    description: 'the link, which is shown this once',
+    description: 'the link, which is shown only once',
     schema: invitationLink,
     example: {
       status: 'ok' as const,
@@ -14,7 +14,7 @@ export const invitationAnswers = {
   },
 };
 
-/** What the examples of both kinds of invitation share. */
+/** The common fields of both examples of invitations. */
 export const pendingInvitationExample = {
   id: example.invitationId,
   status: 'pending' as const,
@@ -25,7 +25,7 @@ export const pendingInvitationExample = {
   settledAt: null,
 };
 
-/** The link by which an invitation is accepted. */
+/** Converts an invitation code to the link for accepting the invitation. */
 export function toInvitationLink({ addresses }: Pick<Parts, 'addresses'>, code: string): InvitationLink {
   return { status: 'ok', link: `${addresses.base()}/accept-invite?code=${code}` };
 }

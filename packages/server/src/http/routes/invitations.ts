@@ -19,8 +19,8 @@ export const invitationRoutes: readonly Route[] = [
     doc: {
       id: 'previewInvitation',
       tag,
-      summary: 'What an invitation is for, before there is an account to accept it',
-      description: 'Whoever holds the code may ask. It changes nothing.',
+      summary: 'Preview an invitation, without an account',
+      description: 'The code is the only credential. The request changes nothing.',
       answers: {
         200: {
           description: 'a pending invitation',
@@ -53,7 +53,7 @@ export const invitationRoutes: readonly Route[] = [
       tag,
       summary: 'Accept an invitation: you become a guest of the application, or a member of its team',
       description:
-        'Nothing is bound under a guest by that; the next publish does. An invitation to the team takes the scope `manage`; 409 for a user who is a member already.',
+        'Accepting binds no plugins; the next publish does. An invitation to the team requires the scope `manage`. 409 if you are already a member.',
       answers: {
         200: {
           description: 'accepted',

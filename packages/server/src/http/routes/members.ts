@@ -64,7 +64,7 @@ export const memberRoutes: readonly Route[] = [
       tag,
       summary: 'Invite a member to the team',
       description:
-        "The user who accepts the invitation becomes a member with this role. To invite an owner in a browser's session takes the password, entered in the last 15 minutes.",
+        'The user who accepts the invitation becomes a member with this role. In a browser session, inviting an owner requires that the password was entered within the last 15 minutes.',
       answers: invitationAnswers,
       errors: ['password_required', 'quota_exceeded'],
     },
@@ -79,7 +79,7 @@ export const memberRoutes: readonly Route[] = [
     doc: {
       id: 'listMemberInvitations',
       tag,
-      summary: "List an application's invitations to the team, settled ones included",
+      summary: "List an application's invitations to the team, including settled ones",
       description: 'Revoke one with `DELETE /api/v1/apps/{appId}/invitations/{invitationId}`.',
       answers: {
         200: {
@@ -105,7 +105,7 @@ export const memberRoutes: readonly Route[] = [
       tag,
       summary: "Change a member's role",
       description:
-        '404 for a user who is no member: invite the user. Pending invitations that the new role may not make are revoked.',
+        '404 for a user who is not a member; invite the user instead. Revokes pending invitations that the new role may not make.',
       answers: { 200: { description: 'the member', schema: member, example: memberExample } },
       errors: ['conflict', 'password_required'],
     },
@@ -121,9 +121,8 @@ export const memberRoutes: readonly Route[] = [
       id: 'removeMember',
       tag,
       summary: 'Remove a member from the team',
-      description:
-        'Pending invitations that the member made are revoked. Guests that the member holds stay, unless `guests=remove` is sent.',
-      answers: { 204: { description: 'the user is not on the team' } },
+      description: "Revokes the member's pending invitations. The member keeps guests unless you send `guests=remove`.",
+      answers: { 204: { description: 'removed' } },
       errors: ['conflict'],
     },
     handle: async ({ context }, { admission, params, query }, reply) => {
@@ -139,8 +138,8 @@ export const memberRoutes: readonly Route[] = [
       id: 'leaveTeam',
       tag,
       summary: "Leave an application's team",
-      description: 'Guests that you hold stay. The last owner cannot leave.',
-      answers: { 204: { description: 'you are not on the team' } },
+      description: 'You keep your guests. The last owner cannot leave.',
+      answers: { 204: { description: 'you left the team' } },
       errors: ['conflict'],
     },
     handle: async ({ context }, { admission }, reply) => {

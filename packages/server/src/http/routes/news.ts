@@ -20,15 +20,17 @@ const stream = [
   '',
 ].join('\n');
 
-/** What is the same of both ways to ask. */
+/** The documentation that both routes share. */
 function docOf(id: string, summary: string): RouteDoc {
   return {
     id,
     tag: 'Distribution',
     summary,
     description:
-      'Server-sent events, for as long as the connection lasts. `binding` and `deleted` name the lists that changed (A2 tells what they are by now), `reset` says that something was missed and all have to be fetched again, `ready` comes once all that happened so far was told, `end` says why the stream ends. Comments come when there is nothing else.',
-    requestHeaders: { 'last-event-id': 'the id of the last event that you had: what was missed since comes first' },
+      'Server-sent events, until the connection closes. `binding` and `deleted` name changed lists; fetch their new contents with A2. `reset` means that events were lost: fetch all lists again. `ready` follows once all earlier events were sent. `end` has the reason why the server ends the stream. The server sends comments to keep an idle connection open.',
+    requestHeaders: {
+      'last-event-id': 'the id of the last event that you received; the stream starts with the events after it',
+    },
     answers: {
       200: {
         description: 'the events',
@@ -50,7 +52,7 @@ export const newsRoutes: readonly Route[] = [
     path: '/api/v1/apps/:appId/news',
     access: appAccess,
     hasOwnPlaces: true,
-    doc: docOf('followAppNews', 'Be told which binding lists of an application change'),
+    doc: docOf('followAppNews', 'Subscribe to changes of the binding lists of an application'),
     handle: (parts, { request, admission }, reply) =>
       sendNews(parts, { access: appAccess, actor: admission.actor, app: admission.access.app }, request, reply),
   }),
@@ -59,7 +61,7 @@ export const newsRoutes: readonly Route[] = [
     path: '/api/v1/extension-points/:extensionPointId/news',
     access: extensionPointAccess,
     hasOwnPlaces: true,
-    doc: docOf('followExtensionPointNews', 'Be told which binding lists of an extension point change'),
+    doc: docOf('followExtensionPointNews', 'Subscribe to changes of the binding lists of an extension point'),
     handle: (parts, { request, admission: { actor, access } }, reply) => {
       const { app, extensionPoint } = access;
       const asked = { access: extensionPointAccess, actor, app, extensionPointId: extensionPoint.id };

@@ -29,9 +29,9 @@ const tag = 'Command-line login';
 const issuer = 'http://localhost:8366';
 
 const clientId = Type.Optional(Type.String({ description: `\`${cliClientId}\`` }));
-const clientSecret = Type.Optional(Type.String({ description: 'refused: the client is a public one' }));
+const clientSecret = Type.Optional(Type.String({ description: 'must be absent: the client is public' }));
 
-/** What the routes that answer in OAuth's form share; `pragma` is what RFC 6749 §5.1 adds to `cache-control`. */
+/** The common options of the routes with OAuth's error format. RFC 6749 §5.1 requires `pragma` besides `cache-control`. */
 const form = { area: 'distribution', errorForm: oauthErrorForm, headers: () => ({ pragma: 'no-cache' }) } as const;
 
 const tokenBody = formFields(
@@ -40,8 +40,10 @@ const tokenBody = formFields(
     client_id: clientId,
     client_secret: clientSecret,
     code: Type.Optional(Type.String({ description: 'the authorization code' })),
-    redirect_uri: Type.Optional(Type.String({ description: 'where the code came to, to the letter' })),
-    code_verifier: Type.Optional(Type.String({ description: 'what the code challenge was made of (RFC 7636)' })),
+    redirect_uri: Type.Optional(
+      Type.String({ description: 'the redirect URI of the authorization request, unchanged' }),
+    ),
+    code_verifier: Type.Optional(Type.String({ description: 'the PKCE code verifier (RFC 7636)' })),
     device_code: Type.Optional(Type.String({ description: 'the device code (RFC 8628)' })),
   }),
   {
@@ -58,9 +60,11 @@ const deviceBody = formFields(
     client_id: clientId,
     client_secret: clientSecret,
     scope: Type.Optional(
-      Type.String({ description: '`read`, `publish`, `manage`, with spaces between them; by default `read publish`' }),
+      Type.String({ description: '`read`, `publish`, `manage`, separated by spaces; default `read publish`' }),
     ),
-    device_name: Type.Optional(Type.String({ description: 'our own: what the asking machine calls itself' })),
+    device_name: Type.Optional(
+      Type.String({ description: "an extension of this server: the requesting machine's name" }),
+    ),
   }),
   { client_id: cliClientId, scope: 'read publish', device_name: 'build-7' },
 );
@@ -68,14 +72,14 @@ const deviceBody = formFields(
 const revocationBody = formFields(
   Type.Object({
     token: Type.Optional(Type.String({ description: 'the access token' })),
-    token_type_hint: Type.Optional(Type.String({ description: 'passed over: the token tells' })),
+    token_type_hint: Type.Optional(Type.String({ description: 'ignored' })),
     client_id: clientId,
     client_secret: clientSecret,
   }),
   { token: 'tnn_0000000000000000000000000000AbCdEf', client_id: cliClientId },
 );
 
-/** What goes wrong in OAuth's own terms. */
+/** Error responses in OAuth's format. */
 const refusals = (...codes: readonly string[]) => ({
   400: {
     description: codes.map((code) => `\`${code}\``).join(', '),
@@ -83,8 +87,8 @@ const refusals = (...codes: readonly string[]) => ({
     example: { error: 'invalid_request' as const, error_description: 'The parameter client_id is missing.' },
   },
   401: {
-    description: '`invalid_client`: the client tried to authenticate with a secret, and can have none',
-    headers: { 'www-authenticate': 'the scheme that was tried' },
+    description: '`invalid_client`: the client sent a secret, although it is public',
+    headers: { 'www-authenticate': 'the scheme of the request' },
     schema: oauthError,
     example: { error: 'invalid_client' as const },
   },
@@ -98,9 +102,9 @@ export const oauthRoutes: readonly Route[] = [
     doc: {
       id: 'readOauthMetadata',
       tag,
-      summary: 'Where programs log in, and what they may ask for (RFC 8414)',
+      summary: 'Read the metadata of the authorization server (RFC 8414)',
       description:
-        'Below the base URL; and where that has a path, also at the address that RFC 8414 §3.1 makes of it: `https://host/.well-known/oauth-authorization-server/path`.',
+        'If the base URL has a path, the metadata is also at `https://host/.well-known/oauth-authorization-server/path` (RFC 8414 §3.1).',
       answers: { 200: { description: 'the metadata', schema: oauthMetadata, example: metadataOf(issuer) } },
     },
     handle: ({ addresses }) => metadataOf(addresses.base()),
@@ -114,12 +118,12 @@ export const oauthRoutes: readonly Route[] = [
     doc: {
       id: 'exchangeForToken',
       tag,
-      summary: 'Exchange a code that a person approved for an access token',
+      summary: 'Exchange an approved code for an access token',
       description:
-        'With an authorization code (RFC 6749 §4.1.3) and its PKCE verifier (RFC 7636, S256 only), or a device code (RFC 8628 §3.4). Both work once; an authorization code lives for a minute, and when it comes a second time, the token that was made of it is revoked. The token works for 30 days.',
+        'Takes an authorization code (RFC 6749 §4.1.3) with its PKCE verifier (RFC 7636, S256 only), or a device code (RFC 8628 §3.4). Each code works once. An authorization code expires after a minute; a second request with it revokes the token that it was exchanged for. The token is valid for 30 days.',
       answers: {
         200: {
-          description: 'the token, shown this once',
+          description: 'the token, which is shown only once',
           schema: oauthToken,
           example: {
             access_token: 'tnn_0000000000000000000000000000AbCdEf',
@@ -155,12 +159,12 @@ export const oauthRoutes: readonly Route[] = [
     doc: {
       id: 'startDeviceLogin',
       tag,
-      summary: 'Begin a login on a machine on which no browser can be opened (RFC 8628)',
+      summary: 'Start a login on a machine without a browser (RFC 8628)',
       description:
-        'A person opens `verification_uri`, types the code, compares what the page says, and decides. Meanwhile the machine asks the token endpoint, every `interval` seconds.',
+        'A person opens `verification_uri`, enters the code, compares the details on the page, and approves or denies. Meanwhile the machine polls the token endpoint every `interval` seconds.',
       answers: {
         200: {
-          description: 'the codes, shown this once',
+          description: 'the codes, which are shown only once',
           schema: deviceAuthorization,
           example: {
             device_code: 'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eSYE',
@@ -180,7 +184,7 @@ export const oauthRoutes: readonly Route[] = [
       const client = requireClient(body.client_id);
       const address = parts.clients.of(request.message);
       const seconds = parts.deviceLogins.take(networkOf(address));
-      if (seconds > 0) throw rateLimited('Your address began too many logins.', seconds);
+      if (seconds > 0) throw rateLimited('Your address started too many logins.', seconds);
       const asked = { client, scope: body.scope, deviceName: body.device_name, address };
       const { deviceCode, userCode } = await startDeviceGrant(parts.context, asked);
       const page = parts.addresses.base() + oauthPaths.device;
@@ -203,11 +207,11 @@ export const oauthRoutes: readonly Route[] = [
     doc: {
       id: 'revokeOauthToken',
       tag,
-      summary: 'Revoke an access token, as whoever holds it (RFC 7009)',
+      summary: 'Revoke an access token (RFC 7009)',
       description:
-        'Any access token will do, however it was made. One that is unknown is answered alike, and counted by address.',
+        'Works for any access token; the token itself is the only credential. The response is the same for an unknown token, which counts against a limit of the address.',
       answers: {
-        200: { description: 'it opens nothing any more' },
+        200: { description: 'the token is invalid' },
         ...refusals('invalid_request', 'invalid_client', 'unsupported_token_type'),
       },
       errors: ['rate_limited', 'unavailable', 'storage_full'],
@@ -239,11 +243,14 @@ function redeem({ context, devicePolls }: Parts, body: Readonly<Record<string, s
       return redeemDeviceCode(context, devicePolls, { clientId: id, deviceCode });
     }
     default:
-      throw new OauthError('unsupported_grant_type', 'The metadata lists the grant types that are supported.');
+      throw new OauthError(
+        'unsupported_grant_type',
+        'The grant type is not supported. The metadata lists the supported ones.',
+      );
   }
 }
 
-/** A public client that sends a secret was set up wrongly; its secret, if it is one, is best kept. */
+/** Rejects a client that sends a secret: it is misconfigured, and may be leaking a real secret. */
 function refuseClientAuthentication(request: Request, secret: string | undefined): void {
   const usesBasic = /^basic /i.test(request.headers.authorization ?? '');
   if (usesBasic || secret !== undefined) throw new ClientAuthenticationError(usesBasic);

@@ -15,12 +15,14 @@ const tag = 'Plugins';
 
 const publishQuery = Type.Object({
   guest: Type.Optional(
-    Type.String({ maxLength: 200, description: 'bind under this one of your guests alone, not under all of them' }),
+    Type.String({ maxLength: 200, description: 'bind only under this guest, not under all your guests' }),
   ),
   semver: Type.Optional(
-    Type.String({ description: 'the semantic version (SemVer 2.0.0) that you call it; a field of the form too' }),
+    Type.String({ description: "the version's semantic version (SemVer 2.0.0); also possible as a form field" }),
   ),
-  note: Type.Optional(Type.String({ description: 'what you say of it, in 500 characters; a field of the form too' })),
+  note: Type.Optional(
+    Type.String({ description: 'a note on the version, at most 500 characters; also possible as a form field' }),
+  ),
 });
 
 export const pluginRoutes: readonly Route[] = [
@@ -33,14 +35,14 @@ export const pluginRoutes: readonly Route[] = [
     doc: {
       id: 'publishPlugin',
       tag,
-      summary: 'Publish a plugin, or a further version of it',
+      summary: 'Publish a plugin, or a new version of it',
       description:
-        'Under your own user id. The module is bound under every guest that you hold in the application, or under the one ' +
-        'that `guest` names; all or none. Bytes that are the newest version already make no further one. Where the extension ' +
-        'point requires approval, a new version is bound once the team approves it.',
+        'The path must have your own user id. The server binds the module under every guest that you hold in the application, or ' +
+        'only under `guest`; either all bindings succeed or none. If the bytes equal the newest version, no version is created. If ' +
+        'the extension point requires approval, a new version is bound once the team approves it.',
       answers: {
         200: {
-          description: 'a further version, or none that is new',
+          description: 'a new version, or the unchanged newest version',
           schema: publishedPlugin,
           example: { ...pluginExample, isNewVersion: true },
         },
@@ -87,8 +89,8 @@ export const pluginRoutes: readonly Route[] = [
     doc: {
       id: 'readPlugin',
       tag,
-      summary: 'Read a plugin with its newest version, and where it stands',
-      description: 'Members read every plugin, guests their own.',
+      summary: 'Read a plugin with its newest version and its status',
+      description: 'Members can read every plugin, guests their own.',
       answers: { 200: { description: 'the plugin', schema: plugin, example: pluginExample } },
     },
     handle: async ({ context }, { admission, params }) => {
@@ -105,9 +107,9 @@ export const pluginRoutes: readonly Route[] = [
       tag,
       summary: 'Delete a plugin with its versions and bindings',
       description:
-        "By its publisher or the application's team; by the team alone while they have it blocked or pinned. Its name is " +
-        'free again, and its content is gone unless others have the same.',
-      answers: { 204: { description: 'it is gone' } },
+        "For the publisher and the application's team; while the team blocks or pins the plugin, for the team only. The name " +
+        'becomes free, and the content is deleted unless another plugin has the same.',
+      answers: { 204: { description: 'deleted' } },
       errors: ['plugin_blocked', 'conflict'],
     },
     handle: async ({ context }, { admission, params }, reply) => {

@@ -3,7 +3,7 @@ import { readAccountQuotas, readAppQuotas } from '../../domain/quotas.ts';
 import { type Route, route } from '../route.ts';
 import { toQuotaUse } from '../wire.ts';
 
-const description = 'The quotas of what is published in an hour, and of one plugin, are not in it.';
+const description = 'Without the quotas on publishes per hour and on a single plugin.';
 
 const useOf = (name: string, what: string, limit: number, used: number) => ({
   quotas: [{ name, what, isBytes: false, limit, used }],
@@ -17,7 +17,7 @@ export const quotaRoutes: readonly Route[] = [
     doc: {
       id: 'readAccountQuotas',
       tag: 'Account',
-      summary: 'What your account takes of its quotas',
+      summary: "Read your account's quota usage",
       answers: {
         200: {
           description: 'each quota',
@@ -35,7 +35,7 @@ export const quotaRoutes: readonly Route[] = [
     doc: {
       id: 'readAppQuotas',
       tag: 'Applications',
-      summary: 'What an application takes of its quotas',
+      summary: "Read an application's quota usage",
       description,
       answers: {
         200: { description: 'each quota', schema: quotaUse, example: useOf('plugins', 'plugins', 10_000, 12) },

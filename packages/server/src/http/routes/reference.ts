@@ -16,7 +16,7 @@ export const referenceRoutes: readonly Route[] = [
     doc: {
       id: 'readOpenApi',
       tag,
-      summary: 'This description of the interface',
+      summary: 'Read this OpenAPI description',
       answers: { 200: { description: 'an OpenAPI 3.1 document', schema: { type: 'object' } } },
     },
     handle: ({ openApi }, _call, reply) => reply.json(openApi()),
@@ -30,7 +30,7 @@ export const referenceRoutes: readonly Route[] = [
     doc: {
       id: 'readErrorReference',
       tag,
-      summary: 'The page on errors, to which the `type` of each leads',
+      summary: "The reference page on errors, to which an error's `type` links",
       answers: { 200: { description: 'a page', contentType: 'text/html' } },
     },
     handle: (_parts, _call, reply) => sendPage(reply, 200, errorPage()),
@@ -55,7 +55,7 @@ ${sections}`,
   };
 }
 
-/** The guide's words without Markdown's back ticks. */
+/** Removes Markdown's backticks. */
 function plain(text: string): string {
   return text.replaceAll('`', '');
 }

@@ -22,8 +22,8 @@ import { type Route, route } from '../route.ts';
 import { example } from './examples.ts';
 
 /*
- * The approval of command-line logins, by whoever is signed in in a browser. The page at the authorization endpoint hands its
- * query on as it came, when it is opened and again when a person has decided: nothing is kept in between.
+ * The approval of command-line logins by a signed-in user in a browser. The page at the authorization endpoint sends its unchanged query
+ * twice: when it opens, and with the user's decision. The server keeps no state in between.
  */
 
 const tag = 'Browser session';
@@ -47,9 +47,9 @@ const outcomeExample = {
 };
 
 const approvalPassword =
-  'To approve takes the password: for `manage` with the decision, each time, else entered within the last 15 minutes (`POST /session/confirm`).';
+  'Approving requires the password: for the scope `manage`, in this request; otherwise, entered within the last 15 minutes (`POST /session/confirm`).';
 
-/** What a decision can be refused with, beside what its form can. */
+/** The error codes of a decision. */
 const decisionErrors = ['password_required', 'invalid_credentials', 'conflict', 'rate_limited', 'unavailable'] as const;
 
 export const sessionAuthorizationRoutes: readonly Route[] = [
@@ -61,10 +61,10 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
     doc: {
       id: 'viewAuthorization',
       tag,
-      summary: 'What a program asks for that has opened the authorization page',
+      summary: "Describe a program's authorization request",
       answers: {
         200: {
-          description: 'what is asked; or, for a request that is faulty, where to take the error',
+          description: 'the request; or, for an invalid request, the URL to redirect to with the error',
           schema: Type.Union([authorizationView, authorizationOutcome]),
           example: { flow: 'loopback', ...viewExample },
         },
@@ -80,7 +80,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
         client,
         scopes: [...scopes],
         deviceName,
-        address: clients.of(request.message), // the browser and the program are on the same machine
+        address: clients.of(request.message), // a loopback redirect: the browser and the program are on the same machine
         userCode: comparisonCode(codeChallenge),
         requestedAt: new Date(context.clock()).toISOString(),
       });
@@ -94,10 +94,14 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
     doc: {
       id: 'decideAuthorization',
       tag,
-      summary: 'Approve or deny what a program asks for that has opened the authorization page',
+      summary: "Approve or deny a program's authorization request",
       description: approvalPassword,
       answers: {
-        200: { description: 'where the browser goes next', schema: authorizationOutcome, example: outcomeExample },
+        200: {
+          description: 'the URL to redirect the browser to',
+          schema: authorizationOutcome,
+          example: outcomeExample,
+        },
       },
       errors: ['invalid_request', ...decisionErrors],
     },
@@ -115,10 +119,10 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
     doc: {
       id: 'viewDeviceLogin',
       tag,
-      summary: 'What a device asks for whose code was typed',
+      summary: "Describe a device's login request by its user code",
       answers: {
         200: {
-          description: 'what is asked',
+          description: 'the request',
           schema: authorizationView,
           example: { flow: 'device', ...viewExample },
         },
@@ -150,9 +154,9 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
     doc: {
       id: 'decideDeviceLogin',
       tag,
-      summary: 'Approve or deny what a device asks for whose code was typed',
-      description: `Nobody decides twice. ${approvalPassword}`,
-      answers: { 204: { description: 'decided; the device learns it when it asks next' } },
+      summary: "Approve or deny a device's login request by its user code",
+      description: `A decision is final. ${approvalPassword}`,
+      answers: { 204: { description: 'decided; the device learns the decision with its next poll' } },
       errors: ['not_found', ...decisionErrors],
     },
     handle: async (parts, { request, admission, body }, reply) => {

@@ -27,8 +27,8 @@ import { toAccount, toOneTimeLinkInfo } from '../wire.ts';
 import { accountExample, example } from './examples.ts';
 
 /*
- * What a browser's cookie opens: sign-in itself, and a short-lived access token by which our pages use the interface as any
- * other program does. Nothing below `/api` looks at a cookie, and nothing here at a token.
+ * The routes that use the session cookie: sign-in, sign-up, and a short-lived access token, with which the console's pages call the API
+ * like any other client. Routes below `/api` ignore cookies, and the routes here ignore tokens.
  */
 
 const tag = 'Browser session';
@@ -40,7 +40,9 @@ const stateExample = {
   maxModuleBytes: 67_108_864,
   account: accountExample,
 };
-const setsCookies = { 'set-cookie': "the session's cookie, and the one by which the account knows the browser again" };
+const setsCookies = {
+  'set-cookie': 'the session cookie, and the cookie that marks the browser as known to the account',
+};
 const linkErrors = ['not_found', 'link_used', 'link_expired', 'rate_limited'] as const;
 
 export const sessionRoutes: readonly Route[] = [
@@ -51,7 +53,7 @@ export const sessionRoutes: readonly Route[] = [
     doc: {
       id: 'readSession',
       tag,
-      summary: 'Who is signed in in this browser, and who may make an account here',
+      summary: "Read the browser's session, and who may sign up",
       answers: { 200: { description: 'the state', schema: sessionState, example: stateExample } },
     },
     handle: async (parts, { request }) => {
@@ -71,7 +73,7 @@ export const sessionRoutes: readonly Route[] = [
       tag,
       summary: 'Sign in',
       description:
-        'A new session each time; the one that the browser had ends. An address that has no account is answered like a wrong password.',
+        "Starts a new session and ends the browser's previous one. The response is the same for an unknown address and a wrong password.",
       answers: {
         200: { description: 'signed in', schema: sessionState, example: stateExample, headers: setsCookies },
       },
@@ -93,11 +95,16 @@ export const sessionRoutes: readonly Route[] = [
     doc: {
       id: 'signUp',
       tag,
-      summary: 'Make an account, and sign in to it',
+      summary: 'Create an account and sign in to it',
       description:
-        "Takes an invitation's code, or that of the operator's set-up link, unless sign-up is open to everybody. Each makes one account. The invitation is not accepted by that.",
+        "Unless sign-up is open, the request needs the code of an invitation or of the operator's set-up link. Each code creates one account. Signing up does not accept the invitation.",
       answers: {
-        201: { description: 'made, and signed in', schema: sessionState, example: stateExample, headers: setsCookies },
+        201: {
+          description: 'created and signed in',
+          schema: sessionState,
+          example: stateExample,
+          headers: setsCookies,
+        },
       },
       errors: [
         'sign_up_closed',
@@ -125,10 +132,10 @@ export const sessionRoutes: readonly Route[] = [
     doc: {
       id: 'readLink',
       tag,
-      summary: 'What a link of the operator is for, before it is used',
+      summary: "Describe an operator's link without using it",
       answers: {
         200: {
-          description: 'what it is for',
+          description: 'the purpose of the link',
           schema: oneTimeLinkInfo,
           example: { purpose: 'reset_password', email: accountExample.email, expiresAt: example.time },
         },
@@ -146,11 +153,11 @@ export const sessionRoutes: readonly Route[] = [
     doc: {
       id: 'resetPassword',
       tag,
-      summary: "Set an account's password by means of a link of the operator, and sign in to it",
+      summary: "Reset an account's password with an operator's link, and sign in",
       description:
-        'All other sessions of the account end, and so do its other links and the logins that were approved and not fetched. Access tokens and API keys are revoked unless `revokeTokens` is `false`.',
+        "Ends the account's other sessions, its other links, and approved logins whose token was not fetched yet. Revokes access tokens and API keys unless `revokeTokens` is `false`.",
       answers: {
-        200: { description: 'set, and signed in', schema: sessionState, example: stateExample, headers: setsCookies },
+        200: { description: 'reset and signed in', schema: sessionState, example: stateExample, headers: setsCookies },
       },
       errors: ['weak_password', 'unavailable', ...linkErrors],
     },
@@ -167,8 +174,8 @@ export const sessionRoutes: readonly Route[] = [
     doc: {
       id: 'signOut',
       tag,
-      summary: 'Sign out: the session ends, and the tokens of its pages with it',
-      answers: { 204: { description: 'nobody is signed in', headers: { 'set-cookie': 'takes the cookie away' } } },
+      summary: 'Sign out: end the session and its access tokens',
+      answers: { 204: { description: 'signed out', headers: { 'set-cookie': 'removes the session cookie' } } },
     },
     handle: async (parts, { admission }, reply) => {
       await endSession(parts.context, admission.session);
@@ -184,8 +191,8 @@ export const sessionRoutes: readonly Route[] = [
     doc: {
       id: 'createSessionToken',
       tag,
-      summary: "An access token for the session's pages: an hour long, and no longer than the session",
-      description: 'It has all scopes, and is kept in memory alone. It is not among the tokens that one lists.',
+      summary: "Create an access token for the session's pages, valid for an hour or until the session ends",
+      description: 'The token has all scopes. `GET /api/v1/tokens` does not list it. Keep it in memory only.',
       answers: {
         201: {
           description: 'the token',
@@ -212,8 +219,8 @@ export const sessionRoutes: readonly Route[] = [
     doc: {
       id: 'confirmPassword',
       tag,
-      summary: 'Enter the password again, for what reaches far: 15 minutes long the answer is not `password_required`',
-      answers: { 204: { description: 'it is right' } },
+      summary: 'Confirm the password: for 15 minutes, sensitive actions do not fail with `password_required`',
+      answers: { 204: { description: 'the password is correct' } },
       errors: ['invalid_credentials', 'conflict', 'unavailable'],
     },
     handle: async ({ context }, { admission, body }, reply) => {

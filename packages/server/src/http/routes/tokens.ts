@@ -54,11 +54,11 @@ export const tokenRoutes: readonly Route[] = [
     doc: {
       id: 'readMe',
       tag,
-      summary: 'Who you are, and what your token may',
-      description: '`email` is null for a token with `read` alone, or for one application.',
+      summary: 'Read your account and the token of the request',
+      description: '`email` is `null` for a token with only the scope `read`, or restricted to one application.',
       answers: {
         200: {
-          description: 'you',
+          description: 'the account',
           schema: me,
           example: {
             id: example.userId,
@@ -99,12 +99,12 @@ export const tokenRoutes: readonly Route[] = [
     doc: {
       id: 'createToken',
       tag,
-      summary: 'Make an access token, never one that is broader or lives longer than yours',
+      summary: 'Create an access token, with no more rights and no longer lifetime than yours',
       description:
-        "A token that only reads lives 90 days by default; one with `publish` or `manage` lives 7 days by default and 90 at most. In a browser's session a person is present: its token may make one that lives longer, and needs the password, entered there within the last 15 minutes.",
+        "The lifetime is 90 days by default for a token that only reads, and 7 days by default, 90 at most, for one with `publish` or `manage`. A browser session's token can create one with a longer lifetime than its own, if the password was entered within the last 15 minutes.",
       answers: {
         201: {
-          description: 'the token with its secret, which is shown this once',
+          description: 'the token with its secret, which is shown only once',
           schema: tokenCreated,
           example: { ...tokenExample, token: 'tnn_0000000000000000000000000000AbCdEf' },
         },
@@ -124,9 +124,9 @@ export const tokenRoutes: readonly Route[] = [
     doc: {
       id: 'revokeToken',
       tag,
-      summary: 'Revoke an access token, at once',
-      description: 'Any token revokes itself; for another one it takes the scope `manage`.',
-      answers: { 204: { description: 'it opens nothing any more' } },
+      summary: 'Revoke an access token, immediately',
+      description: 'Any token can revoke itself. Revoking another one requires the scope `manage`.',
+      answers: { 204: { description: 'revoked' } },
       errors: ['not_found', 'insufficient_scope'],
     },
     beforeBody: (_parts, { admission: { actor }, params }) => {
@@ -159,12 +159,12 @@ export const tokenRoutes: readonly Route[] = [
     doc: {
       id: 'createApiKey',
       tag,
-      summary: 'Make an API key, which opens the instrumentation endpoint alone',
+      summary: 'Create an API key, which is valid for the instrumentation endpoint only',
       description:
-        "It lives 90 days by default and 365 at most. A program's token makes none that outlives it, and takes its keys with it when it is revoked. In a browser's session the password must have been entered within the last 15 minutes.",
+        "The lifetime is 90 days by default and 365 at most. A program's token can't create a key that outlives it, and revoking the token revokes its keys. In a browser session, the password must have been entered within the last 15 minutes.",
       answers: {
         201: {
-          description: 'the key with its secret, which is shown this once',
+          description: 'the key with its secret, which is shown only once',
           schema: apiKeyCreated,
           example: { ...apiKeyExample, apiKey: 'tnk_0000000000000000000000000000AbCdEf' },
         },
@@ -184,8 +184,8 @@ export const tokenRoutes: readonly Route[] = [
     doc: {
       id: 'revokeApiKey',
       tag,
-      summary: 'Revoke an API key, at once',
-      answers: { 204: { description: 'it opens nothing any more' } },
+      summary: 'Revoke an API key, immediately',
+      answers: { 204: { description: 'revoked' } },
       errors: ['not_found'],
     },
     handle: async ({ context }, { admission, params }, reply) => {
@@ -195,7 +195,7 @@ export const tokenRoutes: readonly Route[] = [
   }),
 ];
 
-/** A host or a build that has a token for reading, or for one application, has no use for its owner's e-mail address. */
+/** Hosts and builds don't need the e-mail address of their token's owner. Their tokens only read, or are restricted to one application. */
 function mayReadEmail({ scopes, appId }: Actor): boolean {
   return appId === null && scopes.some((scope) => scope !== 'read');
 }

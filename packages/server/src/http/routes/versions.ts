@@ -12,10 +12,10 @@ import { artifactPath, pluginTarget } from './plugin-path.ts';
 const tag = 'Versions';
 const versionPath = `${artifactPath}/versions/:number` as const;
 
-/** A plugin that was deleted and published anew numbers its versions from 1 again. */
+/** Not cacheable: after a plugin is deleted and published again, its version numbers start from 1. */
 const contentCacheControl = 'private, no-cache';
 
-const publishers = "By the plugin's publisher or the application's team.";
+const publishers = "For the plugin's publisher and the application's team.";
 const decisionErrors: readonly ErrorCode[] = ['conflict'];
 
 export const versionRoutes: readonly Route[] = [
@@ -28,7 +28,7 @@ export const versionRoutes: readonly Route[] = [
       id: 'listVersions',
       tag,
       summary: "List a plugin's versions, the newest first",
-      description: "Members see every plugin's, guests their own.",
+      description: "Members can see every plugin's versions, guests those of their own plugins.",
       answers: {
         200: { description: 'the versions', schema: listOf(version), example: { objects: [versionExample] } },
       },
@@ -59,7 +59,7 @@ export const versionRoutes: readonly Route[] = [
       id: 'readVersionContent',
       tag,
       summary: "Fetch a version's bytes by its number",
-      description: 'Whatever its state is. Hosts fetch by address, which they may cache.',
+      description: 'Works for a version in any state. Hosts fetch by content address, which is cacheable.',
       requestHeaders: contentRequestHeaders,
       answers: contentAnswers(contentCacheControl),
       errors: ['precondition_failed', 'range_not_satisfiable'],
@@ -78,8 +78,8 @@ export const versionRoutes: readonly Route[] = [
     doc: {
       id: 'yankVersion',
       tag,
-      summary: 'Take a version back: it is bound nowhere',
-      description: `${publishers} What was bound to it falls back to the newest good version, or goes. Its content is still served.`,
+      summary: 'Yank a version: remove its bindings',
+      description: `${publishers} Its bindings change to the newest version that can be bound, if there is one. Its content stays available.`,
       answers: { 200: { description: 'the version', schema: version, example: versionExample } },
       errors: decisionErrors,
     },
@@ -96,8 +96,8 @@ export const versionRoutes: readonly Route[] = [
     doc: {
       id: 'restoreVersion',
       tag,
-      summary: 'Take a yank back',
-      description: `${publishers} What the team has yanked, the publisher can't restore.`,
+      summary: 'Restore a yanked version',
+      description: `${publishers} The publisher can't restore a version that the team has yanked.`,
       answers: { 200: { description: 'the version', schema: version, example: versionExample } },
       errors: [...decisionErrors, 'plugin_blocked'],
     },
@@ -113,7 +113,7 @@ export const versionRoutes: readonly Route[] = [
     doc: {
       id: 'approveVersion',
       tag,
-      summary: 'Let a version that awaits approval be bound',
+      summary: 'Approve a version: allow its bindings',
       answers: { 200: { description: 'the version', schema: version, example: versionExample } },
       errors: [...decisionErrors, 'plugin_blocked'],
     },
@@ -130,7 +130,7 @@ export const versionRoutes: readonly Route[] = [
     doc: {
       id: 'rejectVersion',
       tag,
-      summary: 'Refuse a version that awaits approval, for good',
+      summary: 'Reject a version that awaits approval, permanently',
       answers: { 200: { description: 'the version', schema: version, example: versionExample } },
       errors: decisionErrors,
     },
@@ -148,10 +148,10 @@ export const versionRoutes: readonly Route[] = [
     doc: {
       id: 'rollBackPlugin',
       tag,
-      summary: 'Bind a version that is published already',
+      summary: 'Roll back to a published version',
       description:
-        `${publishers} Under every guest that it was published under. To the newest, it ends a roll back, as the next ` +
-        'publish does for its guests. What the team has pinned stays.',
+        `${publishers} Binds the version under every guest that it was published under. Rolling back to the newest version ends a ` +
+        'rollback, and so does the next publish, for its guests. Pinned bindings do not change.',
       answers: { 200: { description: 'the plugin', schema: plugin, example: pluginExample } },
       errors: decisionErrors,
     },
