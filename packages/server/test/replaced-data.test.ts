@@ -41,7 +41,7 @@ describe('serve() on a data folder that', () => {
     const before = [await quickstart(), await blobs()];
     await rename(join(dataDir, 'tenon.db'), join(dataDir, 'aside'));
     await (await openSqliteStore({ file: join(dataDir, 'tenon.db') })).close();
-    await assert.rejects(start({ collectIntervalMs: '1' }), { name: 'UnknownBlobsError' });
+    await assert.rejects(start({ collectIntervalMs: '1ms' }), { name: 'UnknownBlobsError' });
     const store = await openSqliteStore({ file: join(dataDir, 'tenon.db') });
     assert.equal(await store.read.anyUser(), false);
     await store.close();
@@ -70,7 +70,7 @@ describe('serve() on a data folder that', () => {
     const before = count();
     assert.ok(Number(before) > 0);
     backwards(400); // the same as a clock that is 400 days ahead
-    const retention = { auditRetentionMs: '30' };
+    const retention = { auditRetentionMs: '30d' };
     await (await start(retention)).close();
     assert.equal(count(), before);
     const store = await openSqliteStore({ file });
