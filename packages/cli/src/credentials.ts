@@ -1,6 +1,7 @@
 import { tokenScope } from '@tenon/protocol';
-import { type Static, Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { Type } from '@tenon/protocol/type';
+import { faultsOf, isValid } from '@tenon/protocol/validate';
+import type { Static } from 'typebox';
 import { CliError } from './errors.ts';
 
 /** What a login is called: it can't be taken for a URL or an option, and is one word in every shell. */
@@ -48,14 +49,14 @@ export function parseCredentials(text: string, path: string): Credentials {
   } catch {
     throw damaged(path, 'it is not JSON'); // What the parser says quotes the text, which holds tokens.
   }
-  if (Value.Check(Type.Object({ version: Type.Integer({ exclusiveMinimum: version }) }), content)) {
+  if (isValid(Type.Object({ version: Type.Integer({ exclusiveMinimum: version }) }), content)) {
     throw new CliError('credentials_newer', `The logins in ${path} were written by a newer tenon.`, {
       hint: 'Run that one, or keep the logins of this one elsewhere: TENON_CONFIG_DIR.',
     });
   }
-  if (!Value.Check(fileForm, content)) {
-    const [fault] = Value.Errors(fileForm, content);
-    throw damaged(path, `${fault?.instancePath || 'the whole'} ${fault?.message ?? 'is not as expected'}`);
+  if (!isValid(fileForm, content)) {
+    const [fault] = faultsOf(fileForm, content);
+    throw damaged(path, `${fault?.pointer || 'the whole'} ${fault?.detail ?? 'is not as expected'}`);
   }
   const profiles = new Map(Object.entries(content.profiles));
   return { profiles, current: content.current !== null && profiles.has(content.current) ? content.current : undefined };

@@ -1,9 +1,9 @@
-import { version } from '@tenon/instrument';
 import { type Argument, Command, Help } from 'commander';
 import { examples } from './command.ts';
 import { commandTable } from './command-table.ts';
 import type { Io } from './io.ts';
 import { createStyle, hasColours, sentence } from './text.ts';
+import { version } from './version.ts';
 
 /**
  * The command line. Nothing runs before it is given arguments to parse.

@@ -1,6 +1,6 @@
 import { type Problem, problem as problemSchema } from '@tenon/protocol';
+import { faultsOf, isValid } from '@tenon/protocol/validate';
 import type { Static, TSchema } from 'typebox';
-import { Value } from 'typebox/value';
 import { CliError } from './errors.ts';
 import { exitCodeOfStatus, exitCodes } from './exit-codes.ts';
 import { count } from './text.ts';
@@ -118,7 +118,7 @@ export async function readRefusal({ response, patience, target }: Answer): Promi
 export function refusal({ response, target: { url, tokenHints } }: Answer, body: unknown): CliError {
   const { status } = response;
   const requestId = status >= 500 ? (response.headers.get('x-request-id') ?? undefined) : undefined;
-  if (Value.Check(problemSchema, body)) {
+  if (isValid(problemSchema, body)) {
     return new CliError(body.code, messageOf(body), {
       exitCode: exitCodeOfStatus(status),
       hint: tokenHint(body.code, tokenHints) ?? retryHint(response),
@@ -154,9 +154,9 @@ export async function readAnswer<T extends TSchema>(
   } finally {
     patience.end();
   }
-  if (Value.Check(schema, body)) return body;
-  const [fault] = Value.Errors(schema, body);
-  const where = fault === undefined ? '' : ` (${fault.instancePath || 'the body'} ${fault.message})`;
+  if (isValid(schema, body)) return body;
+  const [fault] = faultsOf(schema, body);
+  const where = fault === undefined ? '' : ` (${fault.pointer || 'the body'} ${fault.detail})`;
   throw new CliError('unexpected_answer', `The server's answer is not what this version of tenon expects${where}.`, {
     hint: 'Is this the URL of a Tenon server, and of about the same version?',
   });

@@ -1,7 +1,8 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { displayName, id, timestamp } from './fields.ts';
 import { maxPasswordLength, minPasswordLength } from './password-length.ts';
 import { app, mayCreateApps, memberRole, tokenScope } from './schemas.ts';
+import { Type } from './type.ts';
 
 /** Accounts, sign-in and sessions, as they go over the wire. */
 

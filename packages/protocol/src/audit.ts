@@ -1,7 +1,8 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { type AuditAction, auditActions } from './audit-actions.ts';
 import { id, timestamp } from './fields.ts';
 import { defaultPageLimit, pageParameters } from './pages.ts';
+import { Type } from './type.ts';
 
 /** The audit trail as it goes over the wire. */
 

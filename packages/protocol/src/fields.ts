@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import { type IdKind, idPattern } from './ids.ts';
 import { displayNamePattern } from './names.ts';
+import { Type } from './type.ts';
 
 /** The kinds of fields that many schemas share. */
 

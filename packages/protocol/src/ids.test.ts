@@ -16,6 +16,23 @@ describe('newId()', () => {
     await new Promise((resolve) => setTimeout(resolve, 2));
     assert.ok(first < newId('app'));
   });
+
+  it('makes ids that sort as they were made, also within a millisecond', () => {
+    const made = Array.from({ length: 10_000 }, () => newId('version'));
+    assert.deepEqual(made.toSorted(), made);
+    assert.equal(new Set(made).size, made.length);
+  });
+
+  it('makes UUIDs of version 7 with the present time', () => {
+    const digits = '0123456789abcdefghjkmnpqrstvwxyz';
+    const beforeMs = Date.now();
+    const suffix = newId('app').slice('app_'.length);
+    const uuid = [...suffix].reduce((bits, digit) => (bits << 5n) | BigInt(digits.indexOf(digit)), 0n);
+    const ms = Number(uuid >> 80n);
+    assert.ok(ms >= beforeMs && ms <= Date.now() + 1000, String(ms));
+    assert.equal((uuid >> 76n) & 0xfn, 7n);
+    assert.equal((uuid >> 62n) & 0b11n, 0b10n);
+  });
 });
 
 describe('isId()', () => {

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from './type.ts';
 
 /** What B1 answers. Without `answer` it is the instrumented module. */
 export const instrumentationQuery = Type.Object({

@@ -1,5 +1,6 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { id } from './fields.ts';
+import { Type } from './type.ts';
 
 /**
  * What a stream of news tells, as it goes over the wire: server-sent events

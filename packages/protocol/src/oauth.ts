@@ -1,6 +1,7 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { id, timestamp } from './fields.ts';
 import { tokenScope } from './schemas.ts';
+import { Type } from './type.ts';
 
 /** Command-line login as it goes over the wire: OAuth 2.0 with PKCE (RFC 6749, 7636, 8252) and the device grant (RFC 8628). */
 

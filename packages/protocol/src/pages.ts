@@ -1,4 +1,5 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import { Type } from './type.ts';
 
 /** A list: `objects` in the order of their ids, and a cursor for the next page when there is one. */
 export function listOf<T extends TSchema>(item: T) {

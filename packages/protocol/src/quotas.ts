@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from './type.ts';
 
 /** How much an account or an application takes of each quota, as it goes over the wire. */
 export const quotaUse = Type.Object({

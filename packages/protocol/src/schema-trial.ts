@@ -1,6 +1,7 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { id } from './fields.ts';
 import { extensionPointLimits, extensionPointSchema, extensionPointUpdate } from './schemas.ts';
+import { Type } from './type.ts';
 
 /** Trying a change of an extension point's schema or limits before it is made, as it goes over the wire. */
 

@@ -1,6 +1,7 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { displayName, id, timestamp } from './fields.ts';
 import { contentAddressPattern, pluginNamePattern } from './names.ts';
+import { Type } from './type.ts';
 import { pluginStatus, versionSummary } from './versions.ts';
 import { wasmProposals } from './wasm-proposals.ts';
 

@@ -1,5 +1,6 @@
-import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import type { Static, TProperties, TSchema } from 'typebox';
 import { id, timestamp } from './fields.ts';
+import { Type } from './type.ts';
 
 /** What operators are told of a server: its processes, its stores, and what they are busy with. */
 

@@ -1,6 +1,7 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { id, timestamp } from './fields.ts';
 import { contentAddressPattern, maxReasonLength, pluginNamePattern } from './names.ts';
+import { Type } from './type.ts';
 
 /** A plugin's versions, what the host decides about them, and what is bound because of it, as they go over the wire. */
 

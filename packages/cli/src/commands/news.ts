@@ -1,7 +1,7 @@
 import { createEventParser } from '@tenon/client/event-stream';
 import { type ErrorCode, errorCodes, type NewsEventName, newsEvents } from '@tenon/protocol';
+import { isValid } from '@tenon/protocol/validate';
 import { type Command, InvalidArgumentError } from 'commander';
-import { Value } from 'typebox/value';
 import { path } from '../api.ts';
 import { examples, withApp, withServer } from '../command.ts';
 import { CliError } from '../errors.ts';
@@ -101,7 +101,7 @@ function parseData(event: NewsEventName, text: string): NewsEvent['data'] {
   try {
     data = JSON.parse(text);
   } catch {}
-  if (Value.Check(newsEvents[event], data)) return data as NewsEvent['data'];
+  if (isValid(newsEvents[event], data)) return data as NewsEvent['data'];
   throw new CliError('unexpected_answer', "The server's news is not what this version of tenon expects.", {
     hint: 'Is this the URL of a Tenon server, and of about the same version?',
   });

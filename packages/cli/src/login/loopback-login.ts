@@ -1,5 +1,5 @@
 import { comparisonCode, type OauthToken, oauthErrorCode } from '@tenon/protocol';
-import { Value } from 'typebox/value';
+import { isValid } from '@tenon/protocol/validate';
 import { CliError } from '../errors.ts';
 import { startSpinner } from '../spinner.ts';
 import { printable } from '../text.ts';
@@ -89,7 +89,7 @@ async function waitForBrowser(
 }
 
 function callbackRefused({ error, description }: Extract<Callback, { readonly error: string }>): CliError {
-  if (Value.Check(oauthErrorCode, error)) return loginRefused({ error, description });
+  if (isValid(oauthErrorCode, error)) return loginRefused({ error, description });
   return new CliError(
     'unexpected_answer',
     `The server refused the login for a reason unknown here: ${printable(error)}.`,

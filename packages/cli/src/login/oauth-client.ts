@@ -11,8 +11,8 @@ import {
   oauthToken,
   type TokenScope,
 } from '@tenon/protocol';
+import { isValid } from '@tenon/protocol/validate';
 import type { Static, TSchema } from 'typebox';
-import { Value } from 'typebox/value';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { parseServerUrl } from '../server-url.ts';
@@ -124,7 +124,7 @@ async function post<T extends TSchema>(
   const answer = await send(target, endpoint, formOf(parameters));
   if (answer.response.ok) return readAnswer(answer, schema);
   const body = await readRefusal(answer);
-  if (!Value.Check(oauthError, body)) throw refusal(answer, body);
+  if (!isValid(oauthError, body)) throw refusal(answer, body);
   return { error: body.error, description: body.error_description };
 }
 

@@ -1,10 +1,9 @@
 import type { PageQuery } from '@tenon/protocol';
+import { faultsOf } from '@tenon/protocol/validate';
 import type { TObject, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { DomainError } from '../domain/errors.ts';
 import type { PageOf } from '../domain/paging.ts';
 import type { Page } from '../domain/ports.ts';
-import { describeFaults } from './bodies/json-body.ts';
 import { ListResponse } from './list-response.ts';
 
 export type QueryReader = (raw: Readonly<Record<string, unknown>>) => Record<string, unknown>;
@@ -15,7 +14,6 @@ export type QueryReader = (raw: Readonly<Record<string, unknown>>) => Record<str
  * @throws DomainError from the reader: `invalid_request`
  */
 export function createQueryReader(schema: TObject): QueryReader {
-  const validator = Compile(schema);
   const properties = Object.entries(schema.properties as Record<string, TSchema & { type?: string }>);
   return (raw) => {
     const query: Record<string, unknown> = {};
@@ -26,11 +24,9 @@ export function createQueryReader(schema: TObject): QueryReader {
       if (value.includes('\0')) throw invalidQuery(`"${name}" must not contain the character U+0000.`);
       query[name] = type === 'integer' && /^\d{1,15}$/.test(value) ? Number(value) : value;
     }
-    if (validator.Check(query)) return query;
-    const [fault] = describeFaults(validator.Errors(query));
-    throw invalidQuery(
-      fault === undefined ? 'it does not match the schema.' : `"${fault.pointer.slice(1)}" ${fault.detail}.`,
-    );
+    const [fault] = faultsOf(schema, query);
+    if (fault !== undefined) throw invalidQuery(`"${fault.pointer.slice(1)}" ${fault.detail}.`);
+    return query;
   };
 }
 

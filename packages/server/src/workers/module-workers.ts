@@ -1,6 +1,5 @@
 import { DomainError } from '../domain/errors.ts';
 import type { Asker, ModuleChecker, ModuleRequirements } from '../domain/ports.ts';
-import { readSchema } from '../domain/read-schema.ts';
 import { createPool, type Pool, PoolError, type PoolOptions } from './pool.ts';
 import { processWorkers } from './process-worker.ts';
 import type { Instrumented, Task, TaskResult, Tracing } from './tasks.ts';
@@ -99,7 +98,7 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
     },
     async readSchema(schema, asker = {}) {
       // JSON.stringify() overflows the stack on deeply nested values. The reader rejects those quickly, with the right error.
-      if (isDeeperThan(maxSchemaDepth, schema)) return readSchema(schema);
+      if (isDeeperThan(maxSchemaDepth, schema)) return (await import('../domain/read-schema.ts')).readSchema(schema);
       const result = await run({ kind: 'schema', schemaJson: JSON.stringify(schema ?? null) }, asker);
       if (!('schemaJson' in result)) throw unexpected();
       return result.schemaJson;

@@ -1,5 +1,5 @@
 import { type ProcessReport, type ProcessState, processReport } from '@tenon/protocol';
-import { Compile } from 'typebox/compile';
+import { isValid } from '@tenon/protocol/validate';
 import type { Context } from '../context.ts';
 import type { PingResult, Readiness } from '../readiness.ts';
 import type { ChoreRecord, ProcessRecord, SeenProcess, StoreFacts, StoreSizes } from './ports.ts';
@@ -100,13 +100,11 @@ function stateOf({ isStopping, isReady }: ProcessReport): ProcessState {
   return isReady ? 'ready' : 'not_ready';
 }
 
-const isReport = Compile(processReport);
-
 /** Reports of other versions may have another form. */
 function parseReport(json: string): ProcessReport | undefined {
   try {
     const report: unknown = JSON.parse(json);
-    return isReport.Check(report) ? report : undefined;
+    return isValid(processReport, report) ? report : undefined;
   } catch {
     return undefined;
   }

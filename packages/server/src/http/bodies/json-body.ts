@@ -1,7 +1,6 @@
-import { displayNamePattern } from '@tenon/protocol';
+import { type Fault, faultsOf } from '@tenon/protocol/validate';
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
-import { DomainError, type FieldFault, invalidField } from '../../domain/errors.ts';
+import { DomainError, invalidField } from '../../domain/errors.ts';
 import { HttpError } from '../http-error.ts';
 import type { BodyReader } from './body-reader.ts';
 import { readBytes } from './read-bytes.ts';
@@ -11,7 +10,6 @@ const maxFaults = 20;
 
 /** Reads and validates a JSON body. Ignores properties that the schema doesn't name. */
 export function jsonBody<const T extends TSchema>(schema: T, example: NoInfer<Static<T>>): BodyReader<Static<T>> {
-  const validator = Compile(schema);
   return {
     async read(source) {
       if (source.mediaType !== 'application/json') {
@@ -21,7 +19,8 @@ export function jsonBody<const T extends TSchema>(schema: T, example: NoInfer<St
       }
       const bytes = await readBytes(source, source.limits.maxJsonBytes, 'A JSON body');
       const value = parseJson(bytes);
-      if (!validator.Check(value)) throw invalidBody(validator.Errors(value));
+      const faults = faultsOf(schema, value);
+      if (faults.length > 0) throw invalidBody(faults);
       const pointer = bytes.includes('\\u0000') ? findNul(value) : undefined;
       if (pointer !== undefined) throw invalidField(pointer, 'must not contain the character U+0000');
       return value as Static<T>;
@@ -72,73 +71,8 @@ function findNul(value: unknown): string | undefined {
   return undefined;
 }
 
-/** A validation error of TypeBox: the JSON Schema keyword, and where it is in the schema and in the value. */
-export interface SchemaFault {
-  readonly keyword: string;
-  readonly schemaPath: string;
-  readonly instancePath: string;
-  readonly params: object;
-  readonly message: string;
-}
-
-function invalidBody(found: readonly SchemaFault[]): DomainError {
-  const shown = describeFaults(found).slice(0, maxFaults);
-  const [first] = shown;
-  const detail =
-    first === undefined ? 'The body does not match the schema.' : `${first.pointer || 'The body'}: ${first.detail}`;
-  return new DomainError('invalid_field', detail, { errors: shown });
-}
-
-/** Describes a validator's faults: one per location, and one for a whole union. */
-export function describeFaults(found: readonly SchemaFault[]): FieldFault[] {
-  const unions = found.filter(({ keyword }) => keyword === 'anyOf');
-  const isBranch = (fault: SchemaFault): boolean =>
-    unions.some(({ schemaPath }) => fault.schemaPath.startsWith(`${schemaPath}/anyOf/`));
-  return found.filter((fault) => !isBranch(fault)).flatMap((fault) => describeFault(fault, found));
-}
-
-function describeFault(fault: SchemaFault, all: readonly SchemaFault[]): FieldFault[] {
-  const { keyword, instancePath, schemaPath, params, message } = fault;
-  if (keyword === 'required') {
-    const missing = (params as { requiredProperties: string[] }).requiredProperties;
-    return missing.map((name) => ({ pointer: `${instancePath}/${name}`, detail: 'is required' }));
-  }
-  // TypeBox reports each unknown property twice: here for the object, and as 'boolean' for the property.
-  if (keyword === 'additionalProperties') return [];
-  if (keyword === 'boolean') return [{ pointer: instancePath, detail: 'is not a known field' }];
-  if (keyword === 'type') return [{ pointer: instancePath, detail: `must be ${typeName(params)}` }];
-  if (keyword === 'pattern' && (params as { pattern: unknown }).pattern === '\\S') {
-    return [{ pointer: instancePath, detail: 'must not be blank' }];
-  }
-  if (keyword === 'pattern' && (params as { pattern: unknown }).pattern === displayNamePattern) {
-    const detail = 'must contain a visible character and no bidirectional control characters';
-    return [{ pointer: instancePath, detail }];
-  }
-  if (keyword === 'enum') {
-    const allowed = (params as { allowedValues: unknown[] }).allowedValues.map((value) => JSON.stringify(value));
-    return [{ pointer: instancePath, detail: `must be one of ${allowed.join(', ')}` }];
-  }
-  if (keyword !== 'anyOf') return [{ pointer: instancePath, detail: message }];
-  const branches = all.filter(
-    (other) => other.keyword !== 'anyOf' && other.schemaPath.startsWith(`${schemaPath}/anyOf/`),
-  );
-  // If the value has the type of a branch but is wrong inside, those faults are more useful than the list of types.
-  const inner = branches.filter((branch) => branch.instancePath !== instancePath || !isTypeFault(branch));
-  if (inner.length > 0) return inner.flatMap((branch) => describeFault(branch, all));
-  const choices = branches.map((branch) =>
-    branch.keyword === 'const'
-      ? JSON.stringify((branch.params as { allowedValue: unknown }).allowedValue)
-      : typeName(branch.params),
-  );
-  return [{ pointer: instancePath, detail: `must be ${choices.join(' or ')}` }];
-}
-
-function isTypeFault({ keyword }: SchemaFault): boolean {
-  return keyword === 'type' || keyword === 'const';
-}
-
-function typeName(params: object): string {
-  const { type } = params as { type?: string | string[] };
-  const name = Array.isArray(type) ? type.join(' or ') : (type ?? 'another value');
-  return /^[aio]/.test(name) ? `an ${name}` : `a ${name}`;
+function invalidBody(faults: readonly Fault[]): DomainError {
+  const [first] = faults;
+  const detail = `${first?.pointer || 'The body'}: ${first?.detail}`;
+  return new DomainError('invalid_field', detail, { errors: faults.slice(0, maxFaults) });
 }

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '@tenon/protocol/type';
 import { TooManyAttemptsError } from '../../domain/attempts.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { describeInvitation } from '../../domain/invitations.ts';

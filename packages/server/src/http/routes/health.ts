@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '@tenon/protocol/type';
 import type { StoreFailure } from '../../domain/readiness.ts';
 import { lineOf } from '../answer-error.ts';
 import { HttpError } from '../http-error.ts';

@@ -7,7 +7,7 @@ import {
   oauthPaths,
   oauthToken,
 } from '@tenon/protocol';
-import { Type } from 'typebox';
+import { Type } from '@tenon/protocol/type';
 import { exchangeCode } from '../../domain/oauth/authorization-codes.ts';
 import { requireClient } from '../../domain/oauth/clients.ts';
 import { deviceGrantLifetimeMs, redeemDeviceCode, startDeviceGrant } from '../../domain/oauth/device-grants.ts';

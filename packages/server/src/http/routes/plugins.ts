@@ -1,5 +1,5 @@
 import { listOf, pageQuery, plugin, publishedPlugin } from '@tenon/protocol';
-import { Type } from 'typebox';
+import { Type } from '@tenon/protocol/type';
 import { deletePlugin } from '../../domain/host-control.ts';
 import { listPlugins, readPlugin } from '../../domain/plugins.ts';
 import { authorizePublish, publish, requireValidLabels } from '../../domain/publish.ts';

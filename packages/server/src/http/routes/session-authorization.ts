@@ -8,7 +8,7 @@ import {
   deviceDecision,
   userCodeInput,
 } from '@tenon/protocol';
-import { Type } from 'typebox';
+import { Type } from '@tenon/protocol/type';
 import type { Approver } from '../../domain/oauth/approval.ts';
 import { decideAuthorization } from '../../domain/oauth/authorization-codes.ts';
 import { parseAuthorizationRequest } from '../../domain/oauth/authorization-request.ts';

@@ -9,7 +9,7 @@ import {
   signInInput,
   signUpInput,
 } from '@tenon/protocol';
-import { Type } from 'typebox';
+import { Type } from '@tenon/protocol/type';
 import { readAccount, resetPassword } from '../../domain/accounts.ts';
 import { confirmSession } from '../../domain/confirmation.ts';
 import { describeLink } from '../../domain/one-time-links.ts';

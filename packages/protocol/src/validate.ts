@@ -1,0 +1,215 @@
+import type { Static, TSchema } from 'typebox';
+import { displayNamePattern } from './names.ts';
+
+/*
+ * Validates values that came as JSON against the schemas of this package: the keywords of JSON Schema that they use. The tests compare it
+ * with TypeBox, which takes ten times as long to load as everything else that a server needs to answer.
+ */
+
+/** One fault of a value. */
+export interface Fault {
+  /** Where, as a JSON Pointer: `/name`. Empty for the value itself. */
+  readonly pointer: string;
+  /** What is wrong, after the name of the place: `is required`. */
+  readonly detail: string;
+}
+
+/** An array or an object with more faults than this is not checked further. */
+const maxFaults = 100;
+
+type Schema = Readonly<Record<string, unknown>>;
+type Found = Fault & {
+  /** For a value of the wrong kind: what is expected. */
+  readonly expected?: string;
+};
+
+/** Whether a value fits a schema. */
+export function isValid<const T extends TSchema>(schema: T, value: unknown): value is Static<T> {
+  return check(schema as Schema, value, '').length === 0;
+}
+
+/** Returns what is wrong with a value, in the order of the schema's fields. */
+export function faultsOf(schema: TSchema, value: unknown): readonly Fault[] {
+  return check(schema as Schema, value, '').map(({ pointer, detail }) => ({ pointer, detail }));
+}
+
+function check(schema: Schema, value: unknown, pointer: string): readonly Found[] {
+  const { anyOf, allOf, type } = schema as { anyOf?: readonly Schema[]; allOf?: readonly Schema[]; type?: string };
+  if (anyOf !== undefined) return checkUnion(anyOf, value, pointer);
+  if (allOf !== undefined) return allOf.flatMap((part) => check(part, value, pointer));
+  if ('const' in schema) {
+    return value === schema.const ? [] : [ofOtherKind(pointer, JSON.stringify(schema.const))];
+  }
+  const { enum: allowed } = schema as { enum?: readonly unknown[] };
+  if (allowed !== undefined && !allowed.includes(value)) {
+    return [{ pointer, detail: `must be one of ${allowed.map((one) => JSON.stringify(one)).join(', ')}` }];
+  }
+  if (type === undefined) return [];
+  if (!isOfType(type, value)) return [ofOtherKind(pointer, kindNames[type] ?? `a ${type}`)];
+  if (typeof value === 'string') return checkString(schema, value, pointer);
+  if (typeof value === 'number') return checkNumber(schema, value, pointer);
+  if (Array.isArray(value)) return checkArray(schema, value, pointer);
+  return typeof value === 'object' && value !== null ? checkObject(schema, value, pointer) : [];
+}
+
+const kindNames: Readonly<Record<string, string>> = {
+  array: 'an array',
+  integer: 'an integer',
+  null: 'null',
+  object: 'an object',
+};
+
+function ofOtherKind(pointer: string, expected: string): Found {
+  return { pointer, detail: `must be ${expected}`, expected };
+}
+
+function isOfType(type: string, value: unknown): boolean {
+  switch (type) {
+    case 'null':
+      return value === null;
+    case 'integer':
+      return Number.isInteger(value);
+    case 'number':
+      return Number.isFinite(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+/** A value of the right kind that is wrong further in gets the faults found there; any other gets the kinds. */
+function checkUnion(schemas: readonly Schema[], value: unknown, pointer: string): readonly Found[] {
+  const branches = schemas.map((schema) => check(schema, value, pointer));
+  if (branches.some((faults) => faults.length === 0)) return [];
+  const all = branches.flat();
+  const further = all.filter((fault) => fault.pointer !== pointer || fault.expected === undefined);
+  if (further.length > 0) return further;
+  return [ofOtherKind(pointer, all.map(({ expected }) => expected).join(' or '))];
+}
+
+const patternFaults = new Map([
+  ['\\S', 'must not be blank'],
+  [displayNamePattern, 'must contain a visible character and no bidirectional control characters'],
+]);
+const patterns = new Map<string, RegExp>();
+
+function matches(pattern: string, text: string): boolean {
+  let expression = patterns.get(pattern);
+  if (expression === undefined) {
+    expression = new RegExp(pattern, 'u');
+    patterns.set(pattern, expression);
+  }
+  return expression.test(text);
+}
+
+interface StringSchema {
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+}
+
+/** RFC 3339 §5.6, without leap seconds. */
+const dateTime = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
+
+function isDateTime(text: string): boolean {
+  const [, year, month, day] = dateTime.exec(text) ?? [];
+  const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  return Number(day) <= lastDay && !Number.isNaN(Date.parse(text));
+}
+
+function checkString(schema: StringSchema, value: string, pointer: string): readonly Found[] {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format } = schema;
+  const faults: Found[] = [];
+  // Characters are code points. There are at most as many as code units, and at least half as many.
+  const length = value.length > maxLength || value.length < 2 * minLength ? [...value].length : value.length;
+  if (length < minLength) faults.push({ pointer, detail: `must have at least ${count(minLength, 'character')}` });
+  if (length > maxLength) faults.push({ pointer, detail: `must have at most ${count(maxLength, 'character')}` });
+  if (pattern !== undefined && !matches(pattern, value)) {
+    faults.push({ pointer, detail: patternFaults.get(pattern) ?? `must match ${pattern}` });
+  }
+  if (format === 'date-time' && !isDateTime(value)) {
+    faults.push({ pointer, detail: 'must be a time such as 2026-01-31T12:00:00Z' });
+  }
+  return faults;
+}
+
+function count(number: number, unit: string): string {
+  return `${number.toLocaleString('en')} ${unit}${number === 1 ? '' : 's'}`;
+}
+
+interface NumberSchema {
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+}
+
+function checkNumber({ minimum, maximum, exclusiveMinimum }: NumberSchema, value: number, pointer: string): Found[] {
+  const faults: Found[] = [];
+  if (minimum !== undefined && value < minimum) faults.push({ pointer, detail: `must be at least ${minimum}` });
+  if (maximum !== undefined && value > maximum) faults.push({ pointer, detail: `must be at most ${maximum}` });
+  if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) {
+    faults.push({ pointer, detail: `must be above ${exclusiveMinimum}` });
+  }
+  return faults;
+}
+
+interface ArraySchema {
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+}
+
+function checkArray(schema: ArraySchema, value: readonly unknown[], pointer: string): readonly Found[] {
+  const { items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY, uniqueItems } = schema;
+  if (value.length > maxItems) return [{ pointer, detail: `must have at most ${count(maxItems, 'item')}` }];
+  const faults: Found[] = [];
+  if (value.length < minItems) faults.push({ pointer, detail: `must have at least ${count(minItems, 'item')}` });
+  if (uniqueItems && new Set(value.map((item) => JSON.stringify(item))).size < value.length) {
+    faults.push({ pointer, detail: 'must not have an item twice' });
+  }
+  for (let index = 0; index < value.length && faults.length < maxFaults; index++) {
+    faults.push(...check(items, value[index], `${pointer}/${index}`));
+  }
+  return faults;
+}
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: unknown;
+}
+
+function checkObject(schema: ObjectSchema, value: object, pointer: string): readonly Found[] {
+  const { properties = {}, required = [], patternProperties = {}, additionalProperties } = schema;
+  const faults: Found[] = [];
+  for (const name of required) {
+    if (!Object.hasOwn(value, name)) faults.push({ pointer: `${pointer}/${escaped(name)}`, detail: 'is required' });
+  }
+  for (const [name, property] of Object.entries(properties)) {
+    if (!Object.hasOwn(value, name)) continue;
+    faults.push(...check(property, (value as Schema)[name], `${pointer}/${escaped(name)}`));
+  }
+  const byPattern = Object.entries(patternProperties);
+  if (byPattern.length === 0 && additionalProperties !== false) return faults;
+  for (const [name, member] of Object.entries(value)) {
+    if (faults.length >= maxFaults) break;
+    const fitting = byPattern.filter(([pattern]) => matches(pattern, name));
+    const place = `${pointer}/${escaped(name)}`;
+    for (const [, property] of fitting) faults.push(...check(property, member, place));
+    if (additionalProperties === false && fitting.length === 0 && !Object.hasOwn(properties, name)) {
+      faults.push({ pointer: place, detail: 'is not a known field' });
+    }
+  }
+  return faults;
+}
+
+/** A name as a part of a JSON Pointer (RFC 6901 §3). */
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
