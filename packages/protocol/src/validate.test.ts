@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { createRandom, pick as pickWith } from '../../../test/helpers/random.ts';
+import { createRandom } from '../../../test/helpers/random.ts';
 import * as protocol from './index.ts';
 import { Type } from './type.ts';
 import { faultsOf, isValid } from './validate.ts';
@@ -13,7 +13,7 @@ const schemas = Object.entries(protocol as Record<string, unknown>).filter(
 );
 
 const random = createRandom(15);
-const pick = <T>(values: readonly T[]): T => pickWith(random, values);
+const { pick } = random;
 
 const others: readonly unknown[] = [
   null,
@@ -50,7 +50,7 @@ const texts = ['x', 'Ada', 'a-b', 'app_01j29hxk3mfpq8ad68ha6hbsex', '2026-01-31T
 
 /** A value that the schema is about, which may be wrong anywhere. */
 function valueFor(schema: Keywords): unknown {
-  if (random(40) === 0) return pick(others);
+  if (random.below(40) === 0) return pick(others);
   if (schema.anyOf !== undefined) return valueFor(pick(schema.anyOf));
   if (schema.allOf !== undefined) return Object.assign({}, ...schema.allOf.map(valueFor));
   if (schema.enum !== undefined) return pick(schema.enum);
@@ -64,11 +64,11 @@ function valueFor(schema: Keywords): unknown {
     case 'boolean':
       return pick([true, false]);
     case 'array':
-      return Array.from({ length: random(4) }, () => valueFor(schema.items ?? {}));
+      return Array.from({ length: random.below(4) }, () => valueFor(schema.items ?? {}));
     case 'object': {
-      const members = Object.entries(schema.properties ?? {}).filter(() => random(30) !== 0);
+      const members = Object.entries(schema.properties ?? {}).filter(() => random.below(30) !== 0);
       const inRecord = Object.values(schema.patternProperties ?? {}).map((value) => [pick(texts), value] as const);
-      const added = random(20) === 0 ? [['unknown', {}] as const] : [];
+      const added = random.below(20) === 0 ? [['unknown', {}] as const] : [];
       return Object.fromEntries([...members, ...inRecord, ...added].map(([name, member]) => [name, valueFor(member)]));
     }
     default:
