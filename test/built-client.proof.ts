@@ -93,7 +93,7 @@ async function put(
     arena.begin();
     const report = (await run({ ...arena.task, calls, lanes: 32, seed })) as Report;
     const broken = [...arena.faults().values()].reduce((sum, count) => sum + count, 0);
-    test.diagnostic(`${report.log.length} calls, ${arena.proxy.exchanges.length} requests, ${broken} of them broken`);
+    test.diagnostic(`${report.log.length} calls, ${arena.proxy.requests.length} requests, ${broken} of them broken`);
     assert.ok(report.log.length >= calls && broken > 5);
     checkReport(arena, report, room);
   } finally {

@@ -6,8 +6,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, type ClientOptions, createClient } from '@tenon/client';
 import { loadConfig, type RunningServer, readQuickstart, serve } from '@tenon/server';
-import { openBreakingProxy } from '../packages/client/test/helpers/breaking-proxy.ts';
 import { numberedModule } from '../packages/client/test/helpers/numbered-module.ts';
+import { openFaultProxy } from './helpers/fault-proxy.ts';
 import { createRandom } from './helpers/random.ts';
 
 const random = createRandom(1);
@@ -155,7 +155,7 @@ describe('a host that follows the news of a real server', () => {
       await place.invite(guestKey);
       await place.publish(guestKey, 'p');
     }
-    const proxy = await openBreakingProxy(place.url);
+    const proxy = await openFaultProxy(place.url);
     test.after(() => proxy.close());
     const { client, told } = place.host(proxy.url);
     for (const guestKey of ['one', 'two']) await untilTold(client, place.point, guestKey);
@@ -233,14 +233,14 @@ describe('a host that follows the news of a real server', () => {
     const place = await openPlace(test);
     const keys = ['a', 'b', 'c', 'd'];
     for (const guestKey of keys) await place.invite(guestKey);
-    const proxy = await openBreakingProxy(place.url);
+    const proxy = await openFaultProxy(place.url);
     test.after(() => proxy.close());
     const { client } = place.host(proxy.url, { retry: { baseDelayMs: 20, maxDelayMs: 100 } });
     const artifact = (name: string) => `artifacts/${place.point}/plugin/${place.userId}/${name}`;
     const names = ['p', 'q', 'r'];
     for (let step = 0; step < 60; step++) {
       const [guestKey, name] = [random.pick(keys), random.pick(names)];
-      if (random.chance(0.15)) proxy.cutStreams();
+      if (random.chance(0.15)) proxy.cutEventStreams();
       for (const key of keys) await client.bindings(place.point, key);
       const attempt = random.pick<() => Promise<unknown>>([
         () => place.publish(guestKey, name),

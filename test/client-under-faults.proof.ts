@@ -79,8 +79,8 @@ describe('createClient() behind a proxy that breaks everything', () => {
         );
         assert.ok(report.log.length >= calls);
         assert.equal(clock.running(), 0, 'no timer outlives the client');
-        for (let tries = 0; arena.proxy.underWay() > 0 && tries < 100; tries++) await sleep(50);
-        assert.equal(arena.proxy.underWay(), 0, 'no request outlives the client');
+        for (let tries = 0; arena.proxy.openRequests() > 0 && tries < 100; tries++) await sleep(50);
+        assert.equal(arena.proxy.openRequests(), 0, 'no request outlives the client');
         checkReport(arena, report, { isSameClock: true, staleMs, hasRoom });
       } finally {
         await arena.close();

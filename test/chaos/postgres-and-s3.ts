@@ -1,9 +1,17 @@
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { type BrokenFront, type Fault, openBrokenFront } from '../../packages/server/test/helpers/broken-front.ts';
 import { type PostgresServer, startPostgres } from '../../packages/server/test/helpers/postgres.ts';
 import { startObjectStore } from '../../packages/server/test/helpers/s3.ts';
+import {
+  closeConnection,
+  corrupt,
+  type Fault,
+  type FaultProxy,
+  forward,
+  openFaultProxy,
+  truncate,
+} from '../helpers/fault-proxy.ts';
 import type { Disruption } from './disruptions.ts';
 import type { Environment } from './environment.ts';
 import type { StoreFault } from './seeded-faults.ts';
@@ -11,8 +19,8 @@ import type { StoreFault } from './seeded-faults.ts';
 /** Nodes on PostgreSQL and an object store, which they reach through a fault-injecting proxy. */
 export async function openPostgresAndS3(storeFault?: StoreFault): Promise<Environment> {
   const [postgres, objects] = await Promise.all([startPostgres(), startObjectStore(['plugins'])]);
-  const proxy = await openBrokenFront(objects.port);
-  if (storeFault === 'lost object') proxy.always(loseSomeObjects());
+  const proxy = await openFaultProxy(objects.port);
+  if (storeFault === 'lost object') proxy.inject(loseSomeObjects());
   const { url: databaseUrl } = await postgres.createDatabase();
   if (storeFault === 'not durable') await acknowledgeBeforeDurable(databaseUrl);
   const { bucket: s3Bucket, credentials } = objects.options('plugins');
@@ -47,28 +55,11 @@ const refuse =
     response.writeHead(status, { 'content-type': 'application/xml' });
     response.end(request.method === 'HEAD' ? '' : `<?xml version="1.0"?><Error><Code>${code}</Code></Error>`);
   };
-const forward: Fault = async ({ response, pass }) => {
-  const { status, headers, body } = await pass();
-  response.writeHead(status, headers).end(body);
-};
 const missing: Fault = (exchange) =>
   exchange.request.method === 'PUT' ? forward(exchange) : refuse(404, 'NoSuchKey')(exchange);
-const close: Fault = ({ response }) => void response.destroy();
 const slow: Fault = async (exchange) => {
   await sleep(300);
   await forward(exchange);
-};
-const truncate: Fault = async ({ request, response, pass }) => {
-  const { status, headers, body } = await pass();
-  response.writeHead(status, headers);
-  if (request.method === 'HEAD') return void response.end();
-  response.write(body.subarray(0, body.length / 2));
-  setTimeout(() => response.destroy(), 5);
-};
-const corrupt: Fault = async ({ request, response, pass }) => {
-  const { status, headers, body } = await pass();
-  if (request.method === 'GET' && status === 200) body[body.length - 1] = (body.at(-1) ?? 0) ^ 1;
-  response.writeHead(status, headers).end(body);
 };
 
 /** Acknowledges every tenth upload without storing the object. */
@@ -89,18 +80,18 @@ async function acknowledgeBeforeDurable(url: string): Promise<void> {
   await query(url, 'select pg_reload_conf()');
 }
 
-function objectStoreDisruptions(proxy: BrokenFront): readonly Disruption[] {
+function objectStoreDisruptions(proxy: FaultProxy): readonly Disruption[] {
   const forAWhile = (name: string, fault: Fault): Disruption => ({
     name: `objects: ${name}`,
     target: 'objects',
     async run(_, ms) {
-      proxy.always(fault);
+      proxy.inject(fault);
       await sleep(ms);
-      proxy.always(undefined);
+      proxy.inject(undefined);
     },
   });
   return [
-    forAWhile('connections closed', close),
+    forAWhile('connections closed', closeConnection),
     forAWhile('overloaded', refuse(503, 'SlowDown')),
     forAWhile('slow', slow),
     forAWhile('responses truncated', truncate),
@@ -109,7 +100,7 @@ function objectStoreDisruptions(proxy: BrokenFront): readonly Disruption[] {
       name: 'objects: missing for a moment',
       target: 'objects',
       async run({ random }) {
-        proxy.next(...Array.from({ length: random.between(1, 3) }, () => missing));
+        proxy.injectNext(...Array.from({ length: random.between(1, 3) }, () => missing));
       },
     },
   ];

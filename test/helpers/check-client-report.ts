@@ -39,7 +39,7 @@ export function checkReport(
 ): void {
   assert.deepEqual(report.unhandled, []);
   assert.deepEqual(strayVisits(), [], 'nobody follows a redirect');
-  for (const { path, headers } of proxy.exchanges) {
+  for (const { path, headers } of proxy.requests) {
     assert.ok(!path.includes(stage.token), 'the token is in no address');
     assert.equal(headers.authorization, `Bearer ${stage.token}`);
   }

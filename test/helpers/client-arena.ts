@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BreakingProxy, openBreakingProxy } from '../../packages/client/test/helpers/breaking-proxy.ts';
-import type { Fault } from '../../packages/client/test/helpers/faults.ts';
+import { type ResponseFault, responseFault } from '../../packages/client/test/helpers/faults.ts';
 import { numberedModule } from '../../packages/client/test/helpers/numbered-module.ts';
 import { openStage, type Stage } from '../../packages/client/test/helpers/stage.ts';
 import type { Task } from '../engines/client-exercise.mjs';
+import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** A real server on which plugins are published all the time, behind a proxy that breaks about a third of the answers. */
 export interface Arena {
   readonly stage: Stage;
-  readonly proxy: BreakingProxy;
+  readonly proxy: FaultProxy;
   /** What the exercise needs to know. Asking for its `calmUrl` ends the faults and the publishing. */
   readonly task: Pick<Task, 'baseUrl' | 'calmUrl' | 'token' | 'extensionPointId' | 'guests'>;
   /** Begins to break and to publish. */
@@ -30,7 +30,7 @@ const pluginNames = ['10', 'constructor', 'valueOf', 'median'];
 export async function openArena(seed: number): Promise<Arena> {
   const random = createRandom(seed);
   const stage = await openStage();
-  const proxy = await openBreakingProxy(stage.url);
+  const proxy = await openFaultProxy(stage.url);
   const guests = guestKeys.map((key, at) => ({
     key,
     names: pluginNames.slice(0, 1 + (at % pluginNames.length)).map((name) => `${name}.${at}`),
@@ -59,12 +59,12 @@ export async function openArena(seed: number): Promise<Arena> {
 
   const choose = createFaults(random, strayUrl);
   const counts = new Map<string, number>();
-  proxy.breakBy((path) => {
+  proxy.injectBy(({ path }) => {
     const fault = isCalm
       ? undefined
       : choose(path.includes('/bindings/') ? 'list' : path.endsWith('/news') ? 'news' : 'content');
     if (fault !== undefined) counts.set(fault.kind, (counts.get(fault.kind) ?? 0) + 1);
-    return fault;
+    return fault && responseFault(fault);
   });
 
   async function keepPublishing(): Promise<void> {
@@ -78,7 +78,7 @@ export async function openArena(seed: number): Promise<Arena> {
   async function keepFalling(): Promise<void> {
     while (!isCalm) {
       await sleep(200 + random.below(400));
-      proxy.cutStreams();
+      proxy.cutEventStreams();
       await sleep(random.below(300));
       await proxy.goDown();
       await sleep(random.below(80));
@@ -112,10 +112,13 @@ async function listen(server: ReturnType<typeof createServer>): Promise<string> 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-type Draw = (random: Random, strayUrl: string) => Fault;
+type Draw = (random: Random, strayUrl: string) => ResponseFault;
 
 /** What goes wrong with a request of that kind, if something does. */
-function createFaults(random: Random, strayUrl: string): (about: 'list' | 'content' | 'news') => Fault | undefined {
+function createFaults(
+  random: Random,
+  strayUrl: string,
+): (about: 'list' | 'content' | 'news') => ResponseFault | undefined {
   const own = { list: ofLists, content: ofContents, news: ofNews };
   return (about) => {
     if (!random.chance(0.35)) return undefined;

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Client, createClient } from '@tenon/client';
+import { type FaultProxy, openFaultProxy } from '../../../test/helpers/fault-proxy.ts';
 import { createRandom } from '../../../test/helpers/random.ts';
-import { type BreakingProxy, openBreakingProxy } from './helpers/breaking-proxy.ts';
-import type { Fault } from './helpers/faults.ts';
+import { type ResponseFault, responseFault } from './helpers/faults.ts';
 import { addressOf, type NumberedModule, numberedModule } from './helpers/numbered-module.ts';
 import { openStage, type Stage } from './helpers/stage.ts';
 
 /** What a fault comes to when nothing is kept: the code, or `well`. */
 interface Case {
   readonly name: string;
-  readonly fault: Fault;
+  readonly fault: ResponseFault;
   readonly list: string;
   readonly content: string;
 }
 
-const both = (name: string, fault: Fault, code: string): Case => ({ name, fault, list: code, content: code });
+const both = (name: string, fault: ResponseFault, code: string): Case => ({ name, fault, list: code, content: code });
 const page = '<!doctype html><title>Sign in</title>';
 
 const cases: readonly Case[] = [
@@ -69,11 +69,11 @@ describe('createClient() at each fault', () => {
   const random = createRandom(1);
   let number = 0;
   let stage: Stage;
-  let proxy: BreakingProxy;
+  let proxy: FaultProxy;
 
   before(async () => {
     stage = await openStage();
-    proxy = await openBreakingProxy(stage.url);
+    proxy = await openFaultProxy(stage.url);
     await stage.invite('a guest');
     await publish();
   });
@@ -110,7 +110,7 @@ describe('createClient() at each fault', () => {
       const before = await holding.loadPlugin(stage.extensionPointId, 'a guest');
       const { address } = await publish(); // so that there is a body to break
 
-      proxy.breakBy(() => fault);
+      proxy.inject(responseFault(fault));
       assert.equal(await codeOf(lookUp(empty)), list);
       assert.equal(await codeOf(open(stage.token, limitMs).content(address)), content);
       const served = await holding.loadPlugin(stage.extensionPointId, 'a guest');
@@ -119,7 +119,7 @@ describe('createClient() at each fault', () => {
       assert.equal(served.problem?.code, list === 'well' ? undefined : list);
       assert.equal(addressOf(await holding.content(before.contentAddress)), before.contentAddress);
 
-      proxy.breakBy(() => undefined);
+      proxy.inject(undefined);
       await Promise.all([empty.close(), holding.close()]);
     });
   }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import process from 'node:process';
 import { describe, it } from 'node:test';
 import { type Client, type ClientOptions, type Clock, createClient } from '@tenon/client';
+import { type FaultProxy, openFaultProxy } from '../../../test/helpers/fault-proxy.ts';
 import { createRandom } from '../../../test/helpers/random.ts';
-import { type BreakingProxy, openBreakingProxy } from './helpers/breaking-proxy.ts';
 import { type NumberedModule, numberedModule, numberOf } from './helpers/numbered-module.ts';
 import { openStage, type Stage } from './helpers/stage.ts';
 
@@ -18,7 +18,7 @@ describe('createClient() through a day without trouble', () => {
   it('asks exactly as often as it must', async (test) => {
     test.diagnostic(`FAULTS_SEED=${seed}`);
     const stage = await openStage();
-    const proxy = await openBreakingProxy(stage.url);
+    const proxy = await openFaultProxy(stage.url);
     try {
       await replay(stage, proxy);
     } finally {
@@ -32,7 +32,7 @@ describe('createClient() through a day without trouble', () => {
  * Calls one after the other, with publishing and time between them that the seed says; a second client takes the first one's store over
  * half-way. Each call is foretold: whether the list is asked for, whether it is confirmed or sent, whether a content is fetched.
  */
-async function replay(stage: Stage, proxy: BreakingProxy): Promise<void> {
+async function replay(stage: Stage, proxy: FaultProxy): Promise<void> {
   const random = createRandom(seed);
   const clock = manualClock();
   const store = mapStore();
@@ -72,10 +72,10 @@ async function replay(stage: Stage, proxy: BreakingProxy): Promise<void> {
     }
 
     const key = random.pick(guestKeys);
-    const before = proxy.exchanges.length;
+    const before = proxy.requests.length;
     const requests = foretell(key);
     assert.equal(numberOf(await client.load(stage.extensionPointId, key)), known.get(key)?.number);
-    assert.equal(proxy.exchanges.length - before, requests, `call ${call}`);
+    assert.equal(proxy.requests.length - before, requests, `call ${call}`);
   }
   await client.close();
   assert.deepEqual(told, expected);

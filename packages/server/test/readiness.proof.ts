@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BrokenFront, openBrokenFront } from './helpers/broken-front.ts';
+import { type FaultProxy, openFaultProxy } from '../../../test/helpers/fault-proxy.ts';
 import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgres.ts';
 import { type ObjectStore, startObjectStore } from './helpers/s3.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
@@ -9,18 +9,18 @@ import { assertProblem, openService, type TestService } from './helpers/service.
 describe('GET /readyz, before stores that say nothing', { skip: noPostgres }, () => {
   let postgres: PostgresServer;
   let objects: ObjectStore;
-  let front: BrokenFront;
+  let proxy: FaultProxy;
   let service: TestService;
   before(async () => {
     [postgres, objects] = await Promise.all([startPostgres(), startObjectStore(['plugins'])]);
-    front = await openBrokenFront(objects.port);
+    proxy = await openFaultProxy(objects.port);
     const { url } = await postgres.createDatabase();
     const { bucket, credentials } = objects.options('plugins');
     service = await openService({
       config: {
         databaseUrl: url,
         s3Bucket: bucket,
-        s3Endpoint: front.url,
+        s3Endpoint: proxy.url,
         s3AccessKeyId: credentials?.accessKeyId,
         s3SecretAccessKey: credentials?.secretAccessKey,
       },
@@ -28,7 +28,7 @@ describe('GET /readyz, before stores that say nothing', { skip: noPostgres }, ()
   });
   after(async () => {
     await service.close();
-    await front.close();
+    await proxy.close();
     postgres.stop();
     await objects.stop();
   });
@@ -60,7 +60,7 @@ describe('GET /readyz, before stores that say nothing', { skip: noPostgres }, ()
     await untilReady();
     await sleep(1100); // for a second it is believed that it could be written to
     let [hanging, gone] = [0, 0];
-    front.always(({ request, response }) => {
+    proxy.inject(({ request, response }) => {
       hanging++;
       request.resume();
       response.once('close', () => gone++);
@@ -75,13 +75,13 @@ describe('GET /readyz, before stores that say nothing', { skip: noPostgres }, ()
       assert.ok(tries < 600, 'a request is still open');
       await sleep(50);
     }
-    front.always(undefined);
+    proxy.inject(undefined);
     await untilReady();
   });
 
   it('names both when both are away, and no address', async () => {
     await sleep(1100);
-    front.always(({ response }) => void response.destroy());
+    proxy.inject(({ response }) => void response.destroy());
     const goOn = await postgres.pause();
     try {
       const detail = detailOf(await ask());
@@ -89,7 +89,7 @@ describe('GET /readyz, before stores that say nothing', { skip: noPostgres }, ()
       assert.doesNotMatch(detail, /127\.0\.0\.1|postgres|http/);
     } finally {
       goOn();
-      front.always(undefined);
+      proxy.inject(undefined);
     }
     await untilReady();
   });

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Fault } from '../../../../test/helpers/fault-proxy.ts';
 
-/** What a server, or whatever stands before it, can do to an answer. Times are in milliseconds. */
-export type Fault =
+/** A fault of a server, or of a proxy in front of it. Times are in milliseconds. */
+export type ResponseFault =
   /** Resets the connection when the request has come. */
   | { readonly kind: 'refuse' }
   /** Resets the connection once the fields, or half of the body, are sent. */
@@ -37,20 +38,29 @@ export type Fault =
   /** A body without an end. */
   | { readonly kind: 'endless' };
 
-/** What the server has answered. */
-export interface Answer {
+/** The response of the upstream server. */
+interface Answer {
   readonly status: number;
-  /** Without those of the connection. */
+  /** Without hop-by-hop fields and `content-length`. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
 }
 
-/** Sends an answer as the fault has it; whole and right when there is none. */
-export function sendBroken(fault: Fault | undefined, answer: Answer, response: ServerResponse): void {
+/** The fault, for a fault proxy. */
+export function responseFault(fault: ResponseFault): Fault {
+  return async ({ response, forward }) => {
+    const { status, headers, body } = await forward();
+    const fields = headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1] ?? ''] as const] : []));
+    const answer = { status, fields: fields.filter(([name]) => name !== 'content-length'), body };
+    sendWithFault(fault, answer, response);
+  };
+}
+
+function sendWithFault(fault: ResponseFault, answer: Answer, response: ServerResponse): void {
   const { socket } = response.req;
   if (socket.destroyed) return;
   const half = answer.body.subarray(0, Math.floor(answer.body.length / 2));
-  switch (fault?.kind) {
+  switch (fault.kind) {
     case 'refuse':
       socket.resetAndDestroy();
       return;
@@ -105,8 +115,6 @@ export function sendBroken(fault: Fault | undefined, answer: Answer, response: S
     case 'endless':
       endless(response, answer);
       return;
-    default:
-      send(response, answer);
   }
 }
 
@@ -173,7 +181,7 @@ function head({ status, fields }: Answer, more: readonly (readonly [string, stri
   return `HTTP/1.1 ${status} Whatever\r\n${lines.join('')}\r\n`;
 }
 
-function failure({ status, retryAfter, page = false }: Extract<Fault, { kind: 'status' }>): Answer {
+function failure({ status, retryAfter, page = false }: Extract<ResponseFault, { kind: 'status' }>): Answer {
   const problem = { type: 'about:blank', title: 'Broken', status, code: problemCodes[status] ?? 'broken' };
   const content = page
     ? bodyOf('text/html', `<!doctype html><title>${status}</title><h1>Bad gateway</h1>`)

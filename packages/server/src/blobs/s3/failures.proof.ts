@@ -3,7 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type BrokenFront, type Fault, openBrokenFront } from '../../../test/helpers/broken-front.ts';
+import {
+  corrupt,
+  type Fault,
+  type FaultProxy,
+  forward,
+  openFaultProxy,
+  truncate,
+} from '../../../../../test/helpers/fault-proxy.ts';
 import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
 import { type ObjectStore, startObjectStore } from '../../../test/helpers/s3.ts';
 import { verify } from '../../domain/housekeeping/verify.ts';
@@ -26,55 +33,42 @@ const answer =
   };
 const missing = answer(404, 'NoSuchKey');
 const silence: Fault = ({ request }) => void request.resume();
-const passed: Fault = async ({ response, pass }) => {
-  const { status, headers, body } = await pass();
-  response.writeHead(status, headers).end(body);
-};
-const cut: Fault = async ({ response, pass }) => {
-  const { status, headers, body } = await pass();
-  response.writeHead(status, headers);
-  response.write(body.subarray(0, body.length / 2));
-  setTimeout(() => response.destroy(), 20);
-};
-const spoil: Fault = async ({ request, response, pass }) => {
-  const { status, headers, body } = await pass();
-  const isObject = request.method === 'GET' && !request.url?.includes('list-type');
-  if (isObject) body[body.length - 1] = (body.at(-1) ?? 0) ^ 1;
-  response.writeHead(status, headers).end(body);
-};
+/** Corrupts objects, and leaves lists of objects as they are. */
+const corruptObjects: Fault = (exchange) =>
+  exchange.request.url?.includes('list-type') ? forward(exchange) : corrupt(exchange);
 
 describe('openS3BlobStore() with a failing object store', () => {
   let objects: ObjectStore;
-  let front: BrokenFront;
+  let proxy: FaultProxy;
   let blobs: BlobStore;
   const bytes = bytesOf(1, 300_000);
   const address = addressOfBytes(bytes);
 
   before(async () => {
     objects = await startObjectStore(['plugins']);
-    front = await openBrokenFront(objects.port);
-    const options = { ...objects.options('plugins'), endpoint: front.url, prefix: 'some/where/', waitMs: 200 };
+    proxy = await openFaultProxy(objects.port);
+    const options = { ...objects.options('plugins'), endpoint: proxy.url, prefix: 'some/where/', waitMs: 200 };
     blobs = await openS3BlobStore({ ...options, missingDelaysMs: [1, 2, 3] });
     await blobs.put(address, bytes);
   });
   after(async () => {
     await blobs.close();
-    await front.close();
+    await proxy.close();
     await objects.stop();
   });
 
   it('signs the content type of a PUT, and names objects in hexadecimal', async () => {
     let seen: { readonly url: string; readonly type: string; readonly signed: string } | undefined;
-    front.next(async ({ request, response, pass }) => {
+    proxy.injectNext(async ({ request, response, forward }) => {
       const { headers, url = '' } = request;
       seen = { url, type: headers['content-type'] ?? '', signed: headers.authorization ?? '' };
-      const { status, headers: fields, body } = await pass();
+      const { status, headers: fields, body } = await forward();
       response.writeHead(status, fields).end(body);
     });
     await blobs.put(address, bytes);
     const name = Buffer.from(address, 'base64url').toString('hex');
     assert.equal(
-      new URL(seen?.url ?? '', front.url).pathname,
+      new URL(seen?.url ?? '', proxy.url).pathname,
       `/${objects.options('plugins').bucket}/some/where/${name}`,
     );
     assert.equal(seen?.type, 'application/wasm');
@@ -82,23 +76,23 @@ describe('openS3BlobStore() with a failing object store', () => {
   });
 
   it('finds an object although the store returns 404 for a moment after the write', async () => {
-    front.next(missing, missing, missing);
+    proxy.injectNext(missing, missing, missing);
     assert.equal(await blobs.size(address), bytes.length);
-    front.next(missing, missing);
+    proxy.injectNext(missing, missing);
     demandSameBytes(await collect(await blobs.open(address)), bytes);
-    front.next(passed, missing, missing, missing); // HEAD finds it, GET does not
+    proxy.injectNext(forward, missing, missing, missing); // HEAD finds it, GET does not
     demandSameBytes(await collect(await blobs.open(address)), bytes);
   });
 
   it('fails with UnavailableError when the store keeps returning 404 for an existing object', async () => {
-    front.next(passed, missing, missing, missing, missing);
+    proxy.injectNext(forward, missing, missing, missing, missing);
     await assert.rejects(async () => collect(await blobs.open(address)), UnavailableError);
   });
 
   it('retries when the store is busy', async () => {
-    front.next(answer(503, 'SlowDown'), answer(500, 'InternalError'));
+    proxy.injectNext(answer(503, 'SlowDown'), answer(500, 'InternalError'));
     await blobs.put(address, bytes);
-    front.next(answer(503, 'ServiceUnavailable'));
+    proxy.injectNext(answer(503, 'ServiceUnavailable'));
     assert.equal(await blobs.size(address), bytes.length);
   });
 
@@ -108,7 +102,7 @@ describe('openS3BlobStore() with a failing object store', () => {
     'closes the connection': ({ response }) => void response.destroy(),
   } satisfies Record<string, Fault>)) {
     it(`fails with UnavailableError while the store ${name}, and works afterwards`, async () => {
-      front.always(fault);
+      proxy.inject(fault);
       try {
         await assert.rejects(blobs.put(address, bytes), UnavailableError);
         await assert.rejects(blobs.size(address), UnavailableError);
@@ -117,7 +111,7 @@ describe('openS3BlobStore() with a failing object store', () => {
         await assert.rejects(blobs.pingWrite(), UnavailableError);
         await assert.rejects(Array.fromAsync(blobs.list()), UnavailableError);
       } finally {
-        front.always(undefined);
+        proxy.inject(undefined);
       }
       demandSameBytes(await collect(await blobs.open(address)), bytes);
     });
@@ -134,14 +128,14 @@ describe('openS3BlobStore() with a failing object store', () => {
     }
   }
   it('never returns the whole of a truncated response', async () => {
-    front.next(passed, cut);
+    proxy.injectNext(forward, truncate);
     const { length, error } = await readUntilError();
     assert.ok(length < bytes.length);
     assert.ok(error instanceof UnavailableError, String(error));
   });
 
   it('never returns the whole of wrong bytes', async () => {
-    front.next(passed, spoil);
+    proxy.injectNext(forward, corruptObjects);
     const { length, error } = await readUntilError();
     assert.ok(length < bytes.length, 'the last chunk is held back');
     assert.ok(error instanceof WrongBytesError, String(error));
@@ -153,27 +147,27 @@ describe('openS3BlobStore() with a failing object store', () => {
     const context = { blobs, store: await openSqliteStore({ file: join(folder, 'tenon.db') }) };
     const tell = () => verify(context);
     assert.deepEqual((await tell()).faults, []);
-    front.always(spoil);
+    proxy.inject(corruptObjects);
     try {
       const subject = `content ${address}`;
       assert.deepEqual((await tell()).faults, [{ subject, detail: 'its file has other bytes' }]);
     } finally {
-      front.always(undefined);
+      proxy.inject(undefined);
       await context.store.close();
       await rm(folder, { recursive: true });
     }
   });
 
   it('writes one probe for many concurrent pingWrite() calls', async () => {
-    const before = front.asked;
+    const before = proxy.requests.length;
     await Promise.all(Array.from({ length: 50 }, () => blobs.pingWrite()));
-    assert.ok(front.asked - before <= 1, `${front.asked - before} requests`);
+    assert.ok(proxy.requests.length - before <= 1, `${proxy.requests.length - before} requests`);
   });
 
   it('fails with StorageFullError when the store is full', async () => {
-    front.always(answer(507, 'InsufficientStorage'));
+    proxy.inject(answer(507, 'InsufficientStorage'));
     await assert.rejects(blobs.put(address, bytes), StorageFullError);
-    front.always(undefined);
+    proxy.inject(undefined);
   });
 
   it('fails with RefusedError for a missing bucket or wrong credentials, without the secret in the message', async () => {
@@ -181,14 +175,14 @@ describe('openS3BlobStore() with a failing object store', () => {
       [403, 'AccessDenied'],
       [404, 'NoSuchBucket'],
     ] as const) {
-      front.always(answer(status, code));
+      proxy.inject(answer(status, code));
       await assert.rejects(blobs.put(address, bytes), (error: Error) => {
         assert.ok(error instanceof RefusedError, String(error));
         assert.ok(error.message.includes(code));
         assert.ok(!JSON.stringify({ ...error, text: String(error) }).includes('secret'));
         return true;
       });
-      front.always(undefined);
+      proxy.inject(undefined);
     }
   });
 });

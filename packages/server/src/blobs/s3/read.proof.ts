@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BrokenFront, type Fault, openBrokenFront } from '../../../test/helpers/broken-front.ts';
+import { type Fault, type FaultProxy, openFaultProxy } from '../../../../../test/helpers/fault-proxy.ts';
 import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
 import type { BlobStore } from '../../domain/ports.ts';
 import { openS3BlobStore } from './s3-blob-store.ts';
@@ -19,7 +19,7 @@ async function until(what: () => boolean, problem: string): Promise<void> {
 }
 
 describe('readObject()', () => {
-  let front: BrokenFront;
+  let proxy: FaultProxy;
   let blobs: BlobStore;
   const bytes = bytesOf(7, 32 * MiB);
   const address = addressOfBytes(bytes);
@@ -51,14 +51,14 @@ describe('readObject()', () => {
     Readable.from(piecesOf(body)).pipe(response);
   };
   before(async () => {
-    front = await openBrokenFront(0); // without a store behind it
-    front.always(watched);
+    proxy = await openFaultProxy(0); // without a store behind it
+    proxy.inject(watched);
     const credentials = { accessKeyId: 'tenon', secretAccessKey: 'a secret of the tests' };
-    blobs = await openS3BlobStore({ bucket: 'plugins', endpoint: front.url, credentials, missingDelaysMs: [] });
+    blobs = await openS3BlobStore({ bucket: 'plugins', endpoint: proxy.url, credentials, missingDelaysMs: [] });
   });
   after(async () => {
     await blobs.close();
-    await front.close();
+    await proxy.close();
   });
 
   it('applies backpressure, and closes the connection when the consumer stalls', async () => {
@@ -100,8 +100,8 @@ describe('readObject()', () => {
 
   it('aborts a request that hangs when the consumer aborts', async () => {
     let [hangs, isGone] = [false, false];
-    front.always(({ request, response, pass }) => {
-      if (request.method !== 'GET') return watched({ request, response, pass });
+    proxy.inject(({ request, response, forward }) => {
+      if (request.method !== 'GET') return watched({ request, response, forward });
       hangs = true;
       response.once('close', () => {
         isGone = true;
@@ -113,7 +113,7 @@ describe('readObject()', () => {
     controller.abort();
     await assert.rejects(reading);
     await until(() => isGone, 'the request still hangs');
-    front.always(watched);
+    proxy.inject(watched);
   });
 
   it('serves other readers and writers while many consumers stall', async () => {
