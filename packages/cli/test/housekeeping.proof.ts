@@ -157,7 +157,7 @@ describe('tenon admin', () => {
     assert.match(first.stderr, /1 file kept that the database does not know/);
     const verified = await tenon(['admin', 'verify', '--data-dir', dataDir]);
     assert.equal(verified.exitCode, 8);
-    assert.match(verified.stdout, /^unknown +content [\w-]{43}: no row of the database knows its file/m);
+    assert.match(verified.stdout, /^unknown +content [\w-]{43}: its file has no row in the database/m);
     assert.match(verified.stderr, /The database does not know 1 file: it has lost commits\./);
     const dry = (await run('--dry-run', '--force', '--json')).json();
     assert.deepEqual([dry.isDryRun, dry.deleted, dry.unknown], [true, 1, 0]);
@@ -180,7 +180,10 @@ describe('tenon admin', () => {
     await writeFile(join(dataDir, 'blobs', file), 'damaged');
     const damaged = await tenon(['admin', 'verify', '--data-dir', dataDir]);
     assert.equal(damaged.exitCode, 1);
-    assert.match(damaged.stdout, /^fault +content [\w-]{43}: its file has 7 bytes, and not \d+; 1 version names it$/m);
+    assert.match(
+      damaged.stdout,
+      /^fault +content [\w-]{43}: its file has 7 bytes, and not \d+; 1 version references it$/m,
+    );
     assert.match(damaged.stderr, /Not all is as it must be: 2 faults\./);
     const json = await tenon(['admin', 'verify', '--data-dir', dataDir, '--json']);
     assert.deepEqual([json.json().isWhole, json.json().faults.length], [false, 2]);

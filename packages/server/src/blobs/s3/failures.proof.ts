@@ -150,7 +150,7 @@ describe('openS3BlobStore() with a failing object store', () => {
     proxy.inject(corruptObjects);
     try {
       const subject = `content ${address}`;
-      assert.deepEqual((await tell()).faults, [{ subject, detail: 'its file has other bytes' }]);
+      assert.deepEqual((await tell()).faults, [{ subject, detail: "its file doesn't have the bytes of its address" }]);
     } finally {
       proxy.inject(undefined);
       await context.store.close();

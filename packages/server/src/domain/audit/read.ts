@@ -13,13 +13,13 @@ import {
   parseAuditCursor,
 } from './ports.ts';
 
-/** How many events of an export are read at once. */
+/** How many events one query of an export reads. */
 const exportBatchSize = 500;
 
 /**
- * An application's trail, the newest event first. It never comes whole.
+ * Lists an application's audit events, the newest first.
  *
- * @throws DomainError `invalid_request` for a cursor that is none
+ * @throws DomainError `invalid_request` for an invalid cursor
  */
 export function listAppAudit(
   { store }: Pick<Context, 'store'>,
@@ -30,7 +30,7 @@ export function listAppAudit(
   return readAuditPage(page, (range) => store.read.auditOfApp(access.app.id, filter, range));
 }
 
-/** What the actor did, and what others did to the actor's account, the newest event first. */
+/** Lists the actor's actions and the changes of the actor's account, the newest first. */
 export function listOwnAudit(
   { store }: Pick<Context, 'store'>,
   { userId }: Pick<Actor, 'userId'>,
@@ -40,7 +40,7 @@ export function listOwnAudit(
   return readAuditPage(page, (range) => store.read.auditOfAccount(userId, filter, range));
 }
 
-/** What everybody did, for the operator, who has the database. */
+/** Lists all audit events, for the operator. */
 export function listAllAudit(
   { store }: Pick<Context, 'store'>,
   filter: AuditFilter,
@@ -54,12 +54,12 @@ function readAuditPage<T extends AccountAuditEvent>(
   list: (page: AuditPage) => Promise<T[]>,
 ): Promise<PageOf<T>> {
   if (page.after !== undefined && parseAuditCursor(page.after) === undefined) {
-    throw new DomainError('invalid_request', 'In the query, "cursor" is not one that a page of this list ended with.');
+    throw new DomainError('invalid_request', 'In the query, "cursor" must be a cursor that this list returned.');
   }
   return readPage(page, auditCursor, list);
 }
 
-/** An application's trail from its newest event to its oldest, read in batches as fast as it is taken. */
+/** Reads all audit events of an application, the newest first, in batches, with backpressure. */
 export async function* exportAppAudit(
   { store }: Pick<Context, 'store'>,
   access: { readonly app: { readonly id: AppId } },
@@ -76,13 +76,13 @@ export async function* exportAppAudit(
   }
 }
 
-/** How many events are deleted in one transaction, so that nobody waits long for it. */
+/** How many events one transaction deletes. It is limited because other writers wait for the transaction. */
 const purgeBatchSize = 1000;
 
 /**
- * Deletes what is older than it is to be kept.
+ * Deletes audit events that are older than the retention time.
  *
- * @returns how many events
+ * @returns the number of deleted events
  */
 export async function purgeExpiredAuditEvents(
   { store, clock }: Pick<Context, 'store' | 'clock'>,

@@ -14,84 +14,88 @@ import type { Transaction } from '../ports.ts';
 import type { GuestRecord } from '../records.ts';
 import type { AuditEventRecord, AuditMeans } from './ports.ts';
 
-/** A user who does something, and from where; an actor is one. */
+/** A user who makes an audited change, with the credential. `Actor` is assignable to it. */
 export interface AuditUserActor {
   readonly userId: UserId;
   readonly tokenId?: TokenId;
   readonly sessionId: SessionId | null;
-  /** Where it comes from. Kept where somebody signs in or up, and nowhere else. */
+  /** The network address. It is recorded only for sign-ins and sign-ups. */
   readonly address?: string;
 }
 
-/** Who does what is told of. */
 export type AuditActor = AuditUserActor | 'operator' | 'system';
 
 type ActionIn<Trail extends AuditTrail> = {
   [A in AuditAction]: (typeof auditActions)[A]['trail'] extends Trail ? A : never;
 }[AuditAction];
 
-/** The actions that an application's trail tells of, and those that are about an account alone. */
+/** The actions that an application's audit trail contains. */
 export type AppAction = ActionIn<'app' | 'both'>;
+
+/** The actions that an account's audit trail contains. */
 export type AccountAction = ActionIn<'account' | 'both'>;
 
-/** What is told of a change, beside who makes it and when. Names of people and secrets have no place in the details. */
+/** An audit event without its actor and time. */
 export interface AuditEntry<A extends AuditAction> {
   readonly action: A;
-  /** In whose account's trail it is. Default: that of the user who does it. */
+  /** The account whose audit trail contains the event. Default: the actor's account. */
   readonly accountId?: UserId;
   readonly target: { readonly id: string; readonly name: string | null };
+  /** Must not contain secrets or users' names. */
   readonly details?: { readonly [Name in AuditDetail<A>]?: unknown };
-  /** The guests that it is about. Their ids are told among the details, their keys to the application's owners alone. */
+  /** The guests that the change affects. Their ids become part of the details. Only owners of the application see their keys. */
   readonly guests?: readonly Pick<GuestRecord, 'id' | 'guestKey'>[];
 }
 
-/** What is told in an application's trail too. */
+/** An audit event that an application's audit trail contains. */
 export interface AppEntry<A extends AppAction> extends AuditEntry<A> {
   readonly appId: AppId;
 }
 
 /**
- * Leaves a row of a change that the transaction makes. To be called before what it tells of is deleted: the names of users,
- * tokens and sessions are looked up here.
+ * Inserts the audit event of a change, in the transaction of the change. It reads the names of the actor's user, token and session, so
+ * call it before they are deleted.
  */
 export function record<A extends AppAction>(
-  parts: Pick<Context, 'clock'>,
+  deps: Pick<Context, 'clock'>,
   tx: Transaction,
-  by: AuditActor,
+  actor: AuditActor,
   entry: AppEntry<A>,
 ): Promise<void>;
 export function record<A extends AccountAction>(
-  parts: Pick<Context, 'clock'>,
+  deps: Pick<Context, 'clock'>,
   tx: Transaction,
-  by: AuditActor,
+  actor: AuditActor,
   entry: AuditEntry<A>,
 ): Promise<void>;
 export async function record(
-  parts: Pick<Context, 'clock'>,
+  deps: Pick<Context, 'clock'>,
   tx: Transaction,
-  by: AuditActor,
+  actor: AuditActor,
   entry: AnyEntry,
 ): Promise<void> {
-  await tx.insertAuditEvent(toEvent(entry, by, parts.clock(), await describeActor(tx, by)));
+  await tx.insertAuditEvent(toEvent(entry, actor, deps.clock(), await describeActor(tx, actor)));
 }
 
-/** As {@link record}, for many changes that one actor makes at once: a few statements, however many they are. */
+/** As {@link record}, for many changes by one actor. It needs few statements. */
 export async function recordAll<A extends AppAction>(
-  parts: Pick<Context, 'clock'>,
+  deps: Pick<Context, 'clock'>,
   tx: Transaction,
-  by: AuditActor,
+  actor: AuditActor,
   entries: readonly AppEntry<A>[],
 ): Promise<void> {
-  const [nowMs, author] = [parts.clock(), await describeActor(tx, by)];
-  await tx.insertAuditEvents(entries.map((entry) => toEvent(entry as AnyEntry, by, nowMs, author)));
+  const [nowMs, actorFields] = [deps.clock(), await describeActor(tx, actor)];
+  await tx.insertAuditEvents(entries.map((entry) => toEvent(entry as AnyEntry, actor, nowMs, actorFields)));
 }
 
 type AnyEntry = AuditEntry<AuditAction> & { readonly appId?: AppId };
-type ActorColumns = Pick<AuditEventRecord, 'by' | 'userId' | 'userName' | 'viaId' | 'viaName'>;
 
-function toEvent(entry: AnyEntry, by: AuditActor, atMs: number, author: ActorColumns): AuditEventRecord {
+/** The fields of an audit event that describe its actor. */
+type ActorFields = Pick<AuditEventRecord, 'by' | 'userId' | 'userName' | 'viaId' | 'viaName'>;
+
+function toEvent(entry: AnyEntry, actor: AuditActor, atMs: number, actorFields: ActorFields): AuditEventRecord {
   const { action, target, guests } = entry;
-  const user = typeof by === 'string' ? undefined : by;
+  const user = typeof actor === 'string' ? undefined : actor;
   const ofGuests = guests === undefined ? {} : { guestIds: guests.map(({ id }) => id) };
   return {
     id: newId('auditEvent'),
@@ -99,7 +103,7 @@ function toEvent(entry: AnyEntry, by: AuditActor, atMs: number, author: ActorCol
     action,
     appId: entry.appId ?? null,
     accountId: entry.accountId ?? user?.userId ?? null,
-    ...author,
+    ...actorFields,
     address: user?.address ?? null,
     targetId: target.id,
     targetName: target.name,
@@ -108,12 +112,12 @@ function toEvent(entry: AnyEntry, by: AuditActor, atMs: number, author: ActorCol
   };
 }
 
-async function describeActor(tx: Transaction, by: AuditActor): Promise<ActorColumns> {
-  if (typeof by === 'string') return { by, userId: null, userName: null, viaId: null, viaName: null };
-  const { userId, tokenId, sessionId } = by;
+async function describeActor(tx: Transaction, actor: AuditActor): Promise<ActorFields> {
+  if (typeof actor === 'string') return { by: actor, userId: null, userName: null, viaId: null, viaName: null };
+  const { userId, tokenId, sessionId } = actor;
   const viaId: AuditMeans | null = sessionId ?? tokenId ?? null;
   const user = await tx.user(userId);
-  return { by: 'user', userId, userName: user?.name ?? null, viaId, viaName: await credentialName(tx, by) };
+  return { by: 'user', userId, userName: user?.name ?? null, viaId, viaName: await credentialName(tx, actor) };
 }
 
 async function credentialName(tx: Transaction, { tokenId, sessionId }: AuditUserActor): Promise<string | null> {
@@ -121,7 +125,7 @@ async function credentialName(tx: Transaction, { tokenId, sessionId }: AuditUser
   return tokenId === undefined ? null : ((await tx.token(tokenId))?.name ?? null);
 }
 
-/** What of some fields differs, as details have it. */
+/** Compares fields of two records, and returns those that differ, for the details of an audit event. */
 export function changedFields<T extends object, K extends keyof T & string>(
   before: T,
   after: T,

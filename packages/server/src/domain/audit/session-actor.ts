@@ -2,12 +2,12 @@ import type { SessionId } from '@tenon/protocol';
 import type { SessionRecord } from '../records.ts';
 import type { AuditUserActor } from './record.ts';
 
-/** Who acts in a browser, as the audit trail names them. */
+/** Returns the user of a browser's session as the actor of an audit event. */
 export function sessionActor({ userId, id }: Pick<SessionRecord, 'userId' | 'id'>): AuditUserActor {
   return { userId, sessionId: id };
 }
 
-/** A session as what is done to. */
+/** Returns a session as the target of an audit event. */
 export function sessionTarget({ id, userAgent }: SessionRecord): {
   readonly id: SessionId;
   readonly name: string | null;

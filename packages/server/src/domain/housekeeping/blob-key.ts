@@ -1,14 +1,15 @@
 import type { ContentAddress } from '@tenon/protocol';
 
 /**
- * Names one object of a blob store: the content address of its bytes and, after a dot, the generation in which they were stored.
- * The address alone is the key of the generation `''`, which restored data has and data that an older schema wrote.
+ * The key of an object in a blob store: the content address of its bytes, a dot, and the generation in which they were stored. The
+ * generation `''`, which restored data has, has no dot.
  *
- * A generation is random and never used again. A deletion that arrives late therefore names an object that nothing relies on.
+ * Each publish of new bytes stores them in a new random generation. Therefore a deletion that takes effect late can't delete bytes that
+ * were published again in the meantime.
  */
 export type BlobKey = ContentAddress | (string & { readonly brand: 'BlobKey' });
 
-/** What a key consists of. */
+/** The parts of a {@link BlobKey}. */
 export interface BlobId {
   readonly address: ContentAddress;
   /** 24 hexadecimal digits, or `''`. */

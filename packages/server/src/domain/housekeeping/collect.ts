@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ContentAddress } from '@tenon/protocol';
 import type { Context } from '../context.ts';
 import { noteChore } from '../status/chores.ts';
@@ -7,65 +7,69 @@ import { takeLease } from './leases.ts';
 import type { BlobDeletion, BlobRecord } from './ports.ts';
 import { assertBlobsKnown, unknownObjects } from './unknown-objects.ts';
 
-/** How many rows are looked at in one go. */
+/** How many rows one query reads, or one transaction marks for deletion. */
 const batchSize = 500;
 
-/** How many objects are deleted at once. */
+/** How many objects are deleted concurrently. */
 const deleteConcurrency = 16;
 
-/** How long a collector that has stopped keeps others from the work. */
+/** How long other processes wait for a garbage collection whose process has crashed. */
 const leaseMs = 5 * 60 * 1000;
 
-/** After how long what was begun to be stored, and never finished, is certain to be what a crash left. */
+/** An incomplete upload is a remainder of a crash after this time. */
 const unfinishedAfterMs = 60 * 60 * 1000;
 
-/** Unless it is forced, a run deletes no more than this share of all contents, or this many where that is more. */
+/**
+ * The most that a run deletes unless it is forced: this share of all blobs, or this number if that is more. It limits the damage
+ * when versions were lost by mistake.
+ */
 export const maxDeletedShare = { share: 0.5, count: 10 } as const;
 
 export interface CollectOptions {
-  /** How long bytes stay that no version names, in milliseconds, counted from when a run first finds that. */
+  /** The grace period: how long an unreferenced blob is kept, from the run that first finds it unreferenced. */
   readonly graceMs: number;
-  /** Deletes also more than {@link maxDeletedShare}, and objects that no row knows. Default: `false`. */
+  /** Also deletes more than {@link maxDeletedShare}, and objects without a row. Default: `false`. */
   readonly isForced?: boolean;
-  /** Starts every grace again, because the clock may have jumped, and deletes nothing whose grace had begun. Default: `false`. */
+  /** Restarts all grace periods, because the clock may have jumped. Default: `false`. */
   readonly restartsGrace?: boolean;
-  /** Changes nothing, and counts what would be deleted. Default: `false`. */
+  /** Changes nothing, and counts what a run would delete. Default: `false`. */
   readonly isDryRun?: boolean;
-  /** Ends the work between two steps. */
+  /** Aborts between two batches. */
   readonly signal?: AbortSignal;
 }
 
 /** The result of a garbage collection. */
 export interface CollectResult {
-  /** Contents whose grace the run began: no version names them. */
+  /** Blobs whose grace period began with this run. */
   readonly newlyUnused: number;
   /** Objects that were deleted, or in a dry run would be. */
   readonly deleted: number;
   readonly deletedBytes: number;
-  /** Contents that no version names, and whose grace has not ended. */
+  /** Unreferenced blobs whose grace period has not ended. */
   readonly waiting: number;
   readonly waitingBytes: number;
-  /** Contents that were due and were kept, since they are more than {@link maxDeletedShare}. */
+  /** Blobs that were due and were kept, because they exceed {@link maxDeletedShare}. */
   readonly heldBack: number;
-  /** Objects that no row knows: a sign that the database has lost commits. They are kept, unless the run is forced. */
+  /** Objects without a row. They show that the database has lost commits. They are kept unless the run is forced. */
   readonly unknown: number;
-  /** Remains of what was never stored to its end. */
+  /** Incomplete uploads that were deleted. */
   readonly unfinished: number;
-  /** Set when nothing was marked for deletion because the store is being copied. */
+  /** Whether a running copy of the store prevented that blobs were marked for deletion. */
   readonly isHeldByCopy: boolean;
 }
 
 type Deps = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
 
 /**
- * Deletes the bytes that no version has named for the time of grace: of plugins, applications and accounts that were deleted,
- * and of publishes that failed. One process at a time does it, by a lease; it would harm nothing if two did.
+ * Garbage collection: deletes blobs that no version has referenced for the grace period. Such blobs belonged to deleted plugins,
+ * applications and accounts, or to failed publishes. A lease makes sure that one process at a time collects. Two would do no harm.
  *
- * Two phases: a transaction takes the row away, and with it the generation that names the object; then the object is deleted, outside
- * of any transaction and however often. See {@link ./with-blob.ts} for why no publish is harmed by it.
+ * It is a two-phase delete. First a transaction deletes the row, and with it the generation that identifies the object. Then the
+ * object is deleted outside of any transaction, and again if that fails. {@link ./with-blob.ts} explains why this is safe for
+ * concurrent publishes.
  *
- * @returns `undefined` when another process is collecting
- * @throws UnknownBlobsError when the database knows none of the objects, and none at all
+ * @returns `undefined` if another process is collecting
+ * @throws UnknownBlobsError if the database is empty and the blob store is not
  */
 export async function collect(context: Deps, options: CollectOptions): Promise<CollectResult | undefined> {
   await assertBlobsKnown(context);
@@ -73,20 +77,21 @@ export async function collect(context: Deps, options: CollectOptions): Promise<C
   const lease = await takeLease(context, 'collect', { lengthMs: leaseMs, isExclusive: true });
   if (lease === undefined) return undefined;
   try {
-    const goOn = async (): Promise<void> => {
-      await turnOfTheLoop();
+    const checkpoint = async (): Promise<void> => {
+      await yieldToEventLoop();
       options.signal?.throwIfAborted();
       await lease.renew();
     };
-    const { all, noted: newlyUnused } = await noteUnused(context, goOn, options);
+    const { all, newlyUnused } = await startGracePeriods(context, checkpoint, options);
     const heldBack = await countHeldBack(context, all, options);
-    const isHeldByCopy = heldBack === 0 && !(await markForDeletion(context, options.graceMs, goOn));
-    const marked = await deleteMarked(context, goOn);
-    const { unknown, ...strays } = await deleteUnknownObjects(context, options.isForced === true, goOn);
-    const [deleted, deletedBytes] = [marked.deleted + strays.deleted, marked.deletedBytes + strays.deletedBytes];
+    const isHeldByCopy = heldBack === 0 && !(await markForDeletion(context, options.graceMs, checkpoint));
+    const marked = await deleteMarked(context, checkpoint);
+    const { unknown, ...withoutRow } = await deleteUnknownObjects(context, options.isForced === true, checkpoint);
+    const deleted = marked.deleted + withoutRow.deleted;
+    const deletedBytes = marked.deletedBytes + withoutRow.deletedBytes;
     const unfinished =
       options.restartsGrace === true ? 0 : await context.blobs.deleteUnfinished(context.clock() - unfinishedAfterMs);
-    const { waiting, waitingBytes } = await countUnused(context, () => false, goOn);
+    const { waiting, waitingBytes } = await countUnused(context, () => false, checkpoint);
     await noteChore(context, 'collect', { deleted, deletedBytes, waiting, waitingBytes });
     return {
       newlyUnused,
@@ -104,28 +109,33 @@ export async function collect(context: Deps, options: CollectOptions): Promise<C
   }
 }
 
-/** To be called between any two pieces of work: lets requests have their turn, and throws when the work is to end. */
+/** Called between two batches. Yields to requests, renews the lease, and throws if the run was aborted. */
 type Checkpoint = () => Promise<void>;
 
-/** Starts the time of grace of what no version names. */
-async function noteUnused(
+/**
+ * Starts the grace periods of blobs that are no longer referenced.
+ *
+ * @returns the number of all blobs, and of those whose grace period began
+ */
+async function startGracePeriods(
   context: Deps,
-  goOn: Checkpoint,
+  checkpoint: Checkpoint,
   { restartsGrace = false }: CollectOptions,
-): Promise<{ readonly all: number; readonly noted: number }> {
-  let [all, noted] = [0, 0];
+): Promise<{ readonly all: number; readonly newlyUnused: number }> {
+  let [all, newlyUnused] = [0, 0];
   for await (const rows of pagesOfBlobs(context)) {
-    await goOn();
+    await checkpoint();
     all += rows.length;
     const unused = rows.filter(({ isNamed, unusedSinceMs }) => !isNamed && (unusedSinceMs === null || restartsGrace));
     if (unused.length === 0) continue;
     const addresses = unused.map(({ address }) => address);
-    noted += await context.store.writeLocking((tx) => tx.noteUnused(addresses, context.clock(), { restartsGrace }));
+    const options = { restartsGrace };
+    newlyUnused += await context.store.writeLocking((tx) => tx.noteUnused(addresses, context.clock(), options));
   }
-  return { all, noted };
+  return { all, newlyUnused };
 }
 
-/** How many contents are due, when these are too many to be deleted unasked; else 0. */
+/** Returns the number of due blobs if it exceeds {@link maxDeletedShare}, and 0 otherwise. */
 async function countHeldBack(
   { store, clock }: Deps,
   all: number,
@@ -137,13 +147,17 @@ async function countHeldBack(
   return due > Math.max(maxDeletedShare.count, maxDeletedShare.share * all) ? due : 0;
 }
 
-/** Marks for deletion what has been unused for the time of grace. @returns `false` when a copy of the store prevents that */
-async function markForDeletion({ store, clock }: Deps, graceMs: number, goOn: Checkpoint): Promise<boolean> {
+/**
+ * Marks blobs for deletion whose grace period has ended.
+ *
+ * @returns `false` if a running copy of the store prevents it
+ */
+async function markForDeletion({ store, clock }: Deps, graceMs: number, checkpoint: Checkpoint): Promise<boolean> {
   for (;;) {
-    await goOn();
+    await checkpoint();
     const outcome = await store.writeLocking(async (tx) => {
       const nowMs = clock();
-      // In the same transaction: a copy that begins later copies a database in which these are named by nothing.
+      // In the same transaction, so that a copy that begins later doesn't contain references to these blobs.
       if ((await tx.leaseHolders('copy', nowMs)).length > 0) return 'held';
       const marked = await tx.markForDeletion({ unusedSinceMs: nowMs - graceMs, nowMs, limit: batchSize });
       return marked.length === 0 ? 'done' : 'more';
@@ -152,12 +166,15 @@ async function markForDeletion({ store, clock }: Deps, graceMs: number, goOn: Ch
   }
 }
 
-/** Deletes what is marked for deletion, also what an earlier run was kept from deleting. */
-async function deleteMarked(context: Deps, goOn: Checkpoint): Promise<Pick<CollectResult, 'deleted' | 'deletedBytes'>> {
+/** Deletes the objects that are marked for deletion, including those that an earlier run failed to delete. */
+async function deleteMarked(
+  context: Deps,
+  checkpoint: Checkpoint,
+): Promise<Pick<CollectResult, 'deleted' | 'deletedBytes'>> {
   const { store, blobs } = context;
   let [deleted, deletedBytes] = [0, 0];
   for (;;) {
-    await goOn();
+    await checkpoint();
     const batch: readonly BlobDeletion[] = await store.read.blobDeletions(deleteConcurrency);
     if (batch.length === 0) return { deleted, deletedBytes };
     await Promise.all(batch.map((deletion) => blobs.delete(blobKey(deletion))));
@@ -167,15 +184,15 @@ async function deleteMarked(context: Deps, goOn: Checkpoint): Promise<Pick<Colle
   }
 }
 
-/** Counts objects that no row knows, or deletes them. */
+/** Deletes objects without a row. Only counts them, as `unknown`, unless the run is forced. */
 async function deleteUnknownObjects(
   context: Deps,
   isForced: boolean,
-  goOn: Checkpoint,
+  checkpoint: Checkpoint,
 ): Promise<Pick<CollectResult, 'unknown' | 'deleted' | 'deletedBytes'>> {
   const counts = { unknown: 0, deleted: 0, deletedBytes: 0 };
   for await (const keys of unknownObjects(context)) {
-    await goOn();
+    await checkpoint();
     for (const key of keys) {
       const size = await context.blobs.size(key);
       if (size === undefined) continue;
@@ -189,28 +206,29 @@ async function deleteUnknownObjects(
   return counts;
 }
 
-/** What a run would do. */
+/** Returns the expected result of a run, without changing anything. */
 async function previewCollect(context: Deps, options: CollectOptions): Promise<CollectResult> {
   const { graceMs, isForced, signal } = options;
-  const endMs = context.clock() - graceMs;
-  const goOn = async (): Promise<void> => {
-    await turnOfTheLoop();
+  const dueBeforeMs = context.clock() - graceMs;
+  const checkpoint = async (): Promise<void> => {
+    await yieldToEventLoop();
     signal?.throwIfAborted();
   };
-  const isDue = ({ unusedSinceMs }: BlobRecord) => unusedSinceMs !== null && unusedSinceMs <= endMs;
-  const { all, ...counts } = await countUnused(context, isDue, goOn);
+  const isDue = ({ unusedSinceMs }: BlobRecord) => unusedSinceMs !== null && unusedSinceMs <= dueBeforeMs;
+  const { all, ...counts } = await countUnused(context, isDue, checkpoint);
   const heldBack = await countHeldBack(context, all, options);
-  const { unknown } = await deleteUnknownObjects(context, false, goOn);
+  const { unknown } = await deleteUnknownObjects(context, false, checkpoint);
   const isHeldByCopy = (await context.store.read.leaseHolders('copy', context.clock())).length > 0;
-  const none = { deleted: 0, deletedBytes: 0 };
-  const found = { ...counts, ...(heldBack > 0 && none), heldBack, unknown, unfinished: 0, isHeldByCopy };
-  return isForced === true ? { ...found, deleted: found.deleted + unknown, unknown: 0 } : found;
+  const nothingDeleted = { deleted: 0, deletedBytes: 0 };
+  const result = { ...counts, ...(heldBack > 0 && nothingDeleted), heldBack, unknown, unfinished: 0, isHeldByCopy };
+  return isForced === true ? { ...result, deleted: result.deleted + unknown, unknown: 0 } : result;
 }
 
+/** Counts unreferenced blobs: as `deleted` those that are due, and as `waiting` the others. */
 async function countUnused(
   context: Deps,
   isDue: (blob: BlobRecord) => boolean,
-  goOn: Checkpoint,
+  checkpoint: Checkpoint,
 ): Promise<
   { readonly all: number } & Pick<
     CollectResult,
@@ -220,7 +238,7 @@ async function countUnused(
   const counts = { all: 0, newlyUnused: 0, deleted: 0, deletedBytes: 0, waiting: 0, waitingBytes: 0 };
   const nowMs = context.clock();
   for await (const rows of pagesOfBlobs(context)) {
-    await goOn();
+    await checkpoint();
     counts.all += rows.length;
     for (const blob of rows) {
       if (blob.isNamed || blob.leaseUntilMs > nowMs) continue;

@@ -1,28 +1,28 @@
 import type { Context } from '../context.ts';
 import type { LeaseKind } from './ports.ts';
 
-/** Something held for some time. */
+/** A lock that expires unless it is renewed. */
 export interface Lease {
-  /** Makes it longer, when a third of its time is over: to be called again and again while at work. */
+  /** Renews the lease if a third of its time has passed. Call it often during the work. */
   renew(): Promise<void>;
-  /** Gives it back. What is never given back ends by itself. */
+  /** Releases the lease before it expires. */
   release(): Promise<void>;
 }
 
 export interface LeaseOptions {
-  /** How long it lasts without being renewed, in milliseconds. */
+  /** After how long the lease expires if it is not renewed. */
   readonly lengthMs: number;
-  /** Whether nobody else may hold one of the kind. */
+  /** Whether only one holder may have a lease of this kind. */
   readonly isExclusive: boolean;
 }
 
-/** How many random bytes name a holder. */
+/** The length of a holder's random id. */
 const holderBytes = 12;
 
 /**
- * Takes a lease: a note in the store, which every process on the same data sees.
+ * Takes a lease. It is stored in the database, so that it holds for all processes on the same data.
  *
- * @returns `undefined` when it is exclusive and somebody else holds one
+ * @returns `undefined` if the lease is exclusive and there is another holder
  */
 export async function takeLease(
   { store, clock, random }: Pick<Context, 'store' | 'clock' | 'random'>,

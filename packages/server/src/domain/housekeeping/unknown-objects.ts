@@ -1,32 +1,29 @@
 import type { Context } from '../context.ts';
 import { type BlobKey, parseBlobKey } from './blob-key.ts';
 
-/** How many objects are looked up in one go. */
+/** How many objects one query looks up. */
 const batchSize = 500;
 
-/** How many objects are counted for a message. */
+/** The maximum number of objects that are counted for the error message. */
 const maxCounted = 1000;
 
 type Deps = Pick<Context, 'store' | 'blobs'>;
 
-/**
- * Thrown for a database that knows of no contents at all, beside a blob store that has some: it is not the database that these
- * belong to, or an empty one in its place.
- */
+/** The database has no plugins, but the blob store has objects. So the database was lost or replaced, or it belongs to other data. */
 export class UnknownBlobsError extends Error {
   override readonly name = 'UnknownBlobsError';
 
   constructor(found: number) {
-    const many = found < maxCounted ? String(found) : `${maxCounted} or more`;
+    const count = found < maxCounted ? String(found) : `${maxCounted} or more`;
     super(
-      `The database has no plugins, but the blob store beside it holds ${many} ${found === 1 ? 'object' : 'objects'}. ` +
+      `The database has no plugins, but its blob store holds ${count} ${found === 1 ? 'object' : 'objects'}. ` +
         'The database was lost or replaced, or this is the wrong one',
     );
   }
 }
 
 /**
- * Makes sure that the database and the blob store belong together, as far as that shows.
+ * Detects a database that doesn't belong to the blob store: it is empty, and the blob store is not.
  *
  * @throws UnknownBlobsError
  */
@@ -36,7 +33,7 @@ export async function assertBlobsKnown({ store: { read }, blobs }: Deps): Promis
   for await (const key of blobs.list()) if (found.push(key) === maxCounted) break;
   const known = new Set(await read.knownBlobs(found.map(parseBlobKey)));
   const unknown = found.filter((key) => !known.has(key));
-  // Asked again: contents may have been published and deleted meanwhile, with their objects.
+  // Checks again, because contents may have been published and deleted during the listing.
   if ((await anyObjectExists(blobs, unknown)) && !(await hasContents(read)))
     throw new UnknownBlobsError(unknown.length);
 }
@@ -53,8 +50,8 @@ async function anyObjectExists(blobs: Deps['blobs'], keys: readonly BlobKey[]): 
 }
 
 /**
- * Objects that no row knows, in batches. A publish makes its row before it puts an object, so none of these belongs to one that is
- * under way; and as generations are never used again, none will ever be relied on.
+ * Lists objects without a row, in batches. They don't belong to a running publish, because a publish inserts its row before it stores
+ * the object. No later publish uses them, because each uses a new generation.
  */
 export async function* unknownObjects({ store, blobs }: Deps): AsyncGenerator<BlobKey[]> {
   for await (const keys of batches(blobs.list())) {

@@ -66,33 +66,33 @@ describe('verify()', () => {
   it('finds a file that is gone', async () => {
     await publish();
     await deleteObject();
-    assert.deepEqual(await faults(), [`content ${address}: its file is missing; 1 version names it`]);
+    assert.deepEqual(await faults(), [`content ${address}: its file is missing; 1 version references it`]);
   });
 
   it('finds a file with other bytes, and one that was cut short', async () => {
     await publish();
     await writeFile(await pathOf(address), bytesOf(2, bytes.length));
-    assert.deepEqual(await faults(), [`content ${address}: its file has other bytes`]);
+    assert.deepEqual(await faults(), [`content ${address}: its file doesn't have the bytes of its address`]);
     await truncate(await pathOf(address), 1000);
     assert.deepEqual(await faults(), [
-      `content ${address}: its file has 1000 bytes, and not 300000; 1 version names it`,
-      `content ${address}: its file has other bytes`,
+      `content ${address}: its file has 1000 bytes, and not 300000; 1 version references it`,
+      `content ${address}: its file doesn't have the bytes of its address`,
     ]);
   });
 
   it('finds a version without a row for its bytes, or whose row says that they are not stored yet', async () => {
     await publish();
     tamper("update blobs set state = 'pending'");
-    assert.deepEqual(await faults(), [`content ${address}: its row says that it is pending; 1 version names it`]);
+    assert.deepEqual(await faults(), [`content ${address}: its row says that it is pending; 1 version references it`]);
     tamper('delete from blobs');
-    assert.deepEqual(await faults(), [`content ${address}: it has no row among the blobs; 1 version names it`]);
+    assert.deepEqual(await faults(), [`content ${address}: it has no row among the blobs; 1 version references it`]);
   });
 
   it('finds a row without its file, also where nothing names it', async () => {
     const { stage } = await publish();
     await house.store.write((tx) => tx.deletePlugin(stage.key('plugin')));
     await deleteObject();
-    assert.deepEqual(await faults(), [`content ${address}: its file is missing; no version names it`]);
+    assert.deepEqual(await faults(), [`content ${address}: its file is missing; no version references it`]);
   });
 
   it('finds an object that no row knows, which is the sign of lost commits', async () => {

@@ -6,27 +6,27 @@ import { type BlobKey, blobKey, parseBlobKey } from './blob-key.ts';
 import type { BlobRecord, NamedContent, StoreFault } from './ports.ts';
 import { unknownObjects } from './unknown-objects.ts';
 
-/** How many rows are looked at in one go. */
+/** How many rows one query reads. */
 const batchSize = 500;
 
 export interface VerifyOptions {
-  /** Called with the bytes of all blobs together, then with what of them was read, a piece at a time. */
+  /** `total` is called once with the size of all objects, `advance` with the size of each chunk that was read. */
   readonly onProgress?: { readonly total: (bytes: number) => void; readonly advance: (bytes: number) => void };
   readonly signal?: AbortSignal;
 }
 
-/** The result of a look at all data. Everything is as it must be where `faults` and `unknownObjects` are empty. */
+/** The result of a verification. The data is intact if `faults` and `unknownObjects` are empty. */
 export interface VerifyResult {
-  /** Blobs that were read whole and hashed. */
+  /** The number of objects that were read and hashed. */
   readonly blobs: number;
   readonly blobBytes: number;
-  /** Contents that versions name, and how many versions do. */
+  /** The number of different contents that versions reference. */
   readonly namedContents: number;
   readonly versions: number;
   readonly faults: readonly StoreFault[];
   /**
-   * Objects of the blob store that no row of the database knows. Rows are committed before objects are put: so the database has lost
-   * commits, or an older copy of it took its place. Or these are from elsewhere.
+   * Objects without a row in the database. A publish commits the row before it stores the object. So either the database has lost
+   * commits, or it was replaced by an older copy, or something else put the objects there.
    */
   readonly unknownObjects: readonly StoreFault[];
 }
@@ -34,13 +34,13 @@ export interface VerifyResult {
 type Deps = Pick<Context, 'store' | 'blobs'>;
 
 /**
- * Looks whether all data is whole: hashes every blob, and holds versions, rows of blobs and files against each other in both
- * directions, beside what the store can tell of itself. Publishes, deletions and the collector may go on meanwhile: whatever
- * looks wrong is looked at again, in the order in which it can't change under honest hands, before it is called a fault.
+ * Verifies all data. It checks the database, hashes every object, and compares versions, blob rows and objects with each other in both
+ * directions. The server may run at the same time: before a check reports a fault, it reads the data again, in an order in which a
+ * correct server can't cause the fault.
  */
 export async function verify(context: Deps, options: VerifyOptions = {}): Promise<VerifyResult> {
   const faults: StoreFault[] = [...(await context.store.check())];
-  const sizes = await findBlobs(context, options);
+  const sizes = await listObjects(context, options);
   const named = await verifyNamed(context, faults, options);
   await verifyRows(context, faults, options);
   const unknown = await findUnknown(context, options);
@@ -48,7 +48,7 @@ export async function verify(context: Deps, options: VerifyOptions = {}): Promis
   return { blobs, blobBytes, ...named, faults, unknownObjects: unknown };
 }
 
-async function findBlobs({ blobs }: Deps, { signal, onProgress }: VerifyOptions): Promise<Map<BlobKey, number>> {
+async function listObjects({ blobs }: Deps, { signal, onProgress }: VerifyOptions): Promise<Map<BlobKey, number>> {
   const sizes = new Map<BlobKey, number>();
   let total = 0;
   for await (const key of blobs.list()) {
@@ -62,7 +62,7 @@ async function findBlobs({ blobs }: Deps, { signal, onProgress }: VerifyOptions)
   return sizes;
 }
 
-/** What versions name: a row, and a file of the size that they have noted. */
+/** Checks that the contents of all versions have a row, and an object of the right size. */
 async function verifyNamed(
   context: Deps,
   faults: StoreFault[],
@@ -75,13 +75,14 @@ async function verifyNamed(
       namedContents++;
       versions += content.versions;
       const detail = await findContentFault(context, content);
-      // Versions are never given back their content once they have lost it: one that is named before and after was so between.
+      // A concurrent deletion can look like a fault only after the content has lost its last reference. So the fault is real if
+      // the content is still referenced and a second check fails too.
       if (
         detail !== undefined &&
         (await context.store.read.isContentNamed(content.address)) &&
         (await findContentFault(context, content))
       ) {
-        faults.push({ subject: `content ${content.address}`, detail: `${detail}; ${namedBy(content)}` });
+        faults.push({ subject: `content ${content.address}`, detail: `${detail}; ${referenceCount(content)}` });
       }
     }
   }
@@ -98,31 +99,31 @@ async function findContentFault({ store, blobs }: Deps, content: NamedContent): 
   return row.state === 'present' ? undefined : `its row says that it is ${row.state}`;
 }
 
-function namedBy({ versions }: NamedContent): string {
-  return versions === 1 ? '1 version names it' : `${versions} versions name it`;
+function referenceCount({ versions }: NamedContent): string {
+  return versions === 1 ? '1 version references it' : `${versions} versions reference it`;
 }
 
-/** Rows that say `present` have a file of their size, whether or not a version names it. */
+/** Checks that rows in the state `present` that no version references have an object of the right size. */
 async function verifyRows(context: Deps, faults: StoreFault[], { signal }: VerifyOptions): Promise<void> {
   for await (const page of pages((after) => context.store.read.blobs({ after, limit: batchSize }))) {
     for (const row of page) {
       signal?.throwIfAborted();
-      if (row.state !== 'present' || row.isNamed) continue; // what is named was looked at already
+      if (row.state !== 'present' || row.isNamed) continue; // verifyNamed() checks referenced rows
       const size = await context.blobs.size(blobKey(row));
       if (size === row.size || !(await isSameRow(context, row))) continue;
       const detail = size === undefined ? 'its file is missing' : `its file has ${size} bytes, and not ${row.size}`;
-      faults.push({ subject: `content ${row.address}`, detail: `${detail}; no version names it` });
+      faults.push({ subject: `content ${row.address}`, detail: `${detail}; no version references it` });
     }
   }
 }
 
-/** A row goes before its object does, and comes back with another generation. */
+/** Whether a row was not deleted since it was read. The row is deleted before its object, and a new row has another generation. */
 async function isSameRow({ store }: Deps, row: BlobRecord): Promise<boolean> {
   const again = await store.read.blob(row.address);
   return again?.state === 'present' && again.generation === row.generation;
 }
 
-/** Objects without a row. A publish makes the row first, so none of these belongs to one that is under way. */
+/** Finds objects without a row. */
 async function findUnknown(context: Deps, { signal }: VerifyOptions): Promise<StoreFault[]> {
   const found: StoreFault[] = [];
   for await (const keys of unknownObjects(context)) {
@@ -131,16 +132,16 @@ async function findUnknown(context: Deps, { signal }: VerifyOptions): Promise<St
       if ((await context.blobs.size(key)) === undefined) continue; // deleted meanwhile
       found.push({
         subject: `content ${parseBlobKey(key).address}`,
-        detail: 'no row of the database knows its file: the database has lost commits, or is older than the file',
+        detail: 'its file has no row in the database: the database has lost commits, or is older than the file',
       });
     }
   }
   return found;
 }
 
-const wrongDigest = 'its file has other bytes';
+const wrongDigest = "its file doesn't have the bytes of its address";
 
-/** Every file has the bytes of its address. */
+/** Checks that every object has the digest of its address. */
 async function verifyBytes(
   context: Deps,
   sizes: ReadonlyMap<BlobKey, number>,

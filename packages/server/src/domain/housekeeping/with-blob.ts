@@ -3,29 +3,29 @@ import type { Context } from '../context.ts';
 import { type Transaction, UnavailableError } from '../ports.ts';
 import { type BlobKey, blobKey, newGeneration } from './blob-key.ts';
 
-/** For how long bytes that a publish has begun to store are not marked for deletion. Storing them takes a moment. */
+/** How long the garbage collector doesn't mark bytes for deletion that a publish is storing. */
 export const blobLeaseMs = 10 * 60 * 1000;
 
-/** How often bytes are stored again that were marked for deletion meanwhile, which takes a lease to end each time. */
+/** How often bytes are stored if they are marked for deletion during each attempt. Each time, an attempt outlasts its lease. */
 const maxAttempts = 5;
 
 type Deps = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
 
 /**
- * Stores bytes, then runs the work that makes a version of them, in one transaction. Once it has resolved, the version is
- * there, and so are its bytes, whatever the garbage collector does meanwhile, in this process or another, and wherever one of them is
- * stopped, cut off or killed:
+ * Stores bytes, then runs a transaction that inserts a version of them. When it resolves, both the version and its bytes are durable,
+ * even if a garbage collector runs at the same time, and even if one of the processes crashes at any step:
  *
- * 1. A row for the bytes is held before the first of them is written. It has the generation that names their object.
- * 2. The bytes are put under that name.
- * 3. The transaction checks that the row still has the generation. If it doesn't, all begins again under another name.
+ * 1. A transaction inserts a row for the bytes, with the generation of their object, or extends the lease of an existing row.
+ * 2. The bytes are stored as the object of this generation.
+ * 3. The version's transaction checks that the row still has this generation. If not, everything starts again with a new generation.
  *
- * The collector takes the row away in a transaction before it asks for the object to be deleted. So a deletion, however late it
- * arrives, is of an object that no version relies on, nor ever will: generations are never used twice. Nothing depends on clocks;
- * the lease keeps the third step from failing in practice. The same work is done whether or not the bytes are known already.
+ * The garbage collector deletes the row in a transaction before it deletes the object. Because generations are never reused, even a
+ * late deletion can't affect an object that a version references. The correctness doesn't depend on clocks; the lease only makes it
+ * unlikely that step 3 fails. The work is the same whether or not the server already has the bytes.
  *
- * @param beforeStoring what must be done before the bytes are stored, in the transaction that holds them
- * @throws UnavailableError when the bytes are marked for deletion again and again, StorageFullError, and whatever the work throws
+ * @param work runs in the transaction of step 3
+ * @param beforeStoring runs in the transaction of step 1
+ * @throws UnavailableError if the bytes are marked for deletion during every attempt; StorageFullError; the errors of the callbacks
  */
 export async function writeWithBlob<T>(
   context: Deps,
@@ -38,7 +38,7 @@ export async function writeWithBlob<T>(
     const generation = await storeBlob(context, address, bytes, attempt === 0 ? beforeStoring : undefined);
     const outcome = await context.store.write(async (tx) => {
       if (await tx.keepBlob(address, generation)) return { result: await work(tx) };
-      // These bytes may have arrived after their deletion: it is asked for once more.
+      // The object may have been stored after its deletion, so it is marked for deletion again.
       await tx.putBlobDeletion({ address, generation, size: bytes.length });
       return undefined;
     });
@@ -51,9 +51,9 @@ export async function writeWithBlob<T>(
 }
 
 /**
- * Stores bytes that no version names yet, and holds them for a while.
+ * Stores bytes that no version references yet. For {@link blobLeaseMs} they are not marked for deletion.
  *
- * @returns the generation that they were stored in
+ * @returns their generation
  */
 export async function storeBlob(
   { store, blobs, clock, random }: Deps,
@@ -61,18 +61,17 @@ export async function storeBlob(
   bytes: Uint8Array,
   beforeStoring?: (tx: Transaction) => Promise<void>,
 ): Promise<string> {
-  const fresh = newGeneration(random);
   const leaseUntilMs = clock() + blobLeaseMs;
-  const held = { address, size: bytes.length, generation: fresh, leaseUntilMs };
+  const blob = { address, size: bytes.length, generation: newGeneration(random), leaseUntilMs };
   const generation = await store.write(async (tx) => {
     await beforeStoring?.(tx);
-    return tx.holdBlob(held);
+    return tx.holdBlob(blob);
   });
   await blobs.put(blobKey({ address, generation }), bytes);
   return generation;
 }
 
-/** The store has said that the bytes are there; an object that was removed from outside meanwhile is put again. */
+/** Stores the object again if something outside of the server removed it. */
 async function ensureObject({ blobs }: Deps, key: BlobKey, bytes: Uint8Array): Promise<void> {
   if ((await blobs.size(key)) !== bytes.length) await blobs.put(key, bytes);
 }

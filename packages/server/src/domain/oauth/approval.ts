@@ -6,59 +6,60 @@ import { requirePassword } from '../passwords.ts';
 import type { Queries } from '../ports.ts';
 import { narrowScopes } from './scopes.ts';
 
-/** Who decides on a login: somebody who is signed in. */
+/** A signed-in user who decides on a login. */
 export interface Approver {
   readonly userId: UserId;
   readonly sessionId: SessionId;
 }
 
-/** What was decided, as the page sends it. */
+/** The user's decision, as the approval page sends it. */
 export interface LoginDecision {
   readonly decision: 'approve' | 'deny';
-  /** What of the scopes that were asked for is granted; all of it when nothing is said. */
+  /** The granted scopes. Default: all requested scopes. */
   readonly scopes?: readonly TokenScope[] | undefined;
   readonly password?: string | undefined;
-  /** Who decides, as the page showed it. */
+  /** The user that the page showed as signed in. */
   readonly userId?: string | undefined;
 }
 
 /**
- * Demands that who decides is whom the page showed: meanwhile somebody else may have signed in in another tab, whom the
- * login would then be for.
+ * Requires that the page showed the user who is signed in. Another user may have signed in in another tab, and must not approve the
+ * login by mistake.
  *
  * @throws DomainError `conflict`
  */
 export function requireSameUser(approver: Approver, { userId = approver.userId }: LoginDecision): void {
   if (userId === approver.userId) return;
-  throw new DomainError('conflict', 'Somebody else is signed in in this browser by now. Load the page again.');
+  throw new DomainError('conflict', 'Another user has signed in in this browser. Load the page again.');
 }
 
 /**
- * Demands what an approval takes: scopes that were asked for, and the password, for `manage` each time and else a short while
- * ago, as any new token does.
+ * Checks an approval. The granted scopes must have been requested. The scope `manage` requires the password in the request, other scopes
+ * that it was entered recently.
  *
- * @returns the scopes that are granted
+ * @param requested the scopes that the login requested
+ * @returns the granted scopes
  * @throws DomainError `invalid_field`, `password_required`, `invalid_credentials`, `rate_limited`
  */
 export async function grantScopes(
   context: Context,
   approver: Approver,
   { scopes, password }: LoginDecision,
-  asked: readonly TokenScope[],
+  requested: readonly TokenScope[],
 ): Promise<readonly TokenScope[]> {
-  const granted = narrowScopes(asked, scopes);
+  const granted = narrowScopes(requested, scopes);
   if (!granted.includes('manage')) {
     await requireRecentPassword(context, approver.sessionId);
     return granted;
   }
   if (password === undefined) {
-    throw new DomainError('password_required', 'To let a program manage applications takes your password again.');
+    throw new DomainError('password_required', 'Enter your password again to let a program manage applications.');
   }
   await requirePassword(context, approver, password);
   return granted;
 }
 
-/** Whether the session that approved a login still stands: a login approved in a session ends with it until its token is fetched. */
+/** Whether the session that approved a login still exists. If it ends before the program fetches the token, the login is void. */
 export async function isSessionOpen(
   { clock }: Pick<Context, 'clock'>,
   queries: Queries,

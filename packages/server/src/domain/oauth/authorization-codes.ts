@@ -11,13 +11,13 @@ import { OauthError } from './errors.ts';
 import { makeLoginToken } from './login-tokens.ts';
 import { isCodeVerifier, verifiesChallenge } from './pkce.ts';
 
-/** How long a code waits for its client, in milliseconds: it has but to cross the machine (RFC 6749 §4.1.2). */
+/** The lifetime of a code (RFC 6749 §4.1.2). It is short because the browser passes the code on to a program on the same machine. */
 const codeLifetimeMs = 60_000;
 
 /**
- * Decides on a login with a loopback redirect.
+ * Approves or denies a login with a loopback redirect.
  *
- * @returns where the browser goes next: to the client, with a code or with the refusal
+ * @returns the URL to redirect the browser to: the client's, with a code or an error
  * @throws DomainError `conflict`, `invalid_field`, `password_required`, `invalid_credentials`, `rate_limited`, `not_signed_in`
  */
 export async function decideAuthorization(
@@ -61,7 +61,7 @@ export async function decideAuthorization(
   return redirectWithCode(returnTo, secret);
 }
 
-/** What a client sends for its token (RFC 6749 §4.1.3, RFC 7636 §4.5). */
+/** The client's token request (RFC 6749 §4.1.3, RFC 7636 §4.5). */
 export interface CodeExchange {
   readonly code: string;
   readonly clientId: string;
@@ -70,27 +70,28 @@ export interface CodeExchange {
 }
 
 /**
- * Exchanges a code for a token, once. A code that comes again was stolen, now or then, so the token that was made of it is
- * revoked (RFC 6749 §4.1.2).
+ * Exchanges a code for a token, once. If a code is used twice, it was stolen, so the token of its first use is revoked
+ * (RFC 6749 §4.1.2).
  *
- * @throws OauthError `invalid_request` for a verifier that can be none, `invalid_grant` for a code that is unknown, expired,
- *   used, or not this client's, redirect's and verifier's, or when the session that approved it has ended
+ * @throws OauthError `invalid_request` for an invalid verifier; `invalid_grant` for a code that is unknown, expired, used, or has
+ *   another client, redirect or verifier, or if the session that approved it has ended
  */
 export async function exchangeCode(context: Context, exchange: CodeExchange): Promise<NewToken> {
   if (!isCodeVerifier(exchange.codeVerifier)) {
-    throw new OauthError('invalid_request', 'The code verifier has 43 to 128 characters of A-Z a-z 0-9 - . _ ~.');
+    throw new OauthError('invalid_request', 'The code verifier must have 43 to 128 characters of A-Z a-z 0-9 - . _ ~.');
   }
   const codeHash = hashSecret(exchange.code);
-  // What the transaction changes for a replayed code must stay, so it ends with an outcome and throws nothing.
+  // The transaction returns `undefined` instead of throwing, because the revocation for a reused code must be committed.
   const token = await context.store.write(async (tx) => {
     const code = await tx.authorizationCodeByHash(codeHash);
     if (code !== undefined && code.usedAtMs !== null) await revokeTokenOf(context, tx, code);
     if (code === undefined || !(await isExchangeable(context, tx, code, exchange))) return undefined;
-    const made = makeLoginToken(context, code);
+    const newToken = makeLoginToken(context, code);
+    const { id: tokenId, createdAtMs: usedAtMs } = newToken.record;
     await requireTokenQuota(context, tx, code.userId);
-    await storeToken(context, tx, { userId: code.userId, sessionId: null }, made.record, 'login');
-    await tx.useAuthorizationCode(codeHash, { tokenId: made.record.id, usedAtMs: made.record.createdAtMs });
-    return made;
+    await storeToken(context, tx, { userId: code.userId, sessionId: null }, newToken.record, 'login');
+    await tx.useAuthorizationCode(codeHash, { tokenId, usedAtMs });
+    return newToken;
   });
   if (token === undefined) {
     throw new OauthError('invalid_grant', 'The code is unknown, expired or used, or was given to another request.');
@@ -112,8 +113,8 @@ async function isExchangeable(
   code: AuthorizationCodeRecord,
   { clientId, redirectUri, codeVerifier }: CodeExchange,
 ): Promise<boolean> {
-  const isTheirs = code.clientId === clientId && code.redirectUri === redirectUri;
-  if (!isTheirs || code.usedAtMs !== null || code.expiresAtMs <= context.clock()) return false;
+  const isSameClient = code.clientId === clientId && code.redirectUri === redirectUri;
+  if (!isSameClient || code.usedAtMs !== null || code.expiresAtMs <= context.clock()) return false;
   if (!verifiesChallenge(codeVerifier, code.codeChallenge)) return false;
   if (!(await isSessionOpen(context, tx, code.sessionId))) return false;
   const user = await tx.user(code.userId);

@@ -12,16 +12,16 @@ import { OauthError, requireParameter } from './errors.ts';
 import { isCodeChallenge } from './pkce.ts';
 import { parseScopes } from './scopes.ts';
 
-/** Where the answer to an authorization request goes. */
+/** The parts of the redirect that responds to an authorization request. */
 export interface ReturnAddress {
   readonly redirectUri: string;
-  /** Given back as it came (RFC 6749 §4.1.2). */
+  /** Returned unchanged (RFC 6749 §4.1.2). */
   readonly state: string | undefined;
-  /** The issuer's URL, so that the client knows who answers (RFC 9207). */
+  /** The issuer's URL, so that the client knows which server responds (RFC 9207). */
   readonly issuer: string;
 }
 
-/** An authorization request that can be decided on. */
+/** A valid authorization request, which the user can approve or deny. */
 export interface ValidRequest {
   readonly client: Client;
   readonly returnTo: ReturnAddress;
@@ -30,29 +30,30 @@ export interface ValidRequest {
   readonly deviceName: string | null;
 }
 
-/** A request that is answered at once, with an error that the client gets. */
+/** An invalid authorization request. The redirect passes an error to the client. */
 export interface RefusedRequest {
   readonly redirectTo: string;
 }
 
-/** The most characters of `state`: it goes back in a URL. */
+/** The maximum length of `state`, which becomes part of a URL. */
 const maxStateLength = 1000;
 
 /**
- * Reads an authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3).
+ * Parses an authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3).
  *
- * @param query the authorization endpoint's, as it came
- * @returns what can be decided on; or where the browser goes with the error, when it is known who asks and where they wait
- * @throws DomainError `invalid_request` where that isn't known: then nobody is sent anywhere (RFC 6749 §4.1.2.1)
+ * @param query the query string of the authorization endpoint
+ * @returns the valid request, or a redirect with an error
+ * @throws DomainError `invalid_request` if the client or its redirect URI is invalid. Then the browser must not be redirected
+ *   (RFC 6749 §4.1.2.1)
  */
 export function parseAuthorizationRequest(query: string, issuer: string): ValidRequest | RefusedRequest {
   const sent = new URLSearchParams(query);
   const client = findClient(single(sent, 'client_id') ?? '');
-  if (client === undefined) throw untrusted('client_id is missing, twice there, or unknown.');
+  if (client === undefined) throw untrusted('"client_id" is missing, repeated, or unknown.');
   const redirectUri = single(sent, 'redirect_uri');
   if (redirectUri === undefined || !isLoopbackRedirect(redirectUri)) {
-    const wanted = `http://127.0.0.1:<port>${loopbackRedirectPath}`;
-    throw untrusted(`redirect_uri is missing, twice there, or not like ${wanted} or the same on [::1].`);
+    const expected = `http://127.0.0.1:<port>${loopbackRedirectPath} or http://[::1]:<port>${loopbackRedirectPath}`;
+    throw untrusted(`"redirect_uri" is missing, repeated, or not ${expected}.`);
   }
   const returnTo: ReturnAddress = { redirectUri, state: single(sent, 'state'), issuer };
   try {
@@ -66,19 +67,19 @@ export function parseAuthorizationRequest(query: string, issuer: string): ValidR
 /** @throws OauthError */
 function parseRest(sent: URLSearchParams): Pick<ValidRequest, 'scopes' | 'codeChallenge' | 'deviceName'> {
   for (const name of authorizationParameters) {
-    if (sent.getAll(name).length > 1) throw new OauthError('invalid_request', `${name} is there more than once.`);
+    if (sent.getAll(name).length > 1) throw new OauthError('invalid_request', `${name} is repeated.`);
   }
   const responseType = requireParameter('response_type', single(sent, 'response_type'));
-  if (responseType !== 'code') throw new OauthError('unsupported_response_type', 'The response type is code.');
+  if (responseType !== 'code') throw new OauthError('unsupported_response_type', 'The response type must be "code".');
   if ((single(sent, 'state')?.length ?? 0) > maxStateLength) {
-    throw new OauthError('invalid_request', `state may have ${maxStateLength} characters at the most.`);
+    throw new OauthError('invalid_request', `state must have at most ${maxStateLength} characters.`);
   }
   const codeChallenge = requireParameter('code_challenge', single(sent, 'code_challenge'));
   if (single(sent, 'code_challenge_method') !== 'S256') {
-    throw new OauthError('invalid_request', 'The code challenge method is S256.'); // RFC 7636 §4.4.1
+    throw new OauthError('invalid_request', 'The code challenge method must be S256.'); // RFC 7636 §4.4.1
   }
   if (!isCodeChallenge(codeChallenge)) {
-    throw new OauthError('invalid_request', 'The code challenge is not a SHA-256 in base64url.');
+    throw new OauthError('invalid_request', 'The code challenge must be a SHA-256 in base64url.');
   }
   return {
     codeChallenge,
@@ -87,28 +88,28 @@ function parseRest(sent: URLSearchParams): Pick<ValidRequest, 'scopes' | 'codeCh
   };
 }
 
-/** A parameter that is there once. One without a value counts as left out (RFC 6749 §3.1). */
+/** Returns a parameter that occurs once. One without a value counts as omitted (RFC 6749 §3.1). */
 function single(sent: URLSearchParams, name: AuthorizationParameter): string | undefined {
   const [value, ...others] = sent.getAll(name);
   return value === '' || others.length > 0 ? undefined : value;
 }
 
-/** Any port of this machine's loopback addresses (RFC 8252 §7.3); no name, which could be made to lead elsewhere (§8.3). */
+/** Allows any port of the loopback addresses (RFC 8252 §7.3), but no host name, which could resolve to another address (§8.3). */
 function isLoopbackRedirect(uri: string): boolean {
   const match = /^http:\/\/(?:127\.0\.0\.1|\[::1\]):([1-9]\d{0,4})(\/.*)$/.exec(uri);
   return match?.[2] === loopbackRedirectPath && Number(match[1]) < 65_536;
 }
 
-function untrusted(what: string): DomainError {
-  return new DomainError('invalid_request', `This is no login that a program of ours has begun: ${what}`);
+function untrusted(reason: string): DomainError {
+  return new DomainError('invalid_request', `The login request is invalid: ${reason}`);
 }
 
-/** Where the browser takes a code to. */
+/** Returns the URL that passes a code to the client. */
 export function redirectWithCode(returnTo: ReturnAddress, code: string): string {
   return redirect(returnTo, { code });
 }
 
-/** Where the browser takes an error to. */
+/** Returns the URL that passes an error to the client. */
 export function redirectWithError(returnTo: ReturnAddress, error: OauthErrorCode, description: string): string {
   return redirect(returnTo, { error, error_description: description });
 }

@@ -16,29 +16,29 @@ import { makeLoginToken } from './login-tokens.ts';
 import { parseScopes } from './scopes.ts';
 
 /*
- * A login of a machine on which no browser can be opened (RFC 8628). Its states:
+ * The device grant (RFC 8628): a login on a machine without a browser. State transitions:
  *
- *   pending ──► approved ──► gone     a person decides; the token is handed out, once
- *           ──► denied                a person decides
- *           ──► expired               the clock, whatever was decided
+ *   pending ──► approved ──► deleted   a user approves; the device fetches the token once
+ *           ──► denied                 a user denies
+ *           ──► expired                by time, from each state
  */
 
-/** How long a device's request waits for a person, in milliseconds. */
+/** How long a device grant waits for the user's decision and for the device. */
 export const deviceGrantLifetimeMs = 10 * 60_000;
 
-/** How often a user code that another request has is drawn again. */
-const maxDraws = 5;
+/** How often a random user code is generated until it is unique. */
+const maxUserCodeAttempts = 5;
 
-/** What a device asks (RFC 8628 §3.1). */
+/** The device's authorization request (RFC 8628 §3.1). */
 export interface DeviceRequest {
   readonly client: Client;
   readonly scope: string | undefined;
   readonly deviceName: string | undefined;
-  /** The network address that asks. */
+  /** The network address of the device. */
   readonly address: string;
 }
 
-/** A request that was begun, with the codes that are told this once. */
+/** A new grant with its codes. Only their hashes are stored. */
 export interface StartedDeviceGrant {
   readonly grant: DeviceGrantRecord;
   readonly deviceCode: string;
@@ -49,10 +49,10 @@ export interface StartedDeviceGrant {
 export async function startDeviceGrant(context: Context, request: DeviceRequest): Promise<StartedDeviceGrant> {
   const { client, scope, deviceName, address } = request;
   const scopes = parseScopes(scope);
-  for (let draw = 1; ; draw++) {
+  for (let attempt = 1; ; attempt++) {
     const nowMs = context.clock();
     const deviceCode = makeCode(context.random);
-    const userCode = drawUserCode(context.random);
+    const userCode = generateUserCode(context.random);
     const grant: DeviceGrantRecord = {
       id: newId('deviceGrant'),
       deviceCodeHash: hashSecret(deviceCode),
@@ -71,60 +71,61 @@ export async function startDeviceGrant(context: Context, request: DeviceRequest)
       await context.store.write((tx) => tx.insertDeviceGrant(grant));
       return { grant, deviceCode, userCode };
     } catch (error) {
-      if (!(error instanceof ConflictError) || draw === maxDraws) throw error;
+      if (!(error instanceof ConflictError) || attempt === maxUserCodeAttempts) throw error;
     }
   }
 }
 
-/** A user code each of whose letters is as likely as any other. */
-function drawUserCode(random: RandomBytes): string {
-  const draws: number[] = [];
-  // 240 is the last multiple of 20 in a byte's range: what lies beyond would make some letters likelier.
-  while (draws.length < userCodeLength) draws.push(...random(userCodeLength).filter((byte) => byte < 240));
-  return formatUserCode(draws);
+/** Generates a user code of uniformly distributed letters. */
+function generateUserCode(random: RandomBytes): string {
+  const bytes: number[] = [];
+  // A code has 20 different letters. 240 is the largest multiple of 20 in a byte: larger bytes would make some letters more likely.
+  while (bytes.length < userCodeLength) bytes.push(...random(userCodeLength).filter((byte) => byte < 240));
+  return formatUserCode(bytes);
 }
 
-/** A request that a person can decide on, and its code in the form in which it is shown. */
+/** A pending grant, with its user code in the displayed format. */
 export interface OpenDeviceGrant {
   readonly grant: DeviceGrantRecord;
   readonly userCode: string;
 }
 
 /**
- * Finds the request that has a user code.
+ * Finds the pending grant with a user code.
  *
- * @param typed as a person typed it: case, dashes and spaces don't count
- * @throws DomainError `not_found` when none has it, or it has expired or was decided on
+ * @param input the code as the user typed it. Case, dashes and spaces are ignored
+ * @throws DomainError `not_found` for an unknown code, and for a grant that has expired or is decided
  */
 export async function findOpenDeviceGrant(
   { clock }: Pick<Context, 'clock'>,
   queries: Queries,
-  typed: string,
+  input: string,
 ): Promise<OpenDeviceGrant> {
-  const userCode = parseUserCode(typed);
+  const userCode = parseUserCode(input);
   const grant = userCode === undefined ? undefined : await queries.deviceGrantByUserCode(hashSecret(userCode));
   if (userCode === undefined || grant?.status !== 'pending' || grant.expiresAtMs <= clock()) {
     throw new DomainError(
       'not_found',
-      'No login waits for this code. Compare it with the terminal; a code works once, for ten minutes.',
+      'No login waits for this code. Compare it with the terminal. A code works once, for ten minutes.',
     );
   }
   return { grant, userCode };
 }
 
 /**
- * Decides on a device's request, which nobody has decided on before.
+ * Approves or denies a pending device grant.
  *
- * @throws DomainError `not_found`, and what {@link grantScopes} throws
+ * @param userCode as in {@link findOpenDeviceGrant}
+ * @throws DomainError `not_found`, and the errors of {@link grantScopes}
  */
 export async function decideDeviceGrant(
   context: Context,
   approver: Approver,
-  typed: string,
+  userCode: string,
   decision: LoginDecision,
 ): Promise<void> {
   requireSameUser(approver, decision);
-  const { grant } = await findOpenDeviceGrant(context, context.store.read, typed);
+  const { grant } = await findOpenDeviceGrant(context, context.store.read, userCode);
   const outcome =
     decision.decision === 'deny'
       ? ({ status: 'denied' } as const)
@@ -136,24 +137,24 @@ export async function decideDeviceGrant(
         } as const);
   await context.store.write(async (tx) => {
     await requireSession(tx, approver.sessionId);
-    const { grant: open } = await findOpenDeviceGrant(context, tx, typed);
-    await tx.settleDeviceGrant(open.id, outcome);
-    const told = { means: 'device_code', deviceAddress: open.address };
-    const target = { id: open.clientId, name: open.deviceName };
+    const { grant: pending } = await findOpenDeviceGrant(context, tx, userCode);
+    await tx.settleDeviceGrant(pending.id, outcome);
+    const common = { means: 'device_code', deviceAddress: pending.address };
+    const target = { id: pending.clientId, name: pending.deviceName };
     if (outcome.status === 'denied') {
-      await record(context, tx, approver, { action: 'login.deny', target, details: told });
+      await record(context, tx, approver, { action: 'login.deny', target, details: common });
     } else {
-      const details = { ...told, scopes: outcome.scopes };
+      const details = { ...common, scopes: outcome.scopes };
       await record(context, tx, approver, { action: 'login.approve', target, details });
     }
   });
 }
 
 /**
- * Answers a device that asks for its token (RFC 8628 §3.4), and hands the token out once.
+ * Handles a device's token request (RFC 8628 §3.4). Returns the token of an approved grant, once.
  *
- * @throws OauthError `authorization_pending`, `slow_down`, `expired_token`; `access_denied` when it was denied, or the session
- *   that approved it has ended; `invalid_grant` for a code that is unknown, another client's, or was redeemed before
+ * @throws OauthError `authorization_pending`, `slow_down`, `expired_token`; `access_denied` for a denied grant, or if the session
+ *   that approved it has ended; `invalid_grant` for a code that is unknown, used, or another client's
  */
 export async function redeemDeviceCode(
   context: Context,
@@ -164,12 +165,12 @@ export async function redeemDeviceCode(
   const grant = await context.store.read.deviceGrantByDeviceCode(deviceCodeHash);
   if (grant === undefined || grant.clientId !== clientId) throw unknownDeviceCode();
   if (grant.expiresAtMs <= context.clock())
-    throw new OauthError('expired_token', 'The login took too long. Begin again.');
+    throw new OauthError('expired_token', 'The login has expired. Start it again.');
   if (grant.status === 'denied') throw new OauthError('access_denied', 'The login was denied.');
   if (polls.isTooSoon(grant.id)) {
-    throw new OauthError('slow_down', 'Wait five seconds longer between two questions from now on.');
+    throw new OauthError('slow_down', 'The device polls too often. Wait five seconds longer between two requests.');
   }
-  if (grant.status === 'pending') throw new OauthError('authorization_pending', 'Nobody has decided yet.');
+  if (grant.status === 'pending') throw new OauthError('authorization_pending', 'The login is not approved yet.');
   polls.forget(grant.id);
   return context.store.write(async (tx) => {
     const approved = await tx.deviceGrantByDeviceCode(deviceCodeHash);
@@ -187,5 +188,5 @@ export async function redeemDeviceCode(
 }
 
 function unknownDeviceCode(): OauthError {
-  return new OauthError('invalid_grant', 'The device code is unknown, or its token was fetched before.');
+  return new OauthError('invalid_grant', 'The device code is unknown, or its token was already fetched.');
 }

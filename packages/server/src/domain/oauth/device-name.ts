@@ -1,12 +1,15 @@
-/** The most characters (code points) of a device's name. */
+/** The maximum length of a device's name, in code points. */
 const maxLength = 60;
 
 /**
- * What an asking machine calls itself, fit to be shown to a person who decides by it: without characters that can't be seen
- * or that turn the direction of the text around them, and short. `null` when nothing is left.
+ * Sanitizes a device's name for the approval page. Removes invisible characters and those that change the text direction, and truncates
+ * it.
+ *
+ * @param name the name that the device sent. It is untrusted
+ * @returns `null` for an empty name
  */
-export function cleanDeviceName(claimed: string | undefined): string | null {
-  const visible = (claimed ?? '').normalize('NFC').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
+export function cleanDeviceName(name: string | undefined): string | null {
+  const visible = (name ?? '').normalize('NFC').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
   const short = [...visible.replace(/\s+/g, ' ').trim()].slice(0, maxLength).join('').trim();
   return short === '' ? null : short;
 }

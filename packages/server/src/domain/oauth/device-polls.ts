@@ -1,24 +1,28 @@
 import type { DeviceGrantId } from '@tenon/protocol';
 import type { Clock } from '../ports.ts';
 
-/** How long a device waits between two questions, in seconds (RFC 8628 §3.2). */
+/** The initial polling interval of a device (RFC 8628 §3.2). */
 export const pollIntervalSeconds = 5;
 
-/** How much sooner than it was told a device may ask: timers and networks are no clockwork. */
+/** How much earlier than allowed a poll may arrive, because timers and networks are not exact. */
 const toleranceMs = 1000;
 
-/** The most devices whose questions are remembered; beyond it, those that asked first are forgotten. */
+/** The maximum number of tracked devices. A new device replaces the oldest. */
 const maxDevices = 10_000;
 
-/** Watches how often devices ask whether they were approved. */
+/** Enforces the polling interval of the device grant. */
 export interface DevicePolls {
-  /** Notes a question. @returns whether it came too soon; the device must then wait 5 s longer each time, for good (RFC 8628 §3.5) */
+  /**
+   * Records a poll.
+   *
+   * @returns whether it arrived too soon. Then the device's interval grows by 5 seconds (RFC 8628 §3.5)
+   */
   isTooSoon(id: DeviceGrantId): boolean;
-  /** Forgets a device that asks no more. */
+  /** Stops tracking a device. */
   forget(id: DeviceGrantId): void;
 }
 
-/** Keeps the questions in memory: another process, or a restart, is at worst more patient with a device. */
+/** Tracks polls in memory. After a restart, or in another process, a device may poll more often than allowed. */
 export function createDevicePolls(clock: Clock): DevicePolls {
   const polls = new Map<DeviceGrantId, { lastMs: number; intervalMs: number }>();
   return {

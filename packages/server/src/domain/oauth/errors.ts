@@ -1,8 +1,8 @@
 import type { OauthErrorCode } from '@tenon/protocol';
 
 /**
- * What OAuth's use cases throw: `code` is one of RFC 6749 §5.2, RFC 7009 §2.2.1 and RFC 8628 §3.5, `message` is for the people who
- * write the client. It never holds anything that was sent.
+ * An error of the OAuth endpoints. `code` is one of RFC 6749 §5.2, RFC 7009 §2.2.1 and RFC 8628 §3.5. `message` is for the developer of
+ * the client, and must not contain values from the request.
  */
 export class OauthError extends Error {
   override readonly name: string = 'OauthError';
@@ -14,7 +14,7 @@ export class OauthError extends Error {
   }
 }
 
-/** @throws OauthError `invalid_request` for a parameter that is not there */
+/** @throws OauthError `invalid_request` for a missing parameter */
 export function requireParameter(name: string, value: string | undefined): string {
   if (value === undefined) throw new OauthError('invalid_request', `The parameter ${name} is missing.`);
   return value;

@@ -5,12 +5,11 @@ import { hashSecret } from '../secrets.ts';
 import { makeToken, type NewToken } from '../tokens.ts';
 import { OauthError } from './errors.ts';
 
-/** How long the token of a command-line login works, in days. */
 export const loginTokenLifetimeDays = 30;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Makes the token that a login ends with. Its name tells the owner, in the list of tokens, which machine has it. */
+/** Creates the token of a login, without storing it. Its name contains the device's name, for the user's list of tokens. */
 export function makeLoginToken(
   { clock, random }: Pick<Context, 'clock' | 'random'>,
   grant: { readonly userId: UserId; readonly scopes: readonly TokenScope[]; readonly deviceName: string | null },
@@ -23,16 +22,15 @@ export function makeLoginToken(
 }
 
 /**
- * Revokes an access token, whoever brings it (RFC 7009): who holds a token could do worse with it. Any will do, whether it came
- * from a login, was made by hand, or belongs to the pages of a session, which then fetch another one. An unknown token is looked
- * up and nothing more: only a known one takes a transaction that writes.
+ * Revokes an access token of any kind (RFC 7009). Possession of the token is the authorization, because its holder could do worse with
+ * it. A browser whose token is revoked fetches another one. An unknown token costs one query, and no write transaction.
  *
  * @returns whether the token was known
  * @throws OauthError `unsupported_token_type` for an API key
  */
 export async function revokeBearer(context: Pick<Context, 'store' | 'clock'>, secret: string): Promise<boolean> {
   if (secret.startsWith(secretPrefixes.apiKey)) {
-    throw new OauthError('unsupported_token_type', 'API keys are deleted on the console, or through /api/v1/api-keys.');
+    throw new OauthError('unsupported_token_type', 'Delete API keys in the console, or by /api/v1/api-keys.');
   }
   if (!isSecret('accessToken', secret)) return false;
   const secretHash = hashSecret(secret);
@@ -40,8 +38,8 @@ export async function revokeBearer(context: Pick<Context, 'store' | 'clock'>, se
   await context.store.write(async (tx) => {
     const token = await tx.tokenByHash(secretHash);
     if (token === undefined) return;
-    const by = { userId: token.userId, tokenId: token.id, sessionId: token.sessionId };
-    await record(context, tx, by, { action: 'token.revoke', target: token });
+    const actor = { userId: token.userId, tokenId: token.id, sessionId: token.sessionId };
+    await record(context, tx, actor, { action: 'token.revoke', target: token });
     await tx.deleteToken(token.id);
   });
   return true;

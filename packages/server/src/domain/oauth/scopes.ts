@@ -2,14 +2,14 @@ import type { TokenScope } from '@tenon/protocol';
 import { invalidField } from '../errors.ts';
 import { OauthError } from './errors.ts';
 
-/** Every scope, in the order in which they are shown. */
+/** All scopes, in display order. */
 export const allScopes = ['read', 'publish', 'manage'] as const satisfies readonly TokenScope[];
 
-/** What a login asks for when it says nothing. */
+/** The scopes of a login that requests none. */
 const defaultScopes = ['read', 'publish'] as const satisfies readonly TokenScope[];
 
 /**
- * Reads the `scope` parameter (RFC 6749 §3.3): names with spaces between them.
+ * Parses the `scope` parameter (RFC 6749 §3.3): names separated by spaces.
  *
  * @throws OauthError `invalid_scope`
  */
@@ -17,21 +17,23 @@ export function parseScopes(text: string | undefined): readonly TokenScope[] {
   const names = new Set((text ?? '').split(' ').filter((name) => name !== ''));
   if (names.size === 0) return defaultScopes;
   const scopes = allScopes.filter((scope) => names.delete(scope));
-  if (names.size > 0) throw new OauthError('invalid_scope', `The scopes there are: ${allScopes.join(', ')}.`);
+  if (names.size > 0) throw new OauthError('invalid_scope', `The scopes must be among: ${allScopes.join(', ')}.`);
   return scopes;
 }
 
 /**
- * What is granted: all that was asked for, or a part of it.
+ * Checks the scopes that a user grants to a login.
  *
- * @throws DomainError `invalid_field` for more than was asked for
+ * @param requested the scopes that the login requested
+ * @param granted the scopes that the user grants. Default: all requested scopes
+ * @throws DomainError `invalid_field` for a scope that was not requested
  */
 export function narrowScopes(
-  requestable: readonly TokenScope[],
-  requested: readonly TokenScope[] = requestable,
+  requested: readonly TokenScope[],
+  granted: readonly TokenScope[] = requested,
 ): readonly TokenScope[] {
-  if (requested.some((scope) => !requestable.includes(scope))) {
-    throw invalidField('/scopes', `only these were asked for: ${requestable.join(', ')}`);
+  if (granted.some((scope) => !requested.includes(scope))) {
+    throw invalidField('/scopes', `must be among the requested scopes: ${requested.join(', ')}`);
   }
-  return requestable.filter((scope) => requested.includes(scope));
+  return requested.filter((scope) => granted.includes(scope));
 }
