@@ -19,6 +19,7 @@ import { createClientAddresses } from './http/client-address.ts';
 import { defaultConsoleBuilds, readConsole } from './http/console-files.ts';
 import { createContentCache } from './http/content-cache.ts';
 import { createDraining } from './http/draining.ts';
+import { transportSecurityOf } from './http/known-hosts.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { createSlots } from './http/slots.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
@@ -169,6 +170,7 @@ export function createParts(config: Config, data: DataParts, addresses: Addresse
     bodyBudget: createByteBudget(config.maxBodyMemoryBytes),
     places: createSlots(Number.POSITIVE_INFINITY, config.requestsPerAccount),
     addresses,
+    transportSecurity: transportSecurityOf(addresses),
     clients: createClientAddresses(config),
     writes: rates.writes,
     codeTries: rates.codeTries,

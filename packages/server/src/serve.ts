@@ -172,7 +172,7 @@ export async function serve(
 async function openTracing(config: Config, log: Logger): Promise<Tracing | undefined> {
   if (config.otelEndpoint === undefined) return undefined;
   const { openTracing } = await import('./tracing/tracing.ts');
-  return openTracing(config, log, bindingsPath);
+  return openTracing(config, log);
 }
 
 async function openMetrics({ metricsHost, metricsPort }: Config, metrics: Metrics): Promise<MetricsServer | undefined> {

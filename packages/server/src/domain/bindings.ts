@@ -4,7 +4,7 @@ import type { ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import type { MemoryKind } from './memories/memories.ts';
-import { listSubject, type Subject } from './memories/subject.ts';
+import { listSubject } from './memories/subject.ts';
 import type { BoundRecord } from './records.ts';
 
 /** The response to A2 (`docs/reference/http-api.md`): the binding list of one guest key. */
@@ -21,7 +21,7 @@ export interface BindingListResponse {
 }
 
 /** Cached by the list's cache tag. */
-const bindingLists: MemoryKind<BindingListResponse> = {
+export const bindingLists: MemoryKind<BindingListResponse> = {
   name: 'binding lists',
   subjects: (_answer, list) => [list],
   weigh: (answer) => answer.json.length,
@@ -42,11 +42,6 @@ export async function readBindings(
   const extensionPointId = access.extensionPoint.id;
   const load = async () => toResponse(await context.store.read.bindings(extensionPointId, guestKey));
   return context.memories.of(bindingLists).getOrLoad(listSubject(extensionPointId, guestKey), load);
-}
-
-/** A binding list by its subject, if it is cached. */
-export function getCachedBindings({ memories }: Context, list: Subject): BindingListResponse | undefined {
-  return memories.of(bindingLists).get(list);
 }
 
 function toResponse(bindings: readonly BoundRecord[]): BindingListResponse {

@@ -1,9 +1,9 @@
 import { type ContentAddress, isContentAddress } from '@tenon/protocol';
-import { type Actor, requireScope } from './access.ts';
+import { type Actor, actorCacheTags, requireScope } from './access.ts';
 import type { Context } from './context.ts';
 import { notFound } from './errors.ts';
 import type { MemoryKind } from './memories/memories.ts';
-import { contents, readingSubject } from './memories/subject.ts';
+import { contents, readingSubject, type Subject } from './memories/subject.ts';
 
 /** Cached by the user's id, the token's application and the content address. Only permissions are cached, not denials. */
 const readable: MemoryKind<true> = {
@@ -13,6 +13,11 @@ const readable: MemoryKind<true> = {
     return [userId, readingSubject(userId), contents];
   },
 };
+
+/** The cache tags of what an actor may read. */
+export function contentCacheTags(actor: Actor): readonly Subject[] {
+  return [...actorCacheTags(actor), readingSubject(actor.userId), contents];
+}
 
 /**
  * Authorizes an actor to read bytes by their content address. Members may read the bytes of all versions in their application,

@@ -11,6 +11,8 @@ export interface ContentCache {
    * @throws DamagedContentError
    */
   small(address: ContentAddress): Promise<Uint8Array | undefined> | Uint8Array | undefined;
+  /** The whole content, if it is in memory and small enough to be sent in one go. */
+  cached(address: ContentAddress): Uint8Array | undefined;
   /**
    * The size in bytes; `undefined` when there is no such content.
    *
@@ -104,17 +106,20 @@ export function createContentCache(contents: StoredContents, maxBytes: number): 
   };
   const whole = (content: Uint8Array | undefined): Uint8Array | undefined =>
     content === undefined || content.length > maxWholeBytes ? undefined : content;
+  const cached = (address: ContentAddress): Uint8Array | undefined => {
+    const known = entries.get(address);
+    if (known === undefined) return undefined;
+    hits++;
+    entries.delete(address);
+    entries.set(address, known);
+    return whole(known);
+  };
   return {
+    cached,
     small(address) {
-      const known = entries.get(address);
-      if (known === undefined) {
-        misses++;
-        return loadOnce(address).then(whole);
-      }
-      hits++;
-      entries.delete(address);
-      entries.set(address, known);
-      return whole(known);
+      if (entries.has(address)) return cached(address);
+      misses++;
+      return loadOnce(address).then(whole);
     },
     size: async (address) => entries.get(address)?.length ?? (await contents.find(address))?.size,
     async open(address, range, signal, scratch) {

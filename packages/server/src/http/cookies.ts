@@ -30,8 +30,10 @@ function isSecure(baseUrl: string): boolean {
 
 /** A cookie of ours that a request carries; `undefined` for none, and for one that is there twice, of which one isn't ours. */
 export function readCookie(parts: Parts, request: Request, kind: CookieKind): string | undefined {
+  const { cookie } = request.headers;
+  if (cookie === undefined) return undefined;
   const name = cookieName(kind, parts.addresses.base());
-  const found = (request.headers.cookie ?? '').split(';').flatMap((pair) => {
+  const found = cookie.split(';').flatMap((pair) => {
     const [key = '', ...value] = pair.trim().split('=');
     return key === name ? [value.join('=')] : [];
   });

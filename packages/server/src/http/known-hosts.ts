@@ -5,8 +5,10 @@ import { isLoopback, isWildcard } from '../listen-address.ts';
 import { hasRepeatedField } from './authenticate.ts';
 import type { Addresses } from './parts.ts';
 
-/** Tells clients to reach this host by https alone, for a year (RFC 6797). Sent where the public URL is https. */
-export const transportSecurity = ['strict-transport-security', 'max-age=31536000'] as const;
+/** The field by which clients reach this host by https alone, for a year (RFC 6797); nothing where the public URL is not https. */
+export function transportSecurityOf({ base }: Addresses): readonly [name: string, value: string] | readonly [] {
+  return base().startsWith('https:') ? ['strict-transport-security', 'max-age=31536000'] : [];
+}
 
 export interface KnownHostOptions {
   readonly addresses: Addresses;

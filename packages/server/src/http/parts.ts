@@ -44,6 +44,8 @@ export interface Parts {
   /** Requests that are under way, by account; but neither those that are answered from memory nor streams of news. */
   readonly places: Slots;
   readonly addresses: Addresses;
+  /** A field of every response, or nothing. */
+  readonly transportSecurity: readonly [name: string, value: string] | readonly [];
   readonly clients: ClientAddresses;
   /** Changes, by token or API key. */
   readonly writes: RateLimiter;

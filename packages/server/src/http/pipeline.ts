@@ -5,7 +5,7 @@ import { answerLost } from './console-page.ts';
 import { readCookie } from './cookies.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { HttpError } from './http-error.ts';
-import { requireKnownHost, showsBrowser, transportSecurity } from './known-hosts.ts';
+import { requireKnownHost, showsBrowser } from './known-hosts.ts';
 import type { Parts } from './parts.ts';
 import { Reply } from './reply.ts';
 import { Request } from './request.ts';
@@ -38,9 +38,10 @@ export function createPipeline(parts: Parts, router: Router, closeIdle: () => vo
   return (message, response) => {
     const startedAt = requests === undefined ? 0 : performance.now();
     const isTraced = traces?.begin(message) === true;
-    if (usesCache && respondFromCache(parts, message, response, isTraced ? tracedId : newId)) {
-      requests?.answered(message, response, startedAt);
-      if (isTraced) traces?.answered(message, response);
+    const route = usesCache ? respondFromCache(parts, message, response, isTraced ? tracedId : newId) : undefined;
+    if (route !== undefined) {
+      requests?.answered(message, response, route, startedAt);
+      if (isTraced) traces?.answered(message, response, route);
       return;
     }
     requests?.begin(message, response);
@@ -51,11 +52,15 @@ export function createPipeline(parts: Parts, router: Router, closeIdle: () => vo
 
 async function respond(parts: Parts, router: Router, request: Request, reply: Reply): Promise<void> {
   const { message } = request;
-  if (parts.addresses.base().startsWith('https:')) reply.header(...transportSecurity);
+  const [name, value = ''] = parts.transportSecurity;
+  if (name !== undefined) reply.header(name, value);
   const match = router.find(request.method, request.target);
   if (match !== undefined) {
     const { endpoint, params, query, rawWildcard } = match;
-    Object.assign(request, { route: endpoint.matched, params, query, rawWildcard });
+    request.route = endpoint.matched;
+    request.params = params;
+    request.query = query;
+    request.rawWildcard = rawWildcard;
     parts.requests?.routed(message, endpoint.matched.path);
     parts.traces?.routed(message, endpoint.matched.path);
   }

@@ -4,9 +4,9 @@ import type { ExtensionPointAccess } from '../domain/access.ts';
 import { readBindings } from '../domain/bindings.ts';
 import type { Context } from '../domain/context.ts';
 import { createMemories } from '../domain/memories/memories.ts';
-import { cacheResponse, getCachedResponse } from './response-cache.ts';
+import { cacheBindings, getCachedBindings } from './response-cache.ts';
 
-describe('cacheResponse()', () => {
+describe('cacheBindings()', () => {
   const open = (maxBytes: number) => {
     const memories = createMemories({ revision: () => 1, onCommitted: () => {} }, maxBytes);
     const binding = { name: 'x'.repeat(100_000), extensionPointId: 'ext_1', userId: 'usr_1', updatedAtMs: 0 };
@@ -15,25 +15,27 @@ describe('cacheResponse()', () => {
     const actor = { tokenId: 'tok_1', userId: 'usr_1', sessionId: null, appId: null, expiresAtMs: 1 };
     const access = { actor, app: { id: 'app_1' }, extensionPoint: { id: 'ext_1' } } as unknown as ExtensionPointAccess;
     const ask = async (target: string, guestKey: string) => {
-      const request = { authorization: 'Bearer x', target };
       await readBindings(context, access, guestKey);
-      cacheResponse(context, request, guestKey, access, memories.now());
-      return request;
+      const request = { authorization: 'Bearer x', target, route: '', since: memories.now() };
+      cacheBindings(context, request, access, guestKey);
+      return target;
     };
     return { context, ask };
   };
 
+  const isCached = (context: Context, target: string) => getCachedBindings(context, 'Bearer x', target) !== undefined;
+
   it('counts the bytes of a list once, however many requests are answered with it', async () => {
     const { context, ask } = open(1_000_000);
-    const requests = await Promise.all(Array.from({ length: 100 }, (_, at) => ask(`/key?${at}`, 'key')));
-    assert.ok(requests.every((request) => getCachedResponse(context, request) !== undefined));
+    const targets = await Promise.all(Array.from({ length: 100 }, (_, at) => ask(`/key?${at}`, 'key')));
+    assert.ok(targets.every((target) => isCached(context, target)));
   });
 
   it('keeps no more lists than there is room for', async () => {
     const { context, ask } = open(1_000_000);
-    const requests = [];
-    for (let at = 0; at < 100; at++) requests.push(await ask(`/key-${at}`, `key-${at}`));
-    const kept = requests.filter((request) => getCachedResponse(context, request) !== undefined);
+    const targets = [];
+    for (let at = 0; at < 100; at++) targets.push(await ask(`/key-${at}`, `key-${at}`));
+    const kept = targets.filter((target) => isCached(context, target));
     assert.ok(kept.length > 0 && kept.length <= 12, `${kept.length}`);
   });
 });

@@ -1,143 +1,218 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ContentAddress } from '@tenon/protocol';
 import { type Actor, accessCacheTags, type ExtensionPointAccess } from '../domain/access.ts';
-import { type BindingListResponse, getCachedBindings } from '../domain/bindings.ts';
+import type { CredentialId } from '../domain/authenticate.ts';
+import { type BindingListResponse, bindingLists } from '../domain/bindings.ts';
+import { contentCacheTags } from '../domain/content.ts';
 import type { Context } from '../domain/context.ts';
 import type { MemoryKind } from '../domain/memories/memories.ts';
 import { listSubject, type Subject } from '../domain/memories/subject.ts';
 import type { Moment } from '../domain/memories/touch-log.ts';
-import { hasRepeatedField, usedBy } from './authenticate.ts';
+import { usedBy } from './authenticate.ts';
 import { leaseFor } from './body-room.ts';
 import { type ConditionOutcome, evaluateConditions } from './conditions.ts';
 import { corsHeaders } from './cors.ts';
-import { showsBrowser, transportSecurity } from './known-hosts.ts';
 import type { Parts } from './parts.ts';
 
 /*
- * Hosts ask for the same binding lists over and over, and nearly always nothing has changed. Who may read a list follows from the
- * authorization field, the target and the stores. So the same request gets the same list for as long as neither the token, the
- * account, the application, the extension point nor the list changes, and the token has not expired.
+ * Hosts ask for the same binding lists and contents over and over, and nearly always nothing has changed. Who may read them follows from the
+ * authorization field, the target and the stores. So the same request gets the same response for as long as neither the token, the
+ * account, the application, the extension point nor what is read changes, and the token has not expired.
  */
 
-/** Which list a request is answered with. */
+/** What a request is answered with: a reference to another cache, so that the same bytes are counted once. */
+type Resource =
+  | { readonly kind: 'list'; readonly list: Subject }
+  | { readonly kind: 'content'; readonly address: ContentAddress; readonly etag: string; readonly fields: string[] };
+
 interface CachedResponse {
-  /** Refers to the list in its own cache, so that the same bytes are counted once. */
-  readonly list: Subject;
-  readonly actor: Pick<Actor, 'userId' | 'tokenId' | 'sessionId' | 'expiresAtMs'>;
-  readonly subjects: readonly Subject[];
+  readonly resource: Resource;
+  /** The template of the route, for metrics and spans. */
+  readonly route: string;
+  readonly actor: Pick<Actor, 'userId' | 'expiresAtMs'>;
+  readonly usedBy: CredentialId;
+  readonly tags: readonly Subject[];
 }
 
 const kind: MemoryKind<CachedResponse> = {
-  name: 'binding lists by request',
-  subjects: ({ subjects }) => subjects,
+  name: 'responses',
+  subjects: ({ tags }) => tags,
 };
 
 /** Longer keys than any host's are not cached, so that the size of an entry has a bound. */
 const maxKeyLength = 1024;
 
-/** Longer lists count against the memory for bodies while they are sent. */
+/** Longer bodies count against the memory for bodies while they are sent: shorter ones fit into the socket's own buffers. */
 const countedLength = 16 * 1024;
 
 /** Responses of A2 are for the client's own caches, which ask each time. */
 export const bindingListHeaders = { 'cache-control': 'private, no-cache', vary: 'authorization' } as const;
 
-const constantFields = Object.entries({
-  'x-content-type-options': 'nosniff',
-  ...corsHeaders,
-  ...bindingListHeaders,
-}).flat();
+/** What every response from here has. */
+const openFields = Object.entries({ 'x-content-type-options': 'nosniff', ...corsHeaders }).flat();
+const listFields = [...openFields, ...Object.entries(bindingListHeaders).flat()];
 
-/** What the cache tells requests apart by. */
-interface RequestKey {
+/** A request, and when its caller was authorized. */
+export interface CacheableRequest {
   readonly authorization: string | undefined;
   /** As it was sent. */
   readonly target: string;
+  readonly route: string;
+  /** A moment before the caller was authorized. */
+  readonly since: Moment;
+}
+
+/** Caches which binding list a request is answered with. */
+export function cacheBindings(
+  context: Context,
+  request: CacheableRequest,
+  access: ExtensionPointAccess,
+  guestKey: string,
+): void {
+  const list = listSubject(access.extensionPoint.id, guestKey);
+  store(context, request, access.actor, accessCacheTags(access), { kind: 'list', list });
 }
 
 /**
- * Caches which list a request is answered with.
+ * Caches which content a request is answered with.
  *
- * @param since a moment before the request was authorized
+ * @param headers what every response with the content has
  */
-export function cacheResponse(
-  { memories }: Context,
-  request: RequestKey,
-  guestKey: string,
-  access: ExtensionPointAccess,
-  since: Moment,
-): void {
-  const key = keyOf(request);
-  if (key === undefined) return;
-  const { actor, extensionPoint } = access;
-  const list = listSubject(extensionPoint.id, guestKey);
-  memories.of(kind).set(key, { list, actor, subjects: accessCacheTags(access) }, since);
-}
-
-/** The list that a request is answered with, if it is cached and still holds. */
-export function getCachedResponse(
+export function cacheContent(
   context: Context,
-  request: RequestKey,
-): { readonly answer: BindingListResponse; readonly actor: CachedResponse['actor'] } | undefined {
-  const key = keyOf(request);
-  if (key === undefined) return undefined;
-  const cached = context.memories.of(kind).get(key);
-  if (cached === undefined || cached.actor.expiresAtMs <= context.clock()) return undefined;
-  const answer = getCachedBindings(context, cached.list);
-  return answer && { answer, actor: cached.actor };
+  request: CacheableRequest,
+  actor: Actor,
+  address: ContentAddress,
+  headers: Readonly<Record<'etag', string> & Record<string, string>>,
+): void {
+  const fields = [...openFields, ...Object.entries(headers).flat()];
+  store(context, request, actor, contentCacheTags(actor), { kind: 'content', address, etag: headers.etag, fields });
 }
 
-/** Responds from the cache; `false`, and nothing is done, when it can't. */
+function store(
+  { memories }: Context,
+  request: CacheableRequest,
+  { userId, expiresAtMs, ...actor }: Actor,
+  tags: readonly Subject[],
+  resource: Resource,
+): void {
+  const { authorization, target, route, since } = request;
+  const key = keyOf(authorization, target);
+  if (key === undefined) return;
+  memories.of(kind).set(key, { resource, route, actor: { userId, expiresAtMs }, usedBy: usedBy(actor), tags }, since);
+}
+
+/** What a request is answered with, if it is cached and still holds. */
+function getCached(
+  { memories, clock }: Context,
+  authorization: string | undefined,
+  target: string,
+): CachedResponse | undefined {
+  const key = keyOf(authorization, target);
+  if (key === undefined) return undefined;
+  const cached = memories.of(kind).get(key);
+  return cached === undefined || cached.actor.expiresAtMs <= clock() ? undefined : cached;
+}
+
+/** The binding list that a request is answered with, if it is cached and still holds. */
+export function getCachedBindings(
+  context: Context,
+  authorization: string | undefined,
+  target: string,
+): BindingListResponse | undefined {
+  const resource = getCached(context, authorization, target)?.resource;
+  return resource?.kind === 'list' ? context.memories.of(bindingLists).get(resource.list) : undefined;
+}
+
+/** Responds from the cache. @returns the template of the route; `undefined`, and nothing is done, when it can't */
 export function respondFromCache(
   parts: Parts,
   message: IncomingMessage,
   response: ServerResponse,
   requestIdOf: (message: IncomingMessage) => string,
+): string | undefined {
+  const { headers, method, url = '' } = message;
+  if ((method !== 'GET' && method !== 'HEAD') || headers.authorization === undefined || !isPlain(message))
+    return undefined;
+  try {
+    const cached = getCached(parts.context, headers.authorization, url);
+    if (cached === undefined || !respond(parts, message, response, cached, requestIdOf)) return undefined;
+    parts.uses.note(cached.usedBy);
+    return cached.route;
+  } catch {
+    // A store that is away is asked again later in the pipeline, where its error can be answered.
+    if (response.headersSent) response.destroy();
+    return undefined;
+  }
+}
+
+/**
+ * Whether a request has none of the fields for which more than the authorization counts: what browsers send, whose host is checked, ranges,
+ * and fields that must not be repeated and are.
+ */
+function isPlain({ headers, rawHeaders }: IncomingMessage): boolean {
+  if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined || headers.cookie !== undefined)
+    return false;
+  if (headers.range !== undefined) return false;
+  let fields = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length !== 4 && name.length !== 13) continue;
+    const lowerCase = name.toLowerCase();
+    if (lowerCase === 'host' || lowerCase === 'authorization') fields++;
+  }
+  return fields === 2;
+}
+
+function respond(
+  parts: Parts,
+  message: IncomingMessage,
+  response: ServerResponse,
+  { resource, actor }: CachedResponse,
+  requestIdOf: (message: IncomingMessage) => string,
 ): boolean {
-  const { headers, method, url: target = '' } = message;
-  if (method !== 'GET' && method !== 'HEAD') return false;
-  // The host of what browsers send is checked later.
-  if (showsBrowser(message) || headers.cookie !== undefined) return false;
-  const cached = tryCache(parts.context, { authorization: headers.authorization, target });
-  if (cached === undefined) return false;
-  const { answer, actor } = cached;
-  const outcome = evaluateConditions(headers, answer.etag);
-  if (outcome === 'precondition_failed') return false;
-  if (hasRepeatedField(message, 'authorization') || hasRepeatedField(message, 'host')) return false;
-  // Without room for a long list, the error comes later.
-  if (sendsLong(message, answer, outcome) && !takeRoom(parts, actor.userId, response, answer)) return false;
-  parts.uses.note(usedBy(actor));
-  sendBindings(parts, message, response, requestIdOf(message), answer, outcome);
+  if (resource.kind === 'list') {
+    const list = parts.context.memories.of(bindingLists).get(resource.list);
+    if (list === undefined) return false;
+    const outcome = evaluateConditions(message.headers, list.etag);
+    if (outcome === 'precondition_failed') return false;
+    if (!takeRoom(parts, message, response, outcome, list.json.length, actor.userId)) return false;
+    sendBindings(parts, message, response, requestIdOf(message), list, outcome);
+    return true;
+  }
+  const outcome = evaluateConditions(message.headers, resource.etag);
+  if (outcome !== undefined || message.method !== 'GET') return false;
+  const content = parts.contents.cached(resource.address);
+  if (content === undefined || !takeRoom(parts, message, response, outcome, content.length, actor.userId)) return false;
+  const fields = ['x-request-id', requestIdOf(message), ...resource.fields, ...parts.transportSecurity];
+  fields.push('content-length', String(content.length));
+  response.writeHead(200, fields).end(content);
   return true;
 }
 
-/** Whether a response counts against the memory for bodies: a short one fits into the socket's own buffers. */
-export function sendsLong(
-  { method }: IncomingMessage,
-  { json }: BindingListResponse,
-  outcome: ConditionOutcome,
-): boolean {
-  return outcome !== 'not_modified' && method === 'GET' && json.length > countedLength;
-}
-
+/** Counts a long body against the memory for bodies. @returns whether there is room */
 export function takeRoom(
   { bodyBudget }: Parts,
-  caller: string,
+  { method }: IncomingMessage,
   response: ServerResponse,
-  { json }: BindingListResponse,
+  outcome: ConditionOutcome,
+  bytes: number,
+  caller: string,
 ): boolean {
-  return leaseFor(bodyBudget, caller, response).take(json.length);
+  if (outcome === 'not_modified' || method !== 'GET' || bytes <= countedLength) return true;
+  return leaseFor(bodyBudget, caller, response).take(bytes);
 }
 
 /** Sends a binding list, or 304, whether it was cached or not. */
 export function sendBindings(
-  { addresses }: Parts,
+  { transportSecurity }: Parts,
   { method }: IncomingMessage,
   response: ServerResponse,
   requestId: string,
   { json, etag, reprDigest }: BindingListResponse,
   outcome: ConditionOutcome,
 ): void {
-  const fields = ['x-request-id', requestId, 'etag', etag, ...constantFields];
-  if (addresses.base().startsWith('https:')) fields.push(...transportSecurity);
+  const fields = ['x-request-id', requestId, 'etag', etag, ...listFields, ...transportSecurity];
   if (outcome === 'not_modified') {
     response.writeHead(304, fields).end();
     return;
@@ -148,16 +223,7 @@ export function sendBindings(
   else response.end(json, 'latin1'); // as text it goes out in one write with the header
 }
 
-/** A store that is away is asked again later in the pipeline, where its error can be answered; thrown here it would end the process. */
-function tryCache(context: Context, request: RequestKey): ReturnType<typeof getCachedResponse> {
-  try {
-    return getCachedResponse(context, request);
-  } catch {
-    return undefined;
-  }
-}
-
-function keyOf({ authorization, target }: RequestKey): string | undefined {
+function keyOf(authorization: string | undefined, target: string): string | undefined {
   if (authorization === undefined || authorization.length + target.length > maxKeyLength) return undefined;
   return `${authorization} ${target}`;
 }

@@ -45,6 +45,18 @@ export function contentAnswers(cacheControl: string): Readonly<Record<number, Su
   };
 }
 
+/** What a response with a content, or a part of it, has. */
+export function contentHeaders(address: ContentAddress, cacheControl: string) {
+  return {
+    'content-type': 'application/wasm',
+    etag: `"${address}"`,
+    'cache-control': cacheControl,
+    vary,
+    'accept-ranges': 'bytes',
+    'repr-digest': `sha-256=:${Buffer.from(address, 'base64url').toString('base64')}:`,
+  };
+}
+
 /** Answers with the bytes at an address, as the conditions and the range of the request will have it. */
 export async function sendContent(
   parts: Parts,
@@ -72,12 +84,7 @@ export async function sendContent(
   }
   reply
     .code(range === undefined ? 200 : 206)
-    .header('content-type', 'application/wasm')
-    .header('etag', etag)
-    .header('cache-control', cacheControl)
-    .header('vary', vary)
-    .header('accept-ranges', 'bytes')
-    .header('repr-digest', `sha-256=:${Buffer.from(address, 'base64url').toString('base64')}:`)
+    .headers(contentHeaders(address, cacheControl))
     .header('content-length', range === undefined ? size : range.last - range.first + 1);
   if (range !== undefined) reply.header('content-range', `bytes ${range.first}-${range.last}/${size}`);
   if (isHead) return reply.send();

@@ -9,7 +9,7 @@ export interface RequestCounts {
   /** Tells by which route a request that has begun is answered. */
   routed(message: IncomingMessage, route: string): void;
   /** Counts a request that was answered from memory, at once. */
-  answered(message: IncomingMessage, response: ServerResponse, startedAt: number): void;
+  answered(message: IncomingMessage, response: ServerResponse, route: string, startedAt: number): void;
   /** What was counted so far, by method and route. */
   counted(): Iterable<CountedRoute>;
   /** How many connections are open. */
@@ -44,8 +44,7 @@ interface RoutedMessage extends IncomingMessage {
 /** Methods that have a label of their own: those of routes, and what browsers send before them. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
 
-/** @param fromMemory the route whose answers are given from memory */
-export function createRequestCounts(registry: Registry, fromMemory: string): RequestCounts {
+export function createRequestCounts(registry: Registry, listRoute: string): RequestCounts {
   const all = new Map<string, RouteSeries>();
   const open = new Set<Socket>();
   let inProgress = 0;
@@ -72,7 +71,6 @@ export function createRequestCounts(registry: Registry, fromMemory: string): Req
     series.durations.observe((performance.now() - startedAt) / 1000);
     counterOf(series, method, route, status).value++;
   };
-  let listSeries: RouteSeries | undefined; // what is answered from memory is worth a short way
 
   return {
     begin(message: RoutedMessage, response) {
@@ -88,12 +86,9 @@ export function createRequestCounts(registry: Registry, fromMemory: string): Req
     routed(message: RoutedMessage, route) {
       message[routeKey] = route;
     },
-    answered({ method }, { statusCode }, startedAt) {
-      listsFromMemory.value++;
-      if (method === 'HEAD') return count('HEAD', fromMemory, statusCode, startedAt);
-      listSeries ??= seriesOf('GET', fromMemory);
-      listSeries.durations.observe((performance.now() - startedAt) / 1000);
-      counterOf(listSeries, 'GET', fromMemory, statusCode).value++;
+    answered({ method }, { statusCode }, route, startedAt) {
+      if (route === listRoute) listsFromMemory.value++;
+      count(method === 'HEAD' ? 'HEAD' : 'GET', route, statusCode, startedAt);
     },
     *counted() {
       for (const [route, { durations, byStatus }] of all) {

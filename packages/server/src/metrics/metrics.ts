@@ -37,7 +37,7 @@ export interface Watched {
 }
 
 /**
- * @param listRoute the route of binding lists as it is declared: the one that is answered from memory
+ * @param listRoute the route of binding lists as it is declared
  * @param isServed whether somebody may ask for metrics: what nobody else asks for is watched then
  */
 export function createMetrics(settings: StoreSettings, listRoute: string, isServed = true): Metrics {

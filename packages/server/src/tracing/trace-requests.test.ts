@@ -19,7 +19,6 @@ function isTraced({ ratio, random, trustsCallers = false }: Chance, flags?: stri
     tracer,
     samplingRatio: ratio,
     random: () => random,
-    fromMemory: '/',
     trustsCallers,
     probes: new Set(),
   });

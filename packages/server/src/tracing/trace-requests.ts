@@ -22,7 +22,7 @@ export interface RequestTraces {
   /** Tells of the error that a request is answered with. */
   failed(message: IncomingMessage, status: number, code: string): void;
   /** Ends the span of a request that was answered from memory, at once. */
-  answered(message: IncomingMessage, response: ServerResponse): void;
+  answered(message: IncomingMessage, response: ServerResponse, route: string): void;
   /** For the request's lines in the log. */
   idsOf(message: IncomingMessage): TraceIds | undefined;
 }
@@ -33,8 +33,6 @@ export interface RequestTracesOptions {
   readonly samplingRatio: number;
   /** A number from 0 to below 1. */
   readonly random: () => number;
-  /** The route that is answered from memory. */
-  readonly fromMemory: string;
   /**
    * Whether the caller's sampled flag decides, and its `tracestate` is kept. Otherwise a stranger could have all requests traced at the
    * operator's cost, and puts no text into spans.
@@ -62,7 +60,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PAT
 const sampledFlag = 1;
 
 export function createRequestTraces(options: RequestTracesOptions): RequestTraces {
-  const { tracer, samplingRatio, random, fromMemory, trustsCallers, probes } = options;
+  const { tracer, samplingRatio, random, trustsCallers, probes } = options;
 
   const isSampled = (parent: SpanContext | undefined): boolean =>
     trustsCallers && parent !== undefined ? (parent.traceFlags & sampledFlag) !== 0 : random() < samplingRatio;
@@ -120,13 +118,13 @@ export function createRequestTraces(options: RequestTracesOptions): RequestTrace
       // https://opentelemetry.io/docs/specs/semconv/http/http-spans/#status: what a client does wrong is no failure of the server.
       if (status >= 500) span.fail(code);
     },
-    answered(message: TracedMessage, { statusCode }) {
+    answered(message: TracedMessage, { statusCode }, route) {
       const span = message[spanKey];
       if (span === undefined) return;
       const method = message.method === 'HEAD' ? 'HEAD' : 'GET';
-      span.rename(`${method} ${fromMemory}`);
+      span.rename(`${method} ${route}`);
       span.set('http.request.method', method);
-      span.set('http.route', fromMemory);
+      span.set('http.route', route);
       span.set('http.response.status_code', statusCode);
       span.set('tenon.from_memory', true);
       span.end();

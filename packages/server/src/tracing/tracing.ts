@@ -35,8 +35,7 @@ const shutdownTimeoutMs = 3_000;
 /** How often the log tells that the collector does not take spans. */
 const complainEveryMs = 60_000;
 
-/** @param listRoute the route of binding lists as it is declared: the one that is answered from memory */
-export function openTracing(config: Config, log: Logger, listRoute: string): Tracing {
+export function openTracing(config: Config, log: Logger): Tracing {
   const complain = createComplaints(log, () => exporter.counts());
   const exporter = otlpExporter({ ...collectorOf(config), onError: ({ message }) => complain(message) });
   const tracer = createTracer({ random: randomBytes, export: (span) => exporter.export([span]), maxSpans });
@@ -46,7 +45,6 @@ export function openTracing(config: Config, log: Logger, listRoute: string): Tra
       tracer,
       samplingRatio: config.otelSamplingRatio,
       random: Math.random,
-      fromMemory: listRoute,
       trustsCallers: config.trustTraceparent,
       probes: new Set(['/healthz', '/readyz']),
     }),

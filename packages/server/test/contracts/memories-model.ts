@@ -13,7 +13,7 @@ import { createMemories } from '../../src/domain/memories/memories.ts';
 import { tellNews } from '../../src/domain/news/tell.ts';
 import type { Store } from '../../src/domain/ports.ts';
 import { findSession } from '../../src/domain/sessions.ts';
-import { cacheResponse, getCachedResponse } from '../../src/http/response-cache.ts';
+import { cacheBindings, getCachedBindings } from '../../src/http/response-cache.ts';
 import { accountParts } from '../helpers/account-parts.ts';
 import { someTimeMs } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
@@ -132,13 +132,13 @@ async function answersOf(context: Context, world: MemoryWorld): Promise<Answers>
 
 /** As the route does: from what was asked before, or afresh. */
 async function askList(context: Context, secret: string, extensionPointId: string, guestKey: string): Promise<string> {
-  const request = { authorization: `Bearer ${secret}`, target: `/${extensionPointId}/${guestKey}` };
-  const cached = getCachedResponse(context, request);
-  if (cached !== undefined) return cached.answer.json;
+  const [authorization, target] = [`Bearer ${secret}`, `/${extensionPointId}/${guestKey}`];
+  const cached = getCachedBindings(context, authorization, target);
+  if (cached !== undefined) return cached.json;
   const since = context.memories.now();
   const actor = await authenticateToken(context, secret);
   const access = await authorizeExtensionPoint(context, actor, 'readBindings', extensionPointId);
   const answer = await readBindings(context, access, guestKey);
-  cacheResponse(context, request, guestKey, access, since);
+  cacheBindings(context, { authorization, target, route: '', since }, access, guestKey);
   return answer.json;
 }

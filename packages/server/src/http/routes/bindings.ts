@@ -4,7 +4,7 @@ import { noRoom } from '../body-room.ts';
 import { evaluateConditions } from '../conditions.ts';
 import { decodeGuestKey } from '../guest-key.ts';
 import { HttpError } from '../http-error.ts';
-import { bindingListHeaders, cacheResponse, sendBindings, sendsLong, takeRoom } from '../response-cache.ts';
+import { bindingListHeaders, cacheBindings, sendBindings, takeRoom } from '../response-cache.ts';
 import { type Route, route } from '../route.ts';
 import { example } from './examples.ts';
 
@@ -55,13 +55,14 @@ export const bindingRoutes: readonly Route[] = [
       const { response } = reply;
       const guestKey = decodeGuestKey(request.rawWildcard);
       const answer = await readBindings(context, access, guestKey);
-      cacheResponse(context, { authorization: headers.authorization, target }, guestKey, access, since);
+      const cacheable = { authorization: headers.authorization, target, route: bindingsPath, since };
+      cacheBindings(context, cacheable, access, guestKey);
       const outcome = evaluateConditions(headers, answer.etag);
       if (outcome === 'precondition_failed') {
         throw new HttpError('precondition_failed', '"if-match" names another entity tag.');
       }
-      if (sendsLong(message, answer, outcome) && !takeRoom(parts, access.actor.userId, response, answer))
-        throw noRoom();
+      const { userId } = access.actor;
+      if (!takeRoom(parts, message, response, outcome, answer.json.length, userId)) throw noRoom();
       sendBindings(parts, message, response, request.id, answer, outcome);
       reply.isSent = true;
       return reply;

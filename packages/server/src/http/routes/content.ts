@@ -1,13 +1,17 @@
+import { cacheContent } from '../response-cache.ts';
 import { type Route, route } from '../route.ts';
-import { contentAnswers, contentRequestHeaders, sendContent } from '../send-content.ts';
+import { contentAnswers, contentHeaders, contentRequestHeaders, sendContent } from '../send-content.ts';
 
 /** Contents never change, so clients may cache them forever. Shared caches may not: access is checked per request. */
 const cacheControl = 'private, max-age=31536000, immutable';
 
+/** A3, as it is declared. */
+const contentPath = '/api/v1/c/:contentAddress';
+
 export const contentRoutes: readonly Route[] = [
   route({
     method: 'GET',
-    path: '/api/v1/c/:contentAddress',
+    path: contentPath,
     access: { kind: 'content' },
     doc: {
       id: 'readContent',
@@ -18,7 +22,11 @@ export const contentRoutes: readonly Route[] = [
       answers: contentAnswers(cacheControl),
       errors: ['not_found', 'insufficient_scope', 'precondition_failed', 'range_not_satisfiable', 'content_damaged'],
     },
-    handle: async (parts, { request, admission }, reply) =>
-      sendContent(parts, admission.address, cacheControl, request, reply),
+    handle: async (parts, { request, admission: { actor, address }, since }, reply) => {
+      const { target, headers } = request;
+      const cacheable = { authorization: headers.authorization, target, route: contentPath, since };
+      cacheContent(parts.context, cacheable, actor, address, contentHeaders(address, cacheControl));
+      return sendContent(parts, address, cacheControl, request, reply);
+    },
   }),
 ];
