@@ -71,7 +71,7 @@ async function openToWrite(
     await migrate((work) => migrationDb.transaction().execute(work), migrations, columnTypes, clock);
     await whenFree(() => createCommitTable(writer), waitMs);
     const writing = createWriting({ db: new Kysely<Database>({ dialect }), writer, file, reserve });
-    const store = await createStore({ file, waitMs, reader: openReader(file), writing });
+    const store = await createStore({ waitMs, reader: openReader(file), writing });
     fillIfThereIsRoom(reserve);
     return {
       ...store,
@@ -102,7 +102,7 @@ async function openToReadAlone({ file, waitMs = defaultWaitMs }: SqliteStoreOpti
     demandSchema(reader, refusal);
     const refuse = () => Promise.reject(refusal);
     const writing: Writing = { write: refuse, pingWrite: refuse, settle: async () => {}, close() {} };
-    const store = await createStore({ file, waitMs, reader, writing });
+    const store = await createStore({ waitMs, reader, writing });
     const demandUnchanged = (): void => {
       if (wasClosed && hasLog(file)) {
         throw new UnavailableError(
@@ -137,16 +137,15 @@ function demandSchema(reader: DatabaseSync, refusal: Error): void {
 }
 
 interface Parts {
-  readonly file: string;
   readonly waitMs: number;
   readonly reader: DatabaseSync;
   readonly writing: Writing;
 }
 
-async function createStore({ file, waitMs, reader, writing }: Parts): Promise<Store> {
+async function createStore({ waitMs, reader, writing }: Parts): Promise<Store> {
   const readDb = new Kysely<Database>({ dialect: readingDialect({ database: reader, waitMs }) });
   const read = queries(readDb);
-  const commits = await whenFree(() => readCommits(reader, file), waitMs);
+  const commits = await whenFree(() => readCommits(reader), waitMs);
   let closing: Promise<void> | undefined;
   // Asked once in a turn of the event loop. What arrives in a turn was sent before it began, so nobody who knows of another
   // process's commit is answered from before it; this store's own commits are forgotten about at once.
@@ -162,7 +161,6 @@ async function createStore({ file, waitMs, reader, writing }: Parts): Promise<St
       await writing.settle();
     } finally {
       reader.close();
-      commits.close();
       writing.close();
     }
   };
