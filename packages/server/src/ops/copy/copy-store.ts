@@ -66,8 +66,8 @@ const emptyFolderNames = new Set([
  */
 export async function copyStore(options: CopyOptions): Promise<CopiedStore> {
   const { from, to } = options;
-  const places = await Promise.all([placesOf(from), placesOf(to)]);
-  if (places[0].metadata === places[1].metadata || places[0].blobs === places[1].blobs) {
+  const [sourcePlaces, targetPlaces] = await Promise.all([placesOf(from), placesOf(to)]);
+  if (sourcePlaces.metadata === targetPlaces.metadata || sourcePlaces.blobs === targetPlaces.blobs) {
     throw new CopyError('same_store', 'The source and the target have the same database, folder or bucket.');
   }
   const tables = await readCopiedTables();
@@ -77,7 +77,8 @@ export async function copyStore(options: CopyOptions): Promise<CopiedStore> {
   try {
     const target = await openStores(to);
     try {
-      const mark = `${Object.values(places[0]).join('.')} ${Buffer.from(options.random(12)).toString('base64url')}`;
+      const run = Buffer.from(options.random(12)).toString('base64url');
+      const mark = `${sourcePlaces.metadata}.${sourcePlaces.blobs} ${run}`;
       return await writeDatabase(to, (db) => copyInto({ ...options, tables, source, target, db, mark }));
     } finally {
       await closeStores(target);
