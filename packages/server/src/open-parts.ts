@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { type Allowances, createAllowances, monotonicClock } from './allowances.ts';
 import { createCommonPasswords } from './common-passwords.ts';
 import type { Config } from './config.ts';
 import { demandAudit } from './domain/audit/demand.ts';
@@ -19,9 +18,9 @@ import { createClientAddresses } from './http/client-address.ts';
 import { defaultConsoleBuilds, readConsole } from './http/console-files.ts';
 import { createContentCache } from './http/content-cache.ts';
 import { createDraining } from './http/draining.ts';
+import { createKeyedSemaphore } from './http/keyed-semaphore.ts';
 import { transportSecurityOf } from './http/known-hosts.ts';
 import type { Addresses, Parts } from './http/parts.ts';
-import { createSlots } from './http/slots.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
 import { countBlobs } from './metrics/count-blobs.ts';
 import { countStore } from './metrics/count-store.ts';
@@ -29,6 +28,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import { assertDatabaseNotLost, closeStores, openStores, type Stores } from './open-stores.ts';
 import { createOpenApiText } from './openapi.ts';
 import { CopyError } from './ops/copy/errors.ts';
+import { createRequestLimits, monotonicClock, type RequestLimits } from './request-limits.ts';
 import { watchOwnProcess } from './status/own-process.ts';
 import { totalsOf } from './status/request-totals.ts';
 import type { Tracing } from './tracing/tracing.ts';
@@ -49,7 +49,7 @@ export interface DataParts {
   readonly workers: Parts['workers'];
   readonly passwords: PasswordWorkers;
   readonly news: NewsFeed;
-  readonly allowances: Allowances;
+  readonly limits: RequestLimits;
   /** Elapsed time in milliseconds, by which limits count. */
   readonly monotonicClock: Clock;
   /** Closes the workers and the stores. */
@@ -71,7 +71,7 @@ export async function openData(
   tracing?: Tracing | undefined,
 ): Promise<DataParts> {
   await assertDatabaseNotLost(config);
-  const allowances = createAllowances(config);
+  const allowances = createRequestLimits(config);
   const counted = countStores(await openFinishedStores(config), metrics);
   const { store, blobs } = tracing?.trace(counted) ?? counted;
   const onEndOf = (pool: 'modules' | 'passwords') => both(metrics?.tasksOf(pool), tracing?.tasksOf(pool));
@@ -101,7 +101,7 @@ export async function openData(
     workers,
     passwords,
     news,
-    allowances,
+    limits: allowances,
     monotonicClock,
     metrics,
     tracing,
@@ -145,7 +145,7 @@ function countStores({ store, blobs }: Stores, metrics: Metrics | undefined): St
 export function createParts(config: Config, data: DataParts, addresses: Addresses, log: Logger): Parts {
   const { context, workers, news } = data;
   const { clock } = context;
-  const { rates, newsStreams } = data.allowances;
+  const { rates, newsStreams } = data.limits;
   const watched = {
     newsStreams,
     contents: createContentCache(context.contents, config.contentCacheBytes),
@@ -168,7 +168,7 @@ export function createParts(config: Config, data: DataParts, addresses: Addresse
     ownProcess,
     status: createStatusReader({ ...context, ...watched, own: ownProcess }),
     bodyBudget: createByteBudget(config.maxBodyMemoryBytes),
-    places: createSlots(Number.POSITIVE_INFINITY, config.requestsPerAccount),
+    places: createKeyedSemaphore(Number.POSITIVE_INFINITY, config.requestsPerAccount),
     addresses,
     transportSecurity: transportSecurityOf(addresses),
     clients: createClientAddresses(config),

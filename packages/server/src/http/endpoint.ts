@@ -106,7 +106,7 @@ function logWhenSent(parts: Parts, request: Request, { response }: Reply): void 
 function takePlace({ places }: Parts, admission: Admission, { response }: Reply): void {
   const account = accountOf(admission);
   if (account === undefined || response.destroyed) return;
-  const place = places.take(account);
+  const place = places.acquire(account);
   if (typeof place === 'string') throw rateLimited('Too many requests of this account are under way.', 1);
   response.once('close', place);
 }

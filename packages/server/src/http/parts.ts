@@ -16,7 +16,7 @@ import type { ClientAddresses } from './client-address.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import type { ContentCache } from './content-cache.ts';
 import type { Draining } from './draining.ts';
-import type { Slots } from './slots.ts';
+import type { KeyedSemaphore } from './keyed-semaphore.ts';
 
 /** Where the server is reached. The port is known only once it listens, so both are asked for each time. */
 export interface Addresses {
@@ -33,7 +33,7 @@ export interface Parts {
   readonly workers: ModuleWorkers;
   readonly news: NewsFeed;
   /** Streams of news, by account. */
-  readonly newsStreams: Slots;
+  readonly newsStreams: KeyedSemaphore;
   readonly contents: ContentCache;
   readonly draining: Draining;
   readonly readiness: Readiness;
@@ -42,7 +42,7 @@ export interface Parts {
   readonly ownProcess: OwnProcessWatch;
   readonly bodyBudget: ByteBudget;
   /** Requests that are under way, by account; but neither those that are answered from memory nor streams of news. */
-  readonly places: Slots;
+  readonly places: KeyedSemaphore;
   readonly addresses: Addresses;
   /** A field of every response, or nothing. */
   readonly transportSecurity: readonly [name: string, value: string] | readonly [];

@@ -69,11 +69,11 @@ export async function sendNews(
 }
 
 function takeSlot({ newsStreams }: Parts, { userId }: Actor): () => void {
-  const slot = newsStreams.take(userId);
-  if (slot === 'taken by key') {
+  const slot = newsStreams.acquire(userId);
+  if (slot === 'key limit') {
     throw rateLimited('Too many streams of news are open with this account.', retryAfterSeconds);
   }
-  if (slot === 'all taken') throw unavailable('Too many streams of news are open.', retryAfterSeconds);
+  if (slot === 'total limit') throw unavailable('Too many streams of news are open.', retryAfterSeconds);
   return slot;
 }
 

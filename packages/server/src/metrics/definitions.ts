@@ -1,4 +1,3 @@
-/** What a metric is, to those who read it. */
 export interface Definition {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
@@ -7,172 +6,176 @@ export interface Definition {
   readonly buckets?: readonly number[];
 }
 
-/** From what is answered from memory to what a worker or a slow store takes. */
+/** From cached responses to slow stores and worker tasks. */
 export const secondsBuckets: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
 
 /**
- * Every metric there is, in the order in which they are written; `docs/reference/metrics.md` shows the same. Names and units are as
- * https://prometheus.io/docs/practices/naming/ has them; those of the process are what other programs for Node.js call them.
- * No label has a value that comes from a client.
+ * All metrics, in the order of the output. `docs/reference/metrics.md` has the same texts. Names and units follow
+ * https://prometheus.io/docs/practices/naming/; metrics of the process have the names that other Node.js programs use. No label value comes
+ * from a client.
  */
 export const definitions = {
   tenon_build_info: {
     type: 'gauge',
     labels: ['version', 'node', 'metadata', 'blobs'],
-    help: '1, with the version of Tenon and of Node.js, and where metadata (`sqlite`, `postgresql`) and plugins (`folder`, `s3`) are kept',
+    help: '1, with the versions of Tenon and Node.js, and the kinds of the stores of metadata (`sqlite`, `postgresql`) and blobs (`folder`, `s3`)',
   },
 
   tenon_http_requests_total: {
     type: 'counter',
     labels: ['method', 'route', 'status'],
-    help: 'requests that have ended, with the route as it is declared, or `(none)`; the status is `aborted` when the client went before it had all of the answer',
+    help: 'completed requests, by route template or `(none)`; the status is `aborted` if the client disconnected before the end of the response',
   },
   tenon_http_request_duration_seconds: {
     type: 'histogram',
     labels: ['method', 'route'],
     buckets: secondsBuckets,
-    help: 'from when a request’s header had come to when its answer was handed over, or the client gone; for a stream, how long it was open',
+    help: 'time from the end of the request header to the end of the response, or to the disconnect; for an event stream, how long it was open',
   },
   tenon_http_requests_in_progress: {
     type: 'gauge',
     labels: [],
-    help: 'requests that are being answered, streams of news included',
+    help: 'requests in progress, including event streams',
   },
-  tenon_http_connections: { type: 'gauge', labels: [], help: 'connections that are open' },
+  tenon_http_connections: { type: 'gauge', labels: [], help: 'open connections' },
   tenon_network_received_bytes_total: {
     type: 'counter',
     labels: [],
-    help: 'bytes that came from clients, header fields included',
+    help: 'bytes received from clients, including header fields',
   },
   tenon_network_sent_bytes_total: {
     type: 'counter',
     labels: [],
-    help: 'bytes that were sent to clients, header fields included',
+    help: 'bytes sent to clients, including header fields',
   },
   tenon_lists_from_memory_total: {
     type: 'counter',
     labels: [],
-    help: 'binding lists that were answered from memory alone, without a look at token, role or list',
+    help: 'binding lists from the response cache, without a lookup of the token, role or list',
   },
-  tenon_news_streams: { type: 'gauge', labels: [], help: 'streams of news that are open' },
+  tenon_news_streams: { type: 'gauge', labels: [], help: 'open event streams of the change feed' },
 
   tenon_changes_total: {
     type: 'counter',
     labels: ['action'],
-    help: 'changes that were committed here, by their action in the audit trail; `plugin.publish` is a publish',
+    help: 'changes that this process committed, by their audit action; `plugin.publish` is a publish',
   },
   tenon_worker_tasks_total: {
     type: 'counter',
     labels: ['pool', 'task', 'outcome'],
-    help: 'what was asked of the workers for modules (`check`, `compare`, `instrument`, `report`) and passwords (`hash`, `verify`); `done` is what a worker answered, a refusal of the module included',
+    help: 'completed tasks of the workers for modules (`check`, `compare`, `instrument`, `report`) and passwords (`hash`, `verify`); `done` includes rejected modules',
   },
   tenon_worker_task_duration_seconds: {
     type: 'histogram',
     labels: ['pool', 'task'],
     buckets: secondsBuckets,
-    help: 'how long such tasks took, waiting included',
+    help: 'duration of these tasks, including the time in the queue',
   },
   tenon_worker_tasks_queued: { type: 'gauge', labels: ['pool'], help: 'tasks that wait for a worker' },
-  tenon_worker_tasks_running: { type: 'gauge', labels: ['pool'], help: 'tasks that a worker is at' },
+  tenon_worker_tasks_running: { type: 'gauge', labels: ['pool'], help: 'tasks that a worker runs' },
 
   tenon_store_transactions_total: {
     type: 'counter',
     labels: ['outcome'],
-    help: 'transactions on the metadata: `committed`; `refused` by a rule; in `conflict` with another; `unavailable` when the database couldn’t be reached or others kept it busy; `full`; `failed`',
+    help: 'transactions on the metadata store: `committed`; `refused` by a rule; in `conflict` with another one; `unavailable` when the database was unreachable or busy; `full`; `failed`',
   },
   tenon_store_transaction_duration_seconds: {
     type: 'histogram',
     labels: [],
     buckets: secondsBuckets,
-    help: 'how long transactions took, with the wait for their turn and with having been run again',
+    help: 'duration of transactions, including retries and the wait for the write lock',
   },
   tenon_store_transaction_retries_total: {
     type: 'counter',
     labels: [],
-    help: 'how often a transaction was run again, because another one was faster',
+    help: 'retries of transactions after a conflict with another one',
   },
   tenon_memory_answers_total: {
     type: 'counter',
     labels: ['result'],
-    help: 'what was looked for in memory before the store was asked: `known`; `unknown`; or `stale`, since a commit had touched it, here or elsewhere, or nobody could tell whether one had',
+    help: 'cache lookups before reads of the metadata store: `known` (hit), `unknown` (miss), or `stale` (invalidated, or possibly invalidated, by a commit)',
   },
   tenon_store_revision_trusted: {
     type: 'gauge',
     labels: [],
-    help: '1 while it is known what others commit; 0 while that channel of the database is interrupted, and nothing is kept in memory',
+    help: '1 while the process receives the commits of other processes; 0 while that channel of the database is interrupted, when nothing is cached',
   },
 
   tenon_blob_requests_total: {
     type: 'counter',
     labels: ['operation', 'outcome'],
-    help: 'what was asked of the store of plugins: `put`, `size`, `open` (one for all of a read), `delete`, `list`, `ping`; `done`, `missing`, `unavailable`, `full`, or `failed`',
+    help: 'requests to the blob store: `put`, `size`, `open` (one per read), `delete`, `list`, `ping`; the outcome is `done`, `missing`, `unavailable`, `full`, or `failed`',
   },
   tenon_blob_request_duration_seconds: {
     type: 'histogram',
     labels: ['operation'],
     buckets: secondsBuckets,
-    help: 'how long that took; of a read and a list, until they could begin',
+    help: 'duration of these requests; for a read or a list, until the first data',
   },
-  tenon_blob_read_bytes_total: { type: 'counter', labels: [], help: 'bytes that were read from the store of plugins' },
+  tenon_blob_read_bytes_total: { type: 'counter', labels: [], help: 'bytes read from the blob store' },
   tenon_blob_written_bytes_total: {
     type: 'counter',
     labels: [],
-    help: 'bytes that were put in the store of plugins',
+    help: 'bytes written to the blob store',
   },
   tenon_damaged_contents_total: {
     type: 'counter',
     labels: ['damage'],
-    help: 'how often a content was asked for whose stored bytes were `missing`, had another `size` or another `digest`: never served, and an error in the log each time',
+    help: 'requests for a content whose stored bytes are `missing`, or have the wrong `size` or `digest`; each fails and logs an error',
   },
   tenon_content_cache_requests_total: {
     type: 'counter',
     labels: ['result'],
-    help: 'contents that were asked for: a `hit` was in memory, a `miss` was not, or is too large to be kept',
+    help: 'lookups in the content cache: `hit`; or `miss`, also for contents that are too large to cache',
   },
-  tenon_content_cache_bytes: { type: 'gauge', labels: [], help: 'how much content is kept in memory' },
+  tenon_content_cache_bytes: { type: 'gauge', labels: [], help: 'size of the content cache' },
 
   tenon_spans_total: {
     type: 'counter',
     labels: ['outcome'],
-    help: 'spans of requests that were `sent` to the collector, `rejected` by it, `failed` to reach it, or were `dropped` because too many waited already; only where requests are traced',
+    help: 'spans of traced requests that were `sent` to the collector, `rejected` by it, `failed` to reach it, or were `dropped` because the queue was full',
   },
   tenon_spans_queued: { type: 'gauge', labels: [], help: 'spans that wait to be sent' },
 
-  process_cpu_seconds_total: { type: 'counter', labels: [], help: 'processor time of all threads' },
+  process_cpu_seconds_total: { type: 'counter', labels: [], help: 'CPU time of all threads' },
   process_start_time_seconds: {
     type: 'gauge',
     labels: [],
-    help: 'when the process began, since the Unix epoch',
+    help: 'start time of the process since the Unix epoch',
   },
-  process_resident_memory_bytes: { type: 'gauge', labels: [], help: 'memory that the process has' },
+  process_resident_memory_bytes: { type: 'gauge', labels: [], help: 'resident memory of the process' },
   nodejs_heap_size_used_bytes: {
     type: 'gauge',
     labels: [],
-    help: 'the main thread’s JavaScript heap in use',
+    help: 'used JavaScript heap of the main thread',
   },
   nodejs_external_memory_bytes: {
     type: 'gauge',
     labels: [],
-    help: 'memory of buffers and the like, outside of the heap',
+    help: 'memory outside the heap, such as buffers',
   },
   nodejs_eventloop_active_seconds_total: {
     type: 'counter',
     labels: [],
-    help: 'how long the main thread was at work; its rate is the share of a core that it uses',
+    help: 'active time of the main thread; its rate is the share of a core that it uses',
   },
   nodejs_eventloop_lag_p50_seconds: {
     type: 'gauge',
     labels: [],
-    help: 'how late timers were since the last scrape: the median',
+    help: 'median delay of timers since the last scrape',
   },
   nodejs_eventloop_lag_p99_seconds: {
     type: 'gauge',
     labels: [],
-    help: 'the same: one in a hundred was later',
+    help: '99th percentile of the delay of timers since the last scrape',
   },
-  nodejs_eventloop_lag_max_seconds: { type: 'gauge', labels: [], help: 'the same: the latest' },
+  nodejs_eventloop_lag_max_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'maximum delay of timers since the last scrape',
+  },
 } as const satisfies Readonly<Record<string, Definition>>;
 
 export type MetricName = keyof typeof definitions;

@@ -89,7 +89,7 @@ function watch(
     'tenon_worker_tasks_running',
     ofPools(({ running }) => running),
   );
-  registry.atScrape('tenon_news_streams', () => [{ labels: {}, value: newsStreams.taken }]);
+  registry.atScrape('tenon_news_streams', () => [{ labels: {}, value: newsStreams.acquired }]);
   registry.atScrape('tenon_content_cache_bytes', () => [{ labels: {}, value: contents.usage.bytes }]);
   registry.atScrape('tenon_content_cache_requests_total', () => [
     { labels: { result: 'hit' }, value: contents.usage.hits },

@@ -15,7 +15,7 @@ export interface Observed {
   readonly readiness: Readiness;
   readonly draining: { isOn(): boolean };
   readonly contents: { readonly usage: { readonly bytes: number } };
-  readonly newsStreams: { readonly taken: number };
+  readonly newsStreams: { readonly acquired: number };
   readonly requests: Pick<RequestCounts, 'connections'> | undefined;
   /** What was counted of requests so far. */
   readonly totals: () => TotalsByKind;
@@ -64,7 +64,7 @@ export function watchOwnProcess(observed: Observed): OwnProcessWatch {
         eventLoop: { busy: Math.min(1, Math.max(0, round(busy))), ...delay.read() },
         threads: { modules: loadOf(workers), passwords: loadOf(passwords) },
         connections: requests?.connections ?? 0,
-        newsStreams: newsStreams.taken,
+        newsStreams: newsStreams.acquired,
         recent: { seconds: round(seconds), kinds },
         history: { untilMinutesAgo: round(untilMsAgo / 60_000), minutes },
       };

@@ -1,10 +1,10 @@
-import { createRates } from '../../src/allowances.ts';
 import { createCommonPasswords } from '../../src/common-passwords.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Context } from '../../src/domain/context.ts';
 import type { PasswordHasher } from '../../src/domain/ports.ts';
 import { defaultQuotas } from '../../src/domain/quotas.ts';
 import { createKeyedMutex } from '../../src/keyed-mutex.ts';
+import { createRates } from '../../src/request-limits.ts';
 import { type PasswordCost, parseHash, runPasswordTask } from '../../src/workers/password-tasks.ts';
 
 /** Argon2id at next to no cost: what tests ask is whether it is called, and right. */

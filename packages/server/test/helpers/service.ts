@@ -8,7 +8,6 @@ import { pino } from 'pino';
 import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { raisedQuotas } from '../../../../test/helpers/raised-quotas.ts';
-import { createAllowances } from '../../src/allowances.ts';
 import { type App, createApp } from '../../src/app.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import type { Store } from '../../src/domain/ports.ts';
@@ -19,6 +18,7 @@ import type { Route } from '../../src/http/route.ts';
 import type { Router } from '../../src/http/router.ts';
 import { allRoutes } from '../../src/http/routes/all.ts';
 import { createParts, openData } from '../../src/open-parts.ts';
+import { createRequestLimits } from '../../src/request-limits.ts';
 import { cheapCost } from './account-parts.ts';
 
 /** A user with a token that has all scopes. */
@@ -71,14 +71,14 @@ export async function openService({ config: changes, replace }: ServiceOptions =
   const clock = (): number => Date.now() + aheadMs;
   let monotonicAheadMs = 0;
   const monotonicClock = (): number => Date.now() + monotonicAheadMs; // `advance` may set the clock back, and not this one
-  const allowances = createAllowances(config, monotonicClock);
+  const allowances = createRequestLimits(config, monotonicClock);
   const context = { ...data.context, clock, rates: allowances.rates };
   const logged: string[] = [];
   const log = pino({ level: config.logLevel, base: {} }, { write: (line: string) => void logged.push(line) });
   const bound = { base: 'http://localhost:8366' };
   const base = (): string => config.publicUrl ?? bound.base;
   const addresses = { base, instrument: () => config.instrumentUrl ?? base() };
-  const made = createParts(config, { ...data, context, allowances, monotonicClock }, addresses, log);
+  const made = createParts(config, { ...data, context, limits: allowances, monotonicClock }, addresses, log);
   const parts = { ...made, ...replace?.(made) };
   const app = createApp(parts);
 

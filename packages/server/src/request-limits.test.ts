@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
-import { createAllowances } from './allowances.ts';
 import { loadConfig } from './config.ts';
 import type { RateLimiter } from './domain/ports.ts';
+import { createRequestLimits } from './request-limits.ts';
 
 describe('createAllowances()', () => {
-  it('counts by elapsed time: a wall clock that is set back locks nobody out', () => {
+  it('uses a monotonic clock: setting the system time back locks no client out', () => {
     const hourMs = 3_600_000;
     const startMs = Date.now();
     const config = { ...loadConfig({}, {}), writesPerSecond: 1000, writeBurst: 1, signInTriesPerMinute: 1 };
     const wallClock = mock.method(Date, 'now', () => startMs + 8 * hourMs);
     try {
-      const { rates } = createAllowances(config);
+      const { rates } = createRequestLimits(config);
       assert.equal(rates.writes.take('token'), 0);
       assert.equal(rates.byAddress.take('address'), 0);
       wallClock.mock.mockImplementation(() => startMs);
@@ -22,14 +22,14 @@ describe('createAllowances()', () => {
     }
   });
 
-  it('gives each of several workers a part of the guesses, at least one, and whole limits of everything else', () => {
+  it('divides limits on guesses by the number of workers, but no other limits', () => {
     const inARow = (limiter: RateLimiter): number => {
       let count = 0;
       while (limiter.take('key') === 0) count++;
       return count;
     };
     const allowed = (workers: number) => {
-      const { rates } = createAllowances(
+      const { rates } = createRequestLimits(
         { ...loadConfig({}, {}), workers, codeTriesPerMinute: 3, writeBurst: 40 },
         () => 0,
       );
