@@ -18,7 +18,7 @@ describe('a content that is answered from the response cache', () => {
           ...places,
           take(key: string) {
             uncached++;
-            return places.take(key);
+            return places.acquire(key);
           },
         },
       }),
