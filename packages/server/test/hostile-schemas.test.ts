@@ -76,7 +76,7 @@ describe('the reading of schemas', () => {
             ...context.checker,
             async readSchema(schema, asker) {
               if (schema !== brackets) return context.checker.readSchema(schema, asker);
-              asked.push([schema, asker?.caller]);
+              asked.push([schema, asker?.fairnessKey]);
               return '{"exports":{"from-elsewhere":{}}}';
             },
           },

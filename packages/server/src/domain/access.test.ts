@@ -12,7 +12,7 @@ import type { UserRecord } from './records.ts';
 /** How much the memories take: half of it is less than one large answer below. */
 const memoryBytes = 32 * 1024;
 
-describe('what is remembered of who may do what', () => {
+describe('the cache of memberships', () => {
   let house: House;
   let context: Context;
   let records: ReturnType<typeof createRecords>;
@@ -42,7 +42,7 @@ describe('what is remembered of who may do what', () => {
     return context.memories.usage.unknown - before;
   };
 
-  it('counts the schema of an extension point', async () => {
+  it('weighs the schema of an extension point', async () => {
     const user = await records.user();
     const app = await records.app();
     await records.member(app, user);
@@ -59,7 +59,7 @@ describe('what is remembered of who may do what', () => {
     assert.ok((await forgottenAfter(() => ask(large))) > 0, 'a large one made room for the next');
   });
 
-  it('counts the guests that a user holds', async () => {
+  it('weighs the guests that a user holds', async () => {
     const user = await records.user();
     const apps = [await records.app(), await records.app()] as const;
     await house.store.write(async (tx) => {

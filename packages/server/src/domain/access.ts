@@ -14,7 +14,7 @@ import type { MemoryKind } from './memories/memories.ts';
 import { type Subject, standingSubject } from './memories/subject.ts';
 import { readLimited } from './paging.ts';
 import type { Queries } from './ports.ts';
-import type { AppRecord, ExtensionPointRecord, GuestRecord, Side, TokenRecord } from './records.ts';
+import type { AppRecord, ExtensionPointRecord, GuestRecord, PluginRole, TokenRecord } from './records.ts';
 
 /** A signed-in user, and what the presented token allows. */
 export interface Actor {
@@ -198,11 +198,11 @@ export function requirePluginRoles(
   actor: Actor,
   access: Membership,
   plugin: { readonly userId: UserId },
-): readonly Side[] {
+): readonly PluginRole[] {
   const { scope, roles, ownScope }: Permission = permissions.changePlugins;
   const isManager = roles.includes(access.role);
   const isOwn = plugin.userId === actor.userId && access.guests.length > 0;
-  const pluginRoles: Side[] = [];
+  const pluginRoles: PluginRole[] = [];
   if (isOwn && ownScope !== undefined && actor.scopes.includes(ownScope)) pluginRoles.push('publisher');
   if (isManager && actor.scopes.includes(scope)) pluginRoles.push('host');
   if (pluginRoles.length > 0) return pluginRoles;
@@ -214,7 +214,7 @@ export function requirePluginRoles(
 }
 
 /** @throws DomainError `forbidden` if the actor is only the plugin's publisher */
-export function requireHostRole(pluginRoles: readonly Side[]): void {
+export function requireHostRole(pluginRoles: readonly PluginRole[]): void {
   if (pluginRoles.includes('host')) return;
   throw new DomainError('forbidden', `This requires the role ${permissions.decideOnPlugins.roles.join(' or ')}.`);
 }

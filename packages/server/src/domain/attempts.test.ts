@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import { createRateLimiter } from '../http/rate-limiter.ts';
 import { type AttemptLimit, checkPassword, TooManyAttemptsError } from './attempts.ts';
 
-describe('guess()', () => {
+describe('checkPassword()', () => {
   const limiter = (burst: number) => createRateLimiter(1 / 60, burst, () => 0);
   const wrong = async () => false;
 
-  it('counts what is wrong, and refuses the next one too many without carrying it out', async () => {
+  it('counts wrong passwords, and rejects an attempt above the limit before it runs', async () => {
     const counts = [{ limiter: limiter(2), key: 'a' }];
     assert.equal(await checkPassword(counts, wrong), false);
     assert.equal(await checkPassword(counts, wrong), false);
@@ -18,7 +18,7 @@ describe('guess()', () => {
     );
   });
 
-  it('does not count what is right, nor what could not be carried out', async () => {
+  it('counts neither correct passwords nor attempts that fail', async () => {
     const counts = [{ limiter: limiter(1), key: 'a' }];
     for (let round = 0; round < 5; round++) {
       assert.equal(await checkPassword(counts, async () => true), true);
@@ -30,7 +30,7 @@ describe('guess()', () => {
     assert.equal(await checkPassword(counts, wrong), false);
   });
 
-  it('counts what is right where that is wished, however many come at the same time, and nothing else', async () => {
+  it('counts only correct passwords if the limit says so, also in parallel', async () => {
     const count: AttemptLimit = { limiter: limiter(3), key: 'a', counts: 'right' };
     for (let round = 0; round < 5; round++) assert.equal(await checkPassword([count], wrong), false);
     const outcomes = await Promise.allSettled(
@@ -40,13 +40,13 @@ describe('guess()', () => {
     await assert.rejects(checkPassword([count], wrong), TooManyAttemptsError);
   });
 
-  it('counts those that are carried out at the same time', async () => {
+  it('counts parallel attempts', async () => {
     const counts = [{ limiter: limiter(3), key: 'a' }];
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => checkPassword(counts, wrong)));
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 3);
   });
 
-  it('counts nothing anywhere when one of its limits refuses', async () => {
+  it('counts against no limit if one limit rejects the attempt', async () => {
     const narrow = { limiter: limiter(1), key: 'account' };
     const wide = { limiter: limiter(2), key: 'address' };
     await checkPassword([wide, narrow], wrong);

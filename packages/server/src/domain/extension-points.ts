@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 import { deleteBatchSize } from './deletions/finish-pending.ts';
 import { notFound } from './errors.ts';
 import type { PageOf } from './paging.ts';
-import type { Asker, BoundedPage } from './ports.ts';
+import type { BoundedPage, JobOptions } from './ports.ts';
 import { type Precondition, requirePrecondition } from './precondition.ts';
 import { requireQuota } from './quotas.ts';
 import { type ExtensionPointRecord, noLimits } from './records.ts';
@@ -30,14 +30,14 @@ export async function createExtensionPoint(
   context: Context,
   access: AppAccess,
   fields: ExtensionPointFields,
-  asker?: Asker,
+  jobOptions?: JobOptions,
 ): Promise<ExtensionPointRecord> {
   const createdAtMs = context.clock();
   const extensionPoint: ExtensionPointRecord = {
     id: newId('extensionPoint'),
     appId: access.app.id,
     name: fields.name,
-    schemaJson: fields.schema === undefined ? emptySchema : await context.checker.readSchema(fields.schema, asker),
+    schemaJson: fields.schema === undefined ? emptySchema : await context.checker.readSchema(fields.schema, jobOptions),
     requiresApproval: fields.requiresApproval ?? false,
     limits: { ...noLimits, ...fields.limits },
     createdAtMs,
@@ -108,11 +108,12 @@ export async function updateExtensionPoint(
   access: ExtensionPointAccess,
   fields: Partial<ExtensionPointFields>,
   {
-    asker,
+    jobOptions,
     precondition,
-  }: { readonly asker?: Asker; readonly precondition?: Precondition<ExtensionPointRecord> | undefined } = {},
+  }: { readonly jobOptions?: JobOptions; readonly precondition?: Precondition<ExtensionPointRecord> | undefined } = {},
 ): Promise<ExtensionPointRecord> {
-  const schemaJson = fields.schema === undefined ? undefined : await context.checker.readSchema(fields.schema, asker);
+  const schemaJson =
+    fields.schema === undefined ? undefined : await context.checker.readSchema(fields.schema, jobOptions);
   return context.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeExtensionPoints');
     const present = await tx.extensionPoint(access.extensionPoint.id);

@@ -29,18 +29,18 @@ export function linkUrl(baseUrl: string, { record, code }: CreatedLink): string 
  *
  * @param isForFirstUser whether the link works only while there is no account
  */
-export function createSetUpLink(parts: Deps, isForFirstUser: boolean): Promise<CreatedLink> {
-  return parts.store.write(async (tx) => {
-    const link = await insertLink(parts, tx, { purpose: 'set_up', userId: null, isForFirstUser });
+export function createSetUpLink(deps: Deps, isForFirstUser: boolean): Promise<CreatedLink> {
+  return deps.store.write(async (tx) => {
+    const link = await insertLink(deps, tx, { purpose: 'set_up', userId: null, isForFirstUser });
     const target = { id: link.record.id, name: null };
-    await record(parts, tx, 'operator', { action: 'link.create', target, details: { isForFirstUser } });
+    await record(deps, tx, 'operator', { action: 'link.create', target, details: { isForFirstUser } });
     return link;
   });
 }
 
 /** Creates a link that lets its holder set a user's password, and so sign in as that user. */
-export function insertPasswordLink(parts: Deps, tx: Transaction, userId: UserId): Promise<CreatedLink> {
-  return insertLink(parts, tx, { purpose: 'reset_password', userId, isForFirstUser: false });
+export function insertPasswordLink(deps: Deps, tx: Transaction, userId: UserId): Promise<CreatedLink> {
+  return insertLink(deps, tx, { purpose: 'reset_password', userId, isForFirstUser: false });
 }
 
 async function insertLink(

@@ -27,7 +27,7 @@ function rowsOf(isDescending?: true): RelatedRows<Item, Row> {
 
 const half = maxRelatedRows / 2;
 
-describe('withRows()', () => {
+describe('readRelatedRows()', () => {
   const page = (items: readonly Item[]) => ({ items, next: 'after all' });
   const summary = async (items: readonly Item[], isDescending?: true) => {
     const found = await readRelatedRows(page(items), rowsOf(isDescending));
@@ -38,7 +38,7 @@ describe('withRows()', () => {
     return [found.items.map(({ key }) => key).join(''), found.next];
   };
 
-  it('keeps a page whose entries have as many rows as there may be', async () => {
+  it('keeps a page whose entries have the maximum number of rows', async () => {
     const items = [
       { key: 'a', rows: half },
       { key: 'b', rows: 0 },
@@ -48,7 +48,7 @@ describe('withRows()', () => {
     assert.deepEqual(await summary([]), ['', 'after all']);
   });
 
-  it('ends a page before the entry whose rows are too many, and never without one', async () => {
+  it('ends a page before the entry that exceeds the maximum, but after at least one entry', async () => {
     const items = [
       { key: 'a', rows: half },
       { key: 'b', rows: 0 },
@@ -66,12 +66,12 @@ describe('withRows()', () => {
     );
   });
 
-  it('cuts off the rows of an entry that has too many by itself, wherever the list ends', async () => {
+  it('cuts off the rows of a single entry with too many rows', async () => {
     assert.deepEqual(await summary([{ key: 'a', rows: maxRelatedRows + 1 }]), ['a', 'after all']);
     assert.deepEqual(await summary([{ key: 'a', rows: maxRelatedRows }]), ['a', 'after all']);
   });
 
-  it('does the same for a list that descends', async () => {
+  it('does the same for a descending list', async () => {
     const items = [
       { key: 'd', rows: 1 },
       { key: 'c', rows: half },

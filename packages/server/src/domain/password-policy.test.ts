@@ -28,7 +28,7 @@ describe('weaknessOf()', () => {
     ['tenon-tenon-1', /this service/],
   ];
   for (const [password, reason] of refused) {
-    it(`refuses ${JSON.stringify(password.slice(0, 30))}`, async () => {
+    it(`rejects ${JSON.stringify(password.slice(0, 30))}`, async () => {
       assert.match((await weaknessOf(password, owner, common)) ?? '', reason);
     });
   }
@@ -44,7 +44,7 @@ describe('weaknessOf()', () => {
     'x7'.padEnd(256, 'magnolia tugboat '),
   ];
   for (const password of taken) {
-    it(`takes ${JSON.stringify(password.slice(0, 30))}`, async () => {
+    it(`accepts ${JSON.stringify(password.slice(0, 30))}`, async () => {
       assert.equal(await weaknessOf(password, owner, common), undefined);
     });
   }

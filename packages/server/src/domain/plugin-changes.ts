@@ -5,14 +5,14 @@ import type { Context } from './context.ts';
 import { findPlugin, type PluginTarget } from './plugins.ts';
 import type { Queries, Transaction } from './ports.ts';
 import { finishRebind, type RebindOptions, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
-import type { PluginKey, PluginRecord, Side } from './records.ts';
+import type { PluginKey, PluginRecord, PluginRole } from './records.ts';
 
 /** Passed to the change callback of {@link changePlugin}. */
 export interface PluginChange {
   readonly tx: Transaction;
   readonly plugin: PluginRecord;
   /** The actor's roles towards the plugin: publisher, host, or both. */
-  readonly roles: readonly Side[];
+  readonly roles: readonly PluginRole[];
   readonly nowMs: number;
   readonly recordAudit: <A extends PluginAction>(action: A, rest?: PluginAuditDetails<A>) => Promise<void>;
 }

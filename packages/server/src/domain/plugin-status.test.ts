@@ -21,8 +21,8 @@ function standing(
   });
 }
 
-describe('standingOf()', () => {
-  it('says where a plugin stands in words', () => {
+describe('describePluginStatus()', () => {
+  it('describes the status in sentences', () => {
     const both = [
       { guestId: 'gst_b', versionNumber: 3 },
       { guestId: 'gst_a', versionNumber: 3 },
@@ -66,7 +66,7 @@ describe('standingOf()', () => {
     assert.deepEqual(state({ state: 'yanked', stateReason: 'why' }, [], { atMs: 1, reason: 'no' }), ['blocked', 'no']);
   });
 
-  it('tells of each guest what is bound, in the order of their ids', () => {
+  it('lists the bound version of each guest, by id', () => {
     const { bindings } = standing({}, [
       { guestId: 'gst_b', versionNumber: 1, pinnedNumber: 1, selectedNumber: 2 },
       { guestId: 'gst_a' },

@@ -661,11 +661,11 @@ export interface CheckedModule {
   readonly mismatches: readonly Mismatch[];
 }
 
-/** For whom something is done that others wait for too. */
-export interface Asker {
-  /** Those who wait take turns by this: an account. */
-  readonly caller?: string | undefined;
-  /** Aborts when nobody waits for the result any more. */
+/** Options of a job that waits in a fair queue. */
+export interface JobOptions {
+  /** The queue takes turns between keys: the id of the account. */
+  readonly fairnessKey?: string | undefined;
+  /** Aborts when the client no longer waits for the result. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -676,12 +676,12 @@ export interface ModuleChecker {
    *
    * @throws DomainError with the code and, where known, the byte offset for bytes that are no valid core module
    */
-  check(bytes: Uint8Array, demands?: ModuleRequirements, asker?: Asker): Promise<CheckedModule>;
+  check(bytes: Uint8Array, demands?: ModuleRequirements, asker?: JobOptions): Promise<CheckedModule>;
   /** Tells of each of some interfaces, as {@link CheckedModule} has them, how it does not fit. */
   compare(
     interfaces: readonly string[],
     demands: ModuleRequirements,
-    asker?: Asker,
+    asker?: JobOptions,
   ): Promise<readonly (readonly Mismatch[])[]>;
   /**
    * Reads an extension point's schema: an object, or its YAML or JSON text.
@@ -689,7 +689,7 @@ export interface ModuleChecker {
    * @returns the schema as it is kept
    * @throws DomainError `invalid_field` with every fault that was found, each with its place
    */
-  readSchema(schema: unknown, asker?: Asker): Promise<string>;
+  readSchema(schema: unknown, asker?: JobOptions): Promise<string>;
 }
 
 /** Hashes passwords, off the main thread and a few at a time. */

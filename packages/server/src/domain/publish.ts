@@ -105,8 +105,8 @@ export async function publish(
 
   let requirements: ModuleRequirements = access.extensionPoint;
   for (let attempt = 0; attempt < maxCheckAttempts; attempt++) {
-    const asker = { caller: actor.userId, signal };
-    const { interfaceJson, mismatches } = await context.checker.check(release.bytes, requirements, asker);
+    const jobOptions = { fairnessKey: actor.userId, signal };
+    const { interfaceJson, mismatches } = await context.checker.check(release.bytes, requirements, jobOptions);
     requireFit(mismatches);
     const checked: CheckedRelease = { ...release, contentAddress, interfaceJson, requirements };
     const outcome = await retryAfterPendingRebind(context, () => storeRelease(context, request, checked));

@@ -11,11 +11,11 @@ describe('createReadiness()', () => {
   const told = async (...parts: Parameters<typeof createReadiness>) =>
     (await createReadiness(...parts).failures()).map(({ store, reason }) => `${store} ${reason}`);
 
-  it('finds nothing where both stores answer', async () => {
+  it('finds no failure if both stores respond', async () => {
     assert.deepEqual(await told({ store: fine, blobs: fine }), []);
   });
 
-  it('tells which stores fail and why, and keeps the cause to itself', async () => {
+  it('returns the failing stores with a reason that does not contain the cause', async () => {
     const store = failing(new UnavailableError('connect ECONNREFUSED 10.0.0.7:5432'));
     const blobs = failing(new StorageFullError('/secret/blobs'));
     assert.deepEqual(await told({ store, blobs }), [
@@ -27,14 +27,14 @@ describe('createReadiness()', () => {
     ]);
   });
 
-  it('waits for no store longer than it may take, and for both at once', async () => {
+  it('pings both stores in parallel, with a timeout', async () => {
     assert.deepEqual(await told({ store: silent, blobs: silent }, 20), [
       'metadata store has not answered for 0.02 seconds',
       'blob store has not answered for 0.02 seconds',
     ]);
   });
 
-  it('tells reads from writes, and believes in a good answer for a second', async () => {
+  it('distinguishes reads from writes, and caches successful writes for a second', async () => {
     let asked = 0;
     const store = { ...fine, pingWrite: async () => void asked++ };
     const blobs = { ...fine, pingWrite: () => Promise.reject(new StorageFullError('/secret/blobs')) };
@@ -47,7 +47,7 @@ describe('createReadiness()', () => {
     assert.equal(asked, 1);
   });
 
-  it('believes in a failure for a second, and asks anew after it', async (t) => {
+  it('caches a failure for a second, then pings again', async (t) => {
     let nowMs = 5000;
     t.mock.method(performance, 'now', () => nowMs);
     const asked = { ping: 0, pingWrite: 0 };
@@ -66,7 +66,7 @@ describe('createReadiness()', () => {
     }
   });
 
-  it('waits for writes no longer than the caller does', async () => {
+  it('applies the timeout of the caller to writes', async () => {
     const blobs = { ...fine, pingWrite: silent.ping };
     const readiness = createReadiness({ store: fine, blobs }, 1000);
     const [failure] = await readiness.writeFailures(10);
@@ -75,7 +75,7 @@ describe('createReadiness()', () => {
     assert.equal((await readiness.writeFailures(20))[0]?.reason, 'has not answered for 0.02 seconds');
   });
 
-  it('gives up the asking of a store of plugins that says nothing', async () => {
+  it('aborts the ping of a blob store that does not respond', async () => {
     let given: AbortSignal | undefined;
     const blobs = {
       ...fine,
@@ -88,7 +88,7 @@ describe('createReadiness()', () => {
     assert.equal(given?.aborted, true);
   });
 
-  it('asks a store once for all who ask at the same time, and anew afterwards', async () => {
+  it('shares a ping between concurrent callers, and pings again afterwards', async () => {
     let asked = 0;
     const store = {
       ...fine,

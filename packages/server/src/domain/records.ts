@@ -210,7 +210,7 @@ export interface BlockRecord {
 }
 
 /** The two sides between which a plugin stands: who publishes it, and the team of the application that it is published for. */
-export type Side = 'publisher' | 'host';
+export type PluginRole = 'publisher' | 'host';
 
 /** What a version's state is, since when, and why. */
 export interface VersionDecision {
@@ -218,7 +218,7 @@ export interface VersionDecision {
   readonly stateReason: string | null;
   readonly stateAtMs: number;
   /** Who decided it; `null` where it followed from the publish itself. */
-  readonly stateSide: Side | null;
+  readonly stateSide: PluginRole | null;
 }
 
 /**

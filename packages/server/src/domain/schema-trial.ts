@@ -3,7 +3,7 @@ import type { ExtensionPointLimits, GuestId } from '@tenon/protocol';
 import type { ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
-import type { Asker, BoundVersion, CheckedModule, ModuleRequirements } from './ports.ts';
+import type { BoundVersion, CheckedModule, JobOptions, ModuleRequirements } from './ports.ts';
 import type { ExtensionPointRecord, VersionRecord } from './records.ts';
 import { DamagedContentError } from './stored-contents.ts';
 
@@ -57,14 +57,16 @@ export async function trySchema(
   context: Context,
   { extensionPoint }: ExtensionPointAccess,
   fields: TrialFields,
-  asker?: Asker,
+  jobOptions?: JobOptions,
 ): Promise<Trial> {
   const proposed: ModuleRequirements = {
     schemaJson:
-      fields.schema === undefined ? extensionPoint.schemaJson : await context.checker.readSchema(fields.schema, asker),
+      fields.schema === undefined
+        ? extensionPoint.schemaJson
+        : await context.checker.readSchema(fields.schema, jobOptions),
     limits: { ...extensionPoint.limits, ...fields.limits },
   };
-  const checkPage = createPageChecker(context, proposed, extensionPoint, asker);
+  const checkPage = createPageChecker(context, proposed, extensionPoint, jobOptions);
   const breaking: BreakingVersion[] = [];
   const unreadable: (TriedVersion & { detail: string })[] = [];
   let hasMoreUnreadable = false;
@@ -118,25 +120,25 @@ function createPageChecker(
   context: Context,
   proposed: ModuleRequirements,
   current: ModuleRequirements,
-  asker?: Asker,
+  jobOptions?: JobOptions,
 ): (page: readonly BoundVersion[]) => Promise<CheckResult[]> {
   const { checker } = context;
   const checksByAddress = new Map<string, Promise<CheckedModule | CheckFailure>>();
 
   const isBrokenAlready = async (version: BoundVersion, interfaceJson: string | null): Promise<boolean> => {
     if (interfaceJson !== null) {
-      const [mismatches = []] = await checker.compare([interfaceJson], current, asker);
+      const [mismatches = []] = await checker.compare([interfaceJson], current, jobOptions);
       return mismatches.length > 0;
     }
     const bytes = await readContent(context, version);
-    return bytes !== undefined && (await checker.check(bytes, current, asker)).mismatches.length > 0;
+    return bytes !== undefined && (await checker.check(bytes, current, jobOptions)).mismatches.length > 0;
   };
 
   const checkBytes = async (version: BoundVersion): Promise<CheckedModule | CheckFailure> => {
     const bytes = await readContent(context, version);
     if (bytes === undefined) return { detail: 'The bytes are missing or damaged.' };
     try {
-      return await checker.check(bytes, proposed, asker);
+      return await checker.check(bytes, proposed, jobOptions);
     } catch (error) {
       if (error instanceof DomainError) return { detail: error.message };
       throw error;
@@ -154,7 +156,7 @@ function createPageChecker(
 
   return async (page) => {
     const interfaces = page.flatMap(({ interfaceJson }) => (interfaceJson === null ? [] : [interfaceJson]));
-    const compared = interfaces.length === 0 ? [] : [...(await checker.compare(interfaces, proposed, asker))];
+    const compared = interfaces.length === 0 ? [] : [...(await checker.compare(interfaces, proposed, jobOptions))];
     const results: CheckResult[] = [];
     for (const version of page) {
       const ofInterface = version.interfaceJson === null ? undefined : compared.shift();

@@ -67,15 +67,15 @@ export interface NewToken {
 }
 
 /** Creates a token without storing it, and without any check. */
-export function makeToken(parts: Pick<Deps, 'clock' | 'random'>, userId: UserId, fields: TokenFields): NewToken {
-  const secret = makeSecret('accessToken', parts.random(secretRandomBytes));
+export function makeToken(deps: Pick<Deps, 'clock' | 'random'>, userId: UserId, fields: TokenFields): NewToken {
+  const secret = makeSecret('accessToken', deps.random(secretRandomBytes));
   const record: TokenRecord = {
     sessionId: null,
     ...fields,
     id: newId('token'),
     userId,
     secretHash: hashSecret(secret),
-    createdAtMs: parts.clock(),
+    createdAtMs: deps.clock(),
     lastUsedAtMs: null,
   };
   return { record, secret };
@@ -96,7 +96,7 @@ export async function requireTokenQuota(
  * @param means how the token was created
  */
 export async function storeToken(
-  parts: Pick<Deps, 'clock'>,
+  deps: Pick<Deps, 'clock'>,
   tx: Transaction,
   actor: AuditActor,
   token: TokenRecord,
@@ -104,7 +104,7 @@ export async function storeToken(
 ): Promise<void> {
   await tx.insertToken(token);
   const { userId, scopes, appId, expiresAtMs } = token;
-  await record(parts, tx, actor, {
+  await record(deps, tx, actor, {
     action: 'token.create',
     accountId: userId,
     target: token,
@@ -113,9 +113,9 @@ export async function storeToken(
 }
 
 /** Creates and stores a token for a user in the name of the operator, without any check. */
-export async function issueToken(parts: Deps, userId: UserId, fields: TokenFields): Promise<NewToken> {
-  const token = makeToken(parts, userId, fields);
-  await parts.store.write((tx) => storeToken(parts, tx, 'operator', token.record, 'operator'));
+export async function issueToken(deps: Deps, userId: UserId, fields: TokenFields): Promise<NewToken> {
+  const token = makeToken(deps, userId, fields);
+  await deps.store.write((tx) => storeToken(deps, tx, 'operator', token.record, 'operator'));
   return token;
 }
 
@@ -259,30 +259,25 @@ export interface NewApiKey {
 }
 
 function makeApiKey(
-  parts: Pick<Deps, 'clock' | 'random'>,
+  deps: Pick<Deps, 'clock' | 'random'>,
   userId: UserId,
   fields: Pick<ApiKeyRecord, 'name' | 'tokenId' | 'expiresAtMs'>,
 ): NewApiKey {
-  const secret = makeSecret('apiKey', parts.random(secretRandomBytes));
+  const secret = makeSecret('apiKey', deps.random(secretRandomBytes));
   const record: ApiKeyRecord = {
     ...fields,
     id: newId('apiKey'),
     userId,
     secretHash: hashSecret(secret),
-    createdAtMs: parts.clock(),
+    createdAtMs: deps.clock(),
     lastUsedAtMs: null,
   };
   return { record, secret };
 }
 
-function recordApiKey(
-  parts: Pick<Deps, 'clock'>,
-  tx: Transaction,
-  actor: AuditActor,
-  key: ApiKeyRecord,
-): Promise<void> {
+function recordApiKey(deps: Pick<Deps, 'clock'>, tx: Transaction, actor: AuditActor, key: ApiKeyRecord): Promise<void> {
   const details = { expiresAt: new Date(key.expiresAtMs).toISOString() };
-  return record(parts, tx, actor, { action: 'api_key.create', accountId: key.userId, target: key, details });
+  return record(deps, tx, actor, { action: 'api_key.create', accountId: key.userId, target: key, details });
 }
 
 /**
@@ -290,12 +285,12 @@ function recordApiKey(
  *
  * @throws DomainError `invalid_field` for a lifetime above the maximum
  */
-export async function issueApiKey(parts: Deps, userId: UserId, name: string, days?: number): Promise<NewApiKey> {
-  const expiresAtMs = lifetimeEnd(apiKeyLifetimeDays, days, parts.clock());
-  const key = makeApiKey(parts, userId, { name, tokenId: null, expiresAtMs });
-  await parts.store.write(async (tx) => {
+export async function issueApiKey(deps: Deps, userId: UserId, name: string, days?: number): Promise<NewApiKey> {
+  const expiresAtMs = lifetimeEnd(apiKeyLifetimeDays, days, deps.clock());
+  const key = makeApiKey(deps, userId, { name, tokenId: null, expiresAtMs });
+  await deps.store.write(async (tx) => {
     await tx.insertApiKey(key.record);
-    await recordApiKey(parts, tx, 'operator', key.record);
+    await recordApiKey(deps, tx, 'operator', key.record);
   });
   return key;
 }

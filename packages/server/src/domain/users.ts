@@ -13,7 +13,7 @@ import { requireUnusedEmail } from './sign-up.ts';
  * @throws DomainError `invalid_field` or `email_taken` for the e-mail address
  */
 export async function createUser(
-  parts: Pick<Context, 'store' | 'clock'>,
+  deps: Pick<Context, 'store' | 'clock'>,
   fields: { readonly name: string; readonly email: string | null },
 ): Promise<UserRecord> {
   const email = fields.email === null ? null : parseEmail(fields.email);
@@ -21,14 +21,14 @@ export async function createUser(
     id: newId('user'),
     name: fields.name,
     email,
-    createdAtMs: parts.clock(),
+    createdAtMs: deps.clock(),
     deletedAtMs: null,
   };
-  await parts.store.write(async (tx) => {
+  await deps.store.write(async (tx) => {
     if (email !== null) await requireUnusedEmail(tx, email);
     await tx.insertUser(user);
     const details = { means: 'operator' };
-    await record(parts, tx, 'operator', { action: 'account.create', accountId: user.id, target: user, details });
+    await record(deps, tx, 'operator', { action: 'account.create', accountId: user.id, target: user, details });
   });
   return user;
 }

@@ -3,15 +3,20 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { VersionState } from '@tenon/protocol';
 import { DomainError } from './errors.ts';
-import type { Side } from './records.ts';
+import type { PluginRole } from './records.ts';
 import { publishTransitions, requireTransition, type VersionAction, versionTransitions } from './version-states.ts';
 
 const states: VersionState[] = ['awaiting_approval', 'rejected', 'published', 'yanked'];
 const everyAction: VersionAction[] = ['approve', 'reject', 'yank', 'restore'];
-const everyRoles: Side[][] = [['publisher'], ['host'], ['publisher', 'host']];
+const everyRoles: PluginRole[][] = [['publisher'], ['host'], ['publisher', 'host']];
 
 /** The result of an action: the new state and the deciding role, or the error code. */
-function outcome(state: VersionState, stateSide: Side | null, action: VersionAction, roles: Side[]): string {
+function outcome(
+  state: VersionState,
+  stateSide: PluginRole | null,
+  action: VersionAction,
+  roles: PluginRole[],
+): string {
   try {
     const decision = requireTransition({ number: 3, state, stateSide }, action, roles);
     return `${decision.state} by ${decision.side}`;

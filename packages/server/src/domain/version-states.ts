@@ -1,6 +1,6 @@
 import type { VersionState } from '@tenon/protocol';
 import { DomainError } from './errors.ts';
-import type { Side, VersionRecord } from './records.ts';
+import type { PluginRole, VersionRecord } from './records.ts';
 
 /** The states of a publish for which no version is stored (yet). */
 export type TransientState = 'received' | 'checking' | 'refused';
@@ -25,7 +25,7 @@ interface Transition {
   readonly to: VersionState;
   readonly action: VersionAction;
   /** The roles that may do it. */
-  readonly roles: readonly Side[];
+  readonly roles: readonly PluginRole[];
 }
 
 /**
@@ -68,8 +68,8 @@ export function statePredicate(state: VersionState): string {
 export function requireTransition(
   version: Pick<VersionRecord, 'number' | 'state' | 'stateSide'>,
   action: VersionAction,
-  roles: readonly Side[],
-): { readonly state: VersionState; readonly side: Side } {
+  roles: readonly PluginRole[],
+): { readonly state: VersionState; readonly side: PluginRole } {
   const { number, state, stateSide } = version;
   const transition = versionTransitions.find(({ from, action: of }) => from === state && of === action);
   if (transition === undefined) {

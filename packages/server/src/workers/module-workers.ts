@@ -1,5 +1,5 @@
 import { DomainError } from '../domain/errors.ts';
-import type { Asker, ModuleChecker, ModuleRequirements } from '../domain/ports.ts';
+import type { JobOptions, ModuleChecker, ModuleRequirements } from '../domain/ports.ts';
 import { createPool, type Pool, PoolError, type PoolOptions } from './pool.ts';
 import { processWorkers } from './process-worker.ts';
 import type { Instrumented, Task, TaskResult, Tracing } from './tasks.ts';
@@ -27,9 +27,9 @@ export interface ModuleWorkers extends ModuleChecker {
    * @throws DomainError with a code of the instrumenter, `invalid_config`, or `module_too_complex` (out of time or memory)
    * @throws WorkersBusyError, TaskAbortedError
    */
-  instrument(bytes: Uint8Array, tracing: Tracing, asker?: Asker): Promise<Instrumented>;
+  instrument(bytes: Uint8Array, tracing: Tracing, jobOptions?: JobOptions): Promise<Instrumented>;
   /** Like `instrument()`, but returns the report as JSON: see the protocol's `instrumentationReport`. */
-  report(bytes: Uint8Array, tracing: Tracing, asker?: Asker): Promise<Uint8Array>;
+  report(bytes: Uint8Array, tracing: Tracing, jobOptions?: JobOptions): Promise<Uint8Array>;
   /** The number of queued and running tasks. */
   readonly load: PoolLoad;
   close(): Promise<void>;
@@ -67,7 +67,7 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
     onEnd,
   });
 
-  const run = async (task: Task, { caller, signal }: Asker): Promise<TaskResult & { ok: true }> => {
+  const run = async (task: Task, { fairnessKey: caller, signal }: JobOptions): Promise<TaskResult & { ok: true }> => {
     const length = 'bytes' in task ? task.bytes.length : 0;
     const timeoutMs = options.moduleTimeoutMs + (length / 2 ** 20) * options.moduleTimeoutPerMiBMs;
     const result = await pool
@@ -83,33 +83,33 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
   const unexpected = () => new Error('The worker returned the result of another kind of task');
 
   return {
-    async check(bytes, requirements, asker = {}) {
+    async check(bytes, requirements, jobOptions = {}) {
       const result = await run(
         { kind: 'check', bytes: plain(bytes), requirements: requirements && pick(requirements) },
-        asker,
+        jobOptions,
       );
       if (!('checked' in result)) throw unexpected();
       return result.checked;
     },
-    async compare(interfaces, requirements, asker = {}) {
-      const result = await run({ kind: 'compare', interfaces, requirements: pick(requirements) }, asker);
+    async compare(interfaces, requirements, jobOptions = {}) {
+      const result = await run({ kind: 'compare', interfaces, requirements: pick(requirements) }, jobOptions);
       if (!('compared' in result)) throw unexpected();
       return result.compared;
     },
-    async readSchema(schema, asker = {}) {
+    async readSchema(schema, jobOptions = {}) {
       // JSON.stringify() overflows the stack on deeply nested values. The reader rejects those quickly, with the right error.
       if (isDeeperThan(maxSchemaDepth, schema)) return (await import('../domain/read-schema.ts')).readSchema(schema);
-      const result = await run({ kind: 'schema', schemaJson: JSON.stringify(schema ?? null) }, asker);
+      const result = await run({ kind: 'schema', schemaJson: JSON.stringify(schema ?? null) }, jobOptions);
       if (!('schemaJson' in result)) throw unexpected();
       return result.schemaJson;
     },
-    async instrument(bytes, { config, options: extra }, asker = {}) {
-      const result = await run({ kind: 'instrument', bytes: plain(bytes), config, options: extra }, asker);
+    async instrument(bytes, { config, options: extra }, jobOptions = {}) {
+      const result = await run({ kind: 'instrument', bytes: plain(bytes), config, options: extra }, jobOptions);
       if (!('instrumented' in result)) throw unexpected();
       return result.instrumented;
     },
-    async report(bytes, { config, options: extra }, asker = {}) {
-      const result = await run({ kind: 'report', bytes: plain(bytes), config, options: extra }, asker);
+    async report(bytes, { config, options: extra }, jobOptions = {}) {
+      const result = await run({ kind: 'report', bytes: plain(bytes), config, options: extra }, jobOptions);
       if (!('report' in result)) throw unexpected();
       return result.report;
     },

@@ -9,68 +9,74 @@ import type {
   UserId,
 } from '@tenon/protocol';
 
-/** Where it was done from: an access token, or the session of a browser. */
-export type AuditMeans = TokenId | SessionId;
+/** The credential of a change: an access token, or a browser's session. */
+export type AuditCredentialId = TokenId | SessionId;
 
-/** What somebody did, as it is kept: in the same transaction as the change, and never changed but where people are forgotten. */
+/**
+ * An event of the audit trail. It is inserted in the transaction of the change that it describes. It is never updated, except that the
+ * names of deleted users are removed.
+ */
 export interface AuditEventRecord {
   readonly id: AuditEventId;
   readonly atMs: number;
   readonly action: AuditAction;
-  /** In whose trail it is: an application's, an account's, of both, or of none, which the operator alone reads. */
+  /** The application whose audit trail contains the event. Without an application and an account, only the operator sees the event. */
   readonly appId: AppId | null;
+  /** The account whose audit trail contains the event. */
   readonly accountId: UserId | null;
+  /** The kind of actor. */
   readonly by: AuditAuthor;
-  /** Set when it was a user. */
+  /** The actor, if it is a user. */
   readonly userId: UserId | null;
   readonly userName: string | null;
-  readonly viaId: AuditMeans | null;
+  readonly viaId: AuditCredentialId | null;
   readonly viaName: string | null;
-  /** The network address, where somebody signed in or up. */
+  /** The network address of a sign-in or a sign-up. */
   readonly address: string | null;
   readonly targetId: string;
   readonly targetName: string | null;
   readonly details: Readonly<Record<string, unknown>>;
-  /** The keys of the guests that it is about, by their ids; `null` for none, or when the application is gone. No trail of an account has them. */
+  /** The keys of the affected guests, by their ids; `null` without guests, and after the application was deleted. */
   readonly guestKeys: Readonly<Record<GuestId, string>> | null;
 }
 
-/** An entry of an account's trail: whoever reads that may be a guest, whom guest keys are not told. */
+/** An event of an account's audit trail. It has no guest keys, because a guest may read it. */
 export type AccountAuditEvent = Omit<AuditEventRecord, 'guestKeys'>;
 
-/** Which events are asked for; what is left out lets all through. */
+/** Selects events. An omitted field selects all. */
 export interface AuditFilter {
   readonly action?: AuditAction | undefined;
   readonly userId?: UserId | undefined;
   readonly targetId?: string | undefined;
-  /** The first moment. */
+  /** The earliest time, inclusive. */
   readonly fromMs?: number | undefined;
-  /** The moment before which they end. */
+  /** The latest time, exclusive. */
   readonly toMs?: number | undefined;
 }
 
-/** A stretch of a trail, from the newest to the oldest; `after` is {@link auditCursor} of the last one that was shown. */
+/** A page of an audit trail, the newest event first. */
 export interface AuditPage {
+  /** The {@link auditCursor} of the last event of the previous page. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
 
-/** Where an event stands in every trail. */
+/** Returns the position of an event in every audit trail. */
 export function auditCursor({ atMs, id }: Pick<AuditEventRecord, 'atMs' | 'id'>): string {
   return `${atMs}.${id}`;
 }
 
-/** What {@link auditCursor} was made of; `undefined` for another text. */
+/** Parses an {@link auditCursor}. Returns `undefined` for an invalid one. */
 export function parseAuditCursor(cursor: string): { readonly atMs: number; readonly id: AuditEventId } | undefined {
   const match = /^(\d{1,15})\.(evt_[0-9a-z]{26})$/.exec(cursor);
   return match === null ? undefined : { atMs: Number(match[1]), id: match[2] as AuditEventId };
 }
 
-/** Trails, the newest event first. */
+/** Queries of audit trails, the newest event first. */
 export interface AuditQueries {
   auditOfApp(appId: AppId, filter: AuditFilter, page: AuditPage): Promise<AuditEventRecord[]>;
   auditOfAccount(accountId: UserId, filter: AuditFilter, page: AuditPage): Promise<AccountAuditEvent[]>;
-  /** All that there is, for the operator. */
+  /** All events, for the operator. */
   auditOfAll(filter: AuditFilter, page: AuditPage): Promise<AuditEventRecord[]>;
 }
 

@@ -12,7 +12,7 @@ import {
 import type { Context } from '../context.ts';
 import type { Transaction } from '../ports.ts';
 import type { GuestRecord } from '../records.ts';
-import type { AuditEventRecord, AuditMeans } from './ports.ts';
+import type { AuditCredentialId, AuditEventRecord } from './ports.ts';
 
 /** A user who makes an audited change, with the credential. `Actor` is assignable to it. */
 export interface AuditUserActor {
@@ -115,7 +115,7 @@ function toEvent(entry: AnyEntry, actor: AuditActor, atMs: number, actorFields: 
 async function describeActor(tx: Transaction, actor: AuditActor): Promise<ActorFields> {
   if (typeof actor === 'string') return { by: actor, userId: null, userName: null, viaId: null, viaName: null };
   const { userId, tokenId, sessionId } = actor;
-  const viaId: AuditMeans | null = sessionId ?? tokenId ?? null;
+  const viaId: AuditCredentialId | null = sessionId ?? tokenId ?? null;
   const user = await tx.user(userId);
   return { by: 'user', userId, userName: user?.name ?? null, viaId, viaName: await credentialName(tx, actor) };
 }

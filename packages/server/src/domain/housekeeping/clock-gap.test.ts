@@ -39,21 +39,21 @@ describe('createClockCheck()', () => {
     return undefined;
   };
 
-  it('trusts a clock that lies within 14 days of the last maintenance', async () => {
+  it('trusts a clock within 14 days of the last maintenance', async () => {
     wallMs += maxClockGapMs;
     assert.deepEqual(await process()(), { isTrusted: true, gapMs: maxClockGapMs, remainingMs: 0 });
     wallMs++;
     assert.deepEqual(await process()(), { isTrusted: false, gapMs: maxClockGapMs + 1, remainingMs: probationMs });
   });
 
-  it('trusts the clock of a server that was off for long after a week of uptime', async () => {
+  it('trusts the clock of a server that was off for long, after a week of uptime', async () => {
     wallMs += 100 * dayMs;
     const check = process();
     assert.equal((await check()).isTrusted, false);
     assert.equal(await run(check, 30 * dayMs), probationMs);
   });
 
-  it('goes on counting after a restart, and does not count the time between', async () => {
+  it('continues the probation after a restart, without the downtime', async () => {
     wallMs += 100 * dayMs;
     const first = process();
     await first();
@@ -65,7 +65,7 @@ describe('createClockCheck()', () => {
     assert.equal(await run(second, 30 * dayMs), 4 * dayMs);
   });
 
-  it('counts the time of two processes once', async () => {
+  it('shares one probation between two processes', async () => {
     wallMs += 100 * dayMs;
     const [one, other] = [process(), process()];
     await one();
@@ -76,7 +76,7 @@ describe('createClockCheck()', () => {
     assert.equal((await other()).remainingMs, probationMs - hourMs);
   });
 
-  it('counts no jump, and starts over after one of more than 14 days or back', async () => {
+  it('ignores jumps, and restarts after one of more than 14 days or back', async () => {
     wallMs += 100 * dayMs;
     const check = process();
     await check();
@@ -90,7 +90,7 @@ describe('createClockCheck()', () => {
     assert.equal((await check()).remainingMs, probationMs);
   });
 
-  it('forgets a probation once the clock is right again, or an operator vouches for it', async () => {
+  it('ends the probation when the clock is right again, or an operator confirms it', async () => {
     const rightMs = wallMs;
     wallMs += 400 * dayMs;
     const check = process();
@@ -106,7 +106,7 @@ describe('createClockCheck()', () => {
     assert.equal(await clockGap({ store, clock }), 0);
   });
 
-  it('lets no event by the clock on probation vouch for it where there was no maintenance', async () => {
+  it('ignores audit events of the clock on probation without maintenance', async () => {
     const other = await openSqliteStore({ file: join(folder, 'other.db') });
     const at = (atMs: number) => other.write((tx) => tx.insertAuditEvent(auditEvent({ atMs })));
     await at(wallMs);

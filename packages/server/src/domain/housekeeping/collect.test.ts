@@ -49,7 +49,7 @@ describe('collect()', () => {
 
   const isThere = async (address: ContentAddress) => (await house.sizeOf(address)) !== undefined;
 
-  it('finds nothing to do where every blob is named', async () => {
+  it('does nothing if every blob is referenced', async () => {
     const { address } = await published(1);
     assert.deepEqual(await house.collect(), nothing);
     assert.ok(await isThere(address));
@@ -68,7 +68,7 @@ describe('collect()', () => {
     ],
   ];
   for (const [what, leave] of leavers) {
-    it(`deletes what ${what} leaves, once the grace is over`, async () => {
+    it(`deletes what ${what} leaves, after the grace period`, async () => {
       const { address, stage } = await published(1);
       await leave(stage);
       const waiting = { waiting: 1, waitingBytes: 1000 };
@@ -84,7 +84,7 @@ describe('collect()', () => {
     });
   }
 
-  it('keeps what another version names still', async () => {
+  it('keeps a blob that another version references', async () => {
     const { address, stage } = await published(1);
     const elsewhere = await createRecords(house.store).stage();
     await createRecords(house.store).version(elsewhere.key('same'), { contentAddress: address });
@@ -93,7 +93,7 @@ describe('collect()', () => {
     assert.ok(await isThere(address));
   });
 
-  it('begins the grace anew for bytes that were published again meanwhile', async () => {
+  it('restarts the grace period of bytes that were published again', async () => {
     const { address, stage } = await published(1);
     await house.store.write((tx) => tx.deletePlugin(stage.key('plugin-1')));
     await house.collect(dayMs);
@@ -104,7 +104,7 @@ describe('collect()', () => {
     assert.ok(await isThere(address));
   });
 
-  it('leaves alone what is being stored, until that is certain to have come to nothing', async () => {
+  it('keeps a blob that is being stored until its lease expires', async () => {
     const bytes = bytesOf(1, 1000);
     await storeBlob(house, addressOfBytes(bytes), bytes);
     house.advance(blobLeaseMs - 1);
@@ -113,7 +113,7 @@ describe('collect()', () => {
     assert.deepEqual(await house.collect(), { ...nothing, newlyUnused: 1, deleted: 1, deletedBytes: 1000 });
   });
 
-  it('keeps objects that no row knows, and deletes them when it is forced', async () => {
+  it('keeps objects without a row unless it is forced', async () => {
     const { address } = await published(1);
     await house.putUnknown(bytesOf(2, 300));
     house.advance(10 * dayMs);
@@ -125,7 +125,7 @@ describe('collect()', () => {
     assert.deepEqual(await Array.fromAsync(house.blobs.list()), [await house.keyOf(address)]);
   });
 
-  it('deletes nothing beside a database that knows of nothing, not even when it is forced', async () => {
+  it('deletes nothing if the database is empty, even if it is forced', async () => {
     await house.putUnknown(bytesOf(1, 300));
     for (const isForced of [false, true]) {
       await assert.rejects(collect(house, { graceMs: 0, isForced }), { name: 'UnknownBlobsError' });
@@ -133,7 +133,7 @@ describe('collect()', () => {
     assert.equal((await Array.fromAsync(house.blobs.list())).length, 1);
   });
 
-  it('never deletes more than half of all contents unasked', async () => {
+  it('deletes at most half of all blobs unless it is forced', async () => {
     const { stage } = await published(0);
     for (let seed = 1; seed < 25; seed++) await published(seed, stage);
     const drop = async (seed: number) => house.store.write((tx) => tx.deletePlugin(stage.key(`plugin-${seed}`)));
@@ -148,7 +148,7 @@ describe('collect()', () => {
     assert.equal((await house.collect())?.deleted, 6, 'half of twelve');
   });
 
-  it('finishes what an earlier run was kept from finishing, also when the object is gone already', async () => {
+  it('finishes an interrupted run, even if the object is already deleted', async () => {
     for (const seed of [1, 2]) await house.putUnused(bytesOf(seed, 300));
     await house.collect(dayMs);
     const nowMs = house.clock();
@@ -161,7 +161,7 @@ describe('collect()', () => {
     assert.deepEqual(await house.store.read.blobDeletions(9), []);
   });
 
-  it('does not take a database for another one when all that it knew was deleted while objects were listed', async () => {
+  it('accepts a database whose blobs are all deleted during the listing', async () => {
     for (const isFinished of [false, true]) {
       const blobs = {
         ...house.blobs,
@@ -179,7 +179,7 @@ describe('collect()', () => {
     }
   });
 
-  it('deletes more than it looks at in one go', async () => {
+  it('deletes more than one batch', async () => {
     const many = 600;
     const blobs = Array.from({ length: many }, (_, seed) => {
       const bytes = bytesOf(seed, 10);
@@ -209,14 +209,14 @@ describe('collect()', () => {
     assert.deepEqual(await house.collect(), { ...nothing, deleted: 1, deletedBytes: 300 });
   });
 
-  it('is not kept from its work for good by a copy that was killed', async () => {
+  it('continues after the lease of a killed copy has expired', async () => {
     await house.putUnused(bytesOf(1, 300));
     await takeLease(house, 'copy', { lengthMs: dayMs, isExclusive: false });
     house.advance(dayMs);
     assert.equal((await house.collect())?.deleted, 1);
   });
 
-  it('leaves the work to another process that is at it, until that has stopped for five minutes', async () => {
+  it('does nothing while another process holds the lease', async () => {
     const other = await house.again();
     const lease = await takeLease(other, 'collect', { lengthMs: 5 * 60_000, isExclusive: true });
     assert.equal(await house.collect(), undefined);
@@ -225,7 +225,7 @@ describe('collect()', () => {
     await lease?.release();
   });
 
-  it('removes what was never stored to its end, an hour later', async () => {
+  it('deletes incomplete uploads after an hour', async () => {
     const path = join(house.dataDir, 'blobs', 'tmp', 'left');
     await writeFile(path, 'half');
     await utimes(path, new Date(house.clock()), new Date(house.clock()));
@@ -236,7 +236,7 @@ describe('collect()', () => {
     assert.deepEqual(await readdir(join(house.dataDir, 'blobs', 'tmp')), []);
   });
 
-  it('changes nothing in a dry run, and tells what would be deleted', async () => {
+  it('changes nothing in a dry run, and returns what would be deleted', async () => {
     await house.putUnused(bytesOf(1, 300));
     await house.collect(dayMs);
     await house.putUnused(bytesOf(2, 400));
@@ -250,7 +250,7 @@ describe('collect()', () => {
     assert.equal((await Array.fromAsync(house.blobs.list())).length, 2);
   });
 
-  it('ends between two steps when it is told to, and gives its lease back', async () => {
+  it('stops between two batches on abort, and releases its lease', async () => {
     for (let seed = 0; seed < 40; seed++) await house.putUnused(bytesOf(seed, 10));
     const controller = new AbortController();
     let deleted = 0;

@@ -2,93 +2,90 @@ import type { ContentAddress } from '@tenon/protocol';
 import type { BlobId, BlobKey } from './blob-key.ts';
 
 /**
- * Where the bytes of an address are in their life:
+ * The state of a blob:
  *
- * - `pending`: a publish is storing them, and no version names them yet.
- * - `present`: a version named them when they were last asked about; the object is there.
+ * - `pending`: a publish is storing the bytes, and no version references them yet.
+ * - `present`: the object is stored, and a version has referenced it.
  *
- * Bytes that are to be deleted have no such row any more: see {@link BlobDeletion}.
+ * A blob that is marked for deletion has no such row, but a {@link BlobDeletion}.
  */
 export type BlobState = 'pending' | 'present';
 
-/** What is known of the bytes of an address, whoever published them. */
+/** The row of a blob: bytes that one or more versions of one or more users may reference. */
 export interface BlobRecord extends BlobId {
   /** In bytes. */
   readonly size: number;
   readonly state: BlobState;
-  /** Until when a publish is storing the bytes, in milliseconds since the Unix epoch; 0 for none. */
+  /** When the lease of the publish that stores the bytes expires; 0 without a lease. */
   readonly leaseUntilMs: number;
-  /** Since when no version is known to name them; `null` while one does, or nothing has looked. */
+  /** When the garbage collector first found that no version references the blob; `null` if it has not. */
   readonly unusedSinceMs: number | null;
 }
 
-/**
- * An object of the blob store that is to be deleted. Its generation is dead: no publish relies on it ever again, so that the deletion
- * may take effect at any time.
- */
+/** An object that is marked for deletion. No publish uses its generation again, so the deletion may take effect at any time. */
 export interface BlobDeletion extends BlobId {
   /** In bytes. */
   readonly size: number;
 }
 
-/** A stretch of a list by address. */
+/** A page of a list ordered by address. */
 export interface BlobPage {
-  /** The address of the last one that was shown. */
+  /** The last address of the previous page. */
   readonly after?: ContentAddress | undefined;
   readonly limit: number;
 }
 
-/** What may be marked for deletion. */
+/** Selects the blobs whose grace period has ended and that have no lease. */
 export interface DueBlobs {
-  /** No version has named it since this time, in milliseconds since the Unix epoch, or an earlier one. */
+  /** The latest `unusedSinceMs` of a due blob. */
   readonly unusedSinceMs: number;
   readonly nowMs: number;
 }
 
-/** The bytes of an address as versions name them. */
+/** A content address that versions reference. */
 export interface NamedContent {
   readonly address: ContentAddress;
-  /** Of their row; `null` when they have none. */
+  /** The generation in the blob's row; `null` without a row. */
   readonly generation: string | null;
-  /** How many versions name it. */
+  /** The number of versions that reference it. */
   readonly versions: number;
-  /** The smallest and the largest size that these versions have noted: the same one, unless something is wrong. */
+  /** The smallest and the largest size in the rows of these versions. They are equal unless the data is damaged. */
   readonly minSize: number;
   readonly maxSize: number;
 }
 
-/** What somebody may hold for some time, so that others leave something be. */
+/** The kinds of leases. */
 export type LeaseKind =
-  /** The work of the collector, which one process does. */
+  /** Held by the process that collects garbage. */
   | 'collect'
-  /** All contents that versions name, while the store is copied. */
+  /** Held while the store is copied, so that no blob is marked for deletion. */
   | 'copy'
   /** Marks a store as a copy that was not finished. Held until it is. */
   | 'unfinished_copy';
 
 export interface LeaseRecord {
   readonly kind: LeaseKind;
-  /** Whose it is: any text that nobody else uses. */
+  /** The unique id of the holder. */
   readonly holder: string;
-  /** In milliseconds since the Unix epoch. */
+  /** When the lease expires. */
   readonly untilMs: number;
 }
 
 export interface HousekeepingQueries {
   blob(address: ContentAddress): Promise<BlobRecord | undefined>;
-  /** What is known of any bytes, by address, with whether a version names them. */
+  /** All blobs, by address. `isNamed`: whether a version references the blob. */
   blobs(page: BlobPage): Promise<(BlobRecord & { readonly isNamed: boolean })[]>;
-  /** Those of the objects that have a row, be it as bytes or as a deletion. */
+  /** Returns those of the given objects that have a row, as a blob or as a deletion. */
   knownBlobs(ids: readonly BlobId[]): Promise<BlobKey[]>;
-  /** Objects that are to be deleted. */
+  /** The objects that are marked for deletion. */
   blobDeletions(limit: number): Promise<BlobDeletion[]>;
-  /** How many contents {@link HousekeepingMutations.markForDeletion} would take. */
+  /** The number of blobs that {@link HousekeepingMutations.markForDeletion} would mark without a limit. */
   countDueBlobs(due: DueBlobs): Promise<number>;
-  /** All that versions name, by address. */
+  /** All content addresses that versions reference, in their order. */
   namedContents(page: BlobPage): Promise<NamedContent[]>;
-  /** Whether a version names it. */
+  /** Whether a version references the content. */
   isContentNamed(address: ContentAddress): Promise<boolean>;
-  /** Who holds a kind of lease at a time. */
+  /** The holders of the leases of a kind that have not expired. */
   leaseHolders(kind: LeaseKind, nowMs: number): Promise<string[]>;
   /** Whether the store is a copy that was not finished, which no server may use. */
   isUnfinishedCopy(): Promise<boolean>;
@@ -96,44 +93,45 @@ export interface HousekeepingQueries {
 
 export interface HousekeepingMutations {
   /**
-   * Announces that bytes will be stored: from now on they are not marked for deletion before the lease ends.
+   * Takes or extends a blob's lease before its bytes are stored. Until the lease expires, the blob is not marked for deletion.
    *
-   * @param blob with a new generation, which is used if the address has no row
-   * @returns the generation to store them in
+   * @param blob with a new generation, which becomes the blob's if the address has no row
+   * @returns the blob's generation
    */
   holdBlob(blob: Pick<BlobRecord, 'address' | 'size' | 'generation' | 'leaseUntilMs'>): Promise<string>;
   /**
-   * Keeps bytes that were put in a generation, since a version will name them.
+   * Sets a blob's state to `present`, for a version that references it.
    *
-   * @returns whether that is still their generation; `false` when they may have been deleted
+   * @returns `false` if the blob doesn't have this generation, because the object may have been deleted
    */
   keepBlob(address: ContentAddress, generation: string): Promise<boolean>;
   /**
-   * Notes that no version names these, as far as that is so and nothing holds them. `restartsGrace` replaces earlier notes.
+   * Starts the grace periods of those of the given blobs that no version references and that have no lease. `restartsGrace` also
+   * restarts grace periods that have begun.
    *
-   * @returns how many it is of
+   * @returns the number of changed blobs
    */
   noteUnused(
     addresses: readonly ContentAddress[],
     nowMs: number,
     options?: { readonly restartsGrace?: boolean },
   ): Promise<number>;
-  /** Marks for deletion what no version has named since a time, and nothing holds. Their generation is dead from then on. */
+  /** Marks due blobs for deletion: replaces their rows by deletions. */
   markForDeletion(due: DueBlobs & { readonly limit: number }): Promise<BlobDeletion[]>;
-  /** Marks an object for deletion whose generation is dead already; nothing when it is marked. */
+  /** Marks an object for deletion whose blob row no longer exists. Does nothing if it is already marked. */
   putBlobDeletion(deletion: BlobDeletion): Promise<void>;
-  /** Forgets deletions that are done. */
+  /** Deletes the rows of completed deletions. */
   deleteBlobDeletions(deletions: readonly BlobId[]): Promise<void>;
-  /** Takes a lease, or makes one longer. */
+  /** Takes or extends a lease. */
   putLease(lease: LeaseRecord): Promise<void>;
   deleteLease(lease: Pick<LeaseRecord, 'kind' | 'holder'>): Promise<void>;
-  /** Forgets the leases of a kind that have ended. */
+  /** Deletes the expired leases of a kind. */
   deleteEndedLeases(kind: LeaseKind, nowMs: number): Promise<void>;
 }
 
-/** Something in a store's data that can't be. */
+/** Damaged or inconsistent data. */
 export interface StoreFault {
-  /** What it is about: `database`, `binding`, `version`, … */
+  /** The kind of data, with its id: `database`, `binding`, `version`, … */
   readonly subject: string;
   readonly detail: string;
 }

@@ -44,7 +44,7 @@ describe('verify()', () => {
     database.close();
   }
 
-  it('finds nothing wrong where all is whole, and tells what it has looked at', async () => {
+  it('finds no fault in intact data, and returns counts', async () => {
     await publish();
     await publish();
     await publish(bytesOf(2, 0));
@@ -63,13 +63,13 @@ describe('verify()', () => {
     assert.deepEqual([total, done], [300_000, 300_000]);
   });
 
-  it('finds a file that is gone', async () => {
+  it('finds a missing file', async () => {
     await publish();
     await deleteObject();
     assert.deepEqual(await faults(), [`content ${address}: its file is missing; 1 version references it`]);
   });
 
-  it('finds a file with other bytes, and one that was cut short', async () => {
+  it('finds a file with other bytes, and a truncated one', async () => {
     await publish();
     await writeFile(await pathOf(address), bytesOf(2, bytes.length));
     assert.deepEqual(await faults(), [`content ${address}: its file doesn't have the bytes of its address`]);
@@ -80,7 +80,7 @@ describe('verify()', () => {
     ]);
   });
 
-  it('finds a version without a row for its bytes, or whose row says that they are not stored yet', async () => {
+  it('finds a version whose blob has no row, or a row in the state pending', async () => {
     await publish();
     tamper("update blobs set state = 'pending'");
     assert.deepEqual(await faults(), [`content ${address}: its row says that it is pending; 1 version references it`]);
@@ -88,14 +88,14 @@ describe('verify()', () => {
     assert.deepEqual(await faults(), [`content ${address}: it has no row among the blobs; 1 version references it`]);
   });
 
-  it('finds a row without its file, also where nothing names it', async () => {
+  it('finds a row without its file, also if no version references it', async () => {
     const { stage } = await publish();
     await house.store.write((tx) => tx.deletePlugin(stage.key('plugin')));
     await deleteObject();
     assert.deepEqual(await faults(), [`content ${address}: its file is missing; no version references it`]);
   });
 
-  it('finds an object that no row knows, which is the sign of lost commits', async () => {
+  it('finds an object without a row, a sign of lost commits', async () => {
     await publish(bytesOf(2, 100));
     await publish();
     tamper(`delete from versions where size = ${bytes.length}; delete from blobs where size = ${bytes.length}`);
@@ -109,7 +109,7 @@ describe('verify()', () => {
     assert.equal((await verify(house)).unknownObjects.length, 1, 'the evidence stays');
   });
 
-  it('takes what is being stored, and what is being deleted, for what it is', async () => {
+  it('accepts blobs that are being stored or deleted', async () => {
     await house.store.write((tx) =>
       tx.holdBlob({ address, size: 300_000, generation: 'a0'.repeat(12), leaseUntilMs: house.clock() + 1 }),
     );
@@ -124,7 +124,7 @@ describe('verify()', () => {
     assert.deepEqual(await faults(), []);
   });
 
-  it('finds what refers to nothing', async () => {
+  it('finds dangling references', async () => {
     const { stage } = await publish();
     tamper(`delete from apps where id = '${stage.app.id}'`);
     const found = await faults();
@@ -176,7 +176,7 @@ describe('verify()', () => {
     await damaged.close();
   });
 
-  it('raises no false alarm while others publish, delete and collect', async () => {
+  it('reports no fault during publishes, deletions and garbage collection', async () => {
     const other = await house.again();
     other.advance(60 * 60_000); // its collector takes every publish's lease for ended
     const contents = Array.from({ length: 3 }, (_, at) => bytesOf(at, 50_000));
@@ -195,7 +195,7 @@ describe('verify()', () => {
     await working;
   });
 
-  it('raises none for what is deleted between two of its looks', async () => {
+  it('reports no fault for a blob that is deleted between two checks', async () => {
     const { stage } = await publish();
     let isGone = false;
     const blobs: BlobStore = {
@@ -213,7 +213,7 @@ describe('verify()', () => {
     assert.deepEqual((await verify({ ...house, blobs })).faults, []);
   });
 
-  it('ends when it is told to', async () => {
+  it('stops on abort', async () => {
     await publish();
     await assert.rejects(verify(house, { signal: AbortSignal.abort(new Error('enough')) }), /enough/);
   });

@@ -37,7 +37,7 @@ describe('writeWithBlob()', () => {
     });
   }
 
-  async function demandThere(): Promise<void> {
+  async function requireObject(): Promise<void> {
     demandSameBytes(await collectBytes(await house.open(address)), bytes);
     assert.equal((await house.store.read.blob(address))?.state, 'present');
     await other.collect();
@@ -57,29 +57,29 @@ describe('writeWithBlob()', () => {
     return { parts: { ...house, blobs }, puts: () => puts };
   }
 
-  it('stores the bytes, and makes what names them', async () => {
+  it('stores the bytes and the version', async () => {
     await publish(house);
-    await demandThere();
+    await requireObject();
     assert.equal(await house.store.read.isContentNamed(address), true);
   });
 
-  it('lets nobody delete the bytes while its lease lasts', async () => {
+  it('prevents deletion of the bytes during the lease', async () => {
     const { parts, puts } = afterPut(() => house.collect());
     await publish(parts);
     assert.equal(puts(), 1);
-    await demandThere();
+    await requireObject();
   });
 
-  it('begins anew when the bytes were deleted before the version was made', async () => {
+  it('starts again if the bytes are deleted before the version is inserted', async () => {
     const { parts, puts } = afterPut(async (time) => {
       if (time === 1) assert.equal((await other.collect())?.deleted, 1);
     });
     await publish(parts);
     assert.equal(puts(), 2);
-    await demandThere();
+    await requireObject();
   });
 
-  it('begins anew when they were deleted, and another publish has made a row since', async () => {
+  it('starts again if they are deleted and another publish has inserted a row', async () => {
     const { parts, puts } = afterPut(async (time) => {
       if (time !== 1) return;
       await deleteAndDie();
@@ -88,19 +88,19 @@ describe('writeWithBlob()', () => {
     });
     await publish(parts);
     assert.equal(puts(), 2);
-    await demandThere();
+    await requireObject();
   });
 
-  it('begins anew when they are being deleted', async () => {
+  it('starts again if they are marked for deletion', async () => {
     const { parts, puts } = afterPut(async (time) => {
       if (time === 1) await deleteAndDie();
     });
     await publish(parts);
     assert.equal(puts(), 2);
-    await demandThere();
+    await requireObject();
   });
 
-  it('loses nothing to a deletion that arrives once it is done, however late and however often', async () => {
+  it('loses nothing to late or repeated deletions', async () => {
     await storeBlob(house, address, bytes);
     const deletions: BlobKey[] = [];
     const blobs: BlobStore = {
@@ -114,11 +114,11 @@ describe('writeWithBlob()', () => {
     assert.equal(deletions.length, 1);
     await publish(house);
     for (const key of [...deletions, ...deletions]) await house.blobs.delete(key);
-    await demandThere();
+    await requireObject();
     assert.equal((await Array.fromAsync(house.blobs.list())).length, 1, 'and no object is left behind');
   });
 
-  it('waits for no deletion, however long that stands still', async () => {
+  it('does not wait for a stalled deletion', async () => {
     await storeBlob(house, address, bytes);
     const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const blobs: BlobStore = {
@@ -134,10 +134,10 @@ describe('writeWithBlob()', () => {
     await publish(house);
     goOn.resolve();
     assert.equal((await collecting)?.deleted, 1);
-    await demandThere();
+    await requireObject();
   });
 
-  it('leaves no object behind whose bytes arrived after their deletion', async () => {
+  it('leaves no object that was stored after its deletion', async () => {
     const { parts } = afterPut(async (time) => {
       if (time !== 1) return;
       const [late] = await Array.fromAsync(house.blobs.list());
@@ -146,18 +146,18 @@ describe('writeWithBlob()', () => {
     });
     await publish(parts);
     assert.equal((await Array.fromAsync(house.blobs.list())).length, 2);
-    await demandThere();
+    await requireObject();
     assert.equal((await Array.fromAsync(house.blobs.list())).length, 1);
   });
 
-  it('gives up when the bytes are deleted every time, and makes nothing', async () => {
+  it('fails if the bytes are deleted during every attempt', async () => {
     const { parts, puts } = afterPut(() => other.collect());
     await assert.rejects(publish(parts), UnavailableError);
     assert.equal(puts(), 5);
     assert.equal(await house.store.read.isContentNamed(address), false);
   });
 
-  it('leaves bytes to the collector when the work throws', async () => {
+  it('leaves the bytes to the garbage collector if the work throws', async () => {
     const work = writeWithBlob(house, address, bytes, () => Promise.reject(new Error('refused')));
     await assert.rejects(work, /refused/);
     assert.equal((await house.store.read.blob(address))?.state, 'pending');
@@ -166,7 +166,7 @@ describe('writeWithBlob()', () => {
     assert.equal(await house.store.read.blob(address), undefined);
   });
 
-  it('puts the bytes once more when a foreign hand took the file meanwhile', async () => {
+  it('stores the bytes again if another program deleted the file', async () => {
     await writeWithBlob(house, address, bytes, async (tx) => {
       const row = await tx.blob(address);
       await unlink(join(house.dataDir, 'blobs', blobPath(blobKey(row as BlobRecord)) ?? ''));

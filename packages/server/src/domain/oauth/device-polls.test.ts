@@ -18,7 +18,7 @@ describe('createDevicePolls()', () => {
     };
   };
 
-  it('takes questions five seconds apart, or a little less', () => {
+  it('accepts polls about five seconds apart', () => {
     const { after } = polled();
     assert.deepEqual(
       [0, 5000, 4000, 5000].map((ms) => after(ms)),
@@ -26,7 +26,7 @@ describe('createDevicePolls()', () => {
     );
   });
 
-  it('wants five seconds more for good after each that came too soon', () => {
+  it('adds five seconds to the interval after each early poll', () => {
     const { after } = polled();
     after(0);
     assert.equal(after(3900), true);
@@ -36,7 +36,7 @@ describe('createDevicePolls()', () => {
     assert.equal(after(13_900), true);
   });
 
-  it('keeps devices apart, and forgets those that ask no more', () => {
+  it('tracks devices separately, and forgets them on request', () => {
     const { polls, after, id } = polled();
     after(0);
     assert.equal(after(0, newId('deviceGrant')), false);
@@ -44,7 +44,7 @@ describe('createDevicePolls()', () => {
     assert.equal(after(0), false);
   });
 
-  it('remembers a bounded number of devices', () => {
+  it('tracks a bounded number of devices', () => {
     const { after, id } = polled();
     after(0);
     for (let count = 0; count < 10_000; count++) after(0, newId('deviceGrant'));

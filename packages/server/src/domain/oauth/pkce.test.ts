@@ -7,11 +7,11 @@ const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
 describe('verifiesChallenge()', () => {
-  it('holds for the verifier that the challenge was made of', () => {
+  it('is true for the verifier of the challenge', () => {
     assert.ok(verifiesChallenge(verifier, challenge));
   });
 
-  it('holds for no other, whatever their lengths', () => {
+  it('is false for any other verifier, of any length', () => {
     for (const other of [challenge, '', `${verifier}x`, verifier.toLowerCase()]) {
       assert.ok(!verifiesChallenge(other, challenge), other);
     }
@@ -22,7 +22,7 @@ describe('verifiesChallenge()', () => {
 });
 
 describe('isCodeVerifier()', () => {
-  it('takes 43 to 128 unreserved characters', () => {
+  it('accepts 43 to 128 unreserved characters', () => {
     for (const good of [verifier, 'x'.repeat(43), '-._~'.repeat(32)]) assert.ok(isCodeVerifier(good), good);
     for (const bad of ['', 'x'.repeat(42), 'x'.repeat(129), `${'x'.repeat(43)}\n`, 'ä'.repeat(43), '+'.repeat(43)]) {
       assert.ok(!isCodeVerifier(bad), bad);
@@ -31,7 +31,7 @@ describe('isCodeVerifier()', () => {
 });
 
 describe('isCodeChallenge()', () => {
-  it('takes a SHA-256 in base64url', () => {
+  it('accepts a SHA-256 in base64url', () => {
     assert.ok(isCodeChallenge(challenge));
     for (const bad of ['', challenge.slice(1), `${challenge}=`, challenge.replace('-', '+'), `${challenge}\n`]) {
       assert.ok(!isCodeChallenge(bad), bad);

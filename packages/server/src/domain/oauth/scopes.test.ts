@@ -9,11 +9,11 @@ describe('parseScopes()', () => {
     assert.deepEqual(parseScopes(' publish  read '), ['read', 'publish']);
   });
 
-  it('is read and publish where nothing is asked', () => {
+  it('defaults to read and publish', () => {
     for (const nothing of [undefined, '', '  ']) assert.deepEqual(parseScopes(nothing), ['read', 'publish']);
   });
 
-  it('throws invalid_scope for a name that is none', () => {
+  it('throws invalid_scope for an unknown name', () => {
     for (const text of ['admin', 'read admin', 'Read', 'read,publish', 'read\tpublish', 'constructor']) {
       assert.throws(() => parseScopes(text), { code: 'invalid_scope' }, text);
     }
@@ -21,13 +21,13 @@ describe('parseScopes()', () => {
 });
 
 describe('narrowScopes()', () => {
-  it('grants what was asked for, or the part that is wished', () => {
+  it('grants all requested scopes by default, or a part of them', () => {
     assert.deepEqual(narrowScopes(['read', 'publish']), ['read', 'publish']);
     assert.deepEqual(narrowScopes(['read', 'publish'], ['publish']), ['publish']);
     assert.deepEqual(narrowScopes(['read', 'manage'], ['manage', 'read']), ['read', 'manage']);
   });
 
-  it('throws invalid_field for more', () => {
+  it('throws invalid_field for a scope that was not requested', () => {
     assert.throws(() => narrowScopes(['read'], ['read', 'manage']), { code: 'invalid_field' });
   });
 });

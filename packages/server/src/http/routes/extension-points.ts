@@ -15,7 +15,7 @@ import {
   readExtensionPoints,
   updateExtensionPoint,
 } from '../../domain/extension-points.ts';
-import type { Asker } from '../../domain/ports.ts';
+import type { JobOptions } from '../../domain/ports.ts';
 import { trySchema } from '../../domain/schema-trial.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { goneSignal } from '../client-gone.ts';
@@ -30,8 +30,8 @@ import { extensionPointExample, schemaTrialExample } from './examples.ts';
 const tag = 'Extension points';
 
 /** Schemas are parsed in worker processes, which accounts share fairly. */
-function askerOf({ userId }: Actor, reply: Reply): Asker {
-  return { caller: userId, signal: goneSignal(reply.response) };
+function jobOptionsOf({ userId }: Actor, reply: Reply): JobOptions {
+  return { fairnessKey: userId, signal: goneSignal(reply.response) };
 }
 
 export const extensionPointRoutes: readonly Route[] = [
@@ -75,7 +75,7 @@ export const extensionPointRoutes: readonly Route[] = [
       errors: ['quota_exceeded'],
     },
     handle: async ({ context }, { admission, body }, reply) => {
-      const created = await createExtensionPoint(context, admission.access, body, askerOf(admission.actor, reply));
+      const created = await createExtensionPoint(context, admission.access, body, jobOptionsOf(admission.actor, reply));
       reply.code(201);
       return toExtensionPoint(created);
     },
@@ -124,9 +124,9 @@ export const extensionPointRoutes: readonly Route[] = [
       errors: ['password_required', 'precondition_failed', 'quota_exceeded'],
     },
     handle: async ({ context }, { request, admission, body }, reply) => {
-      const asker = askerOf(admission.actor, reply);
+      const jobOptions = jobOptionsOf(admission.actor, reply);
       const precondition = preconditionOf(request, toExtensionPoint);
-      const updated = await updateExtensionPoint(context, admission.access, body, { asker, precondition });
+      const updated = await updateExtensionPoint(context, admission.access, body, { jobOptions, precondition });
       return sendRepresentation(request, reply, toExtensionPoint(updated));
     },
   }),
@@ -143,7 +143,7 @@ export const extensionPointRoutes: readonly Route[] = [
       answers: { 200: { description: 'what would break', schema: schemaTrial, example: schemaTrialExample } },
     },
     handle: async ({ context }, { admission, body }, reply) => {
-      return toSchemaTrial(await trySchema(context, admission.access, body, askerOf(admission.actor, reply)));
+      return toSchemaTrial(await trySchema(context, admission.access, body, jobOptionsOf(admission.actor, reply)));
     },
   }),
   route({

@@ -49,13 +49,13 @@ export const instrumentRoutes: readonly Route[] = [
       ],
     },
     handle: async ({ workers }, { query, body, admission }, reply) => {
-      const asker = { caller: admission.apiKey.userId, signal: goneSignal(reply.response) };
+      const jobOptions = { fairnessKey: admission.apiKey.userId, signal: goneSignal(reply.response) };
       const { wasm, config, options } = body;
       if (query.answer === 'report') {
-        const json = await workers.report(wasm, { config, options }, asker);
+        const json = await workers.report(wasm, { config, options }, jobOptions);
         return reply.header('content-type', 'application/json').send(json);
       }
-      const { bytes, notes, ...report } = await workers.instrument(wasm, { config, options }, asker);
+      const { bytes, notes, ...report } = await workers.instrument(wasm, { config, options }, jobOptions);
       return reply
         .header('content-type', 'application/wasm')
         .header('instrumented-functions', String(report.tracedFunctions))
