@@ -1,13 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { answerClientError } from './http/client-error.ts';
 import { closeStalled } from './http/close-stalled.ts';
 import { limitConnections } from './http/connections.ts';
 import { createEndpoint } from './http/endpoint.ts';
-import { oneAtATime } from './http/one-at-a-time.ts';
 import type { Parts } from './http/parts.ts';
-import { createPipeline } from './http/pipeline.ts';
+import { createPipeline, type Pipeline } from './http/pipeline.ts';
 import type { Route } from './http/route.ts';
 import { createRouter, type Router } from './http/router.ts';
 import { routesOf } from './http/routes/all.ts';
@@ -20,10 +19,7 @@ export interface App {
   readonly listener: RequestListener;
   /** Starts to listen. @returns the port */
   listen(host: string, port: number): Promise<number>;
-  /**
-   * Makes every further response the last on its connection. A connection that stays open until the server closes it may carry another
-   * request at that very moment, which is never answered (RFC 9112 §9.6).
-   */
+  /** See {@link Pipeline.closeAfterResponses}. */
   closeAfterResponses(): void;
   /** Stops listening, and resolves once all responses have been sent. */
   close(): Promise<void>;
@@ -35,12 +31,7 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
   const publicUrls = () => [addresses.base(), addresses.instrument()];
   const endpoints = routes.map((route) => createEndpoint(parts, route));
   const router = createRouter(endpoints, publicUrls, settings.maxHeaderBytes); // a long id is an unknown id
-  const serve = createPipeline(parts, router, () => server.closeIdleConnections());
-  let isClosing = false;
-  const listener = (message: IncomingMessage, response: ServerResponse): void => {
-    if (isClosing) response.setHeader('connection', 'close');
-    serve(message, response);
-  };
+  const { listener, closeAfterResponses } = createPipeline(parts, router, () => server.closeIdleConnections());
   const server = createServer({
     maxHeaderSize: settings.maxHeaderBytes,
     headersTimeout: settings.headerTimeoutMs,
@@ -49,10 +40,7 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
     connectionsCheckingInterval: Math.min(5_000, settings.headerTimeoutMs),
   });
   const connections = limitConnections(server, settings.maxConnections);
-  const inTurn = oneAtATime((message, response) => {
-    connections.begin(response);
-    listener(message, response);
-  });
+  const inTurn = connections.inTurn(listener);
   server.on('request', inTurn);
   // The caller is authorized before a byte of the body is asked for; see `endpoint.ts`.
   server.on('checkContinue', inTurn);
@@ -72,11 +60,9 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
       await once(server, 'listening');
       return (server.address() as AddressInfo).port;
     },
-    closeAfterResponses() {
-      isClosing = true;
-    },
+    closeAfterResponses,
     async close() {
-      isClosing = true;
+      closeAfterResponses();
       parts.news.close(); // event streams would hold up the shutdown for as long as their clients listen
       if (!server.listening) return;
       const closed = once(server, 'close');

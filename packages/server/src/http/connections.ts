@@ -1,13 +1,16 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** How long after a connection found no room the idle ones are closed: once for all that found none by then. In milliseconds. */
 const closeIdleAfterMs = 50;
 
+/** How many requests may wait on a connection for the one that is being answered. */
+const maxWaiting = 100;
+
 /** The open connections of a server. */
 export interface Connections extends Iterable<Socket> {
-  /** Notes that a response has begun on its connection. */
-  begin(response: ServerResponse): void;
+  /** Serves the requests of each connection one after another: see {@link oneAtATime}. */
+  inTurn(serve: RequestListener): RequestListener;
   /** The response that is owed or under way on a connection. */
   responseOn(socket: Socket): ServerResponse | undefined;
 }
@@ -35,12 +38,43 @@ export function limitConnections(server: Server, max: number): Connections {
   });
   return {
     [Symbol.iterator]: () => open.keys(),
-    begin(response) {
-      if (response.socket !== null && open.has(response.socket)) open.set(response.socket, response);
-    },
+    inTurn: (serve) =>
+      oneAtATime((message, response) => {
+        if (response.socket !== null && open.has(response.socket)) open.set(response.socket, response);
+        serve(message, response);
+      }),
     responseOn(socket) {
       const response = open.get(socket);
       return response === undefined || response.writableFinished || response.destroyed ? undefined : response;
     },
+  };
+}
+
+/**
+ * Serves the requests of each connection one after another, as they are answered. Node hands on all that came in one piece at once, a
+ * thousand small ones, and keeps what is answered to each until its turn has come: a few connections would fill the memory. Who sends
+ * many more ahead than any client does loses the connection.
+ */
+export function oneAtATime(serve: RequestListener): RequestListener {
+  const waiting = new WeakMap<Socket, number>();
+  return (message: IncomingMessage, response: ServerResponse & { req: IncomingMessage }) => {
+    if (response.socket !== null) {
+      serve(message, response);
+      return;
+    }
+    const { socket } = message;
+    const count = waiting.get(socket) ?? 0;
+    if (count === maxWaiting) {
+      socket.destroy();
+      return;
+    }
+    waiting.set(socket, count + 1);
+    response.once('socket', () => {
+      waiting.set(socket, (waiting.get(socket) ?? 0) - 1);
+      // Once Node has done what it does when a response gets its socket.
+      setImmediate(() => {
+        if (!response.destroyed) serve(message, response);
+      });
+    });
   };
 }

@@ -9,17 +9,29 @@ import { requireKnownHost, showsBrowser } from './known-hosts.ts';
 import type { Parts } from './parts.ts';
 import { Reply } from './reply.ts';
 import { Request } from './request.ts';
-import { createRequestIds } from './request-id.ts';
 import { respondFromCache } from './response-cache.ts';
 import type { Router } from './router.ts';
 import { sendReply } from './send-reply.ts';
+
+/** What a client may choose as a request id: it goes into the log and back out. */
+const acceptable = /^[A-Za-z0-9._:-]{1,100}$/;
+
+export interface Pipeline {
+  /** Responds to requests, wherever they come from. */
+  readonly listener: RequestListener;
+  /**
+   * Makes every further response the last on its connection. A connection that stays open until the server closes it may carry another
+   * request at that very moment, which is never answered (RFC 9112 §9.6).
+   */
+  closeAfterResponses(): void;
+}
 
 /**
  * Responds to every request: from the cache, or by the route that the router finds.
  *
  * @param closeIdle closes idle connections; called when the process has no descriptors left
  */
-export function createPipeline(parts: Parts, router: Router, closeIdle: () => void): RequestListener {
+export function createPipeline(parts: Parts, router: Router, closeIdle: () => void): Pipeline {
   const { context, requests, traces, log } = parts;
   const newId = createRequestIds(context.random);
   const tracedId = traces?.notingIds(newId) ?? newId;
@@ -35,7 +47,9 @@ export function createPipeline(parts: Parts, router: Router, closeIdle: () => vo
       answerError(parts, error, request, reply);
     }
   };
-  return (message, response) => {
+  let isClosing = false;
+  const listener: RequestListener = (message, response) => {
+    if (isClosing) response.setHeader('connection', 'close');
     const startedAt = requests === undefined ? 0 : performance.now();
     const isTraced = traces?.begin(message) === true;
     const route = usesCache ? respondFromCache(parts, message, response, isTraced ? tracedId : newId) : undefined;
@@ -47,6 +61,25 @@ export function createPipeline(parts: Parts, router: Router, closeIdle: () => vo
     requests?.begin(message, response);
     if (traces === undefined) void handle(message, response);
     else traces.run(message, response, () => void handle(message, response));
+  };
+  return {
+    listener,
+    closeAfterResponses() {
+      isClosing = true;
+    },
+  };
+}
+
+/**
+ * Names requests: by the client's own `x-request-id` when it is one, else by a number within a random prefix, which costs
+ * next to nothing and is unique over restarts and machines.
+ */
+function createRequestIds(random: (length: number) => Uint8Array): (message: IncomingMessage) => string {
+  const prefix = Buffer.from(random(6)).toString('hex');
+  let count = 0;
+  return (message) => {
+    const wished = message.headers['x-request-id'];
+    return typeof wished === 'string' && acceptable.test(wished) ? wished : `${prefix}-${(count++).toString(36)}`;
   };
 }
 

@@ -53,13 +53,17 @@ export function createMemories(store: Pick<Store, 'revision' | 'onCommitted'>, m
   const log = createTouchLog();
   const usage = { known: 0, unknown: 0, stale: 0 };
   let youngBytes = 0;
-  store.onCommitted(log.note);
+  let moment = log.moment;
+  store.onCommitted((touched) => {
+    log.note(touched);
+    moment = log.moment;
+  });
   const shared: Shared = {
     usage,
     isUntouched: log.isUntouched,
     now() {
       store.revision(); // has the store tell of what it hasn't told of yet
-      return log.moment;
+      return moment;
     },
     grow(bytes) {
       youngBytes += bytes;

@@ -46,10 +46,8 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    // The response has only the position: V8's message quotes the body, which may hold a secret.
-    const position = /at position (\d+)/.exec(cause instanceof Error ? cause.message : '');
-    const where = position === null ? 'at its end' : `at position ${position[1]}`;
-    throw new DomainError('malformed_json', `The body has a JSON syntax error ${where}.`, { cause });
+    // V8's message is not in the response: it quotes the body, which may hold a secret.
+    throw new DomainError('malformed_json', 'The body has a JSON syntax error.', { cause });
   }
 }
 

@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { oneAtATime } from './one-at-a-time.ts';
+import { oneAtATime } from './connections.ts';
 
 describe('oneAtATime', () => {
   let server: Server;
