@@ -25,7 +25,7 @@ export function readSnapshot<T>(settings: Settings, work: (db: Db) => Promise<T>
 }
 
 async function readFileSnapshot<T>(file: string, work: (db: Db) => Promise<T>): Promise<T> {
-  const database = openReader(file);
+  const database = await whenFree(() => openReader(file), waitMs);
   try {
     database.exec('pragma trusted_schema = off; begin');
     await whenFree(() => database.prepare('select 1 from sqlite_schema').get(), waitMs); // the snapshot begins here

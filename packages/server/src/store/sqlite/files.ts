@@ -52,9 +52,9 @@ export function openReader(file: string): DatabaseSync {
  * files beside the database are there. A database that was closed has no such files, and nothing can change it as long as they can't
  * be made: https://www.sqlite.org/wal.html#readonly
  */
-export function openToRead(file: string, timeout: number = busyTimeoutMs): DatabaseSync {
+function openToRead(file: string): DatabaseSync {
   const open = (path: string | URL): DatabaseSync => {
-    const database = new DatabaseSync(path, { timeout, readOnly: true });
+    const database = new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly: true });
     try {
       database.prepare('select 1 from sqlite_schema').get();
       return database;
