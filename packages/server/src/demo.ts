@@ -146,11 +146,11 @@ function writeInside(tx: Transaction): Store['write'] {
  * Returns a context whose use cases all run in one transaction. To keep the transaction short, it also skips checking and storing the
  * sample, which {@link prepareDemo} has done, unless garbage collection has deleted the blob since.
  */
-function insideTransaction(context: Context, outer: Transaction, checked: CheckedModule): Context {
-  const tx = byOperator(outer);
+function insideTransaction(context: Context, tx: Transaction, checked: CheckedModule): Context {
   return {
     ...context,
     store: { ...context.store, read: tx, write: writeInside(tx) },
+    auditAuthor: 'operator', // who started the server
     blobs: {
       ...context.blobs,
       async put(key, bytes) {
@@ -159,10 +159,4 @@ function insideTransaction(context: Context, outer: Transaction, checked: Checke
     },
     checker: { ...context.checker, check: async () => checked },
   };
-}
-
-/** Records the operator, who started the server, as the actor of all audit events. */
-function byOperator(tx: Transaction): Transaction {
-  const operator = { by: 'operator', userId: null, userName: null, viaId: null, viaName: null } as const;
-  return { ...tx, insertAuditEvent: (event) => tx.insertAuditEvent({ ...event, ...operator }) };
 }

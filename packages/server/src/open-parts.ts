@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createCommonPasswords } from './common-passwords.ts';
 import type { Config } from './config.ts';
-import { demandAudit } from './domain/audit/demand.ts';
 import { createLastUsedLog } from './domain/authenticate.ts';
 import type { Context } from './domain/context.ts';
 import { createMemories } from './domain/memories/memories.ts';
 import { createNewsFeed, type NewsFeed } from './domain/news/feed.ts';
-import { tellNews } from './domain/news/tell.ts';
 import { createDevicePolls } from './domain/oauth/device-polls.ts';
-import type { Clock, Store } from './domain/ports.ts';
+import type { Clock } from './domain/ports.ts';
 import { createReadiness } from './domain/readiness.ts';
 import { createStatusReader } from './domain/status/read.ts';
 import { createStoredContents } from './domain/stored-contents.ts';
@@ -23,14 +21,15 @@ import { transportSecurityOf } from './http/known-hosts.ts';
 import type { Addresses, Parts } from './http/parts.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
 import { countBlobs } from './metrics/count-blobs.ts';
-import { countStore } from './metrics/count-store.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import { createStoreMetrics } from './metrics/store-metrics.ts';
 import { assertDatabaseNotLost, closeStores, openStores, type Stores } from './open-stores.ts';
 import { createOpenApiText } from './openapi.ts';
 import { CopyError } from './ops/copy/errors.ts';
 import { createRequestLimits, monotonicClock, type RequestLimits } from './request-limits.ts';
 import { watchOwnProcess } from './status/own-process.ts';
 import { totalsOf } from './status/request-totals.ts';
+import { withEffects } from './store/with-effects.ts';
 import type { Tracing } from './tracing/tracing.ts';
 import { version } from './version.ts';
 import { createModuleWorkers, type OnTaskEnd } from './workers/module-workers.ts';
@@ -44,8 +43,6 @@ export interface DataParts {
   readonly metrics: Metrics | undefined;
   /** What traces, where it was asked for. */
   readonly tracing: Tracing | undefined;
-  /** The store below that of the context, which is this one with news of changed lists, and the demand that every change leaves a row in the audit trail. */
-  readonly store: Store;
   readonly workers: Parts['workers'];
   readonly passwords: PasswordWorkers;
   readonly news: NewsFeed;
@@ -72,15 +69,25 @@ export async function openData(
 ): Promise<DataParts> {
   await assertDatabaseNotLost(config);
   const allowances = createRequestLimits(config);
-  const counted = countStores(await openFinishedStores(config), metrics);
-  const { store, blobs } = tracing?.trace(counted) ?? counted;
+  const opened = await openFinishedStores(config);
+  const counted = metrics === undefined ? opened.blobs : countBlobs(opened.blobs, metrics.registry);
+  const blobs = tracing?.traceBlobs(counted) ?? counted;
+  const store = withEffects(opened.store, {
+    changes: {
+      clock: Date.now,
+      random: randomBytes,
+      keep: config.newsPerApp,
+      onEmitted: (appIds) => news.told(appIds),
+    },
+    metrics: metrics && createStoreMetrics(metrics.registry),
+    spans: tracing?.storeSpans,
+  });
   const onEndOf = (pool: 'modules' | 'passwords') => both(metrics?.tasksOf(pool), tracing?.tasksOf(pool));
   const workers = createModuleWorkers(config, onEndOf('modules'));
   const passwords = createPasswordWorkers({ ...config, cost }, onEndOf('passwords'));
   const news = createNewsFeed(store);
-  const telling = { clock: Date.now, random: randomBytes, keep: config.newsPerApp, onTold: news.told };
   const context: Context = {
-    store: demandAudit(tellNews(store, telling)),
+    store,
     blobs,
     contents: createStoredContents({ store, blobs }, { onDamage: metrics?.onDamage }),
     checker: workers,
@@ -97,7 +104,6 @@ export async function openData(
   };
   return {
     context,
-    store,
     workers,
     passwords,
     news,
@@ -133,12 +139,6 @@ function both(first: OnTaskEnd, second: OnTaskEnd): OnTaskEnd {
     first(...end);
     second(...end);
   };
-}
-
-function countStores({ store, blobs }: Stores, metrics: Metrics | undefined): Stores {
-  if (metrics === undefined) return { store, blobs };
-  const { registry } = metrics;
-  return { store: countStore(store, registry), blobs: countBlobs(blobs, registry) };
 }
 
 /** Makes what HTTP works with out of an opened data folder. */

@@ -238,7 +238,7 @@ describe("an application's trail as a file", () => {
     });
     const base = await service.listen();
     const { read } = service.store;
-    const original = read.auditOfApp;
+    const original = read.auditOfApp.bind(read);
     let batches = 0;
     const counting: typeof original = (...args) => {
       batches++;

@@ -356,7 +356,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     const tryWith = (bound: number) => {
       const pages = [...Array(Math.floor(bound / 100)).fill(100), bound % 100];
       const boundVersions = async () => Array(pages.shift()).fill({ ...version, interfaceJson: null });
-      const read = { ...context.store.read, boundVersions };
+      const read = Object.assign(Object.create(context.store.read), { boundVersions });
       return trySchema({ ...context, store: { ...context.store, read } }, access, {});
     };
     const [all, cut] = [await tryWith(1000), await tryWith(1001)];

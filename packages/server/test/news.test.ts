@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppId, ExtensionPointId } from '@tenon/protocol';
-import { tellNews } from '../src/domain/news/tell.ts';
 import { rebind } from '../src/domain/rebind.ts';
 import { hashSecret } from '../src/domain/secrets.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { withEffects } from '../src/store/with-effects.ts';
 import { type EventStream, openEvents } from './helpers/event-stream.ts';
 import { openWorkshop, type Workshop } from './helpers/plugins.ts';
 import { openService, type ServiceOptions, type TestService } from './helpers/service.ts';
@@ -194,7 +194,10 @@ describe('GET …/news', () => {
   it('tells of what another process writes', async () => {
     const stream = await ready(await place.open(place.appNews));
     const bare = await openSqliteStore({ file: join(place.service.dataDir, 'tenon.db') });
-    const other = tellNews(bare, { clock: Date.now, random: (length) => new Uint8Array(length), keep: 100 });
+    const other = withEffects(bare, {
+      requiresAudit: false,
+      changes: { clock: Date.now, random: (length) => new Uint8Array(length), keep: 100 },
+    });
     const { extensionPointId, publisher } = place;
     const key = { extensionPointId: extensionPointId as ExtensionPointId, userId: publisher.id, name: 'median' };
     await other.write(async (tx) => {
@@ -353,8 +356,7 @@ describe('GET …/news is bounded', () => {
     const service = await openService({
       config: { newsStreamsPerAccount: 1 },
       replace: ({ context }) => {
-        const read = {
-          ...context.store.read,
+        const read = Object.assign(Object.create(context.store.read), {
           // As a database that is asked over a network.
           async tokenByHash(secretHash: string) {
             if (secretHash === hashSecret(secret)) {
@@ -363,7 +365,7 @@ describe('GET …/news is bounded', () => {
             }
             return context.store.read.tokenByHash(secretHash);
           },
-        };
+        });
         return { context: { ...context, store: { ...context.store, read } } };
       },
     });

@@ -32,6 +32,8 @@ export interface Context {
   /** Serializes costly work for one key, such as hashing new passwords for one invitation. */
   readonly mutex: KeyedMutex;
   readonly clock: Clock;
+  /** Recorded as the author of every audit event, whoever the actor is. */
+  readonly auditAuthor?: 'operator';
   readonly random: RandomBytes;
   readonly limits: DomainLimits;
   readonly createApps: CreateAppsMode;

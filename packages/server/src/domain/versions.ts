@@ -164,19 +164,19 @@ async function readGuestsOfPage<V extends VersionRecord>(
   cursorOf: (version: V) => string,
   isDescending?: true,
 ): Promise<PageOf<VersionWithGuests<V>>> {
-  const rowsBy = (load: GuestQueries[keyof GuestQueries]): RelatedRows<V, VersionGuest> => ({
+  const rowsBy = (query: keyof GuestQueries): RelatedRows<V, VersionGuest> => ({
     cursorOf,
     keyOf: ({ id }) => id,
     keyOfRow: ({ versionId }) => versionId,
     load: (versions, limit) => {
       const ids = versions.map(({ id }) => id);
       // For a single version, the first guests are read even if the list is descending.
-      return load(ids, { limit, isDescending: isDescending === true && ids.length > 1 });
+      return read[query](ids, { limit, isDescending: isDescending === true && ids.length > 1 });
     },
     ...(isDescending && { isDescending }),
   });
-  const published = await readRelatedRows(page, rowsBy(read.guestsOfVersions));
-  const { items, next, rows, hasMoreRows } = await readRelatedRows(published, rowsBy(read.guestsBoundTo));
+  const published = await readRelatedRows(page, rowsBy('guestsOfVersions'));
+  const { items, next, rows, hasMoreRows } = await readRelatedRows(published, rowsBy('guestsBoundTo'));
   const guestIdsOf = ({ id }: V, guests: ReadonlyMap<string, readonly VersionGuest[]>) =>
     (guests.get(id) ?? []).map(({ guestId }) => guestId).sort();
   const withGuests = (version: V): VersionWithGuests<V> => ({

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { dummyDatabase } from '../../test/helpers/dummy-database.ts';
 import { parseScrape } from '../../test/helpers/prometheus-text.ts';
 import { DomainError } from '../domain/errors.ts';
 import {
@@ -11,24 +12,25 @@ import {
   UnavailableError,
 } from '../domain/ports.ts';
 import { contentAddressOf } from '../domain/publish.ts';
+import { transaction } from '../store/kysely/queries.ts';
+import { withEffects } from '../store/with-effects.ts';
 import { countBlobs } from './count-blobs.ts';
-import { countStore } from './count-store.ts';
 import { createRegistry } from './registry.ts';
+import { createStoreMetrics } from './store-metrics.ts';
 
-describe('countStore()', () => {
+describe('createStoreMetrics()', () => {
   /** A store that runs each transaction so many times, as others overtake it; what it is handed does nothing. */
   function overtakenStore(runs: number): Store {
-    const tx = { insertAuditEvent: async () => {} } as unknown as Transaction;
     const write: Store['write'] = async (work) => {
-      for (let run = 1; run < runs; run++) await work(tx);
-      return work(tx);
+      for (let run = 1; run < runs; run++) await work(transaction(dummyDatabase()));
+      return work(transaction(dummyDatabase()));
     };
     return { write } as Store;
   }
 
   it('counts a transaction once, however often it was run, and what it changed', async () => {
     const registry = createRegistry();
-    const store = countStore(overtakenStore(3), registry);
+    const store = withEffects(overtakenStore(3), { metrics: createStoreMetrics(registry) });
     const result = await store.write(async (tx) => {
       await tx.insertAuditEvent({ action: 'plugin.publish' } as Parameters<Transaction['insertAuditEvent']>[0]);
       return 'done';
@@ -50,7 +52,7 @@ describe('countStore()', () => {
   ] as const) {
     it(`counts ${error.name} as ${outcome}, passes it on, and counts no change`, async () => {
       const registry = createRegistry();
-      const work = countStore(overtakenStore(1), registry).write(async (tx) => {
+      const work = withEffects(overtakenStore(1), { metrics: createStoreMetrics(registry) }).write(async (tx) => {
         await tx.insertAuditEvent({ action: 'plugin.publish' } as Parameters<Transaction['insertAuditEvent']>[0]);
         throw error;
       });

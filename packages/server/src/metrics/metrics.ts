@@ -1,6 +1,5 @@
 import process from 'node:process';
 import type { Context } from '../domain/context.ts';
-import type { Store } from '../domain/ports.ts';
 import type { Damage, DamagedContentError } from '../domain/stored-contents.ts';
 import type { Parts } from '../http/parts.ts';
 import type { StoreSettings } from '../open-stores.ts';
@@ -32,8 +31,7 @@ export type SpanCounts = Readonly<Record<'sent' | 'rejected' | 'failed' | 'dropp
 export interface Watched {
   readonly workers: { readonly load: PoolLoad };
   readonly passwords: { readonly load: PoolLoad };
-  readonly store: Pick<Store, 'isRevisionTrusted'>;
-  readonly context: Pick<Context, 'memories'>;
+  readonly context: Pick<Context, 'memories' | 'store'>;
 }
 
 /**
@@ -74,7 +72,7 @@ export function createMetrics(settings: StoreSettings, listRoute: string, isServ
 
 function watch(
   registry: Registry,
-  { workers, passwords, store, context }: Watched,
+  { workers, passwords, context }: Watched,
   { contents, newsStreams }: Pick<Parts, 'contents' | 'newsStreams'>,
 ): void {
   const ofPools = (of: (load: PoolLoad) => number) => () => [
@@ -98,5 +96,7 @@ function watch(
   registry.atScrape('tenon_memory_answers_total', () =>
     Object.entries(context.memories.usage).map(([result, value]) => ({ labels: { result }, value })),
   );
-  registry.atScrape('tenon_store_revision_trusted', () => [{ labels: {}, value: Number(store.isRevisionTrusted()) }]);
+  registry.atScrape('tenon_store_revision_trusted', () => [
+    { labels: {}, value: Number(context.store.isRevisionTrusted()) },
+  ]);
 }

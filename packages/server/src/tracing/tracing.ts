@@ -4,20 +4,20 @@ import process from 'node:process';
 import { type OtlpSpanCounts, otlpExporter } from '@tenon/trace/otlp';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import type { Stores } from '../open-stores.ts';
+import type { BlobStore } from '../domain/ports.ts';
 import { version } from '../version.ts';
 import type { OnTaskEnd } from '../workers/module-workers.ts';
+import { createStoreSpans, type StoreSpans } from './store-spans.ts';
 import { traceBlobs } from './trace-blobs.ts';
 import { createRequestTraces, type RequestTraces } from './trace-requests.ts';
-import { traceStore } from './trace-store.ts';
 import { traceTasks } from './trace-tasks.ts';
 import { createTracer } from './tracer.ts';
 
 /** What makes spans of requests, and sends them to a collector, where the configuration names one. */
 export interface Tracing {
   readonly requests: RequestTraces;
-  /** The stores, with spans of what requests ask of them. */
-  trace(stores: Stores): Stores;
+  readonly storeSpans: StoreSpans;
+  traceBlobs(blobs: BlobStore): BlobStore;
   /** Makes spans of the tasks of a pool of threads. */
   tasksOf(pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd>;
   /** What became of the spans so far. */
@@ -48,10 +48,8 @@ export function openTracing(config: Config, log: Logger): Tracing {
       trustsCallers: config.trustTraceparent,
       probes: new Set(['/healthz', '/readyz']),
     }),
-    trace: ({ store, blobs }) => ({
-      store: traceStore(store, tracer, isOnPostgres ? 'postgresql' : 'sqlite'),
-      blobs: traceBlobs(blobs, tracer, config.s3Bucket === undefined ? 'folder' : 's3'),
-    }),
+    storeSpans: createStoreSpans(tracer, isOnPostgres ? 'postgresql' : 'sqlite'),
+    traceBlobs: (blobs) => traceBlobs(blobs, tracer, config.s3Bucket === undefined ? 'folder' : 's3'),
     tasksOf: (pool) => traceTasks(tracer, pool),
     counts: () => exporter.counts(),
     close: () => exporter.shutdown().catch(() => {}), // whoever has to know of it was told

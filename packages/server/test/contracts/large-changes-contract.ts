@@ -11,13 +11,14 @@ import { deleteExtensionPoint } from '../../src/domain/extension-points.ts';
 import { deletePlugin, rollBack } from '../../src/domain/host-control.ts';
 import { removeMember } from '../../src/domain/members.ts';
 import { createMemories } from '../../src/domain/memories/memories.ts';
-import { tellNews } from '../../src/domain/news/tell.ts';
 import { maxRelatedRows } from '../../src/domain/paging.ts';
 import { listPlugins } from '../../src/domain/plugins.ts';
 import type { BlobStore, Mutations, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
 import { createStoredContents } from '../../src/domain/stored-contents.ts';
 import { decideVersion, listVersions, readVersion } from '../../src/domain/versions.ts';
+import { type Around, callAround } from '../../src/store/kysely/queries.ts';
+import { withEffects } from '../../src/store/with-effects.ts';
 import { accountParts } from '../helpers/account-parts.ts';
 import { anyModule } from '../helpers/any-module.ts';
 import { createRecords, someTimeMs } from '../helpers/records.ts';
@@ -43,16 +44,10 @@ function watch(store: Store): Watched {
   const transactions: Watched['transactions'] = [];
   let failing = Number.POSITIVE_INFINITY;
   const read = { most: 0 };
-  const watchRead = <M extends object>(methods: M): M => {
-    const watched = Object.entries(methods).map(([name, method]) => {
-      const call = async (...args: readonly unknown[]) => {
-        const answer = await (method as (...args: readonly unknown[]) => unknown)(...args);
-        if (Array.isArray(answer)) read.most = Math.max(read.most, answer.length);
-        return answer;
-      };
-      return [name, call];
-    });
-    return Object.fromEntries(watched);
+  const countRows: Around = async (_name, run) => {
+    const answer = await run();
+    if (Array.isArray(answer)) read.most = Math.max(read.most, answer.length);
+    return answer;
   };
   return {
     transactions,
@@ -62,21 +57,18 @@ function watch(store: Store): Watched {
     },
     store: {
       ...store,
-      read: watchRead(store.read),
+      read: callAround(store.read, countRows),
       write: (work) =>
         store.write(async (tx) => {
           if (transactions.length >= failing) throw new Error('killed');
           const seen = { calls: [] as string[], moved: [] as number[] };
           transactions.push(seen);
-          const watched = Object.entries(watchRead(tx)).map(([name, method]) => {
-            const call = (...args: readonly unknown[]) => {
-              seen.calls.push(name);
-              if (name === 'moveBindings') seen.moved.push((args[1] as readonly unknown[]).length);
-              return (method as (...args: readonly unknown[]) => unknown)(...args);
-            };
-            return [name, call];
+          const watched = callAround(tx, (name, run, args) => {
+            seen.calls.push(name);
+            if (name === 'moveBindings') seen.moved.push((args[1] as readonly unknown[]).length);
+            return countRows(name, run, args);
           });
-          return work(Object.fromEntries(watched));
+          return work(watched);
         }),
     },
   };
@@ -117,7 +109,12 @@ export function largeChangesContract(title: string, backend: Backend): void {
         await tx.putMember({ appId: app.id, userId: publisher.id, role: 'owner', createdAtMs: someTimeMs });
       });
       const guests = [guest, ...added];
-      const watched = watch(tellNews(store, { clock: () => someTimeMs, random: randomBytes, keep: 10_000 }));
+      const watched = watch(
+        withEffects(store, {
+          requiresAudit: false,
+          changes: { clock: () => someTimeMs, random: randomBytes, keep: 10_000 },
+        }),
+      );
       const context: Context = {
         store: watched.store,
         blobs,

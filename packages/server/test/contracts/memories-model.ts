@@ -10,10 +10,10 @@ import { authorizeContent } from '../../src/domain/content.ts';
 import type { Context } from '../../src/domain/context.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { createMemories } from '../../src/domain/memories/memories.ts';
-import { tellNews } from '../../src/domain/news/tell.ts';
 import type { Store } from '../../src/domain/ports.ts';
 import { findSession } from '../../src/domain/sessions.ts';
 import { cacheBindings, getCachedBindings } from '../../src/http/response-cache.ts';
+import { withEffects } from '../../src/store/with-effects.ts';
 import { accountParts } from '../helpers/account-parts.ts';
 import { someTimeMs } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
@@ -73,7 +73,10 @@ async function runSequence(
 
 function openContext(store: Store): Context {
   return {
-    store: tellNews(store, { clock: () => someTimeMs, random: randomBytes, keep: 1000 }),
+    store: withEffects(store, {
+      requiresAudit: false,
+      changes: { clock: () => someTimeMs, random: randomBytes, keep: 1000 },
+    }),
     memories: createMemories(store),
     clock: () => someTimeMs,
     random: randomBytes,

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
-import { demandAudit } from '../../src/domain/audit/demand.ts';
 import type { Context } from '../../src/domain/context.ts';
 import { createMemories } from '../../src/domain/memories/memories.ts';
 import type { Transaction } from '../../src/domain/ports.ts';
 import { createStoredContents } from '../../src/domain/stored-contents.ts';
 import type { FirstStartOptions } from '../../src/first-start.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { withEffects } from '../../src/store/with-effects.ts';
 import { accountParts } from './account-parts.ts';
 import { anyModule } from './any-module.ts';
 
@@ -16,7 +16,7 @@ declare const WebAssembly: { compile(bytes: Uint8Array): Promise<unknown> };
 
 /** The real parts on a data folder, without the HTTP around them. */
 export async function openContext(dataDir: string): Promise<Context> {
-  const store = demandAudit(await openSqliteStore({ file: join(dataDir, 'tenon.db') }));
+  const store = withEffects(await openSqliteStore({ file: join(dataDir, 'tenon.db') }), {});
   const blobs = await openFolderBlobStore({ folder: join(dataDir, 'blobs') });
   return {
     store,
@@ -79,9 +79,11 @@ export function withSteps(context: Context, onStep: (name: string) => void): Con
 
 function announced(tx: Transaction, onStep: (name: string) => void): Transaction {
   return new Proxy(tx, {
-    get(target, name, receiver) {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
       if (typeof name === 'string' && !name.startsWith('any')) onStep(name);
-      return Reflect.get(target, name, receiver);
+      return value.bind(target);
     },
   });
 }

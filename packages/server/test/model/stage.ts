@@ -32,7 +32,6 @@ import {
 } from '../../src/domain/host-control.ts';
 import { acceptInvitation } from '../../src/domain/invitations.ts';
 import { createMemories } from '../../src/domain/memories/memories.ts';
-import { tellNews } from '../../src/domain/news/tell.ts';
 import type { BlobStore, ModuleChecker, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
 import { readSchema } from '../../src/domain/read-schema.ts';
@@ -40,6 +39,7 @@ import { noLimits, type TokenRecord } from '../../src/domain/records.ts';
 import { createStoredContents } from '../../src/domain/stored-contents.ts';
 import { makeToken } from '../../src/domain/tokens.ts';
 import { decideVersion } from '../../src/domain/versions.ts';
+import { withEffects } from '../../src/store/with-effects.ts';
 import { accountParts } from '../helpers/account-parts.ts';
 import {
   type Content,
@@ -100,7 +100,10 @@ const checker: ModuleChecker = {
 
 export function openStage(bare: Store): Stage {
   let nowMs = 0;
-  const store = tellNews(bare, { clock: () => nowMs, random: randomBytes, keep: 1000 });
+  const store = withEffects(bare, {
+    requiresAudit: false,
+    changes: { clock: () => nowMs, random: randomBytes, keep: 1000 },
+  });
   const context: Context = {
     store,
     blobs: noBlobs,

@@ -71,18 +71,3 @@ export function parseAuditCursor(cursor: string): { readonly atMs: number; reado
   const match = /^(\d{1,15})\.(evt_[0-9a-z]{26})$/.exec(cursor);
   return match === null ? undefined : { atMs: Number(match[1]), id: match[2] as AuditEventId };
 }
-
-/** Queries of audit trails, the newest event first. */
-export interface AuditQueries {
-  auditOfApp(appId: AppId, filter: AuditFilter, page: AuditPage): Promise<AuditEventRecord[]>;
-  auditOfAccount(accountId: UserId, filter: AuditFilter, page: AuditPage): Promise<AccountAuditEvent[]>;
-  /** All events, for the operator. */
-  auditOfAll(filter: AuditFilter, page: AuditPage): Promise<AuditEventRecord[]>;
-}
-
-export interface AuditMutations {
-  insertAuditEvent(event: AuditEventRecord): Promise<void>;
-  insertAuditEvents(events: readonly AuditEventRecord[]): Promise<void>;
-  /** Deletes events from before a time, the oldest first. @returns how many */
-  deleteAuditBefore(beforeMs: number, limit: number): Promise<number>;
-}

@@ -57,34 +57,34 @@ export interface AppEntry<A extends AppAction> extends AuditEntry<A> {
  * call it before they are deleted.
  */
 export function record<A extends AppAction>(
-  deps: Pick<Context, 'clock'>,
+  deps: Pick<Context, 'clock' | 'auditAuthor'>,
   tx: Transaction,
   actor: AuditActor,
   entry: AppEntry<A>,
 ): Promise<void>;
 export function record<A extends AccountAction>(
-  deps: Pick<Context, 'clock'>,
+  deps: Pick<Context, 'clock' | 'auditAuthor'>,
   tx: Transaction,
   actor: AuditActor,
   entry: AuditEntry<A>,
 ): Promise<void>;
 export async function record(
-  deps: Pick<Context, 'clock'>,
+  deps: Pick<Context, 'clock' | 'auditAuthor'>,
   tx: Transaction,
   actor: AuditActor,
   entry: AnyEntry,
 ): Promise<void> {
-  await tx.insertAuditEvent(toEvent(entry, actor, deps.clock(), await describeActor(tx, actor)));
+  await tx.insertAuditEvent(toEvent(entry, actor, deps.clock(), await describeActor(tx, deps.auditAuthor ?? actor)));
 }
 
 /** As {@link record}, for many changes by one actor. It needs few statements. */
 export async function recordAll<A extends AppAction>(
-  deps: Pick<Context, 'clock'>,
+  deps: Pick<Context, 'clock' | 'auditAuthor'>,
   tx: Transaction,
   actor: AuditActor,
   entries: readonly AppEntry<A>[],
 ): Promise<void> {
-  const [nowMs, actorFields] = [deps.clock(), await describeActor(tx, actor)];
+  const [nowMs, actorFields] = [deps.clock(), await describeActor(tx, deps.auditAuthor ?? actor)];
   await tx.insertAuditEvents(entries.map((entry) => toEvent(entry as AnyEntry, actor, nowMs, actorFields)));
 }
 

@@ -1,5 +1,5 @@
 import type { ContentAddress } from '@tenon/protocol';
-import type { BlobId, BlobKey } from './blob-key.ts';
+import type { BlobId } from './blob-key.ts';
 
 /**
  * The state of a blob:
@@ -69,64 +69,6 @@ export interface LeaseRecord {
   readonly holder: string;
   /** When the lease expires. */
   readonly untilMs: number;
-}
-
-export interface HousekeepingQueries {
-  blob(address: ContentAddress): Promise<BlobRecord | undefined>;
-  /** All blobs, by address. `isNamed`: whether a version references the blob. */
-  blobs(page: BlobPage): Promise<(BlobRecord & { readonly isNamed: boolean })[]>;
-  /** Returns those of the given objects that have a row, as a blob or as a deletion. */
-  knownBlobs(ids: readonly BlobId[]): Promise<BlobKey[]>;
-  /** The objects that are marked for deletion. */
-  blobDeletions(limit: number): Promise<BlobDeletion[]>;
-  /** The number of blobs that {@link HousekeepingMutations.markForDeletion} would mark without a limit. */
-  countDueBlobs(due: DueBlobs): Promise<number>;
-  /** All content addresses that versions reference, in their order. */
-  namedContents(page: BlobPage): Promise<NamedContent[]>;
-  /** Whether a version references the content. */
-  isContentNamed(address: ContentAddress): Promise<boolean>;
-  /** The holders of the leases of a kind that have not expired. */
-  leaseHolders(kind: LeaseKind, nowMs: number): Promise<string[]>;
-  /** Whether the store is a copy that was not finished, which no server may use. */
-  isUnfinishedCopy(): Promise<boolean>;
-}
-
-export interface HousekeepingMutations {
-  /**
-   * Takes or extends a blob's lease before its bytes are stored. Until the lease expires, the blob is not marked for deletion.
-   *
-   * @param blob with a new generation, which becomes the blob's if the address has no row
-   * @returns the blob's generation
-   */
-  holdBlob(blob: Pick<BlobRecord, 'address' | 'size' | 'generation' | 'leaseUntilMs'>): Promise<string>;
-  /**
-   * Sets a blob's state to `present`, for a version that references it.
-   *
-   * @returns `false` if the blob doesn't have this generation, because the object may have been deleted
-   */
-  keepBlob(address: ContentAddress, generation: string): Promise<boolean>;
-  /**
-   * Starts the grace periods of those of the given blobs that no version references and that have no lease. `restartsGrace` also
-   * restarts grace periods that have begun.
-   *
-   * @returns the number of changed blobs
-   */
-  noteUnused(
-    addresses: readonly ContentAddress[],
-    nowMs: number,
-    options?: { readonly restartsGrace?: boolean },
-  ): Promise<number>;
-  /** Marks due blobs for deletion: replaces their rows by deletions. */
-  markForDeletion(due: DueBlobs & { readonly limit: number }): Promise<BlobDeletion[]>;
-  /** Marks an object for deletion whose blob row no longer exists. Does nothing if it is already marked. */
-  putBlobDeletion(deletion: BlobDeletion): Promise<void>;
-  /** Deletes the rows of completed deletions. */
-  deleteBlobDeletions(deletions: readonly BlobId[]): Promise<void>;
-  /** Takes or extends a lease. */
-  putLease(lease: LeaseRecord): Promise<void>;
-  deleteLease(lease: Pick<LeaseRecord, 'kind' | 'holder'>): Promise<void>;
-  /** Deletes the expired leases of a kind. */
-  deleteEndedLeases(kind: LeaseKind, nowMs: number): Promise<void>;
 }
 
 /** Damaged or inconsistent data. */

@@ -34,27 +34,6 @@ export interface ChoreRecord {
   readonly outcome: Readonly<Record<string, number>>;
 }
 
-export interface StatusQueries {
-  isOperator(userId: UserId): Promise<boolean>;
-  /** By user id, with the users' names; a thousand at the most. */
-  operators(): Promise<(OperatorRecord & { readonly userName: string })[]>;
-  /** By id; a thousand at the most. */
-  processes(): Promise<SeenProcess[]>;
-  chores(): Promise<ChoreRecord[]>;
-}
-
-export interface StatusMutations {
-  /** Makes a user an operator; for one who is already nothing changes. */
-  putOperator(operator: OperatorRecord): Promise<void>;
-  deleteOperator(userId: UserId): Promise<void>;
-  /** Notes what a process tells of itself, and that it does so now. */
-  putProcess(process: ProcessRecord): Promise<void>;
-  deleteProcess(id: ProcessId): Promise<void>;
-  /** Forgets the processes that nobody has heard of for so long. */
-  deleteSilentProcesses(silentMs: number): Promise<void>;
-  putChore(chore: ChoreRecord): Promise<void>;
-}
-
 /** What a store tells of itself. */
 export interface StoreFacts {
   /** The version of the database. */

@@ -1,98 +1,119 @@
-import type { Mutations, Queries } from '../../domain/ports.ts';
-import { columns } from '../../domain/records.ts';
+import type { AppId, UserId } from '@tenon/protocol';
+import { contents, readingSubject, standingSubject } from '../../domain/memories/subject.ts';
+import type { Page } from '../../domain/query-types.ts';
+import { type AppRecord, columns, type MemberRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 import { paged } from './paging.ts';
 
-export function appQueries(
-  db: Db,
-): Pick<Queries, 'app' | 'appsOf' | 'member' | 'members' | 'countOwners' | 'isMemberOfAny' | 'appsOwnedAlone'> {
-  return {
-    app: (id) =>
-      db
-        .selectFrom('apps')
-        .select(columns.apps)
-        .where('id', '=', id)
-        .where('deletedAtMs', 'is', null)
-        .executeTakeFirst(),
-    appsOf(userId, appId, page) {
-      const asMember = db.selectFrom('members').select('appId').where('userId', '=', userId);
-      const asGuest = db
-        .selectFrom('guest_users')
-        .innerJoin('guests', 'guests.id', 'guest_users.guestId')
-        .select('guests.appId')
-        .where('guest_users.userId', '=', userId);
-      let apps = db
-        .selectFrom('apps')
-        .select(columns.apps)
-        .where('id', 'in', asMember.union(asGuest))
-        .where('deletedAtMs', 'is', null);
-      if (appId !== undefined) apps = apps.where('id', '=', appId);
-      return paged(apps, 'id', page).execute();
-    },
-    member: (appId, userId) =>
-      db
-        .selectFrom('members')
-        .select(columns.members)
-        .where('appId', '=', appId)
-        .where('userId', '=', userId)
-        .executeTakeFirst(),
-    members(appId, page) {
-      const members = db
-        .selectFrom('members')
-        .innerJoin('users', 'users.id', 'members.userId')
-        .select(columns.members)
-        .select('users.name as userName')
-        .where('members.appId', '=', appId);
-      return paged(members, 'members.userId', page).execute();
-    },
-    async countOwners(appId) {
-      const { count } = await db
-        .selectFrom('members')
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .where('appId', '=', appId)
-        .where('role', '=', 'owner')
-        .executeTakeFirstOrThrow();
-      return count;
-    },
-    async isMemberOfAny(userId) {
-      const found = await db.selectFrom('members').select('appId').where('userId', '=', userId).limit(1).execute();
-      return found.length > 0;
-    },
-    appsOwnedAlone(userId) {
-      const owned = db.selectFrom('members').select('appId').where('userId', '=', userId).where('role', '=', 'owner');
-      return db
-        .selectFrom('apps')
-        .select(columns.apps)
-        .where('id', 'in', owned)
-        .where('deletedAtMs', 'is', null)
-        .where(({ not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('members')
-                .select('members.appId')
-                .whereRef('members.appId', '=', 'apps.id')
-                .where('members.role', '=', 'owner')
-                .where('members.userId', '!=', userId),
-            ),
-          ),
-        )
-        .orderBy('id')
-        .execute();
-    },
-  };
-}
+export const appQueries = {
+  app: (db: Db, id: AppId): Promise<AppRecord | undefined> =>
+    db.selectFrom('apps').select(columns.apps).where('id', '=', id).where('deletedAtMs', 'is', null).executeTakeFirst(),
 
-export function appMutations(
-  db: Db,
-): Pick<Mutations, 'insertApp' | 'updateApp' | 'deleteApp' | 'putMember' | 'deleteMember'> {
-  return {
-    async insertApp(app) {
-      await db.insertInto('apps').values(app).execute();
-    },
-    async updateApp(id, { name, updatedAtMs }) {
+  /** The applications in which the user is a member or holds a guest; `appId` alone, if it is one, when it is given. */
+  appsOf(db: Db, userId: UserId, appId: AppId | undefined, page: Page): Promise<AppRecord[]> {
+    const asMember = db.selectFrom('members').select('appId').where('userId', '=', userId);
+    const asGuest = db
+      .selectFrom('guest_users')
+      .innerJoin('guests', 'guests.id', 'guest_users.guestId')
+      .select('guests.appId')
+      .where('guest_users.userId', '=', userId);
+    let apps = db
+      .selectFrom('apps')
+      .select(columns.apps)
+      .where('id', 'in', asMember.union(asGuest))
+      .where('deletedAtMs', 'is', null);
+    if (appId !== undefined) apps = apps.where('id', '=', appId);
+    return paged(apps, 'id', page).execute();
+  },
+
+  member: (db: Db, appId: AppId, userId: UserId): Promise<MemberRecord | undefined> =>
+    db
+      .selectFrom('members')
+      .select(columns.members)
+      .where('appId', '=', appId)
+      .where('userId', '=', userId)
+      .executeTakeFirst(),
+
+  /** With the users' names; paged by user id. */
+  members(db: Db, appId: AppId, page: Page): Promise<(MemberRecord & { readonly userName: string })[]> {
+    const members = db
+      .selectFrom('members')
+      .innerJoin('users', 'users.id', 'members.userId')
+      .select(columns.members)
+      .select('users.name as userName')
+      .where('members.appId', '=', appId);
+    return paged(members, 'members.userId', page).execute();
+  },
+
+  async countOwners(db: Db, appId: AppId): Promise<number> {
+    const { count } = await db
+      .selectFrom('members')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('appId', '=', appId)
+      .where('role', '=', 'owner')
+      .executeTakeFirstOrThrow();
+    return count;
+  },
+
+  /** Whether a user belongs to the team of any application. */
+  async isMemberOfAny(db: Db, userId: UserId): Promise<boolean> {
+    const found = await db.selectFrom('members').select('appId').where('userId', '=', userId).limit(1).execute();
+    return found.length > 0;
+  },
+
+  /** The applications whose only owner the user is, by id. */
+  appsOwnedAlone(db: Db, userId: UserId): Promise<AppRecord[]> {
+    const owned = db.selectFrom('members').select('appId').where('userId', '=', userId).where('role', '=', 'owner');
+    return db
+      .selectFrom('apps')
+      .select(columns.apps)
+      .where('id', 'in', owned)
+      .where('deletedAtMs', 'is', null)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('members')
+              .select('members.appId')
+              .whereRef('members.appId', '=', 'apps.id')
+              .where('members.role', '=', 'owner')
+              .where('members.userId', '!=', userId),
+          ),
+        ),
+      )
+      .orderBy('id')
+      .execute();
+  },
+};
+
+export const appMutations = {
+  insertApp: mutation({ audit: true, invalidates: nothing }, async (db: Db, app: AppRecord): Promise<void> => {
+    await db.insertInto('apps').values(app).execute();
+  }),
+
+  updateApp: mutation(
+    { audit: true, invalidates: (id) => [id] },
+    async (
+      db: Db,
+      id: AppId,
+      { name, updatedAtMs }: { readonly name: string; readonly updatedAtMs: number },
+    ): Promise<void> => {
       await db.updateTable('apps').set({ name, updatedAtMs }).where('id', '=', id).execute();
     },
-    async deleteApp(id) {
+  ),
+
+  /**
+   * Takes with it everything that belongs to the application, tokens restricted to it included; the bytes stay in the blob store.
+   * Its audit trail stays for the accounts that are in it, without the guest keys.
+   */
+  deleteApp: mutation(
+    {
+      audit: true,
+      invalidates: (id) => [id, contents],
+      changes: (changed, _db, id) => changed.forget(id),
+      freesSpace: true,
+    },
+    async (db: Db, id: AppId): Promise<void> => {
       await db
         .updateTable('audit_events')
         .set({ guestKeys: null })
@@ -101,15 +122,28 @@ export function appMutations(
         .execute();
       await db.deleteFrom('apps').where('id', '=', id).execute();
     },
-    async putMember(member) {
+  ),
+
+  /** Adds the member, or changes the role (and keeps `createdAtMs`) of one who is there. */
+  putMember: mutation(
+    { audit: true, invalidates: ({ appId, userId }) => [standingSubject(userId, appId), readingSubject(userId)] },
+    async (db: Db, member: MemberRecord): Promise<void> => {
       await db
         .insertInto('members')
         .values(member)
         .onConflict((conflict) => conflict.columns(['appId', 'userId']).doUpdateSet({ role: member.role }))
         .execute();
     },
-    async deleteMember(appId, userId) {
+  ),
+
+  deleteMember: mutation(
+    {
+      audit: true,
+      invalidates: (appId, userId) => [standingSubject(userId, appId), readingSubject(userId)],
+      freesSpace: true,
+    },
+    async (db: Db, appId: AppId, userId: UserId): Promise<void> => {
       await db.deleteFrom('members').where('appId', '=', appId).where('userId', '=', userId).execute();
     },
-  };
-}
+  ),
+};

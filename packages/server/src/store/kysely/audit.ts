@@ -1,24 +1,30 @@
+import type { AppId, UserId } from '@tenon/protocol';
 import type { SelectQueryBuilder } from 'kysely';
 import {
+  type AccountAuditEvent,
+  type AuditEventRecord,
   type AuditFilter,
-  type AuditMutations,
   type AuditPage,
-  type AuditQueries,
   parseAuditCursor,
 } from '../../domain/audit/ports.ts';
 import { columns, type Database } from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 
-export function auditQueries(db: Db): AuditQueries {
-  const events = () => db.selectFrom('audit_events').select(columns.accountAudit);
-  const withKeys = () => events().select('guestKeys');
-  return {
-    auditOfApp: (appId, filter, page) => cut(withKeys().where('appId', '=', appId), filter, page).execute(),
-    auditOfAccount: (accountId, filter, page) =>
-      cut(events().where('accountId', '=', accountId), filter, page).execute(),
-    auditOfAll: (filter, page) => cut(withKeys(), filter, page).execute(),
-  };
-}
+const events = (db: Db) => db.selectFrom('audit_events').select(columns.accountAudit);
+const withKeys = (db: Db) => events(db).select('guestKeys');
+
+export const auditQueries = {
+  auditOfApp: (db: Db, appId: AppId, filter: AuditFilter, page: AuditPage): Promise<AuditEventRecord[]> =>
+    cut(withKeys(db).where('appId', '=', appId), filter, page).execute(),
+
+  auditOfAccount: (db: Db, accountId: UserId, filter: AuditFilter, page: AuditPage): Promise<AccountAuditEvent[]> =>
+    cut(events(db).where('accountId', '=', accountId), filter, page).execute(),
+
+  /** All events, for the operator. */
+  auditOfAll: (db: Db, filter: AuditFilter, page: AuditPage): Promise<AuditEventRecord[]> =>
+    cut(withKeys(db), filter, page).execute(),
+};
 
 /** The rows that a filter lets through, from the newest on. */
 function cut<O>(
@@ -42,12 +48,17 @@ function cut<O>(
 /** Times the number of columns it stays below what SQLite and PostgreSQL take of parameters: 32,766 and 65,535. */
 const rowsPerInsert = 500;
 
-export function auditMutations(db: Db): AuditMutations {
-  return {
-    async insertAuditEvent(event) {
+export const auditMutations = {
+  insertAuditEvent: mutation(
+    { audit: false, invalidates: nothing, records: ({ action }) => [action] },
+    async (db: Db, event: AuditEventRecord): Promise<void> => {
       await db.insertInto('audit_events').values(event).execute();
     },
-    async insertAuditEvents(events) {
+  ),
+
+  insertAuditEvents: mutation(
+    { audit: false, invalidates: nothing, records: (events) => events.map(({ action }) => action) },
+    async (db: Db, events: readonly AuditEventRecord[]): Promise<void> => {
       for (let at = 0; at < events.length; at += rowsPerInsert) {
         await db
           .insertInto('audit_events')
@@ -55,7 +66,12 @@ export function auditMutations(db: Db): AuditMutations {
           .execute();
       }
     },
-    async deleteAuditBefore(beforeMs, limit) {
+  ),
+
+  /** Deletes events from before a time, the oldest first. @returns how many */
+  deleteAuditBefore: mutation(
+    { audit: false, invalidates: nothing, freesSpace: true },
+    async (db: Db, beforeMs: number, limit: number): Promise<number> => {
       const old = db
         .selectFrom('audit_events')
         .select('id')
@@ -66,5 +82,5 @@ export function auditMutations(db: Db): AuditMutations {
       const { numDeletedRows } = await db.deleteFrom('audit_events').where('id', 'in', old).executeTakeFirstOrThrow();
       return Number(numDeletedRows);
     },
-  };
-}
+  ),
+};

@@ -1,40 +1,41 @@
-import type { Mutations, Queries } from '../../domain/ports.ts';
-import { columns } from '../../domain/records.ts';
+import type { DeviceGrantId, SessionId, TokenId, TokenScope, UserId } from '@tenon/protocol';
+import { type AuthorizationCodeRecord, columns, type DeviceGrantRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 
-export function authorizationQueries(
-  db: Db,
-): Pick<Queries, 'authorizationCodeByHash' | 'deviceGrantByDeviceCode' | 'deviceGrantByUserCode'> {
-  const deviceGrants = db.selectFrom('device_grants').select(columns.deviceGrants);
-  return {
-    authorizationCodeByHash: (codeHash) =>
-      db
-        .selectFrom('authorization_codes')
-        .select(columns.authorizationCodes)
-        .where('codeHash', '=', codeHash)
-        .executeTakeFirst(),
-    deviceGrantByDeviceCode: (deviceCodeHash) =>
-      deviceGrants.where('deviceCodeHash', '=', deviceCodeHash).executeTakeFirst(),
-    deviceGrantByUserCode: (userCodeHash) => deviceGrants.where('userCodeHash', '=', userCodeHash).executeTakeFirst(),
-  };
-}
+const deviceGrants = (db: Db) => db.selectFrom('device_grants').select(columns.deviceGrants);
 
-export function authorizationMutations(
-  db: Db,
-): Pick<
-  Mutations,
-  | 'insertAuthorizationCode'
-  | 'useAuthorizationCode'
-  | 'insertDeviceGrant'
-  | 'settleDeviceGrant'
-  | 'deleteDeviceGrant'
-  | 'deletePendingLoginsOf'
-> {
-  return {
-    async insertAuthorizationCode(code) {
+export const authorizationQueries = {
+  authorizationCodeByHash: (db: Db, codeHash: string): Promise<AuthorizationCodeRecord | undefined> =>
+    db
+      .selectFrom('authorization_codes')
+      .select(columns.authorizationCodes)
+      .where('codeHash', '=', codeHash)
+      .executeTakeFirst(),
+
+  deviceGrantByDeviceCode: (db: Db, deviceCodeHash: string): Promise<DeviceGrantRecord | undefined> =>
+    deviceGrants(db).where('deviceCodeHash', '=', deviceCodeHash).executeTakeFirst(),
+
+  deviceGrantByUserCode: (db: Db, userCodeHash: string): Promise<DeviceGrantRecord | undefined> =>
+    deviceGrants(db).where('userCodeHash', '=', userCodeHash).executeTakeFirst(),
+};
+
+export const authorizationMutations = {
+  insertAuthorizationCode: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, code: AuthorizationCodeRecord): Promise<void> => {
       await db.insertInto('authorization_codes').values(code).execute();
     },
-    async useAuthorizationCode(codeHash, { tokenId, usedAtMs }) {
+  ),
+
+  /** Marks a code as exchanged for a token, which is there already; one that was exchanged before stays as it is. */
+  useAuthorizationCode: mutation(
+    { audit: true, invalidates: nothing },
+    async (
+      db: Db,
+      codeHash: string,
+      { tokenId, usedAtMs }: { readonly tokenId: TokenId; readonly usedAtMs: number },
+    ): Promise<void> => {
       await db
         .updateTable('authorization_codes')
         .set({ tokenId, usedAtMs })
@@ -42,18 +43,52 @@ export function authorizationMutations(
         .where('usedAtMs', 'is', null)
         .execute();
     },
-    async insertDeviceGrant(grant) {
+  ),
+
+  /** @throws ConflictError when another request has the same user code */
+  insertDeviceGrant: mutation(
+    {
+      // Nobody has approved it yet, and until then it opens nothing.
+      audit: false,
+      invalidates: nothing,
+    },
+    async (db: Db, grant: DeviceGrantRecord): Promise<void> => {
       await db.insertInto('device_grants').values(grant).execute();
     },
-    async settleDeviceGrant(id, outcome) {
+  ),
+
+  /** Settles a pending request; one that is not pending stays as it is. */
+  settleDeviceGrant: mutation(
+    { audit: true, invalidates: nothing },
+    async (
+      db: Db,
+      id: DeviceGrantId,
+      outcome:
+        | {
+            readonly status: 'approved';
+            readonly userId: UserId;
+            readonly sessionId: SessionId;
+            readonly scopes: readonly TokenScope[];
+          }
+        | { readonly status: 'denied' },
+    ): Promise<void> => {
       await db.updateTable('device_grants').set(outcome).where('id', '=', id).where('status', '=', 'pending').execute();
     },
-    async deleteDeviceGrant(id) {
+  ),
+
+  deleteDeviceGrant: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, id: DeviceGrantId): Promise<void> => {
       await db.deleteFrom('device_grants').where('id', '=', id).execute();
     },
-    async deletePendingLoginsOf(userId) {
+  ),
+
+  /** Deletes the logins that a user approved and whose tokens were not fetched: unused authorization codes and device grants. */
+  deletePendingLoginsOf: mutation(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    async (db: Db, userId: UserId): Promise<void> => {
       await db.deleteFrom('authorization_codes').where('userId', '=', userId).where('usedAtMs', 'is', null).execute();
       await db.deleteFrom('device_grants').where('userId', '=', userId).execute();
     },
-  };
-}
+  ),
+};

@@ -1,70 +1,74 @@
 import type { GuestId } from '@tenon/protocol';
-import type { Queries } from '../../domain/ports.ts';
+import type { ClaimFacts, ClaimPart } from '../../domain/query-types.ts';
+import type { PluginKey } from '../../domain/records.ts';
 import type { Db } from './db.ts';
 import { setOf } from './paging.ts';
 
 /** What decides what each of a plugin's claims binds, in one query: each version is found by an index, however many there are. */
-export function bindingFactsQueries(db: Db): Pick<Queries, 'bindingFacts'> {
-  return {
-    async bindingFacts({ extensionPointId, userId, name }, { guestIds, after, limit } = {}) {
-      let facts = db
-        .selectFrom('plugins')
-        .innerJoin('bindings', (join) =>
-          join
-            .onRef('bindings.extensionPointId', '=', 'plugins.extensionPointId')
-            .onRef('bindings.userId', '=', 'plugins.userId')
-            .onRef('bindings.name', '=', 'plugins.name'),
-        )
-        .innerJoin('guests', 'guests.id', 'bindings.guestId')
-        .leftJoin('versions as pinned', 'pinned.id', 'bindings.pinnedVersionId')
-        .leftJoin('versions as selected', 'selected.id', 'bindings.selectedVersionId')
-        .select((eb) => [
-          'bindings.guestId',
-          'guests.guestKey',
-          'bindings.versionId',
-          'bindings.updatedAtMs',
-          'plugins.block',
-          'plugins.deletedAtMs',
-          'pinned.id as pinnedId',
-          'pinned.state as pinnedState',
-          'selected.state as selectedState',
-          'selected.id as selectedId',
-          'selected.number as selectedNumber',
-          eb
-            .selectFrom('versions')
-            .innerJoin('version_guests', (join) =>
-              join
-                .onRef('version_guests.versionId', '=', 'versions.id')
-                .onRef('version_guests.guestId', '=', 'bindings.guestId'),
-            )
-            .select('versions.id')
-            .whereRef('versions.extensionPointId', '=', 'plugins.extensionPointId')
-            .whereRef('versions.userId', '=', 'plugins.userId')
-            .whereRef('versions.name', '=', 'plugins.name')
-            .where('versions.state', '=', 'published')
-            .orderBy('versions.number', 'desc')
-            .limit(1)
-            .as('newest'),
-        ])
-        .where('plugins.extensionPointId', '=', extensionPointId)
-        .where('plugins.userId', '=', userId)
-        .where('plugins.name', '=', name)
-        .orderBy('bindings.guestId');
-      if (guestIds !== undefined) facts = facts.where('bindings.guestId', 'in', setOf(guestIds));
-      if (after !== undefined) facts = facts.where('bindings.guestId', '>', after as GuestId);
-      const rows = await (limit === undefined ? facts : facts.limit(limit)).execute();
-      return rows.map(({ guestId, guestKey, versionId, updatedAtMs, newest, ...row }) => ({
-        guestId,
-        guestKey,
-        versionId,
-        selectedVersionId: row.selectedId,
-        selectedNumber: row.selectedNumber,
-        updatedAtMs,
-        isBlocked: row.block !== null || row.deletedAtMs !== null,
-        pinned: row.pinnedId === null ? null : { id: row.pinnedId, isPublished: row.pinnedState === 'published' },
-        selected: row.selectedState === 'published' ? row.selectedId : null,
-        newest,
-      }));
-    },
-  };
-}
+export const bindingFactsQueries = {
+  /** What decides what a plugin's claims bind, in the order of the guests' ids: of all of them, or of a part. */
+  async bindingFacts(
+    db: Db,
+    { extensionPointId, userId, name }: PluginKey,
+    { guestIds, after, limit }: ClaimPart = {},
+  ): Promise<ClaimFacts[]> {
+    let facts = db
+      .selectFrom('plugins')
+      .innerJoin('bindings', (join) =>
+        join
+          .onRef('bindings.extensionPointId', '=', 'plugins.extensionPointId')
+          .onRef('bindings.userId', '=', 'plugins.userId')
+          .onRef('bindings.name', '=', 'plugins.name'),
+      )
+      .innerJoin('guests', 'guests.id', 'bindings.guestId')
+      .leftJoin('versions as pinned', 'pinned.id', 'bindings.pinnedVersionId')
+      .leftJoin('versions as selected', 'selected.id', 'bindings.selectedVersionId')
+      .select((eb) => [
+        'bindings.guestId',
+        'guests.guestKey',
+        'bindings.versionId',
+        'bindings.updatedAtMs',
+        'plugins.block',
+        'plugins.deletedAtMs',
+        'pinned.id as pinnedId',
+        'pinned.state as pinnedState',
+        'selected.state as selectedState',
+        'selected.id as selectedId',
+        'selected.number as selectedNumber',
+        eb
+          .selectFrom('versions')
+          .innerJoin('version_guests', (join) =>
+            join
+              .onRef('version_guests.versionId', '=', 'versions.id')
+              .onRef('version_guests.guestId', '=', 'bindings.guestId'),
+          )
+          .select('versions.id')
+          .whereRef('versions.extensionPointId', '=', 'plugins.extensionPointId')
+          .whereRef('versions.userId', '=', 'plugins.userId')
+          .whereRef('versions.name', '=', 'plugins.name')
+          .where('versions.state', '=', 'published')
+          .orderBy('versions.number', 'desc')
+          .limit(1)
+          .as('newest'),
+      ])
+      .where('plugins.extensionPointId', '=', extensionPointId)
+      .where('plugins.userId', '=', userId)
+      .where('plugins.name', '=', name)
+      .orderBy('bindings.guestId');
+    if (guestIds !== undefined) facts = facts.where('bindings.guestId', 'in', setOf(guestIds));
+    if (after !== undefined) facts = facts.where('bindings.guestId', '>', after as GuestId);
+    const rows = await (limit === undefined ? facts : facts.limit(limit)).execute();
+    return rows.map(({ guestId, guestKey, versionId, updatedAtMs, newest, ...row }) => ({
+      guestId,
+      guestKey,
+      versionId,
+      selectedVersionId: row.selectedId,
+      selectedNumber: row.selectedNumber,
+      updatedAtMs,
+      isBlocked: row.block !== null || row.deletedAtMs !== null,
+      pinned: row.pinnedId === null ? null : { id: row.pinnedId, isPublished: row.pinnedState === 'published' },
+      selected: row.selectedState === 'published' ? row.selectedId : null,
+      newest,
+    }));
+  },
+};

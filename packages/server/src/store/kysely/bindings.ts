@@ -1,111 +1,138 @@
-import type { GuestId, VersionId } from '@tenon/protocol';
+import type { ExtensionPointId, GuestId, VersionId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import { ConflictError, type Mutations, type Queries } from '../../domain/ports.ts';
-import { type BindingRecord, type BoundRecord, columns, type PluginKey } from '../../domain/records.ts';
+import { listSubject } from '../../domain/memories/subject.ts';
+import type { BindingMove, Claim, GuestBinding, Page } from '../../domain/query-types.ts';
+import {
+  type BindingRecord,
+  type BoundRecord,
+  columns,
+  type GuestRecord,
+  type PluginKey,
+} from '../../domain/records.ts';
+import { ConflictError } from '../../domain/store-errors.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 import { inChunks, paged, setOf } from './paging.ts';
 
-export function bindingQueries(
-  db: Db,
-): Pick<
-  Queries,
-  | 'bindings'
-  | 'binding'
-  | 'bindingsOfGuest'
-  | 'bindingsOfPlugins'
-  | 'countBindings'
-  | 'guestsWithNameTaken'
-  | 'guestsWithoutRoom'
-  | 'isPinned'
-  | 'isRolledBack'
-> {
-  return {
-    bindings: (extensionPointId, guestKey) =>
-      bindingsWithVersions(db)
-        .where('bindings.extensionPointId', '=', extensionPointId)
-        // Not a join: the planner would go through all bindings of the extension point, and look whose they are.
-        .where('bindings.guestId', '=', (eb) =>
-          eb
-            .selectFrom('extension_points')
-            .innerJoin('guests', 'guests.appId', 'extension_points.appId')
-            .select('guests.id')
-            .where('extension_points.id', '=', extensionPointId)
-            .where('guests.guestKey', '=', guestKey),
-        )
-        .where('bindings.versionId', 'is not', null)
-        .$castTo<BoundRecord>()
-        .execute(),
-    binding: (extensionPointId, guestId, name) =>
-      bindingsWithVersions(db)
-        .where('bindings.extensionPointId', '=', extensionPointId)
-        .where('bindings.guestId', '=', guestId)
-        .where('bindings.name', '=', name)
-        .executeTakeFirst(),
-    bindingsOfGuest(extensionPointId, guestId, page) {
-      const bindings = bindingsWithVersions(db)
-        .innerJoin('plugins', (join) =>
-          join
-            .onRef('plugins.extensionPointId', '=', 'bindings.extensionPointId')
-            .onRef('plugins.userId', '=', 'bindings.userId')
-            .onRef('plugins.name', '=', 'bindings.name'),
-        )
-        .innerJoin('users', 'users.id', 'bindings.userId')
-        .select(['users.name as userName', 'plugins.block'])
-        .where('bindings.extensionPointId', '=', extensionPointId)
-        .where('bindings.guestId', '=', guestId);
-      return paged(bindings, 'bindings.name', page).execute();
-    },
-    bindingsOfPlugins: (keys, limit) => inChunks(keys, (chunk, left) => bindingsOf(db, chunk, left), limit),
-    guestsWithNameTaken: (key, guestIds) => namesTaken(db, key, guestIds),
-    async guestsWithoutRoom({ extensionPointId, userId, name }, guestIds, maxNames) {
-      const rows = await db
-        .selectFrom('bindings')
-        .select('guestId')
-        .where('extensionPointId', '=', extensionPointId)
-        .where('guestId', 'in', setOf(guestIds))
-        .groupBy('guestId')
-        .having(({ fn }) => fn.countAll<number>(), '>=', maxNames)
-        .having(sql<number>`max(case when "userId" = ${userId} and name = ${name} then 1 else 0 end)`, '=', 0)
-        .orderBy('guestId')
-        .execute();
-      return rows.map(({ guestId }) => guestId);
-    },
-    async isPinned({ extensionPointId, userId, name }) {
-      const found = await db
-        .selectFrom('versions')
-        .innerJoin('bindings', 'bindings.pinnedVersionId', 'versions.id')
-        .select('versions.id')
-        .where('versions.extensionPointId', '=', extensionPointId)
-        .where('versions.userId', '=', userId)
-        .where('versions.name', '=', name)
-        .limit(1)
-        .executeTakeFirst();
-      return found !== undefined;
-    },
-    async isRolledBack({ extensionPointId, userId, name }, guestIds) {
-      const found = await db
-        .selectFrom('bindings')
-        .select('guestId')
-        .where('extensionPointId', '=', extensionPointId)
-        .where('userId', '=', userId)
-        .where('name', '=', name)
-        .where('selectedVersionId', 'is not', null)
-        .where('guestId', 'in', setOf(guestIds))
-        .limit(1)
-        .executeTakeFirst();
-      return found !== undefined;
-    },
-    async countBindings(extensionPointId, guestId) {
-      const { count } = await db
-        .selectFrom('bindings')
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .where('extensionPointId', '=', extensionPointId)
-        .where('guestId', '=', guestId)
-        .executeTakeFirstOrThrow();
-      return count;
-    },
-  };
-}
+export const bindingQueries = {
+  /** What is bound under a guest key: in no particular order. Nothing for a key that no guest has. */
+  bindings: (db: Db, extensionPointId: ExtensionPointId, guestKey: string): Promise<BoundRecord[]> =>
+    bindingsWithVersions(db)
+      .where('bindings.extensionPointId', '=', extensionPointId)
+      // Not a join: the planner would go through all bindings of the extension point, and look whose they are.
+      .where('bindings.guestId', '=', (eb) =>
+        eb
+          .selectFrom('extension_points')
+          .innerJoin('guests', 'guests.appId', 'extension_points.appId')
+          .select('guests.id')
+          .where('extension_points.id', '=', extensionPointId)
+          .where('guests.guestKey', '=', guestKey),
+      )
+      .where('bindings.versionId', 'is not', null)
+      .$castTo<BoundRecord>()
+      .execute(),
+
+  /** The claim to a name under a guest. */
+  binding: (
+    db: Db,
+    extensionPointId: ExtensionPointId,
+    guestId: GuestId,
+    name: string,
+  ): Promise<BindingRecord | undefined> =>
+    bindingsWithVersions(db)
+      .where('bindings.extensionPointId', '=', extensionPointId)
+      .where('bindings.guestId', '=', guestId)
+      .where('bindings.name', '=', name)
+      .executeTakeFirst(),
+
+  /** The claims under a guest, by name in code-unit order, with what is known of the plugins. */
+  bindingsOfGuest(db: Db, extensionPointId: ExtensionPointId, guestId: GuestId, page: Page): Promise<GuestBinding[]> {
+    const bindings = bindingsWithVersions(db)
+      .innerJoin('plugins', (join) =>
+        join
+          .onRef('plugins.extensionPointId', '=', 'bindings.extensionPointId')
+          .onRef('plugins.userId', '=', 'bindings.userId')
+          .onRef('plugins.name', '=', 'bindings.name'),
+      )
+      .innerJoin('users', 'users.id', 'bindings.userId')
+      .select(['users.name as userName', 'plugins.block'])
+      .where('bindings.extensionPointId', '=', extensionPointId)
+      .where('bindings.guestId', '=', guestId);
+    return paged(bindings, 'bindings.name', page).execute();
+  },
+
+  /** The claims of these plugins to their names, under whatever guest; with `limit` at most so many, in the order of the plugins. */
+  bindingsOfPlugins: (db: Db, keys: readonly PluginKey[], limit?: number): Promise<BindingRecord[]> =>
+    inChunks(keys, (chunk, left) => bindingsOf(db, chunk, left), limit),
+
+  /** Of these guests: those under which another user has claimed a name, by id. */
+  guestsWithNameTaken: (db: Db, key: PluginKey, guestIds: readonly GuestId[]): Promise<GuestId[]> =>
+    namesTaken(db, key, guestIds),
+
+  /** Of these guests: those that have at least so many names claimed, and not this one, by id. */
+  async guestsWithoutRoom(
+    db: Db,
+    { extensionPointId, userId, name }: PluginKey,
+    guestIds: readonly GuestId[],
+    maxNames: number,
+  ): Promise<GuestId[]> {
+    const rows = await db
+      .selectFrom('bindings')
+      .select('guestId')
+      .where('extensionPointId', '=', extensionPointId)
+      .where('guestId', 'in', setOf(guestIds))
+      .groupBy('guestId')
+      .having(({ fn }) => fn.countAll<number>(), '>=', maxNames)
+      .having(sql<number>`max(case when "userId" = ${userId} and name = ${name} then 1 else 0 end)`, '=', 0)
+      .orderBy('guestId')
+      .execute();
+    return rows.map(({ guestId }) => guestId);
+  },
+
+  /** Whether the plugin is held at a version under some guest. */
+  async isPinned(db: Db, { extensionPointId, userId, name }: PluginKey): Promise<boolean> {
+    const found = await db
+      .selectFrom('versions')
+      .innerJoin('bindings', 'bindings.pinnedVersionId', 'versions.id')
+      .select('versions.id')
+      .where('versions.extensionPointId', '=', extensionPointId)
+      .where('versions.userId', '=', userId)
+      .where('versions.name', '=', name)
+      .limit(1)
+      .executeTakeFirst();
+    return found !== undefined;
+  },
+
+  /** Whether the plugin was rolled back under one of these guests. */
+  async isRolledBack(
+    db: Db,
+    { extensionPointId, userId, name }: PluginKey,
+    guestIds: readonly GuestId[],
+  ): Promise<boolean> {
+    const found = await db
+      .selectFrom('bindings')
+      .select('guestId')
+      .where('extensionPointId', '=', extensionPointId)
+      .where('userId', '=', userId)
+      .where('name', '=', name)
+      .where('selectedVersionId', 'is not', null)
+      .where('guestId', 'in', setOf(guestIds))
+      .limit(1)
+      .executeTakeFirst();
+    return found !== undefined;
+  },
+
+  /** How many names are claimed under a guest. */
+  async countBindings(db: Db, extensionPointId: ExtensionPointId, guestId: GuestId): Promise<number> {
+    const { count } = await db
+      .selectFrom('bindings')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('extensionPointId', '=', extensionPointId)
+      .where('guestId', '=', guestId)
+      .executeTakeFirstOrThrow();
+    return count;
+  },
+};
 
 async function namesTaken(db: Db, { extensionPointId, userId, name }: PluginKey, guestIds: readonly GuestId[]) {
   const rows = await db
@@ -153,17 +180,22 @@ function bindingsWithVersions(db: Db) {
     ]);
 }
 
-export function bindingMutations(
-  db: Db,
-): Pick<Mutations, 'claimName' | 'moveBindings' | 'pinVersion' | 'selectVersion'> {
-  const claimsOf = ({ extensionPointId, userId, name }: PluginKey) =>
-    db
-      .updateTable('bindings')
-      .where('extensionPointId', '=', extensionPointId)
-      .where('name', '=', name)
-      .where('userId', '=', userId);
-  return {
-    async claimName(key, guestIds) {
+const claimsOf = (db: Db, { extensionPointId, userId, name }: PluginKey) =>
+  db
+    .updateTable('bindings')
+    .where('extensionPointId', '=', extensionPointId)
+    .where('name', '=', name)
+    .where('userId', '=', userId);
+
+export const bindingMutations = {
+  /**
+   * Claims the plugin's name under guests; nothing is bound by that. Claims that there are already stay as they are.
+   *
+   * @throws ConflictError when the name is another user's under one of them
+   */
+  claimName: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, key: PluginKey, guestIds: readonly GuestId[]): Promise<void> => {
       const { extensionPointId, userId, name } = key;
       // `where true` keeps SQLite from taking `on` for a join's.
       await sql`
@@ -175,10 +207,36 @@ export function bindingMutations(
       if (taken !== undefined)
         throw new ConflictError(`Cannot claim "${name}": the name is another user's under the guest ${taken}.`);
     },
-    async moveBindings(key, guests, { versionId, nowMs }) {
+  ),
+
+  /**
+   * Has the claims under these guests bind a version of the plugin, or none. Each binds something else now. What a claim is
+   * held at, or was rolled back to, stays. The time of each move is later than that of the one before it.
+   */
+  moveBindings: mutation(
+    {
+      // What is bound, and rolled back to, follows from what else is changed, which leaves the row.
+      audit: false,
+      invalidates: ({ extensionPointId }, guests) =>
+        guests.map(({ guestKey }) => listSubject(extensionPointId, guestKey)),
+      changes: (changed, db, { extensionPointId }, guests, move) =>
+        move.tellsEach
+          ? changed.addLists(
+              db,
+              extensionPointId,
+              guests.map(({ guestKey }) => guestKey),
+            )
+          : undefined,
+    },
+    async (
+      db: Db,
+      key: PluginKey,
+      guests: readonly Pick<GuestRecord, 'id' | 'guestKey'>[],
+      { versionId, nowMs }: BindingMove,
+    ): Promise<void> => {
       await demandOwnVersion(db, key, versionId);
       const ids = guests.map(({ id }) => id);
-      await claimsOf(key)
+      await claimsOf(db, key)
         .where('guestId', 'in', setOf(ids))
         .set({
           versionId,
@@ -186,17 +244,27 @@ export function bindingMutations(
         })
         .execute();
     },
-    async pinVersion({ guestId, ...key }, versionId) {
+  ),
+
+  /** Holds a claim at a version of the plugin; `null` takes that back. What it binds stays until it is moved. */
+  pinVersion: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, { guestId, ...key }: Claim, versionId: VersionId | null): Promise<void> => {
       await demandOwnVersion(db, key, versionId);
-      await claimsOf(key).where('guestId', '=', guestId).set({ pinnedVersionId: versionId }).execute();
+      await claimsOf(db, key).where('guestId', '=', guestId).set({ pinnedVersionId: versionId }).execute();
     },
-    async selectVersion(key, guestIds, versionId) {
+  ),
+
+  /** Rolls claims back to a version of the plugin; `null` takes that back. What they bind stays until it is moved. */
+  selectVersion: mutation(
+    { audit: false, invalidates: nothing },
+    async (db: Db, key: PluginKey, guestIds: readonly GuestId[], versionId: VersionId | null): Promise<void> => {
       await demandOwnVersion(db, key, versionId);
-      const claims = claimsOf(key).where('guestId', 'in', setOf(guestIds)).set({ selectedVersionId: versionId });
+      const claims = claimsOf(db, key).where('guestId', 'in', setOf(guestIds)).set({ selectedVersionId: versionId });
       await (versionId === null ? claims.where('selectedVersionId', 'is not', null) : claims).execute();
     },
-  };
-}
+  ),
+};
 
 async function demandOwnVersion(db: Db, key: PluginKey, versionId: VersionId | null): Promise<void> {
   if (versionId === null) return;

@@ -1,13 +1,10 @@
+import type { ContentAddress } from '@tenon/protocol';
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
-import { blobKey } from '../../domain/housekeeping/blob-key.ts';
-import type {
-  BlobRecord,
-  DueBlobs,
-  HousekeepingMutations,
-  HousekeepingQueries,
-} from '../../domain/housekeeping/ports.ts';
+import { type BlobId, type BlobKey, blobKey } from '../../domain/housekeeping/blob-key.ts';
+import type { BlobDeletion, BlobPage, BlobRecord, DueBlobs, NamedContent } from '../../domain/housekeeping/ports.ts';
 import { columns, type Database } from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 
 const idColumns = ['address', 'generation', 'size'] as const;
 
@@ -25,100 +22,112 @@ function isDue(eb: Blobs, { unusedSinceMs, nowMs }: DueBlobs): Expression<SqlBoo
   ]);
 }
 
-export function blobQueries(
-  db: Db,
-): Pick<
-  HousekeepingQueries,
-  'blob' | 'blobs' | 'knownBlobs' | 'blobDeletions' | 'countDueBlobs' | 'namedContents' | 'isContentNamed'
-> {
-  return {
-    blob: (address) => db.selectFrom('blobs').select(columns.blobs).where('address', '=', address).executeTakeFirst(),
-    async blobs({ after, limit }) {
-      const rows = await db
-        .selectFrom('blobs')
-        .select(columns.blobs)
-        .select((eb) => eb.exists(versionsOf(eb)).as('isNamed'))
-        .where('address', '>', after ?? ('' as never))
-        .orderBy('address')
-        .limit(limit)
-        .execute();
-      return rows.map((row) => ({ ...row, isNamed: Boolean(row.isNamed) }));
-    },
-    async knownBlobs(ids) {
-      if (ids.length === 0) return [];
-      const addresses = ids.map(({ address }) => address);
-      const rows = await db
-        .selectFrom('blobs')
-        .select(['address', 'generation'])
-        .where('address', 'in', addresses)
-        .unionAll(db.selectFrom('blob_deletions').select(['address', 'generation']).where('address', 'in', addresses))
-        .execute();
-      const known = new Set(rows.map(blobKey));
-      return ids.map(blobKey).filter((key) => known.has(key));
-    },
-    blobDeletions: (limit) =>
-      db
-        .selectFrom('blob_deletions')
-        .select(idColumns)
-        .where('address', '>', '' as never)
-        .orderBy('address')
-        .orderBy('generation')
-        .limit(limit)
-        .execute(),
-    async countDueBlobs(due) {
-      const found = await db
-        .selectFrom('blobs')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .where((eb) => isDue(eb, due))
-        .executeTakeFirstOrThrow();
-      return found.count;
-    },
-    namedContents: ({ after, limit }) =>
-      db
-        .selectFrom('versions')
-        .leftJoin('blobs', 'blobs.address', 'versions.contentAddress')
-        .select(({ fn }) => [
-          'versions.contentAddress as address',
-          fn.max<string | null>('blobs.generation').as('generation'),
-          fn.countAll<number>().as('versions'),
-          fn.min('versions.size').as('minSize'),
-          fn.max('versions.size').as('maxSize'),
-        ])
-        .where('versions.contentAddress', '>', after ?? ('' as never))
-        .groupBy('versions.contentAddress')
-        .orderBy('versions.contentAddress')
-        .limit(limit)
-        .execute(),
-    async isContentNamed(address) {
-      const version = db.selectFrom('versions').select('id').where('contentAddress', '=', address).limit(1);
-      return (await version.executeTakeFirst()) !== undefined;
-    },
-  };
-}
+export const blobQueries = {
+  blob: (db: Db, address: ContentAddress): Promise<BlobRecord | undefined> =>
+    db.selectFrom('blobs').select(columns.blobs).where('address', '=', address).executeTakeFirst(),
 
-export function blobMutations(
-  db: Db,
-): Pick<
-  HousekeepingMutations,
-  'holdBlob' | 'keepBlob' | 'noteUnused' | 'markForDeletion' | 'putBlobDeletion' | 'deleteBlobDeletions'
-> {
-  const changed = (address: BlobRecord['address']) => db.updateTable('blobs').where('address', '=', address);
-  /**
-   * Waits for transactions that have changed these rows, among them publishes about to make a version, and keeps others from changing
-   * them. The statement after it sees what those have committed.
-   */
-  const lock = (addresses: readonly BlobRecord['address'][]) =>
-    db
-      .updateTable('blobs')
-      .set((eb) => ({ size: eb.ref('size') }))
-      .where('address', 'in', addresses)
+  /** All blobs, by address. `isNamed`: whether a version references the blob. */
+  async blobs(db: Db, { after, limit }: BlobPage): Promise<(BlobRecord & { readonly isNamed: boolean })[]> {
+    const rows = await db
+      .selectFrom('blobs')
+      .select(columns.blobs)
+      .select((eb) => eb.exists(versionsOf(eb)).as('isNamed'))
+      .where('address', '>', after ?? ('' as never))
+      .orderBy('address')
+      .limit(limit)
       .execute();
-  return {
-    async holdBlob({ address, size, generation, leaseUntilMs }) {
-      const found = await blobQueries(db).blob(address);
+    return rows.map((row) => ({ ...row, isNamed: Boolean(row.isNamed) }));
+  },
+
+  /** Returns those of the given objects that have a row, as a blob or as a deletion. */
+  async knownBlobs(db: Db, ids: readonly BlobId[]): Promise<BlobKey[]> {
+    if (ids.length === 0) return [];
+    const addresses = ids.map(({ address }) => address);
+    const rows = await db
+      .selectFrom('blobs')
+      .select(['address', 'generation'])
+      .where('address', 'in', addresses)
+      .unionAll(db.selectFrom('blob_deletions').select(['address', 'generation']).where('address', 'in', addresses))
+      .execute();
+    const known = new Set(rows.map(blobKey));
+    return ids.map(blobKey).filter((key) => known.has(key));
+  },
+
+  /** The objects that are marked for deletion. */
+  blobDeletions: (db: Db, limit: number): Promise<BlobDeletion[]> =>
+    db
+      .selectFrom('blob_deletions')
+      .select(idColumns)
+      .where('address', '>', '' as never)
+      .orderBy('address')
+      .orderBy('generation')
+      .limit(limit)
+      .execute(),
+
+  /** The number of blobs that {@link blobMutations.markForDeletion} would mark without a limit. */
+  async countDueBlobs(db: Db, due: DueBlobs): Promise<number> {
+    const found = await db
+      .selectFrom('blobs')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where((eb) => isDue(eb, due))
+      .executeTakeFirstOrThrow();
+    return found.count;
+  },
+
+  /** All content addresses that versions reference, in their order. */
+  namedContents: (db: Db, { after, limit }: BlobPage): Promise<NamedContent[]> =>
+    db
+      .selectFrom('versions')
+      .leftJoin('blobs', 'blobs.address', 'versions.contentAddress')
+      .select(({ fn }) => [
+        'versions.contentAddress as address',
+        fn.max<string | null>('blobs.generation').as('generation'),
+        fn.countAll<number>().as('versions'),
+        fn.min('versions.size').as('minSize'),
+        fn.max('versions.size').as('maxSize'),
+      ])
+      .where('versions.contentAddress', '>', after ?? ('' as never))
+      .groupBy('versions.contentAddress')
+      .orderBy('versions.contentAddress')
+      .limit(limit)
+      .execute(),
+
+  /** Whether a version references the content. */
+  async isContentNamed(db: Db, address: ContentAddress): Promise<boolean> {
+    const version = db.selectFrom('versions').select('id').where('contentAddress', '=', address).limit(1);
+    return (await version.executeTakeFirst()) !== undefined;
+  },
+};
+
+const changed = (db: Db, address: BlobRecord['address']) => db.updateTable('blobs').where('address', '=', address);
+/**
+ * Waits for transactions that have changed these rows, among them publishes about to make a version, and keeps others from changing
+ * them. The statement after it sees what those have committed.
+ */
+const lock = (db: Db, addresses: readonly BlobRecord['address'][]) =>
+  db
+    .updateTable('blobs')
+    .set((eb) => ({ size: eb.ref('size') }))
+    .where('address', 'in', addresses)
+    .execute();
+
+export const blobMutations = {
+  /**
+   * Takes or extends a blob's lease before its bytes are stored. Until the lease expires, the blob is not marked for deletion.
+   *
+   * @param blob with a new generation, which becomes the blob's if the address has no row
+   * @returns the blob's generation
+   */
+  holdBlob: mutation(
+    { audit: false, invalidates: nothing },
+    async (
+      db: Db,
+      { address, size, generation, leaseUntilMs }: Pick<BlobRecord, 'address' | 'size' | 'generation' | 'leaseUntilMs'>,
+    ): Promise<string> => {
+      const found = await blobQueries.blob(db, address);
       if (found !== undefined) {
         const later = Math.max(leaseUntilMs, found.leaseUntilMs);
-        await changed(address).set({ leaseUntilMs: later }).execute();
+        await changed(db, address).set({ leaseUntilMs: later }).execute();
         return found.generation;
       }
       await db
@@ -127,16 +136,40 @@ export function blobMutations(
         .execute();
       return generation;
     },
-    async keepBlob(address, generation) {
-      const { numUpdatedRows } = await changed(address)
+  ),
+
+  /**
+   * Sets a blob's state to `present`, for a version that references it.
+   *
+   * @returns `false` if the blob doesn't have this generation, because the object may have been deleted
+   */
+  keepBlob: mutation(
+    { audit: false, invalidates: nothing },
+    async (db: Db, address: ContentAddress, generation: string): Promise<boolean> => {
+      const { numUpdatedRows } = await changed(db, address)
         .where('generation', '=', generation)
         .set({ state: 'present', unusedSinceMs: null })
         .executeTakeFirstOrThrow();
       return numUpdatedRows > 0n;
     },
-    async noteUnused(addresses, nowMs, { restartsGrace = false } = {}) {
+  ),
+
+  /**
+   * Starts the grace periods of those of the given blobs that no version references and that have no lease. `restartsGrace` also
+   * restarts grace periods that have begun.
+   *
+   * @returns the number of changed blobs
+   */
+  noteUnused: mutation(
+    { audit: false, invalidates: nothing, freesSpace: true },
+    async (
+      db: Db,
+      addresses: readonly ContentAddress[],
+      nowMs: number,
+      { restartsGrace = false }: { readonly restartsGrace?: boolean } = {},
+    ): Promise<number> => {
       if (addresses.length === 0) return 0;
-      await lock(addresses);
+      await lock(db, addresses);
       let unused = db.updateTable('blobs').set({ unusedSinceMs: nowMs }).where('address', 'in', addresses);
       if (!restartsGrace) unused = unused.where('unusedSinceMs', 'is', null);
       const { numUpdatedRows } = await unused
@@ -145,7 +178,12 @@ export function blobMutations(
         .executeTakeFirstOrThrow();
       return Number(numUpdatedRows);
     },
-    async markForDeletion({ limit, ...due }) {
+  ),
+
+  /** Marks due blobs for deletion: replaces their rows by deletions. */
+  markForDeletion: mutation(
+    { audit: false, invalidates: nothing, freesSpace: true },
+    async (db: Db, { limit, ...due }: DueBlobs & { readonly limit: number }): Promise<BlobDeletion[]> => {
       const found = await db
         .selectFrom('blobs')
         .select('address')
@@ -154,7 +192,7 @@ export function blobMutations(
         .execute();
       if (found.length === 0) return [];
       const addresses = found.map(({ address }) => address);
-      await lock(addresses);
+      await lock(db, addresses);
       const marked = await db
         .deleteFrom('blobs')
         .where('address', 'in', addresses)
@@ -164,14 +202,24 @@ export function blobMutations(
       if (marked.length > 0) await db.insertInto('blob_deletions').values(marked).execute();
       return marked;
     },
-    async putBlobDeletion({ address, generation, size }) {
+  ),
+
+  /** Marks an object for deletion whose blob row no longer exists. Does nothing if it is already marked. */
+  putBlobDeletion: mutation(
+    { audit: false, invalidates: nothing },
+    async (db: Db, { address, generation, size }: BlobDeletion): Promise<void> => {
       await db
         .insertInto('blob_deletions')
         .values({ address, generation, size })
         .onConflict((conflict) => conflict.columns(['address', 'generation']).doNothing())
         .execute();
     },
-    async deleteBlobDeletions(deletions) {
+  ),
+
+  /** Deletes the rows of completed deletions. */
+  deleteBlobDeletions: mutation(
+    { audit: false, invalidates: nothing, freesSpace: true },
+    async (db: Db, deletions: readonly BlobId[]): Promise<void> => {
       for (const { address, generation } of deletions) {
         await db
           .deleteFrom('blob_deletions')
@@ -180,5 +228,5 @@ export function blobMutations(
           .execute();
       }
     },
-  };
-}
+  ),
+};

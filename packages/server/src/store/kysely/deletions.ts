@@ -1,63 +1,97 @@
 import type { AppId, ExtensionPointId, UserId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import type { DeletionMutations, DeletionQueries, DeletionScope } from '../../domain/deletions/ports.ts';
+import type { DeletionScope } from '../../domain/deletions/ports.ts';
+import { contents } from '../../domain/memories/subject.ts';
 import type { PluginKey } from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 
 /*
  * What a plugin, an extension point, or an application has very many rows of is deleted in pieces, each of so many rows of one table:
  * other writers wait for a transaction. Tables that refer to others come first, so that no piece cascades far.
  */
 
-export function deletionQueries(db: Db): DeletionQueries {
-  return {
-    async hasMoreRows(scope, limit) {
-      for (const { table, rows } of dependents(scope)) {
-        const { rows: found } = await sql`
+export const deletionQueries = {
+  /** Whether more than so many rows of some table belong to it, or to the plugins of a user. */
+  async hasMoreRows(db: Db, scope: DeletionScope | { readonly userId: UserId }, limit: number): Promise<boolean> {
+    for (const { table, rows } of dependents(scope)) {
+      const { rows: found } = await sql`
           select 1 from ${sql.table(table)} where ${rows} limit 1 offset ${sql.lit(limit)}
         `.execute(db);
-        if (found.length > 0) return true;
-      }
-      if (!('appId' in scope)) return false;
-      const events = await db
-        .selectFrom('audit_events')
-        .select('id')
-        .where('appId', '=', scope.appId)
-        .where('guestKeys', 'is not', null)
-        .limit(1)
-        .offset(limit)
-        .execute();
-      return events.length > 0;
-    },
-    async pendingDeletions(limit) {
-      const [apps, extensionPoints] = await Promise.all([
-        db.selectFrom('apps').select('id').where('deletedAtMs', 'is not', null).limit(limit).execute(),
-        db.selectFrom('extension_points').select('id').where('deletedAtMs', 'is not', null).limit(limit).execute(),
-      ]);
-      return [...extensionPoints.map(({ id }) => ({ extensionPointId: id })), ...apps.map(({ id }) => ({ appId: id }))];
-    },
-  };
-}
+      if (found.length > 0) return true;
+    }
+    if (!('appId' in scope)) return false;
+    const events = await db
+      .selectFrom('audit_events')
+      .select('id')
+      .where('appId', '=', scope.appId)
+      .where('guestKeys', 'is not', null)
+      .limit(1)
+      .offset(limit)
+      .execute();
+    return events.length > 0;
+  },
 
-export function deletionMutations(db: Db): DeletionMutations {
-  return {
-    async markPluginDeleted({ extensionPointId, userId, name }, atMs) {
+  /** The extension points and applications that are marked as deleted. */
+  async pendingDeletions(db: Db, limit: number): Promise<Exclude<DeletionScope, PluginKey>[]> {
+    const [apps, extensionPoints] = await Promise.all([
+      db.selectFrom('apps').select('id').where('deletedAtMs', 'is not', null).limit(limit).execute(),
+      db.selectFrom('extension_points').select('id').where('deletedAtMs', 'is not', null).limit(limit).execute(),
+    ]);
+    return [...extensionPoints.map(({ id }) => ({ extensionPointId: id })), ...apps.map(({ id }) => ({ appId: id }))];
+  },
+};
+
+export const deletionMutations = {
+  /** Also notes that its bindings are pending: `finishRebind()` deletes it once they are moved. */
+  markPluginDeleted: mutation(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    async (db: Db, { extensionPointId, userId, name }: PluginKey, atMs: number): Promise<void> => {
       await markDeleted(db, atMs)
         .where('extensionPointId', '=', extensionPointId)
         .where('userId', '=', userId)
         .where('name', '=', name)
         .execute();
     },
-    markPluginsDeleted: (userId, atMs) =>
+  ),
+
+  /** Marks all plugins of a user, likewise. @returns these plugins */
+  markPluginsDeleted: mutation(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    (db: Db, userId: UserId, atMs: number): Promise<PluginKey[]> =>
       markDeleted(db, atMs).where('userId', '=', userId).returning(['extensionPointId', 'userId', 'name']).execute(),
-    async markExtensionPointDeleted(id, atMs) {
+  ),
+
+  markExtensionPointDeleted: mutation(
+    {
+      audit: true,
+      invalidates: (id) => [id, contents],
+      changes: (changed, db, id) => changed.addDeleted(db, id),
+      freesSpace: true,
+    },
+    async (db: Db, id: ExtensionPointId, atMs: number): Promise<void> => {
       await db.updateTable('extension_points').set({ deletedAtMs: atMs }).where('id', '=', id).execute();
     },
-    async markAppDeleted(id, atMs) {
+  ),
+
+  /** Deletes tokens that are restricted to the application at once. */
+  markAppDeleted: mutation(
+    { audit: true, invalidates: (id) => [id, contents], freesSpace: true },
+    async (db: Db, id: AppId, atMs: number): Promise<void> => {
       await db.updateTable('apps').set({ deletedAtMs: atMs }).where('id', '=', id).execute();
       await db.deleteFrom('tokens').where('appId', '=', id).execute();
     },
-    async purgeRows(scope, limit) {
+  ),
+
+  /** Deletes so many of the rows that belong to something marked as deleted. @returns whether none is left */
+  purgeRows: mutation(
+    {
+      // They go on with a deletion that has left its row.
+      audit: false,
+      invalidates: nothing,
+      freesSpace: true,
+    },
+    async (db: Db, scope: DeletionScope, limit: number): Promise<boolean> => {
       for (const { table, key, rows } of dependents(scope)) {
         const columns = sql.join(key.map((column) => sql.ref(column)));
         const { numAffectedRows = 0n } = await sql`
@@ -68,13 +102,18 @@ export function deletionMutations(db: Db): DeletionMutations {
       }
       return !('appId' in scope) || (await forgetGuestKeys(db, scope.appId, limit));
     },
-    async forgetDeleted(scope) {
+  ),
+
+  /** Deletes what is marked as deleted itself, once its rows are gone. */
+  forgetDeleted: mutation(
+    { audit: false, invalidates: () => [contents], freesSpace: true },
+    async (db: Db, scope: DeletionScope): Promise<void> => {
       if ('appId' in scope) await db.deleteFrom('apps').where('id', '=', scope.appId).execute();
       else if ('name' in scope) await sql`delete from plugins where ${isOfPlugin(scope)}`.execute(db);
       else await db.deleteFrom('extension_points').where('id', '=', scope.extensionPointId).execute();
     },
-  };
-}
+  ),
+};
 
 function markDeleted(db: Db, atMs: number) {
   const pendingRebind = { after: '', selection: null };

@@ -1,9 +1,20 @@
-import type { Mutations } from '../../domain/ports.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 
-export function endedMutations(db: Db): Pick<Mutations, 'deleteEnded'> {
-  return {
-    async deleteEnded(beforeMs) {
+export const endedMutations = {
+  /**
+   * Deletes what ended before a time and serves nothing any more: sessions with their tokens, tokens of sessions that go on,
+   * links, authorization codes, device requests, and what is reserved of deleted plugins. Access tokens of programs stay: their owners see in the list that they have expired.
+   */
+  deleteEnded: mutation(
+    {
+      // What it deletes had ended a week before.
+      audit: false,
+      // What it deletes is refused for its time already.
+      invalidates: nothing,
+      freesSpace: true,
+    },
+    async (db: Db, beforeMs: number): Promise<void> => {
       // A session's pages fetch a token now and then: those that have expired needn't wait for the session's end.
       await db.deleteFrom('tokens').where('sessionId', 'is not', null).where('expiresAtMs', '<', beforeMs).execute();
       for (const table of ['sessions', 'one_time_links', 'authorization_codes', 'device_grants'] as const) {
@@ -13,5 +24,5 @@ export function endedMutations(db: Db): Pick<Mutations, 'deleteEnded'> {
         await db.deleteFrom(table).where('untilMs', '<', beforeMs).execute();
       }
     },
-  };
-}
+  ),
+};

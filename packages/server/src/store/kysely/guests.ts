@@ -1,55 +1,82 @@
-import type { GuestId } from '@tenon/protocol';
-import type { Mutations, Queries } from '../../domain/ports.ts';
-import { columns } from '../../domain/records.ts';
+import type { AppId, GuestId, UserId } from '@tenon/protocol';
+import { contents, readingSubject, type Subject, standingSubject } from '../../domain/memories/subject.ts';
+import type { Page } from '../../domain/query-types.ts';
+import { columns, type GuestRecord, type GuestUserRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 import { atMost, inChunks, paged, setOf } from './paging.ts';
 
-export function guestQueries(
-  db: Db,
-): Pick<Queries, 'guest' | 'guestByKey' | 'guests' | 'guestsHeldBy' | 'guestsHeldIn' | 'usersOfGuests'> {
-  return {
-    guest: (id) => db.selectFrom('guests').select(columns.guests).where('id', '=', id).executeTakeFirst(),
-    guestByKey: (appId, guestKey) =>
-      db
-        .selectFrom('guests')
-        .select(columns.guests)
-        .where('appId', '=', appId)
-        .where('guestKey', '=', guestKey)
-        .executeTakeFirst(),
-    guests: (appId, page) =>
-      paged(db.selectFrom('guests').select(columns.guests).where('appId', '=', appId), 'id', page).execute(),
-    guestsHeldBy(userId, appId, { limit, after, guestId } = {}) {
-      // Not a join: the planner would go through all guests of the application, and look who holds them.
-      let held = db.selectFrom('guest_users').select('guestId').where('userId', '=', userId);
-      if (after !== undefined) held = held.where('guestId', '>', after as GuestId);
-      if (guestId !== undefined) held = held.where('guestId', '=', guestId as GuestId);
-      const guests = db.selectFrom('guests').select(columns.guests).where('appId', '=', appId).where('id', 'in', held);
-      return atMost(guests.orderBy('id'), limit).execute();
-    },
-    guestsHeldIn(userId, appIds, limit) {
-      const held = db.selectFrom('guest_users').select('guestId').where('userId', '=', userId);
-      return inChunks(
-        appIds,
-        (chunk, left) => {
-          const guests = db
-            .selectFrom('guests')
-            .select(columns.guests)
-            .where('appId', 'in', chunk)
-            .where('id', 'in', held);
-          return atMost(guests.orderBy('appId').orderBy('id'), left).execute();
-        },
-        limit,
-      );
-    },
-    async usersOfGuests(guestIds, limit) {
-      const users = await inChunks(guestIds, (chunk, left) => usersOf(db, chunk, left), limit);
-      if (limit !== undefined) return users;
-      return users.sort(
-        (a, b) => a.acceptedAtMs - b.acceptedAtMs || compare(a.guestId, b.guestId) || compare(a.userId, b.userId),
-      );
-    },
-  };
-}
+export const guestQueries = {
+  guest: (db: Db, id: GuestId): Promise<GuestRecord | undefined> =>
+    db.selectFrom('guests').select(columns.guests).where('id', '=', id).executeTakeFirst(),
+
+  guestByKey: (db: Db, appId: AppId, guestKey: string): Promise<GuestRecord | undefined> =>
+    db
+      .selectFrom('guests')
+      .select(columns.guests)
+      .where('appId', '=', appId)
+      .where('guestKey', '=', guestKey)
+      .executeTakeFirst(),
+
+  guests: (db: Db, appId: AppId, page: Page): Promise<GuestRecord[]> =>
+    paged(db.selectFrom('guests').select(columns.guests).where('appId', '=', appId), 'id', page).execute(),
+
+  /** The guests that a user holds in an application, by id: all of them, at most `limit` after an id, or the one that is named. */
+  guestsHeldBy(
+    db: Db,
+    userId: UserId,
+    appId: AppId,
+    {
+      limit,
+      after,
+      guestId,
+    }: {
+      readonly limit?: number;
+      readonly after?: string | undefined;
+      readonly guestId?: string | undefined;
+    } = {},
+  ): Promise<GuestRecord[]> {
+    // Not a join: the planner would go through all guests of the application, and look who holds them.
+    let held = db.selectFrom('guest_users').select('guestId').where('userId', '=', userId);
+    if (after !== undefined) held = held.where('guestId', '>', after as GuestId);
+    if (guestId !== undefined) held = held.where('guestId', '=', guestId as GuestId);
+    const guests = db.selectFrom('guests').select(columns.guests).where('appId', '=', appId).where('id', 'in', held);
+    return atMost(guests.orderBy('id'), limit).execute();
+  },
+
+  /** The guests that a user holds in these applications, by application and id; at most `limit` when it is given. */
+  guestsHeldIn(db: Db, userId: UserId, appIds: readonly AppId[], limit?: number): Promise<GuestRecord[]> {
+    const held = db.selectFrom('guest_users').select('guestId').where('userId', '=', userId);
+    return inChunks(
+      appIds,
+      (chunk, left) => {
+        const guests = db
+          .selectFrom('guests')
+          .select(columns.guests)
+          .where('appId', 'in', chunk)
+          .where('id', 'in', held);
+        return atMost(guests.orderBy('appId').orderBy('id'), left).execute();
+      },
+      limit,
+    );
+  },
+
+  /**
+   * The users who hold these guests, with their names, in the order of acceptance. With `limit` at most so many, in the order of
+   * the guests' ids.
+   */
+  async usersOfGuests(
+    db: Db,
+    guestIds: readonly GuestId[],
+    limit?: number,
+  ): Promise<(GuestUserRecord & { readonly userName: string })[]> {
+    const users = await inChunks(guestIds, (chunk, left) => usersOf(db, chunk, left), limit);
+    if (limit !== undefined) return users;
+    return users.sort(
+      (a, b) => a.acceptedAtMs - b.acceptedAtMs || compare(a.guestId, b.guestId) || compare(a.userId, b.userId),
+    );
+  },
+};
 
 function usersOf(db: Db, guestIds: readonly GuestId[], limit: number | undefined) {
   const users = db
@@ -66,24 +93,59 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-export function guestMutations(
-  db: Db,
-): Pick<Mutations, 'insertGuest' | 'deleteGuest' | 'putGuestUser' | 'deleteGuestUser'> {
-  return {
-    async insertGuest(guest) {
-      await db.insertInto('guests').values(guest).execute();
+/** What a user may do, where some guests of one application are given to the user or taken away. */
+function rightsOfHolder([guestId]: readonly GuestId[], userId: UserId): (db: Db) => Promise<readonly Subject[]> {
+  return async (db) => {
+    const guest = guestId === undefined ? undefined : await guestQueries.guest(db, guestId);
+    return guest === undefined ? [] : [standingSubject(userId, guest.appId), readingSubject(userId)];
+  };
+}
+
+export const guestMutations = {
+  insertGuest: mutation({ audit: true, invalidates: nothing }, async (db: Db, guest: GuestRecord): Promise<void> => {
+    await db.insertInto('guests').values(guest).execute();
+  }),
+
+  /** Takes its invitations, its users and its bindings with it; plugins and versions stay with their publishers. */
+  deleteGuest: mutation(
+    {
+      audit: true,
+      invalidates: (id) => async (db) => {
+        const guest = await guestQueries.guest(db, id);
+        return guest === undefined ? [] : [guest.appId, contents];
+      },
+      changes: (changed, db, guestId) => changed.addBound(db, { guestIds: [guestId] }),
+      freesSpace: true,
     },
-    async deleteGuest(id) {
+    async (db: Db, id: GuestId): Promise<void> => {
       await db.deleteFrom('guests').where('id', '=', id).execute();
     },
-    async putGuestUser(guestUser) {
+  ),
+
+  /** Makes the user hold the guest; nothing when it does already. */
+  putGuestUser: mutation(
+    { audit: true, invalidates: ({ guestId, userId }) => rightsOfHolder([guestId], userId) },
+    async (db: Db, guestUser: GuestUserRecord): Promise<void> => {
       await db
         .insertInto('guest_users')
         .values(guestUser)
         .onConflict((conflict) => conflict.columns(['guestId', 'userId']).doNothing())
         .execute();
     },
-    async deleteGuestUser(guestIds, userId) {
+  ),
+
+  /**
+   * Takes guests of one application from the user, and with each the bindings under it of what the user published, pins included,
+   * that it was published under it, and names that are reserved for the user there.
+   */
+  deleteGuestUser: mutation(
+    {
+      audit: true,
+      invalidates: rightsOfHolder,
+      changes: (changed, db, guestIds, userId) => changed.addBound(db, { guestIds, userId }),
+      freesSpace: true,
+    },
+    async (db: Db, guestIds: readonly GuestId[], userId: UserId): Promise<void> => {
       for (const table of ['guest_users', 'bindings', 'name_reservations'] as const) {
         await db.deleteFrom(table).where('guestId', 'in', setOf(guestIds)).where('userId', '=', userId).execute();
       }
@@ -100,5 +162,5 @@ export function guestMutations(
         )
         .execute();
     },
-  };
-}
+  ),
+};

@@ -1,60 +1,78 @@
+import type { AppId, InvitationId, UserId } from '@tenon/protocol';
 import type { NotNull } from 'kysely';
-import type { Mutations, Queries } from '../../domain/ports.ts';
-import { columns } from '../../domain/records.ts';
+import type { GuestInvitation, Page, TeamInvitation } from '../../domain/query-types.ts';
+import { columns, type InvitationRecord, type StoredInvitationStatus } from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 import { inChunks, paged } from './paging.ts';
 
-export function invitationQueries(
-  db: Db,
-): Pick<Queries, 'invitation' | 'invitationByCodeHash' | 'invitations' | 'teamInvitations' | 'pendingInvitationsBy'> {
-  return {
-    invitation: (id) =>
-      db.selectFrom('invitations').select(columns.invitations).where('id', '=', id).executeTakeFirst(),
-    invitationByCodeHash: (codeHash) =>
-      db.selectFrom('invitations').select(columns.invitations).where('codeHash', '=', codeHash).executeTakeFirst(),
-    invitations(appId, page) {
-      const invitations = db
-        .selectFrom('invitations')
-        .innerJoin('guests', 'guests.id', 'invitations.guestId')
-        .select(columns.invitations)
-        .select('guests.guestKey')
-        .where('invitations.appId', '=', appId)
-        .$narrowType<{ guestId: NotNull }>();
-      return paged(invitations, 'invitations.id', page).execute();
-    },
-    teamInvitations(appId, page) {
-      const invitations = db
-        .selectFrom('invitations')
-        .innerJoin('users', 'users.id', 'invitations.createdBy')
-        .select(columns.invitations)
-        .select('users.name as inviterName')
-        .where('invitations.appId', '=', appId)
-        .where('invitations.role', 'is not', null)
-        .$narrowType<{ role: NotNull }>();
-      return paged(invitations, 'invitations.id', page).execute();
-    },
-    pendingInvitationsBy: (userId, appId) =>
-      db
-        .selectFrom('invitations')
-        .leftJoin('guests', 'guests.id', 'invitations.guestId')
-        .select(columns.invitations)
-        .select('guests.guestKey')
-        .where('invitations.createdBy', '=', userId)
-        .where('invitations.appId', '=', appId)
-        .where('invitations.status', '=', 'pending')
-        .orderBy('invitations.id')
-        .execute(),
-  };
-}
+export const invitationQueries = {
+  invitation: (db: Db, id: InvitationId): Promise<InvitationRecord | undefined> =>
+    db.selectFrom('invitations').select(columns.invitations).where('id', '=', id).executeTakeFirst(),
 
-export function invitationMutations(
-  db: Db,
-): Pick<Mutations, 'insertInvitation' | 'settleInvitation' | 'revokeInvitations' | 'noteInvitationSignUp'> {
-  return {
-    async insertInvitation(invitation) {
+  invitationByCodeHash: (db: Db, codeHash: string): Promise<InvitationRecord | undefined> =>
+    db.selectFrom('invitations').select(columns.invitations).where('codeHash', '=', codeHash).executeTakeFirst(),
+
+  /** The invitations of guests, with the guest keys that they assign. */
+  invitations(db: Db, appId: AppId, page: Page): Promise<GuestInvitation[]> {
+    const invitations = db
+      .selectFrom('invitations')
+      .innerJoin('guests', 'guests.id', 'invitations.guestId')
+      .select(columns.invitations)
+      .select('guests.guestKey')
+      .where('invitations.appId', '=', appId)
+      .$narrowType<{ guestId: NotNull }>();
+    return paged(invitations, 'invitations.id', page).execute();
+  },
+
+  /** The invitations to the team, with the names of the users who made them. */
+  teamInvitations(db: Db, appId: AppId, page: Page): Promise<TeamInvitation[]> {
+    const invitations = db
+      .selectFrom('invitations')
+      .innerJoin('users', 'users.id', 'invitations.createdBy')
+      .select(columns.invitations)
+      .select('users.name as inviterName')
+      .where('invitations.appId', '=', appId)
+      .where('invitations.role', 'is not', null)
+      .$narrowType<{ role: NotNull }>();
+    return paged(invitations, 'invitations.id', page).execute();
+  },
+
+  /** The pending invitations that a user made in an application, by id; with the guest keys that they assign, if they do. */
+  pendingInvitationsBy: (
+    db: Db,
+    userId: UserId,
+    appId: AppId,
+  ): Promise<(InvitationRecord & { readonly guestKey: string | null })[]> =>
+    db
+      .selectFrom('invitations')
+      .leftJoin('guests', 'guests.id', 'invitations.guestId')
+      .select(columns.invitations)
+      .select('guests.guestKey')
+      .where('invitations.createdBy', '=', userId)
+      .where('invitations.appId', '=', appId)
+      .where('invitations.status', '=', 'pending')
+      .orderBy('invitations.id')
+      .execute(),
+};
+
+export const invitationMutations = {
+  insertInvitation: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, invitation: InvitationRecord): Promise<void> => {
       await db.insertInto('invitations').values(invitation).execute();
     },
-    async settleInvitation(id, status, settledAtMs) {
+  ),
+
+  /** Moves a pending invitation on; one that is not pending stays as it is. */
+  settleInvitation: mutation(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    async (
+      db: Db,
+      id: InvitationId,
+      status: Exclude<StoredInvitationStatus, 'pending'>,
+      settledAtMs: number,
+    ): Promise<void> => {
       await db
         .updateTable('invitations')
         .set({ status, settledAtMs })
@@ -62,7 +80,12 @@ export function invitationMutations(
         .where('status', '=', 'pending')
         .execute();
     },
-    async revokeInvitations(ids, settledAtMs) {
+  ),
+
+  /** Revokes pending invitations; those that are not pending stay as they are. */
+  revokeInvitations: mutation(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    async (db: Db, ids: readonly InvitationId[], settledAtMs: number): Promise<void> => {
       await inChunks(ids, async (chunk) => {
         await db
           .updateTable('invitations')
@@ -73,8 +96,13 @@ export function invitationMutations(
         return [];
       });
     },
-    async noteInvitationSignUp(id, userId) {
+  ),
+
+  /** Notes that an account was made by means of an invitation. */
+  noteInvitationSignUp: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, id: InvitationId, userId: UserId): Promise<void> => {
       await db.updateTable('invitations').set({ signedUpUserId: userId }).where('id', '=', id).execute();
     },
-  };
-}
+  ),
+};

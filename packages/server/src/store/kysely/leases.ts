@@ -1,43 +1,56 @@
-import type { HousekeepingMutations, HousekeepingQueries } from '../../domain/housekeeping/ports.ts';
+import type { LeaseKind, LeaseRecord } from '../../domain/housekeeping/ports.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 
 /** No lease is as long: one that ends later was taken by a clock that was ahead, and holds nothing. */
 const longestLeaseMs = 2 * 24 * 60 * 60 * 1000;
 
-export function leaseQueries(db: Db): Pick<HousekeepingQueries, 'leaseHolders' | 'isUnfinishedCopy'> {
-  return {
-    async leaseHolders(kind, nowMs) {
-      const rows = await db
-        .selectFrom('leases')
-        .select('holder')
-        .where('kind', '=', kind)
-        .where('untilMs', '>', nowMs)
-        .where('untilMs', '<=', nowMs + longestLeaseMs)
-        .orderBy('holder')
-        .execute();
-      return rows.map(({ holder }) => holder);
-    },
-    async isUnfinishedCopy() {
-      const row = await db.selectFrom('leases').select('kind').where('kind', '=', 'unfinished_copy').executeTakeFirst();
-      return row !== undefined;
-    },
-  };
-}
+export const leaseQueries = {
+  /** The holders of the leases of a kind that have not expired. */
+  async leaseHolders(db: Db, kind: LeaseKind, nowMs: number): Promise<string[]> {
+    const rows = await db
+      .selectFrom('leases')
+      .select('holder')
+      .where('kind', '=', kind)
+      .where('untilMs', '>', nowMs)
+      .where('untilMs', '<=', nowMs + longestLeaseMs)
+      .orderBy('holder')
+      .execute();
+    return rows.map(({ holder }) => holder);
+  },
 
-export function leaseMutations(db: Db): Pick<HousekeepingMutations, 'putLease' | 'deleteLease' | 'deleteEndedLeases'> {
-  return {
-    async putLease({ kind, holder, untilMs }) {
+  /** Whether the store is a copy that was not finished, which no server may use. */
+  async isUnfinishedCopy(db: Db): Promise<boolean> {
+    const row = await db.selectFrom('leases').select('kind').where('kind', '=', 'unfinished_copy').executeTakeFirst();
+    return row !== undefined;
+  },
+};
+
+export const leaseMutations = {
+  /** Takes or extends a lease. */
+  putLease: mutation(
+    { audit: false, invalidates: nothing, freesSpace: true },
+    async (db: Db, { kind, holder, untilMs }: LeaseRecord): Promise<void> => {
       await db
         .insertInto('leases')
         .values({ kind, holder, untilMs })
         .onConflict((conflict) => conflict.columns(['kind', 'holder']).doUpdateSet({ untilMs }))
         .execute();
     },
-    async deleteLease({ kind, holder }) {
+  ),
+
+  deleteLease: mutation(
+    { audit: false, invalidates: nothing, freesSpace: true },
+    async (db: Db, { kind, holder }: Pick<LeaseRecord, 'kind' | 'holder'>): Promise<void> => {
       await db.deleteFrom('leases').where('kind', '=', kind).where('holder', '=', holder).execute();
     },
-    async deleteEndedLeases(kind, nowMs) {
+  ),
+
+  /** Deletes the expired leases of a kind. */
+  deleteEndedLeases: mutation(
+    { audit: false, invalidates: nothing, freesSpace: true },
+    async (db: Db, kind: LeaseKind, nowMs: number): Promise<void> => {
       await db.deleteFrom('leases').where('kind', '=', kind).where('untilMs', '<=', nowMs).execute();
     },
-  };
-}
+  ),
+};

@@ -1,59 +1,69 @@
 import type { AppId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import { beforeAllNews, type NewsMutations, type NewsQueries } from '../../domain/news/ports.ts';
+import { listSubject, type Subject } from '../../domain/memories/subject.ts';
+import { beforeAllNews, type ChangedList, type NewsPosition, type NewsRecord } from '../../domain/news/ports.ts';
 import { columns } from '../../domain/records.ts';
 import type { Db } from './db.ts';
-import { inChunks, setOf } from './paging.ts';
+import { boundLists } from './list-changes.ts';
+import { mutation, nothing } from './mutation.ts';
+import { inChunks } from './paging.ts';
 
-export function newsQueries(db: Db): NewsQueries {
-  return {
-    async newsHeads(appIds) {
-      const heads = await inChunks(appIds, (chunk) =>
-        db.selectFrom('news_heads').select(['appId', 'serial', 'mark']).where('appId', 'in', chunk).execute(),
-      );
-      const known = new Map(heads.map(({ appId, serial, mark }) => [appId, { serial, mark }]));
-      return new Map(appIds.map((appId) => [appId, known.get(appId) ?? beforeAllNews]));
-    },
-    news: (appId, afterSerial, limit) =>
-      db
-        .selectFrom('news')
-        .select(columns.news)
-        .where('appId', '=', appId)
-        .where('serial', '>', afterSerial)
-        .orderBy('serial')
-        .limit(limit)
-        .execute(),
-    boundLists({ extensionPointId, guestIds, userId, name }) {
-      let lists = db
-        .selectFrom('plugins')
-        .innerJoin('bindings', (join) =>
-          join
-            .onRef('bindings.extensionPointId', '=', 'plugins.extensionPointId')
-            .onRef('bindings.userId', '=', 'plugins.userId')
-            .onRef('bindings.name', '=', 'plugins.name'),
-        )
-        .innerJoin('guests', 'guests.id', 'bindings.guestId')
-        .select(['guests.appId', 'bindings.extensionPointId', 'guests.guestKey'])
-        .distinct()
-        .where('bindings.versionId', 'is not', null);
-      if (extensionPointId !== undefined) lists = lists.where('bindings.extensionPointId', '=', extensionPointId);
-      // A set of one hides from the planner that one guest has few bindings.
-      const [only, ...others] = guestIds ?? [];
-      if (only !== undefined && others.length === 0) lists = lists.where('bindings.guestId', '=', only);
-      else if (guestIds !== undefined) lists = lists.where('bindings.guestId', 'in', setOf(guestIds));
-      if (userId !== undefined) lists = lists.where('plugins.userId', '=', userId);
-      if (name !== undefined) lists = lists.where('bindings.name', '=', name);
-      return lists.execute();
-    },
-  };
-}
+export const newsQueries = {
+  /** Where the news of each of these applications stands; {@link beforeAllNews} for one that has had none, or isn't there. */
+  async newsHeads(db: Db, appIds: readonly AppId[]): Promise<ReadonlyMap<AppId, NewsPosition>> {
+    const heads = await inChunks(appIds, (chunk) =>
+      db.selectFrom('news_heads').select(['appId', 'serial', 'mark']).where('appId', 'in', chunk).execute(),
+    );
+    const known = new Map(heads.map(({ appId, serial, mark }) => [appId, { serial, mark }]));
+    return new Map(appIds.map((appId) => [appId, known.get(appId) ?? beforeAllNews]));
+  },
+
+  /** An application's news after a serial number, as far as it is kept, oldest first. There is no gap between them. */
+  news: (db: Db, appId: AppId, afterSerial: number, limit: number): Promise<NewsRecord[]> =>
+    db
+      .selectFrom('news')
+      .select(columns.news)
+      .where('appId', '=', appId)
+      .where('serial', '>', afterSerial)
+      .orderBy('serial')
+      .limit(limit)
+      .execute(),
+
+  /** The lists in which some of the bindings that are meant bind something, each once. */
+  boundLists,
+};
 
 /** How many rows one statement inserts at the most: databases bound the number of a statement's parameters. */
 const rowsAtOnce = 100;
 
-export function newsMutations(db: Db): NewsMutations {
-  return {
-    async insertNews(appId, lists, { mark, atMs, keep }) {
+function changedLists(
+  _appId: AppId,
+  lists: readonly Pick<ChangedList, 'extensionPointId' | 'guestKey'>[],
+): readonly Subject[] {
+  return lists.map(({ extensionPointId, guestKey }) =>
+    guestKey === null ? extensionPointId : listSubject(extensionPointId, guestKey),
+  );
+}
+
+export const newsMutations = {
+  /**
+   * Adds news to an application's, with the serial numbers that follow. Nobody sees a later one before these: whoever adds
+   * to the same application's waits for the end of this transaction.
+   *
+   * @param keep how many of the application's are kept; older ones go
+   */
+  insertNews: mutation(
+    {
+      // It tells hosts of what the row tells people of.
+      audit: false,
+      invalidates: changedLists,
+    },
+    async (
+      db: Db,
+      appId: AppId,
+      lists: readonly Pick<ChangedList, 'extensionPointId' | 'guestKey'>[],
+      { mark, atMs, keep }: { readonly mark: string; readonly atMs: number; readonly keep: number },
+    ): Promise<void> => {
       // The row of the head is locked from here to the end of the transaction, which puts all who add in a row.
       const { serial: last } = await db
         .insertInto('news_heads')
@@ -86,7 +96,21 @@ export function newsMutations(db: Db): NewsMutations {
         .where('serial', '<=', last - keep)
         .execute();
     },
-    async resetNews(appId, _lists, { mark }) {
+  ),
+
+  /**
+   * Has all who follow an application's news ask for all lists: what was kept goes, and its news stands one serial number further on.
+   *
+   * @param lists those that changed
+   */
+  resetNews: mutation(
+    { audit: false, invalidates: changedLists },
+    async (
+      db: Db,
+      appId: AppId,
+      _lists: readonly Pick<ChangedList, 'extensionPointId' | 'guestKey'>[],
+      { mark }: { readonly mark: string },
+    ): Promise<void> => {
       await db
         .insertInto('news_heads')
         .values({ appId, serial: 1, mark })
@@ -94,7 +118,12 @@ export function newsMutations(db: Db): NewsMutations {
         .execute();
       await db.deleteFrom('news').where('appId', '=', appId).execute();
     },
-    async deleteNewsBefore(beforeMs, limit) {
+  ),
+
+  /** Deletes news from before a time, the oldest first; where an application's stands is still known. @returns how many */
+  deleteNewsBefore: mutation(
+    { audit: false, invalidates: nothing, freesSpace: true },
+    async (db: Db, beforeMs: number, limit: number): Promise<number> => {
       const old = await db
         .selectFrom('news')
         .select(['appId', 'serial'])
@@ -118,5 +147,5 @@ export function newsMutations(db: Db): NewsMutations {
       }
       return deleted;
     },
-  };
-}
+  ),
+};

@@ -1,22 +1,25 @@
-import type { Mutations, Queries } from '../../domain/ports.ts';
-import { columns } from '../../domain/records.ts';
+import type { OneTimeLinkId, UserId } from '@tenon/protocol';
+import { columns, type OneTimeLinkRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 
-export function oneTimeLinkQueries(db: Db): Pick<Queries, 'oneTimeLinkByHash'> {
-  return {
-    oneTimeLinkByHash: (codeHash) =>
-      db.selectFrom('one_time_links').select(columns.oneTimeLinks).where('codeHash', '=', codeHash).executeTakeFirst(),
-  };
-}
+export const oneTimeLinkQueries = {
+  oneTimeLinkByHash: (db: Db, codeHash: string): Promise<OneTimeLinkRecord | undefined> =>
+    db.selectFrom('one_time_links').select(columns.oneTimeLinks).where('codeHash', '=', codeHash).executeTakeFirst(),
+};
 
-export function oneTimeLinkMutations(
-  db: Db,
-): Pick<Mutations, 'insertOneTimeLink' | 'useOneTimeLink' | 'expireLinksOf'> {
-  return {
-    async insertOneTimeLink(link) {
+export const oneTimeLinkMutations = {
+  insertOneTimeLink: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, link: OneTimeLinkRecord): Promise<void> => {
       await db.insertInto('one_time_links').values(link).execute();
     },
-    async useOneTimeLink(id, usedAtMs) {
+  ),
+
+  /** Marks a link as used; one that was used before stays as it is. */
+  useOneTimeLink: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, id: OneTimeLinkId, usedAtMs: number): Promise<void> => {
       await db
         .updateTable('one_time_links')
         .set({ usedAtMs })
@@ -24,7 +27,12 @@ export function oneTimeLinkMutations(
         .where('usedAtMs', 'is', null)
         .execute();
     },
-    async expireLinksOf(userId, expiredAtMs) {
+  ),
+
+  /** Makes a user's unused links expire at a time, unless they expire earlier. */
+  expireLinksOf: mutation(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    async (db: Db, userId: UserId, expiredAtMs: number): Promise<void> => {
       await db
         .updateTable('one_time_links')
         .set({ expiresAtMs: expiredAtMs })
@@ -33,5 +41,5 @@ export function oneTimeLinkMutations(
         .where('expiresAtMs', '>', expiredAtMs)
         .execute();
     },
-  };
-}
+  ),
+};

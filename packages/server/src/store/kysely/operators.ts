@@ -1,36 +1,44 @@
-import type { StatusMutations, StatusQueries } from '../../domain/status/ports.ts';
+import type { UserId } from '@tenon/protocol';
+import type { OperatorRecord } from '../../domain/status/ports.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 
 const atMost = 1000;
 
-export function operatorQueries(db: Db): Pick<StatusQueries, 'isOperator' | 'operators'> {
-  return {
-    async isOperator(userId) {
-      const row = await db.selectFrom('operators').select('userId').where('userId', '=', userId).executeTakeFirst();
-      return row !== undefined;
-    },
-    operators: () =>
-      db
-        .selectFrom('operators')
-        .innerJoin('users', 'users.id', 'operators.userId')
-        .select(['operators.userId', 'operators.createdAtMs', 'users.name as userName'])
-        .orderBy('operators.userId')
-        .limit(atMost)
-        .execute(),
-  };
-}
+export const operatorQueries = {
+  async isOperator(db: Db, userId: UserId): Promise<boolean> {
+    const row = await db.selectFrom('operators').select('userId').where('userId', '=', userId).executeTakeFirst();
+    return row !== undefined;
+  },
 
-export function operatorMutations(db: Db): Pick<StatusMutations, 'putOperator' | 'deleteOperator'> {
-  return {
-    async putOperator(operator) {
+  /** By user id, with the users' names; a thousand at the most. */
+  operators: (db: Db): Promise<(OperatorRecord & { readonly userName: string })[]> =>
+    db
+      .selectFrom('operators')
+      .innerJoin('users', 'users.id', 'operators.userId')
+      .select(['operators.userId', 'operators.createdAtMs', 'users.name as userName'])
+      .orderBy('operators.userId')
+      .limit(atMost)
+      .execute(),
+};
+
+export const operatorMutations = {
+  /** Makes a user an operator; for one who is already nothing changes. */
+  putOperator: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, operator: OperatorRecord): Promise<void> => {
       await db
         .insertInto('operators')
         .values(operator)
         .onConflict((conflict) => conflict.column('userId').doNothing())
         .execute();
     },
-    async deleteOperator(userId) {
+  ),
+
+  deleteOperator: mutation(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    async (db: Db, userId: UserId): Promise<void> => {
       await db.deleteFrom('operators').where('userId', '=', userId).execute();
     },
-  };
-}
+  ),
+};

@@ -1,5 +1,5 @@
 import { type ReferenceExpression, type SelectQueryBuilder, sql } from 'kysely';
-import type { Page } from '../../domain/ports.ts';
+import type { Page } from '../../domain/query-types.ts';
 
 /** Cuts a page out of a query's rows, in the order of a column in which no two of them are equal. */
 export function paged<DB, TB extends keyof DB, O>(

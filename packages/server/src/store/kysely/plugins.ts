@@ -1,93 +1,112 @@
-import type { AppId, UserId } from '@tenon/protocol';
+import type { AppId, ContentAddress, ExtensionPointId, UserId } from '@tenon/protocol';
 import type { ExpressionBuilder } from 'kysely';
-import { ConflictError, type Mutations, type Page, type Queries } from '../../domain/ports.ts';
-import type { Database } from '../../domain/records.ts';
+import { contents } from '../../domain/memories/subject.ts';
+import type { FoundPendingRebind, Page } from '../../domain/query-types.ts';
 import {
   type BlockRecord,
   columns,
+  type Database,
+  type PendingRebind,
   type PluginKey,
   type PluginRecord,
   type VersionRecord,
 } from '../../domain/records.ts';
+import { ConflictError } from '../../domain/store-errors.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 import { atMost } from './paging.ts';
 
-export function pluginQueries(
-  db: Db,
-): Pick<Queries, 'plugin' | 'plugins' | 'mayReadContent' | 'pendingRebind' | 'pendingPlugins'> {
-  return {
-    async plugin({ extensionPointId, userId, name }) {
-      const row = await pluginsWithNewestVersion(db)
-        .where('plugins.extensionPointId', '=', extensionPointId)
-        .where('plugins.userId', '=', userId)
-        .where('plugins.name', '=', name)
-        .executeTakeFirst();
-      return row && toRecord(row);
-    },
-    async plugins(extensionPointId, userId, page) {
-      let plugins = pluginsWithNewestVersion(db)
-        .where('plugins.extensionPointId', '=', extensionPointId)
-        .orderBy('plugins.userId')
-        .orderBy('plugins.name');
-      if (userId !== undefined) plugins = plugins.where('plugins.userId', '=', userId);
-      const after = cursorOf(page);
-      if (after !== undefined && after.userId === userId) {
-        plugins = plugins.where('plugins.name', '>', after.name);
-      } else if (after !== undefined) {
-        plugins = plugins.where((eb) =>
-          eb(eb.refTuple('plugins.userId', 'plugins.name'), '>', eb.tuple(after.userId, after.name)),
-        );
-      }
-      return (await atMost(plugins, page.limit).execute()).map(toRecord);
-    },
-    async pendingRebind({ extensionPointId, userId, name }) {
-      const row = await db
-        .selectFrom('plugins')
-        .select(['pendingRebind', 'deletedAtMs'])
-        .where('extensionPointId', '=', extensionPointId)
-        .where('userId', '=', userId)
-        .where('name', '=', name)
-        .executeTakeFirst();
-      if (row?.pendingRebind == null) return undefined;
-      return { ...row.pendingRebind, isDeleted: row.deletedAtMs !== null };
-    },
-    pendingPlugins: (limit) =>
-      db
-        .selectFrom('plugins')
-        .select(['extensionPointId', 'userId', 'name'])
-        .where('pendingRebind', 'is not', null)
-        .limit(limit)
-        .execute(),
-    async mayReadContent(userId, address, appId) {
-      // Both halves go from the user's own applications into one index, however many others have the same bytes.
-      const asMember = db.selectFrom('members').select('appId').where('userId', '=', userId);
-      const asGuest = db
-        .selectFrom('guest_users')
-        .innerJoin('guests', 'guests.id', 'guest_users.guestId')
-        .select('guests.appId')
-        .where('guest_users.userId', '=', userId);
-      let ofApp = db
-        .selectFrom('versions')
-        .select('appId')
-        .where('contentAddress', '=', address)
-        .where('appId', 'in', asMember)
-        .where(isPresent);
-      let own = db
-        .selectFrom('versions')
-        .select('appId')
-        .where('contentAddress', '=', address)
-        .where('appId', 'in', asGuest)
-        .where('userId', '=', userId)
-        .where(isPresent);
-      if (appId !== undefined) {
-        ofApp = ofApp.where('appId', '=', appId);
-        own = own.where('appId', '=', appId);
-      }
-      const found = (await ofApp.limit(1).executeTakeFirst()) ?? (await own.limit(1).executeTakeFirst());
-      return found !== undefined;
-    },
-  };
-}
+export const pluginQueries = {
+  async plugin(db: Db, { extensionPointId, userId, name }: PluginKey): Promise<PluginRecord | undefined> {
+    const row = await pluginsWithNewestVersion(db)
+      .where('plugins.extensionPointId', '=', extensionPointId)
+      .where('plugins.userId', '=', userId)
+      .where('plugins.name', '=', name)
+      .executeTakeFirst();
+    return row && toRecord(row);
+  },
+
+  /**
+   * The plugins of an extension point, of one user when one is given, in the order of (user id, name) by code unit; `after`
+   * is `<user_id>/<name>`.
+   */
+  async plugins(
+    db: Db,
+    extensionPointId: ExtensionPointId,
+    userId: UserId | undefined,
+    page: Page,
+  ): Promise<PluginRecord[]> {
+    let plugins = pluginsWithNewestVersion(db)
+      .where('plugins.extensionPointId', '=', extensionPointId)
+      .orderBy('plugins.userId')
+      .orderBy('plugins.name');
+    if (userId !== undefined) plugins = plugins.where('plugins.userId', '=', userId);
+    const after = cursorOf(page);
+    if (after !== undefined && after.userId === userId) {
+      plugins = plugins.where('plugins.name', '>', after.name);
+    } else if (after !== undefined) {
+      plugins = plugins.where((eb) =>
+        eb(eb.refTuple('plugins.userId', 'plugins.name'), '>', eb.tuple(after.userId, after.name)),
+      );
+    }
+    return (await atMost(plugins, page.limit).execute()).map(toRecord);
+  },
+
+  /** After which guest the recomputation of a plugin's bindings goes on; `undefined` where none is pending. */
+  async pendingRebind(db: Db, { extensionPointId, userId, name }: PluginKey): Promise<FoundPendingRebind | undefined> {
+    const row = await db
+      .selectFrom('plugins')
+      .select(['pendingRebind', 'deletedAtMs'])
+      .where('extensionPointId', '=', extensionPointId)
+      .where('userId', '=', userId)
+      .where('name', '=', name)
+      .executeTakeFirst();
+    if (row?.pendingRebind == null) return undefined;
+    return { ...row.pendingRebind, isDeleted: row.deletedAtMs !== null };
+  },
+
+  /** The plugins whose bindings are being recomputed, or that are being deleted. */
+  pendingPlugins: (db: Db, limit: number): Promise<PluginKey[]> =>
+    db
+      .selectFrom('plugins')
+      .select(['extensionPointId', 'userId', 'name'])
+      .where('pendingRebind', 'is not', null)
+      .limit(limit)
+      .execute(),
+
+  /**
+   * Whether a user may read the bytes: some version that names them belongs to the user's own plugin in an application of
+   * which the user still holds a guest, or to an application of which the user is a member; within `appId` when it is given.
+   */
+  async mayReadContent(db: Db, userId: UserId, address: ContentAddress, appId: AppId | undefined): Promise<boolean> {
+    // Both halves go from the user's own applications into one index, however many others have the same bytes.
+    const asMember = db.selectFrom('members').select('appId').where('userId', '=', userId);
+    const asGuest = db
+      .selectFrom('guest_users')
+      .innerJoin('guests', 'guests.id', 'guest_users.guestId')
+      .select('guests.appId')
+      .where('guest_users.userId', '=', userId);
+    let ofApp = db
+      .selectFrom('versions')
+      .select('appId')
+      .where('contentAddress', '=', address)
+      .where('appId', 'in', asMember)
+      .where(isPresent);
+    let own = db
+      .selectFrom('versions')
+      .select('appId')
+      .where('contentAddress', '=', address)
+      .where('appId', 'in', asGuest)
+      .where('userId', '=', userId)
+      .where(isPresent);
+    if (appId !== undefined) {
+      ofApp = ofApp.where('appId', '=', appId);
+      own = own.where('appId', '=', appId);
+    }
+    const found = (await ofApp.limit(1).executeTakeFirst()) ?? (await own.limit(1).executeTakeFirst());
+    return found !== undefined;
+  },
+};
 
 /** Whether a version's application and extension point are not deleted. */
 function isPresent({ exists, selectFrom }: ExpressionBuilder<Database, 'versions'>) {
@@ -142,17 +161,23 @@ function cursorOf({ after }: Page): { userId: UserId; name: string } | undefined
   return { userId: userId as UserId, name };
 }
 
-export function pluginMutations(
-  db: Db,
-): Pick<Mutations, 'insertVersion' | 'blockPlugin' | 'deletePlugin' | 'putPendingRebind' | 'endPendingRebind'> {
-  const pluginOf = ({ extensionPointId, userId, name }: PluginKey) =>
-    db
-      .updateTable('plugins')
-      .where('extensionPointId', '=', extensionPointId)
-      .where('userId', '=', userId)
-      .where('name', '=', name);
-  return {
-    async insertVersion(version, interfaceJson = null) {
+const pluginOf = (db: Db, { extensionPointId, userId, name }: PluginKey) =>
+  db
+    .updateTable('plugins')
+    .where('extensionPointId', '=', extensionPointId)
+    .where('userId', '=', userId)
+    .where('name', '=', name);
+
+export const pluginMutations = {
+  /**
+   * Adds a version, and the plugin with its first. `number` must be the plugin's last plus one.
+   *
+   * @param interfaceJson as {@link CheckedModule} has it; default `null`
+   * @throws ConflictError for another number
+   */
+  insertVersion: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, version: VersionRecord, interfaceJson: string | null = null): Promise<void> => {
       const app = await db
         .selectFrom('extension_points')
         .select('appId')
@@ -164,16 +189,46 @@ export function pluginMutations(
         .values({ ...version, appId: app.appId, interfaceJson })
         .execute();
     },
-    async blockPlugin(key, block) {
-      await pluginOf(key).set({ block }).execute();
+  ),
+
+  /** Blocks a plugin; `null` takes that back. */
+  blockPlugin: mutation(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    async (db: Db, key: PluginKey, block: BlockRecord | null): Promise<void> => {
+      await pluginOf(db, key).set({ block }).execute();
     },
-    async putPendingRebind(key, { after, selection }) {
-      await pluginOf(key).set({ pendingRebind: { after, selection } }).execute();
+  ),
+
+  /** Notes how far the recomputation of a plugin's bindings has come; it goes on in further transactions. */
+  putPendingRebind: mutation(
+    { audit: false, invalidates: nothing },
+    async (db: Db, key: PluginKey, { after, selection }: PendingRebind): Promise<void> => {
+      await pluginOf(db, key).set({ pendingRebind: { after, selection } }).execute();
     },
-    async endPendingRebind(key) {
-      await pluginOf(key).set({ pendingRebind: null }).execute();
+  ),
+
+  /** The recomputation has come to its end: hosts of the application are told to ask for all lists. */
+  endPendingRebind: mutation(
+    {
+      audit: false,
+      invalidates: nothing,
+      changes: (changed, db, key) => changed.reset(db, key.extensionPointId),
+      freesSpace: true,
     },
-    async deletePlugin({ extensionPointId, userId, name }) {
+    async (db: Db, key: PluginKey): Promise<void> => {
+      await pluginOf(db, key).set({ pendingRebind: null }).execute();
+    },
+  ),
+
+  /** Takes its versions and bindings with it; the bytes stay in the blob store. */
+  deletePlugin: mutation(
+    {
+      audit: true,
+      invalidates: () => [contents],
+      changes: (changed, db, key) => changed.addBound(db, key),
+      freesSpace: true,
+    },
+    async (db: Db, { extensionPointId, userId, name }: PluginKey): Promise<void> => {
       await db
         .deleteFrom('plugins')
         .where('extensionPointId', '=', extensionPointId)
@@ -181,8 +236,8 @@ export function pluginMutations(
         .where('name', '=', name)
         .execute();
     },
-  };
-}
+  ),
+};
 
 async function insertPlugin(db: Db, version: VersionRecord, appId: AppId): Promise<void> {
   await db

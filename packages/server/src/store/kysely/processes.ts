@@ -1,6 +1,8 @@
+import type { ProcessId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import type { ChoreKind, StatusMutations, StatusQueries } from '../../domain/status/ports.ts';
+import type { ChoreKind, ChoreRecord, ProcessRecord, SeenProcess } from '../../domain/status/ports.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 
 const atMost = 1000;
 
@@ -18,34 +20,34 @@ async function clockOf(db: Db): Promise<number> {
   return toMs(rows[0]?.now ?? '');
 }
 
-export function processQueries(db: Db): Pick<StatusQueries, 'processes' | 'chores'> {
-  return {
-    async processes() {
-      const rows = await db
-        .selectFrom('processes')
-        .select(['id', 'node', 'pid', 'version', 'startedAtMs', 'lastSeenAtMs'])
-        .select(['reportJson', currentTime.as('now')])
-        .orderBy('id')
-        .limit(atMost)
-        .execute();
-      return rows.map(({ now, ...row }) => ({ ...row, silentMs: Math.max(0, toMs(now) - row.lastSeenAtMs) }));
-    },
-    async chores() {
-      const rows = await db
-        .selectFrom('chores')
-        .select(['kind', 'endedAtMs', 'outcome'])
-        .where('kind', 'in', choreKinds)
-        .execute();
-      return rows;
-    },
-  };
-}
+export const processQueries = {
+  /** By id; a thousand at the most. */
+  async processes(db: Db): Promise<SeenProcess[]> {
+    const rows = await db
+      .selectFrom('processes')
+      .select(['id', 'node', 'pid', 'version', 'startedAtMs', 'lastSeenAtMs'])
+      .select(['reportJson', currentTime.as('now')])
+      .orderBy('id')
+      .limit(atMost)
+      .execute();
+    return rows.map(({ now, ...row }) => ({ ...row, silentMs: Math.max(0, toMs(now) - row.lastSeenAtMs) }));
+  },
 
-export function processMutations(
-  db: Db,
-): Pick<StatusMutations, 'putProcess' | 'deleteProcess' | 'deleteSilentProcesses' | 'putChore'> {
-  return {
-    async putProcess({ id, node, pid, version, startedAtMs, reportJson }) {
+  async chores(db: Db): Promise<ChoreRecord[]> {
+    const rows = await db
+      .selectFrom('chores')
+      .select(['kind', 'endedAtMs', 'outcome'])
+      .where('kind', 'in', choreKinds)
+      .execute();
+    return rows;
+  },
+};
+
+export const processMutations = {
+  /** Notes what a process tells of itself, and that it does so now. */
+  putProcess: mutation(
+    { audit: false, invalidates: nothing },
+    async (db: Db, { id, node, pid, version, startedAtMs, reportJson }: ProcessRecord): Promise<void> => {
       const seen = { lastSeenAtMs: await clockOf(db), reportJson };
       await db
         .insertInto('processes')
@@ -53,14 +55,24 @@ export function processMutations(
         .onConflict((conflict) => conflict.column('id').doUpdateSet(seen))
         .execute();
     },
-    async deleteProcess(id) {
-      await db.deleteFrom('processes').where('id', '=', id).execute();
-    },
-    async deleteSilentProcesses(silentMs) {
+  ),
+
+  deleteProcess: mutation({ audit: false, invalidates: nothing }, async (db: Db, id: ProcessId): Promise<void> => {
+    await db.deleteFrom('processes').where('id', '=', id).execute();
+  }),
+
+  /** Forgets the processes that nobody has heard of for so long. */
+  deleteSilentProcesses: mutation(
+    { audit: false, invalidates: nothing },
+    async (db: Db, silentMs: number): Promise<void> => {
       const beforeMs = (await clockOf(db)) - silentMs;
       await db.deleteFrom('processes').where('lastSeenAtMs', '<', beforeMs).execute();
     },
-    async putChore({ kind, endedAtMs, outcome }) {
+  ),
+
+  putChore: mutation(
+    { audit: false, invalidates: nothing },
+    async (db: Db, { kind, endedAtMs, outcome }: ChoreRecord): Promise<void> => {
       const ended = { endedAtMs, outcome };
       await db
         .insertInto('chores')
@@ -68,5 +80,5 @@ export function processMutations(
         .onConflict((conflict) => conflict.column('kind').doUpdateSet(ended))
         .execute();
     },
-  };
-}
+  ),
+};

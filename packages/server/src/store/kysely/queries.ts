@@ -1,4 +1,3 @@
-import type { Queries, Transaction } from '../../domain/ports.ts';
 import { appMutations, appQueries } from './apps.ts';
 import { auditMutations, auditQueries } from './audit.ts';
 import { authorizationMutations, authorizationQueries } from './authorizations.ts';
@@ -7,11 +6,13 @@ import { bindingMutations, bindingQueries } from './bindings.ts';
 import { blobMutations, blobQueries } from './blobs.ts';
 import type { Db } from './db.ts';
 import { deletionMutations, deletionQueries } from './deletions.ts';
+import { Effects } from './effects.ts';
 import { endedMutations } from './ended.ts';
 import { extensionPointMutations, extensionPointQueries } from './extension-points.ts';
 import { guestMutations, guestQueries } from './guests.ts';
 import { invitationMutations, invitationQueries } from './invitations.ts';
 import { leaseMutations, leaseQueries } from './leases.ts';
+import type { MutationRules } from './mutation.ts';
 import { newsMutations, newsQueries } from './news.ts';
 import { oneTimeLinkMutations, oneTimeLinkQueries } from './one-time-links.ts';
 import { operatorMutations, operatorQueries } from './operators.ts';
@@ -24,59 +25,135 @@ import { userMutations, userQueries } from './users.ts';
 import { versionMutations, versionQueries } from './versions.ts';
 import { withdrawalMutations, withdrawalQueries } from './withdrawals.ts';
 
-/** Every question of the port, in SQL that SQLite and PostgreSQL read alike. */
-export function queries(db: Db): Queries {
-  return {
-    ...userQueries(db),
-    ...sessionQueries(db),
-    ...oneTimeLinkQueries(db),
-    ...authorizationQueries(db),
-    ...appQueries(db),
-    ...extensionPointQueries(db),
-    ...guestQueries(db),
-    ...invitationQueries(db),
-    ...pluginQueries(db),
-    ...deletionQueries(db),
-    ...versionQueries(db),
-    ...withdrawalQueries(db),
-    ...bindingQueries(db),
-    ...quotaQueries(db),
-    ...bindingFactsQueries(db),
-    ...tokenQueries(db),
-    ...blobQueries(db),
-    ...leaseQueries(db),
-    ...auditQueries(db),
-    ...newsQueries(db),
-    ...operatorQueries(db),
-    ...processQueries(db),
-  };
+/** All queries, in SQL that SQLite and PostgreSQL read alike. */
+const allQueries = {
+  ...userQueries,
+  ...sessionQueries,
+  ...oneTimeLinkQueries,
+  ...authorizationQueries,
+  ...appQueries,
+  ...extensionPointQueries,
+  ...guestQueries,
+  ...invitationQueries,
+  ...pluginQueries,
+  ...deletionQueries,
+  ...versionQueries,
+  ...withdrawalQueries,
+  ...bindingQueries,
+  ...quotaQueries,
+  ...bindingFactsQueries,
+  ...tokenQueries,
+  ...blobQueries,
+  ...leaseQueries,
+  ...auditQueries,
+  ...newsQueries,
+  ...operatorQueries,
+  ...processQueries,
+};
+
+const allMutations = {
+  ...userMutations,
+  ...sessionMutations,
+  ...oneTimeLinkMutations,
+  ...authorizationMutations,
+  ...endedMutations,
+  ...appMutations,
+  ...extensionPointMutations,
+  ...guestMutations,
+  ...invitationMutations,
+  ...pluginMutations,
+  ...deletionMutations,
+  ...versionMutations,
+  ...withdrawalMutations,
+  ...bindingMutations,
+  ...quotaMutations,
+  ...tokenMutations,
+  ...blobMutations,
+  ...leaseMutations,
+  ...auditMutations,
+  ...newsMutations,
+  ...operatorMutations,
+  ...processMutations,
+};
+
+type Bound<F> = F extends (db: Db, ...args: infer A) => infer R ? (...args: A) => R : never;
+
+/** Queries of a database. Outside of a transaction each sees all that was committed before it began. */
+export type Queries = { readonly [M in keyof typeof allQueries]: Bound<(typeof allQueries)[M]> };
+
+/** Changes. Each is part of the transaction that hands it out. */
+export type Mutations = { readonly [M in keyof typeof allMutations]: Bound<(typeof allMutations)[M]['run']> };
+
+export interface Transaction extends Queries, Mutations {
+  /** What its mutations have done so far. */
+  readonly effects: Effects;
 }
 
-/** Every question and every change of the port. */
-export function transaction(db: Db): Transaction {
-  return {
-    ...queries(db),
-    ...userMutations(db),
-    ...sessionMutations(db),
-    ...oneTimeLinkMutations(db),
-    ...authorizationMutations(db),
-    ...endedMutations(db),
-    ...appMutations(db),
-    ...extensionPointMutations(db),
-    ...guestMutations(db),
-    ...invitationMutations(db),
-    ...pluginMutations(db),
-    ...deletionMutations(db),
-    ...versionMutations(db),
-    ...withdrawalMutations(db),
-    ...bindingMutations(db),
-    ...quotaMutations(db),
-    ...tokenMutations(db),
-    ...blobMutations(db),
-    ...leaseMutations(db),
-    ...auditMutations(db),
-    ...newsMutations(db),
-    ...operatorMutations(db),
-    ...processMutations(db),
-  };
+/** Runs a query or a mutation, such as within a span. */
+export type Around = (name: string, run: () => Promise<unknown>, args: readonly unknown[]) => Promise<unknown>;
+
+const directly: Around = (_name, run) => run();
+
+class BoundQueries {
+  readonly db: Db;
+  readonly around: Around;
+
+  constructor(db: Db, around: Around) {
+    this.db = db;
+    this.around = around;
+  }
+}
+
+class BoundTransaction extends BoundQueries {
+  readonly effects: Effects;
+
+  constructor(db: Db, effects: Effects, around: Around) {
+    super(db, around);
+    this.effects = effects;
+  }
+}
+
+/** So that a test can replace a method of one object. */
+const replaceable = { configurable: true, writable: true };
+
+type Run = (db: Db, ...args: readonly unknown[]) => Promise<unknown>;
+
+for (const [name, query] of Object.entries(allQueries)) {
+  Object.defineProperty(BoundQueries.prototype, name, {
+    value(this: BoundQueries, ...args: readonly unknown[]) {
+      return this.around(name, () => (query as Run)(this.db, ...args), args);
+    },
+    ...replaceable,
+  });
+}
+
+for (const [name, mutation] of Object.entries(allMutations)) {
+  const declared = mutation as unknown as MutationRules<readonly unknown[]> & { readonly run: Run };
+  Object.defineProperty(BoundTransaction.prototype, name, {
+    value(this: BoundTransaction, ...args: readonly unknown[]) {
+      const run = async () => {
+        await this.effects.add(name, declared, this.db, args);
+        return declared.run(this.db, ...args);
+      };
+      return this.around(name, run, args);
+    },
+    ...replaceable,
+  });
+}
+
+/** Binds every query to a database. */
+export function queries(db: Db, around = directly): Queries {
+  return new BoundQueries(db, around) as unknown as Queries;
+}
+
+/** Binds every query and every mutation to a transaction. */
+export function transaction(db: Db, around = directly): Transaction {
+  return new BoundTransaction(db, new Effects(), around) as unknown as Transaction;
+}
+
+/** The same queries, or the same transaction with its effects so far, with something around each call. */
+export function callAround<T extends Queries>(bound: T, around: Around): T {
+  const found: unknown = bound;
+  if (found instanceof BoundTransaction) return new BoundTransaction(found.db, found.effects, around) as unknown as T;
+  return found instanceof BoundQueries ? (new BoundQueries(found.db, around) as unknown as T) : bound;
 }

@@ -1,75 +1,103 @@
+import type { AppId, UserId } from '@tenon/protocol';
 import { type RawBuilder, sql } from 'kysely';
-import type { Mutations, Queries } from '../../domain/ports.ts';
+import type { PublishPaid } from '../../domain/query-types.ts';
+import type { PluginKey } from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 
 /** What quotas count. Each question is answered from an index; bytes are summed by plugin, which keeps the sum of its versions. */
-export function quotaQueries(
-  db: Db,
-): Pick<
-  Queries,
-  | 'countOwnedApps'
-  | 'countTokens'
-  | 'countApiKeys'
-  | 'countGuests'
-  | 'schemasOf'
-  | 'publishedBy'
-  | 'publishPaid'
-  | 'publishedIn'
-> {
-  const one = async <T>(question: RawBuilder<T>): Promise<T> => (await question.execute(db)).rows[0] as T;
-  const count = async (rows: RawBuilder<unknown>): Promise<number> =>
-    (await one(sql<{ value: number }>`select count(*) as value ${rows}`)).value;
-  return {
-    countOwnedApps: (userId) =>
-      count(sql`
+const one = async <T>(db: Db, question: RawBuilder<T>): Promise<T> => (await question.execute(db)).rows[0] as T;
+const count = async (db: Db, rows: RawBuilder<unknown>): Promise<number> =>
+  (await one(db, sql<{ value: number }>`select count(*) as value ${rows}`)).value;
+
+export const quotaQueries = {
+  /** How many applications the user is an owner of. */
+  countOwnedApps: (db: Db, userId: UserId): Promise<number> =>
+    count(
+      db,
+      sql`
         from members join apps on apps.id = members."appId"
         where members."userId" = ${userId} and members.role = 'owner' and apps."deletedAtMs" is null
-      `),
-    countTokens: (userId, nowMs) =>
-      count(sql`from tokens where "userId" = ${userId} and "sessionId" is null and "expiresAtMs" > ${nowMs}`),
-    countApiKeys: (userId, nowMs) => count(sql`from api_keys where "userId" = ${userId} and "expiresAtMs" > ${nowMs}`),
-    async countGuests(appId, nowMs) {
-      const guests = await count(sql`from guests where "appId" = ${appId}`);
-      // Written out, since a partial index serves only queries that can be seen to be within it.
-      const open = sql`from invitations where "appId" = ${appId} and status = 'pending' and "expiresAtMs" > ${nowMs}`;
-      return guests + (await count(open));
-    },
-    schemasOf: (appId) =>
-      one(sql<{ count: number; bytes: number }>`
+      `,
+    ),
+
+  /** How many of a user's tokens have not expired, without those of sessions. */
+  countTokens: (db: Db, userId: UserId, nowMs: number): Promise<number> =>
+    count(db, sql`from tokens where "userId" = ${userId} and "sessionId" is null and "expiresAtMs" > ${nowMs}`),
+
+  /** How many of a user's API keys have not expired. */
+  countApiKeys: (db: Db, userId: UserId, nowMs: number): Promise<number> =>
+    count(db, sql`from api_keys where "userId" = ${userId} and "expiresAtMs" > ${nowMs}`),
+
+  /** How many guests an application has, and invitations that can still be accepted. */
+  async countGuests(db: Db, appId: AppId, nowMs: number): Promise<number> {
+    const guests = await count(db, sql`from guests where "appId" = ${appId}`);
+    // Written out, since a partial index serves only queries that can be seen to be within it.
+    const open = sql`from invitations where "appId" = ${appId} and status = 'pending' and "expiresAtMs" > ${nowMs}`;
+    return guests + (await count(db, open));
+  },
+
+  /** How many extension points an application has, and how many bytes their schemas have. */
+  schemasOf: (db: Db, appId: AppId): Promise<{ readonly count: number; readonly bytes: number }> =>
+    one(
+      db,
+      sql<{ count: number; bytes: number }>`
         select count(*) as count, cast(coalesce(sum(octet_length("schemaJson")), 0) as bigint) as bytes
         from extension_points where "appId" = ${appId} and "deletedAtMs" is null
-      `),
-    async publishedBy(userId) {
-      const { bytes } = await one(sql<{ bytes: number }>`
-        select cast(coalesce(sum(bytes), 0) as bigint) as bytes from plugins where "userId" = ${userId} and "deletedAtMs" is null
-      `);
-      return bytes;
-    },
-    async publishPaid({ extensionPointId, userId, name }) {
-      const user = await db
-        .selectFrom('users')
-        .select('publishPaidAtMs as atMs')
-        .where('id', '=', userId)
-        .executeTakeFirst();
-      const plugin = await db
-        .selectFrom('plugins')
-        .select('publishPaidAtMs as atMs')
-        .where('extensionPointId', '=', extensionPointId)
-        .where('userId', '=', userId)
-        .where('name', '=', name)
-        .executeTakeFirst();
-      return { accountAtMs: user?.atMs ?? 0, pluginAtMs: plugin?.atMs ?? 0 };
-    },
-    publishedIn: (appId) =>
-      one(sql<{ plugins: number; bytes: number }>`
-        select count(*) as plugins, cast(coalesce(sum(bytes), 0) as bigint) as bytes from plugins where "appId" = ${appId} and "deletedAtMs" is null
-      `),
-  };
-}
+      `,
+    ),
 
-export function quotaMutations(db: Db): Pick<Mutations, 'payPublish'> {
-  return {
-    async payPublish({ extensionPointId, userId, name }, { accountAtMs, pluginAtMs }) {
+  /** How many bytes a user's versions have. */
+  async publishedBy(db: Db, userId: UserId): Promise<number> {
+    const { bytes } = await one(
+      db,
+      sql<{ bytes: number }>`
+        select cast(coalesce(sum(bytes), 0) as bigint) as bytes from plugins where "userId" = ${userId} and "deletedAtMs" is null
+      `,
+    );
+    return bytes;
+  },
+
+  /** The times up to which the publishes of a plugin, and of its publisher, are paid for; 0 for none. */
+  async publishPaid(db: Db, { extensionPointId, userId, name }: PluginKey): Promise<PublishPaid> {
+    const user = await db
+      .selectFrom('users')
+      .select('publishPaidAtMs as atMs')
+      .where('id', '=', userId)
+      .executeTakeFirst();
+    const plugin = await db
+      .selectFrom('plugins')
+      .select('publishPaidAtMs as atMs')
+      .where('extensionPointId', '=', extensionPointId)
+      .where('userId', '=', userId)
+      .where('name', '=', name)
+      .executeTakeFirst();
+    return { accountAtMs: user?.atMs ?? 0, pluginAtMs: plugin?.atMs ?? 0 };
+  },
+
+  /** How many plugins there are in an application, and how many bytes their versions have. */
+  publishedIn: (db: Db, appId: AppId): Promise<{ readonly plugins: number; readonly bytes: number }> =>
+    one(
+      db,
+      sql<{ plugins: number; bytes: number }>`
+        select count(*) as plugins, cast(coalesce(sum(bytes), 0) as bigint) as bytes from plugins where "appId" = ${appId} and "deletedAtMs" is null
+      `,
+    ),
+};
+
+export const quotaMutations = {
+  /** Notes the times up to which a plugin's and its publisher's publishes are paid for. */
+  payPublish: mutation(
+    {
+      // What a publish counts; the version that it makes is told of.
+      audit: false,
+      invalidates: nothing,
+    },
+    async (
+      db: Db,
+      { extensionPointId, userId, name }: PluginKey,
+      { accountAtMs, pluginAtMs }: Partial<PublishPaid>,
+    ): Promise<void> => {
       if (accountAtMs !== undefined) {
         await db.updateTable('users').set({ publishPaidAtMs: accountAtMs }).where('id', '=', userId).execute();
       }
@@ -82,5 +110,5 @@ export function quotaMutations(db: Db): Pick<Mutations, 'payPublish'> {
         .where('name', '=', name)
         .execute();
     },
-  };
-}
+  ),
+};

@@ -1,57 +1,82 @@
-import type { Mutations, Queries } from '../../domain/ports.ts';
-import { columns } from '../../domain/records.ts';
+import type { SessionId, UserId } from '@tenon/protocol';
+import type { Page } from '../../domain/query-types.ts';
+import { columns, type KnownBrowserRecord, type SessionRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 import { paged } from './paging.ts';
 
-export function sessionQueries(db: Db): Pick<Queries, 'session' | 'sessionByHash' | 'sessions' | 'knownBrowserByHash'> {
-  const sessions = db.selectFrom('sessions').select(columns.sessions);
-  return {
-    session: (id) => sessions.where('id', '=', id).executeTakeFirst(),
-    sessionByHash: (secretHash) => sessions.where('secretHash', '=', secretHash).executeTakeFirst(),
-    sessions: (userId, page) => paged(sessions.where('userId', '=', userId), 'id', page).execute(),
-    knownBrowserByHash: (secretHash) =>
-      db
-        .selectFrom('known_browsers')
-        .select(columns.knownBrowsers)
-        .where('secretHash', '=', secretHash)
-        .executeTakeFirst(),
-  };
-}
+const sessions = (db: Db) => db.selectFrom('sessions').select(columns.sessions);
 
-export function sessionMutations(
-  db: Db,
-): Pick<
-  Mutations,
-  | 'insertSession'
-  | 'confirmSession'
-  | 'deleteSession'
-  | 'deleteSessionsOf'
-  | 'insertKnownBrowser'
-  | 'deleteKnownBrowsersOf'
-  | 'keepKnownBrowsers'
-> {
-  return {
-    async insertSession(session) {
+export const sessionQueries = {
+  session: (db: Db, id: SessionId): Promise<SessionRecord | undefined> =>
+    sessions(db).where('id', '=', id).executeTakeFirst(),
+
+  sessionByHash: (db: Db, secretHash: string): Promise<SessionRecord | undefined> =>
+    sessions(db).where('secretHash', '=', secretHash).executeTakeFirst(),
+
+  /** A user's sessions, the expired ones included. */
+  sessions: (db: Db, userId: UserId, page: Page): Promise<SessionRecord[]> =>
+    paged(sessions(db).where('userId', '=', userId), 'id', page).execute(),
+
+  knownBrowserByHash: (db: Db, secretHash: string): Promise<KnownBrowserRecord | undefined> =>
+    db
+      .selectFrom('known_browsers')
+      .select(columns.knownBrowsers)
+      .where('secretHash', '=', secretHash)
+      .executeTakeFirst(),
+};
+
+export const sessionMutations = {
+  insertSession: mutation(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    async (db: Db, session: SessionRecord): Promise<void> => {
       await db.insertInto('sessions').values(session).execute();
     },
-    async confirmSession(id, confirmedAtMs) {
+  ),
+
+  confirmSession: mutation(
+    { audit: true, invalidates: (id) => [id], freesSpace: true },
+    async (db: Db, id: SessionId, confirmedAtMs: number): Promise<void> => {
       await db.updateTable('sessions').set({ confirmedAtMs }).where('id', '=', id).execute();
     },
-    async deleteSession(id) {
+  ),
+
+  /** Takes the session's tokens with it. */
+  deleteSession: mutation(
+    { audit: true, invalidates: (id) => [id], freesSpace: true },
+    async (db: Db, id: SessionId): Promise<void> => {
       await db.deleteFrom('sessions').where('id', '=', id).execute();
     },
-    async deleteSessionsOf(userId, except) {
+  ),
+
+  /** Deletes a user's sessions, but not the one that is excepted. */
+  deleteSessionsOf: mutation(
+    { audit: true, invalidates: (userId) => [userId], freesSpace: true },
+    async (db: Db, userId: UserId, except?: SessionId): Promise<void> => {
       let doomed = db.deleteFrom('sessions').where('userId', '=', userId);
       if (except !== undefined) doomed = doomed.where('id', '!=', except);
       await doomed.execute();
     },
-    async insertKnownBrowser(browser) {
+  ),
+
+  insertKnownBrowser: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, browser: KnownBrowserRecord): Promise<void> => {
       await db.insertInto('known_browsers').values(browser).execute();
     },
-    async deleteKnownBrowsersOf(userId) {
+  ),
+
+  deleteKnownBrowsersOf: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, userId: UserId): Promise<void> => {
       await db.deleteFrom('known_browsers').where('userId', '=', userId).execute();
     },
-    async keepKnownBrowsers(userId, atMost) {
+  ),
+
+  /** Deletes the oldest of a user's known browsers, so that so many are left at the most. */
+  keepKnownBrowsers: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, userId: UserId, atMost: number): Promise<void> => {
       const newest = db
         .selectFrom('known_browsers')
         .select('secretHash')
@@ -65,5 +90,5 @@ export function sessionMutations(
         .where('secretHash', 'not in', newest)
         .execute();
     },
-  };
-}
+  ),
+};

@@ -1,55 +1,89 @@
-import { type ApiKeyId, idPrefixes, type SessionId, type TokenId } from '@tenon/protocol';
-import type { Mutations, Queries } from '../../domain/ports.ts';
-import { columns } from '../../domain/records.ts';
+import { type ApiKeyId, type AppId, idPrefixes, type SessionId, type TokenId, type UserId } from '@tenon/protocol';
+import type { Page } from '../../domain/query-types.ts';
+import { type ApiKeyRecord, columns, type TokenRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 import { paged } from './paging.ts';
 
-export function tokenQueries(
-  db: Db,
-): Pick<Queries, 'tokenByHash' | 'token' | 'tokens' | 'apiKeyByHash' | 'apiKey' | 'apiKeys'> {
-  const tokens = db.selectFrom('tokens').select(columns.tokens);
-  const apiKeys = db.selectFrom('api_keys').select(columns.apiKeys);
-  return {
-    tokenByHash: (secretHash) => tokens.where('secretHash', '=', secretHash).executeTakeFirst(),
-    token: (id) => tokens.where('id', '=', id).executeTakeFirst(),
-    tokens(userId, appId, page) {
-      const all = tokens.where('userId', '=', userId).where('sessionId', 'is', null);
-      return paged(appId === undefined ? all : all.where('appId', '=', appId), 'id', page).execute();
-    },
-    apiKeyByHash: (secretHash) => apiKeys.where('secretHash', '=', secretHash).executeTakeFirst(),
-    apiKey: (id) => apiKeys.where('id', '=', id).executeTakeFirst(),
-    apiKeys: (userId, page) => paged(apiKeys.where('userId', '=', userId), 'id', page).execute(),
-  };
-}
+const tokens = (db: Db) => db.selectFrom('tokens').select(columns.tokens);
+const apiKeys = (db: Db) => db.selectFrom('api_keys').select(columns.apiKeys);
 
-export function tokenMutations(
-  db: Db,
-): Pick<
-  Mutations,
-  'insertToken' | 'deleteToken' | 'deleteTokensAndKeysOf' | 'insertApiKey' | 'deleteApiKey' | 'touch'
-> {
-  return {
-    async insertToken(token) {
+export const tokenQueries = {
+  tokenByHash: (db: Db, secretHash: string): Promise<TokenRecord | undefined> =>
+    tokens(db).where('secretHash', '=', secretHash).executeTakeFirst(),
+
+  token: (db: Db, id: TokenId): Promise<TokenRecord | undefined> => tokens(db).where('id', '=', id).executeTakeFirst(),
+
+  /**
+   * A user's tokens, the expired ones included, without those of sessions; those restricted to `appId` alone when it is given.
+   */
+  tokens(db: Db, userId: UserId, appId: AppId | undefined, page: Page): Promise<TokenRecord[]> {
+    const all = tokens(db).where('userId', '=', userId).where('sessionId', 'is', null);
+    return paged(appId === undefined ? all : all.where('appId', '=', appId), 'id', page).execute();
+  },
+
+  apiKeyByHash: (db: Db, secretHash: string): Promise<ApiKeyRecord | undefined> =>
+    apiKeys(db).where('secretHash', '=', secretHash).executeTakeFirst(),
+
+  apiKey: (db: Db, id: ApiKeyId): Promise<ApiKeyRecord | undefined> =>
+    apiKeys(db).where('id', '=', id).executeTakeFirst(),
+
+  apiKeys: (db: Db, userId: UserId, page: Page): Promise<ApiKeyRecord[]> =>
+    paged(apiKeys(db).where('userId', '=', userId), 'id', page).execute(),
+};
+
+export const tokenMutations = {
+  insertToken: mutation(
+    {
+      // The pages of a browser fetch one each hour and each time that they are opened: the session's start is what counts.
+      audit: (token) => token.sessionId === null,
+      invalidates: nothing,
+      freesSpace: (token) => token.sessionId !== null,
+    },
+    async (db: Db, token: TokenRecord): Promise<void> => {
       await db.insertInto('tokens').values(token).execute();
     },
-    async deleteToken(id) {
+  ),
+
+  deleteToken: mutation(
+    { audit: true, invalidates: (id) => [id], freesSpace: true },
+    async (db: Db, id: TokenId): Promise<void> => {
       await db.deleteFrom('tokens').where('id', '=', id).execute();
     },
-    async deleteTokensAndKeysOf(userId) {
+  ),
+
+  /** Deletes all of a user's tokens that belong to no session, and all API keys. */
+  deleteTokensAndKeysOf: mutation(
+    { audit: true, invalidates: (userId) => [userId], freesSpace: true },
+    async (db: Db, userId: UserId): Promise<void> => {
       await db.deleteFrom('tokens').where('userId', '=', userId).where('sessionId', 'is', null).execute();
       await db.deleteFrom('api_keys').where('userId', '=', userId).execute();
     },
-    async insertApiKey(key) {
-      await db.insertInto('api_keys').values(key).execute();
-    },
-    async deleteApiKey(id) {
+  ),
+
+  insertApiKey: mutation({ audit: true, invalidates: nothing }, async (db: Db, key: ApiKeyRecord): Promise<void> => {
+    await db.insertInto('api_keys').values(key).execute();
+  }),
+
+  deleteApiKey: mutation(
+    { audit: true, invalidates: (id) => [id], freesSpace: true },
+    async (db: Db, id: ApiKeyId): Promise<void> => {
       await db.deleteFrom('api_keys').where('id', '=', id).execute();
     },
-    async touch(uses) {
+  ),
+
+  /** Notes when tokens, keys and sessions were last used. Ids that are gone meanwhile are passed over. */
+  touch: mutation(
+    {
+      audit: false,
+      // Nobody shows from memory when something was last used.
+      invalidates: nothing,
+    },
+    async (db: Db, uses: ReadonlyMap<TokenId | ApiKeyId | SessionId, number>): Promise<void> => {
       for (const [id, usedAtMs] of uses) await touchOne(db, id, usedAtMs);
     },
-  };
-}
+  ),
+};
 
 /** Several processes note uses, each from time to time: a later one that is known already stays. */
 async function touchOne(db: Db, id: TokenId | ApiKeyId | SessionId, usedAtMs: number): Promise<void> {

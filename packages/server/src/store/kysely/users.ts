@@ -1,22 +1,33 @@
 import type { UserId } from '@tenon/protocol';
-import type { Mutations, Queries } from '../../domain/ports.ts';
-import { columns } from '../../domain/records.ts';
+import { contents } from '../../domain/memories/subject.ts';
+import { columns, type PasswordRecord, type UserRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 
-export function userQueries(
-  db: Db,
-): Pick<Queries, 'user' | 'userByEmail' | 'password' | 'passwordByEmail' | 'anyUser'> {
-  const users = db.selectFrom('users').select(columns.users);
-  const passwords = db.selectFrom('passwords').select(columns.passwords);
-  return {
-    user: (id) => users.where('id', '=', id).executeTakeFirst(),
-    userByEmail: (email) => users.where('email', '=', email).executeTakeFirst(),
-    password: (userId) => passwords.where('userId', '=', userId).executeTakeFirst(),
-    passwordByEmail: (email) =>
-      passwords.innerJoin('users', 'users.id', 'passwords.userId').where('users.email', '=', email).executeTakeFirst(),
-    anyUser: async () => (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined,
-  };
-}
+const users = (db: Db) => db.selectFrom('users').select(columns.users);
+const passwords = (db: Db) => db.selectFrom('passwords').select(columns.passwords);
+
+export const userQueries = {
+  user: (db: Db, id: UserId): Promise<UserRecord | undefined> => users(db).where('id', '=', id).executeTakeFirst(),
+
+  /** @param email in its normal form */
+  userByEmail: (db: Db, email: string): Promise<UserRecord | undefined> =>
+    users(db).where('email', '=', email).executeTakeFirst(),
+
+  password: (db: Db, userId: UserId): Promise<PasswordRecord | undefined> =>
+    passwords(db).where('userId', '=', userId).executeTakeFirst(),
+
+  /** The password of the user with an e-mail address. */
+  passwordByEmail: (db: Db, email: string): Promise<PasswordRecord | undefined> =>
+    passwords(db)
+      .innerJoin('users', 'users.id', 'passwords.userId')
+      .where('users.email', '=', email)
+      .executeTakeFirst(),
+
+  /** Whether there is, or was, any user. */
+  anyUser: async (db: Db): Promise<boolean> =>
+    (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined,
+};
 
 /** Where a user's own things are. Codes go before the tokens that they name. */
 const tablesOfUsers = [
@@ -36,23 +47,37 @@ const tablesOfUsers = [
   'operators',
 ] as const;
 
-export function userMutations(
-  db: Db,
-): Pick<Mutations, 'insertUser' | 'renameUser' | 'setEmail' | 'putPassword' | 'eraseUser'> {
-  return {
-    async insertUser(user) {
-      await db
-        .insertInto('users')
-        .values({ ...user, publishPaidAtMs: 0 })
-        .execute();
-    },
-    async renameUser(id, name) {
+export const userMutations = {
+  /** @throws ConflictError when another user has the e-mail address */
+  insertUser: mutation({ audit: true, invalidates: nothing }, async (db: Db, user: UserRecord): Promise<void> => {
+    await db
+      .insertInto('users')
+      .values({ ...user, publishPaidAtMs: 0 })
+      .execute();
+  }),
+
+  renameUser: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, id: UserId, name: string): Promise<void> => {
       await db.updateTable('users').set({ name }).where('id', '=', id).execute();
     },
-    async setEmail(id, email) {
+  ),
+
+  /** @throws ConflictError when another user has the e-mail address */
+  setEmail: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, id: UserId, email: string): Promise<void> => {
       await db.updateTable('users').set({ email }).where('id', '=', id).execute();
     },
-    async putPassword(password) {
+  ),
+
+  putPassword: mutation(
+    {
+      // A password is hashed anew at sign-in when hashes cost more by now, and that leaves the row of the sign-in.
+      audit: true,
+      invalidates: nothing,
+    },
+    async (db: Db, password: PasswordRecord): Promise<void> => {
       const { hash, updatedAtMs } = password;
       await db
         .insertInto('passwords')
@@ -60,15 +85,34 @@ export function userMutations(
         .onConflict((conflict) => conflict.column('userId').doUpdateSet({ hash, updatedAtMs }))
         .execute();
     },
-    async eraseUser(id, { name, deletedAtMs }) {
+  ),
+
+  /**
+   * Deletes what belongs to the user alone: password, sessions, known browsers, links, codes, tokens and keys, memberships,
+   * guests held, and plugins with their versions and bindings. Of the user a record stays, with the name that is given, no
+   * e-mail address, and the time of the deletion; in the audit trails of applications the same name stands for the user, and what
+   * is in the user's trail alone goes.
+   */
+  eraseUser: mutation(
+    {
+      audit: true,
+      invalidates: (id) => [id, contents],
+      changes: (changed, db, userId) => changed.addBound(db, { userId, isDeleted: false }),
+      freesSpace: true,
+    },
+    async (
+      db: Db,
+      id: UserId,
+      { name, deletedAtMs }: { readonly name: string; readonly deletedAtMs: number },
+    ): Promise<void> => {
       for (const table of tablesOfUsers) await db.deleteFrom(table).where('userId', '=', id).execute();
       // Versions and bindings go with the plugins. Plugins that are marked as deleted go in pieces.
       await db.deleteFrom('plugins').where('userId', '=', id).where('deletedAtMs', 'is', null).execute();
       await forgetInAudit(db, id, name);
       await db.updateTable('users').set({ name, email: null, deletedAtMs }).where('id', '=', id).execute();
     },
-  };
-}
+  ),
+};
 
 /** What applications are told of the user stays, under the name that is given; what nobody but the user could read goes. */
 async function forgetInAudit(db: Db, id: UserId, name: string): Promise<void> {

@@ -1,92 +1,101 @@
-import type { VersionId } from '@tenon/protocol';
+import type { AppId, ContentAddress, ExtensionPointId, GuestId, VersionId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import type { Mutations, Page, Queries, VersionGuest, VersionGuestsCut } from '../../domain/ports.ts';
-import { columns, type PluginKey, type VersionRecord } from '../../domain/records.ts';
+import type { AwaitingVersion, BoundVersion, Page, VersionGuest, VersionGuestsCut } from '../../domain/query-types.ts';
+import { columns, type PluginKey, type VersionDecision, type VersionRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 import { atMost, inChunks, paged, setOf } from './paging.ts';
 
-export function versionQueries(
-  db: Db,
-): Pick<
-  Queries,
-  | 'versions'
-  | 'version'
-  | 'versionOfContent'
-  | 'guestsOfVersions'
-  | 'guestsBoundTo'
-  | 'versionsAwaitingApproval'
-  | 'boundVersions'
-  | 'claimantsOfVersion'
-  | 'guestsOfVersion'
-> {
-  return {
-    versions(key, page) {
-      let versions = versionsOf(db, key).orderBy('versions.number', 'desc');
-      if (page.after !== undefined) versions = versions.where('versions.number', '<', numberOf(page));
-      return atMost(versions, page.limit).execute();
-    },
-    version: (key, number) => versionsOf(db, key).where('versions.number', '=', number).executeTakeFirst(),
-    versionOfContent: (key, contentAddress) =>
-      versionsOf(db, key)
-        .where('versions.contentAddress', '=', contentAddress)
-        .orderBy('versions.number', 'desc')
-        .limit(1)
-        .executeTakeFirst(),
-    guestsOfVersions: (versionIds, cut) => guestsOf(db, 'version_guests', versionIds, cut),
-    guestsBoundTo: (versionIds, cut) => guestsOf(db, 'bindings', versionIds, cut),
-    async guestsOfVersion(versionId, guestIds) {
-      const rows = await db
-        .selectFrom('version_guests')
-        .select('guestId')
-        .where('versionId', '=', versionId)
-        .where('guestId', 'in', setOf(guestIds))
-        .execute();
-      return rows.map(({ guestId }) => guestId);
-    },
-    async claimantsOfVersion({ id, extensionPointId, userId, name }, limit) {
-      const rows = await db
-        .selectFrom('version_guests')
-        .innerJoin('bindings', 'bindings.guestId', 'version_guests.guestId')
-        .select('bindings.guestId')
-        .where('version_guests.versionId', '=', id)
-        .where('bindings.extensionPointId', '=', extensionPointId)
-        .where('bindings.name', '=', name)
-        .where('bindings.userId', '=', userId)
-        .orderBy('bindings.guestId')
-        .limit(limit)
-        .execute();
-      return rows.map(({ guestId }) => guestId);
-    },
-    boundVersions(extensionPointId, page) {
-      const bound = db
-        .selectFrom('versions')
-        .innerJoin('users', 'users.id', 'versions.userId')
-        .select(columns.versions)
-        .select(['users.name as userName', 'versions.interfaceJson'])
-        .where('versions.id', 'in', (eb) =>
-          eb
-            .selectFrom('bindings')
-            .select('bindings.versionId')
-            .where('bindings.extensionPointId', '=', extensionPointId)
-            .where('bindings.versionId', 'is not', null),
-        );
-      return paged(bound, 'versions.id', page).execute();
-    },
-    versionsAwaitingApproval(appId, page) {
-      const awaiting = db
-        .selectFrom('versions')
-        .innerJoin('extension_points', 'extension_points.id', 'versions.extensionPointId')
-        .innerJoin('users', 'users.id', 'versions.userId')
-        .select(columns.versions)
-        .select(['extension_points.name as extensionPointName', 'users.name as userName'])
-        .where('versions.appId', '=', appId)
-        .where('extension_points.deletedAtMs', 'is', null)
-        // Written out, since a partial index serves only queries that can be seen to be within it.
-        .where('versions.state', '=', sql.lit('awaiting_approval' as const));
-      return paged(awaiting, 'versions.id', page).execute();
-    },
-  };
-}
+export const versionQueries = {
+  /** A plugin's versions, the newest first; `after` is the number of the last one that was shown. */
+  versions(db: Db, key: PluginKey, page: Page): Promise<VersionRecord[]> {
+    let versions = versionsOf(db, key).orderBy('versions.number', 'desc');
+    if (page.after !== undefined) versions = versions.where('versions.number', '<', numberOf(page));
+    return atMost(versions, page.limit).execute();
+  },
+
+  version: (db: Db, key: PluginKey, number: number): Promise<VersionRecord | undefined> =>
+    versionsOf(db, key).where('versions.number', '=', number).executeTakeFirst(),
+
+  /** The newest of a plugin's versions that have these bytes. */
+  versionOfContent: (db: Db, key: PluginKey, contentAddress: ContentAddress): Promise<VersionRecord | undefined> =>
+    versionsOf(db, key)
+      .where('versions.contentAddress', '=', contentAddress)
+      .orderBy('versions.number', 'desc')
+      .limit(1)
+      .executeTakeFirst(),
+
+  /** Under which guests these versions were published, in the order of the versions' and the guests' ids; at most `limit` when it is given. */
+  guestsOfVersions: (db: Db, versionIds: readonly VersionId[], cut?: VersionGuestsCut): Promise<VersionGuest[]> =>
+    guestsOf(db, 'version_guests', versionIds, cut),
+
+  /** Under which guests these versions are bound, in the order of the versions' ids; at most `limit` when it is given. */
+  guestsBoundTo: (db: Db, versionIds: readonly VersionId[], cut?: VersionGuestsCut): Promise<VersionGuest[]> =>
+    guestsOf(db, 'bindings', versionIds, cut),
+
+  /** Of these guests: those under which a version was published. */
+  async guestsOfVersion(db: Db, versionId: VersionId, guestIds: readonly GuestId[]): Promise<GuestId[]> {
+    const rows = await db
+      .selectFrom('version_guests')
+      .select('guestId')
+      .where('versionId', '=', versionId)
+      .where('guestId', 'in', setOf(guestIds))
+      .execute();
+    return rows.map(({ guestId }) => guestId);
+  },
+
+  /** The guests under which a version was published and its plugin claims its name, by id. */
+  async claimantsOfVersion(
+    db: Db,
+    { id, extensionPointId, userId, name }: VersionRecord,
+    limit: number,
+  ): Promise<GuestId[]> {
+    const rows = await db
+      .selectFrom('version_guests')
+      .innerJoin('bindings', 'bindings.guestId', 'version_guests.guestId')
+      .select('bindings.guestId')
+      .where('version_guests.versionId', '=', id)
+      .where('bindings.extensionPointId', '=', extensionPointId)
+      .where('bindings.name', '=', name)
+      .where('bindings.userId', '=', userId)
+      .orderBy('bindings.guestId')
+      .limit(limit)
+      .execute();
+    return rows.map(({ guestId }) => guestId);
+  },
+
+  /** The versions of an extension point's plugins that are bound under some guest, by id. */
+  boundVersions(db: Db, extensionPointId: ExtensionPointId, page: Page): Promise<BoundVersion[]> {
+    const bound = db
+      .selectFrom('versions')
+      .innerJoin('users', 'users.id', 'versions.userId')
+      .select(columns.versions)
+      .select(['users.name as userName', 'versions.interfaceJson'])
+      .where('versions.id', 'in', (eb) =>
+        eb
+          .selectFrom('bindings')
+          .select('bindings.versionId')
+          .where('bindings.extensionPointId', '=', extensionPointId)
+          .where('bindings.versionId', 'is not', null),
+      );
+    return paged(bound, 'versions.id', page).execute();
+  },
+
+  /** The versions in an application that await approval, by id, with the names of who published them and against what. */
+  versionsAwaitingApproval(db: Db, appId: AppId, page: Page): Promise<AwaitingVersion[]> {
+    const awaiting = db
+      .selectFrom('versions')
+      .innerJoin('extension_points', 'extension_points.id', 'versions.extensionPointId')
+      .innerJoin('users', 'users.id', 'versions.userId')
+      .select(columns.versions)
+      .select(['extension_points.name as extensionPointName', 'users.name as userName'])
+      .where('versions.appId', '=', appId)
+      .where('extension_points.deletedAtMs', 'is', null)
+      // Written out, since a partial index serves only queries that can be seen to be within it.
+      .where('versions.state', '=', sql.lit('awaiting_approval' as const));
+    return paged(awaiting, 'versions.id', page).execute();
+  },
+};
 
 function versionsOf(db: Db, { extensionPointId, userId, name }: PluginKey) {
   return db
@@ -123,22 +132,41 @@ function numberOf({ after }: Page): number {
   return /^\d{1,15}$/.test(after ?? '') ? Number(after) : 0;
 }
 
-export function versionMutations(db: Db): Pick<Mutations, 'decideVersions' | 'putVersionGuests' | 'keepInterface'> {
-  return {
-    async keepInterface(versionIds, interfaceJson) {
+export const versionMutations = {
+  /** Keeps the interface of versions that were published before interfaces were kept. */
+  keepInterface: mutation(
+    {
+      // What is kept of a version's bytes says no more than they do.
+      audit: false,
+      invalidates: nothing,
+    },
+    async (db: Db, versionIds: readonly VersionId[], interfaceJson: string): Promise<void> => {
       await inChunks(versionIds, async (chunk) => {
         await db.updateTable('versions').set({ interfaceJson }).where('id', 'in', chunk).execute();
         return [];
       });
     },
-    async decideVersions(ids, { state, stateReason, stateAtMs, stateSide }) {
+  ),
+
+  decideVersions: mutation(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    async (
+      db: Db,
+      ids: readonly VersionId[],
+      { state, stateReason, stateAtMs, stateSide }: VersionDecision,
+    ): Promise<void> => {
       await db
         .updateTable('versions')
         .set({ state, stateReason, stateAtMs, stateSide })
         .where('id', 'in', setOf(ids))
         .execute();
     },
-    async putVersionGuests(versionId, guestIds) {
+  ),
+
+  /** Notes that a version was published under guests; nothing where it is known. */
+  putVersionGuests: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, versionId: VersionId, guestIds: readonly GuestId[]): Promise<void> => {
       // `where true` keeps SQLite from taking `on` for a join's.
       await sql`
         insert into version_guests ("versionId", "guestId")
@@ -146,5 +174,5 @@ export function versionMutations(db: Db): Pick<Mutations, 'decideVersions' | 'pu
         on conflict ("versionId", "guestId") do nothing
       `.execute(db);
     },
-  };
-}
+  ),
+};

@@ -1,146 +1,210 @@
-import type { ContentAddress, UserId } from '@tenon/protocol';
+import type { ContentAddress, ExtensionPointId, GuestId, UserId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import type { Mutations, Queries } from '../../domain/ports.ts';
-import { columns, type WithdrawalRecord } from '../../domain/records.ts';
+import type { Page } from '../../domain/query-types.ts';
+import {
+  columns,
+  type PluginKey,
+  type PluginRecord,
+  type VersionRecord,
+  type WithdrawalRecord,
+} from '../../domain/records.ts';
 import type { Db } from './db.ts';
+import { mutation, nothing } from './mutation.ts';
 import { setOf } from './paging.ts';
 
-type WithdrawalQueries = Pick<
-  Queries,
-  'withdrawalsOf' | 'publishedCopies' | 'withdrawal' | 'withdrawals' | 'nameReservations' | 'labelUse'
->;
-
 /** What the team withdrew, and what a deleted plugin leaves behind. */
-export function withdrawalQueries(db: Db): WithdrawalQueries {
-  return {
-    async withdrawalsOf(extensionPointId, userId, contentAddress) {
-      const kept = db
-        .selectFrom('withdrawals')
-        .select(columns.withdrawals)
-        .where('extensionPointId', '=', extensionPointId)
-        .where('userId', '=', userId)
-        .where('contentAddress', '=', contentAddress)
-        .execute();
-      const versions = await db
-        .selectFrom('versions')
-        .innerJoin('plugins', (join) =>
-          join
-            .onRef('plugins.extensionPointId', '=', 'versions.extensionPointId')
-            .onRef('plugins.userId', '=', 'versions.userId')
-            .onRef('plugins.name', '=', 'versions.name'),
-        )
-        .select(columns.versions)
-        .select('plugins.block')
-        .where('versions.contentAddress', '=', contentAddress)
-        .where('versions.appId', '=', (eb) =>
-          eb.selectFrom('extension_points').select('appId').where('id', '=', extensionPointId),
-        )
-        .where('versions.userId', '=', userId)
-        .where('versions.extensionPointId', '=', extensionPointId)
-        .execute();
-      const about = { extensionPointId, userId, contentAddress };
-      const blocked = versions.flatMap(({ name, block }): WithdrawalRecord[] =>
-        block === null ? [] : [{ ...about, name, state: 'blocked', ...block }],
-      );
-      const isPublished = versions.some(({ state }) => state === 'published');
-      const decided = versions.flatMap(({ name, state, stateReason, stateAtMs, stateSide }): WithdrawalRecord[] =>
-        stateSide === 'host' && !isPublished && (state === 'yanked' || state === 'rejected')
-          ? [{ ...about, name, state, reason: stateReason, atMs: stateAtMs }]
-          : [],
-      );
-      return [...blocked, ...decided, ...(await kept)];
-    },
-    async publishedCopies({ extensionPointId, userId, name }, contentAddress) {
-      const copies = db
-        .selectFrom('versions')
-        .select(columns.versions)
-        .where('versions.appId', '=', (eb) =>
-          eb.selectFrom('extension_points').select('appId').where('id', '=', extensionPointId),
-        )
-        .where('versions.userId', '=', userId)
-        .where('versions.extensionPointId', '=', extensionPointId)
-        .where('versions.state', '=', 'published');
-      if (contentAddress !== undefined) {
-        return copies.where('versions.contentAddress', '=', contentAddress).execute();
-      }
-      return copies
-        .where('versions.name', '<>', name)
-        .where('versions.contentAddress', 'in', (eb) =>
-          eb
-            .selectFrom('versions as own')
-            .select('own.contentAddress')
-            .where('own.extensionPointId', '=', extensionPointId)
-            .where('own.userId', '=', userId)
-            .where('own.name', '=', name),
-        )
-        .execute();
-    },
-    withdrawal: (extensionPointId, { userId, contentAddress }) =>
-      db
-        .selectFrom('withdrawals')
-        .select(columns.withdrawals)
-        .where('extensionPointId', '=', extensionPointId)
-        .where('userId', '=', userId as UserId)
-        .where('contentAddress', '=', contentAddress as ContentAddress)
-        .executeTakeFirst(),
-    withdrawals(extensionPointId, { after, limit }) {
-      let all = db
-        .selectFrom('withdrawals')
-        .innerJoin('users', 'users.id', 'withdrawals.userId')
-        .select(columns.withdrawals)
-        .select('users.name as userName')
-        .where('withdrawals.extensionPointId', '=', extensionPointId)
-        .orderBy('withdrawals.userId')
-        .orderBy('withdrawals.contentAddress');
-      if (after !== undefined) {
-        const [userId = '', address = ''] = after.split('/');
-        all = all.where((eb) =>
-          eb(
-            eb.refTuple('withdrawals.userId', 'withdrawals.contentAddress'),
-            '>',
-            eb.tuple(sql.val(userId), sql.val(address)) as never,
-          ),
-        );
-      }
-      return (limit === undefined ? all : all.limit(limit)).execute();
-    },
-    nameReservations: ({ extensionPointId, userId, name }, guestIds, nowMs) =>
-      db
-        .selectFrom('name_reservations')
-        .select(['guestId', 'untilMs'])
-        .where('extensionPointId', '=', extensionPointId)
-        .where('guestId', 'in', setOf(guestIds))
-        .where('name', '=', name)
-        .where('userId', '!=', userId)
-        .where('untilMs', '>', nowMs)
-        .orderBy('guestId')
-        .execute(),
-    async labelUse({ extensionPointId, userId, name }, semver) {
-      const version = await db
-        .selectFrom('versions')
-        .select('number')
-        .where('extensionPointId', '=', extensionPointId)
-        .where('userId', '=', userId)
-        .where('name', '=', name)
-        .where('semver', '=', semver)
-        .executeTakeFirst();
-      if (version !== undefined) return { number: version.number, untilMs: null };
-      const retired = await db
-        .selectFrom('retired_labels')
-        .select('untilMs')
-        .where('extensionPointId', '=', extensionPointId)
-        .where('userId', '=', userId)
-        .where('name', '=', name)
-        .where('semver', '=', semver)
-        .executeTakeFirst();
-      return retired && { number: null, untilMs: retired.untilMs };
-    },
-  };
-}
+export const withdrawalQueries = {
+  /**
+   * How bytes are withdrawn from a publisher at an extension point: by versions and blocks of plugins that exist, and by what
+   * deleted ones left. A version that is yanked or rejected counts while no version with the same bytes is published.
+   */
+  async withdrawalsOf(
+    db: Db,
+    extensionPointId: ExtensionPointId,
+    userId: UserId,
+    contentAddress: ContentAddress,
+  ): Promise<WithdrawalRecord[]> {
+    const kept = db
+      .selectFrom('withdrawals')
+      .select(columns.withdrawals)
+      .where('extensionPointId', '=', extensionPointId)
+      .where('userId', '=', userId)
+      .where('contentAddress', '=', contentAddress)
+      .execute();
+    const versions = await db
+      .selectFrom('versions')
+      .innerJoin('plugins', (join) =>
+        join
+          .onRef('plugins.extensionPointId', '=', 'versions.extensionPointId')
+          .onRef('plugins.userId', '=', 'versions.userId')
+          .onRef('plugins.name', '=', 'versions.name'),
+      )
+      .select(columns.versions)
+      .select('plugins.block')
+      .where('versions.contentAddress', '=', contentAddress)
+      .where('versions.appId', '=', (eb) =>
+        eb.selectFrom('extension_points').select('appId').where('id', '=', extensionPointId),
+      )
+      .where('versions.userId', '=', userId)
+      .where('versions.extensionPointId', '=', extensionPointId)
+      .execute();
+    const about = { extensionPointId, userId, contentAddress };
+    const blocked = versions.flatMap(({ name, block }): WithdrawalRecord[] =>
+      block === null ? [] : [{ ...about, name, state: 'blocked', ...block }],
+    );
+    const isPublished = versions.some(({ state }) => state === 'published');
+    const decided = versions.flatMap(({ name, state, stateReason, stateAtMs, stateSide }): WithdrawalRecord[] =>
+      stateSide === 'host' && !isPublished && (state === 'yanked' || state === 'rejected')
+        ? [{ ...about, name, state, reason: stateReason, atMs: stateAtMs }]
+        : [],
+    );
+    return [...blocked, ...decided, ...(await kept)];
+  },
 
-export function withdrawalMutations(db: Db): Pick<Mutations, 'retirePlugin' | 'reserveName' | 'deleteWithdrawal'> {
-  return {
-    async retirePlugin({ extensionPointId, userId, name, block }, { atMs, untilMs }) {
+  /**
+   * The published versions of a plugin's publisher at its extension point that have these bytes, under any name; without an
+   * address, those under other names that have the bytes of one of the plugin's versions.
+   */
+  async publishedCopies(
+    db: Db,
+    { extensionPointId, userId, name }: PluginKey,
+    contentAddress?: ContentAddress,
+  ): Promise<VersionRecord[]> {
+    const copies = db
+      .selectFrom('versions')
+      .select(columns.versions)
+      .where('versions.appId', '=', (eb) =>
+        eb.selectFrom('extension_points').select('appId').where('id', '=', extensionPointId),
+      )
+      .where('versions.userId', '=', userId)
+      .where('versions.extensionPointId', '=', extensionPointId)
+      .where('versions.state', '=', 'published');
+    if (contentAddress !== undefined) {
+      return copies.where('versions.contentAddress', '=', contentAddress).execute();
+    }
+    return copies
+      .where('versions.name', '<>', name)
+      .where('versions.contentAddress', 'in', (eb) =>
+        eb
+          .selectFrom('versions as own')
+          .select('own.contentAddress')
+          .where('own.extensionPointId', '=', extensionPointId)
+          .where('own.userId', '=', userId)
+          .where('own.name', '=', name),
+      )
+      .execute();
+  },
+
+  /** What a deleted plugin left withdrawn. */
+  withdrawal: (
+    db: Db,
+    extensionPointId: ExtensionPointId,
+    { userId, contentAddress }: { readonly userId: string; readonly contentAddress: string },
+  ): Promise<WithdrawalRecord | undefined> =>
+    db
+      .selectFrom('withdrawals')
+      .select(columns.withdrawals)
+      .where('extensionPointId', '=', extensionPointId)
+      .where('userId', '=', userId as UserId)
+      .where('contentAddress', '=', contentAddress as ContentAddress)
+      .executeTakeFirst(),
+
+  /**
+   * What deleted plugins left withdrawn at an extension point, with the publishers' names, in the order of (user id, content
+   * address); `after` is `<user_id>/<content_address>`.
+   */
+  withdrawals(
+    db: Db,
+    extensionPointId: ExtensionPointId,
+    { after, limit }: Page,
+  ): Promise<(WithdrawalRecord & { readonly userName: string })[]> {
+    let all = db
+      .selectFrom('withdrawals')
+      .innerJoin('users', 'users.id', 'withdrawals.userId')
+      .select(columns.withdrawals)
+      .select('users.name as userName')
+      .where('withdrawals.extensionPointId', '=', extensionPointId)
+      .orderBy('withdrawals.userId')
+      .orderBy('withdrawals.contentAddress');
+    if (after !== undefined) {
+      const [userId = '', address = ''] = after.split('/');
+      all = all.where((eb) =>
+        eb(
+          eb.refTuple('withdrawals.userId', 'withdrawals.contentAddress'),
+          '>',
+          eb.tuple(sql.val(userId), sql.val(address)) as never,
+        ),
+      );
+    }
+    return (limit === undefined ? all : all.limit(limit)).execute();
+  },
+
+  /** Of these guests: those under which the plugin's name is reserved for another user at a time, by id. */
+  nameReservations: (
+    db: Db,
+    { extensionPointId, userId, name }: PluginKey,
+    guestIds: readonly GuestId[],
+    nowMs: number,
+  ): Promise<{ readonly guestId: GuestId; readonly untilMs: number }[]> =>
+    db
+      .selectFrom('name_reservations')
+      .select(['guestId', 'untilMs'])
+      .where('extensionPointId', '=', extensionPointId)
+      .where('guestId', 'in', setOf(guestIds))
+      .where('name', '=', name)
+      .where('userId', '!=', userId)
+      .where('untilMs', '>', nowMs)
+      .orderBy('guestId')
+      .execute(),
+
+  /**
+   * Who has used a plugin's semantic version: one of its versions, or (`number` is `null`) a version of the plugin that was deleted
+   * under this name, until a time.
+   */
+  async labelUse(
+    db: Db,
+    { extensionPointId, userId, name }: PluginKey,
+    semver: string,
+  ): Promise<{ readonly number: number | null; readonly untilMs: number | null } | undefined> {
+    const version = await db
+      .selectFrom('versions')
+      .select('number')
+      .where('extensionPointId', '=', extensionPointId)
+      .where('userId', '=', userId)
+      .where('name', '=', name)
+      .where('semver', '=', semver)
+      .executeTakeFirst();
+    if (version !== undefined) return { number: version.number, untilMs: null };
+    const retired = await db
+      .selectFrom('retired_labels')
+      .select('untilMs')
+      .where('extensionPointId', '=', extensionPointId)
+      .where('userId', '=', userId)
+      .where('name', '=', name)
+      .where('semver', '=', semver)
+      .executeTakeFirst();
+    return retired && { number: null, untilMs: retired.untilMs };
+  },
+};
+
+export const withdrawalMutations = {
+  /**
+   * Keeps what outlives a plugin's deletion: which bytes are withdrawn, and its semantic versions. Call it before
+   * {@link Mutations.deletePlugin}, as {@link Mutations.reserveName}.
+   *
+   * @param times until when the semantic versions are reserved
+   */
+  retirePlugin: mutation(
+    {
+      // The row of the deletion tells of it.
+      audit: true,
+      invalidates: nothing,
+    },
+    async (
+      db: Db,
+      { extensionPointId, userId, name, block }: PluginRecord,
+      { atMs, untilMs }: { readonly atMs: number; readonly untilMs: number },
+    ): Promise<void> => {
       const key = sql`v."extensionPointId" = ${extensionPointId} and v."userId" = ${userId} and v.name = ${name}`;
       const into = sql`
         insert into withdrawals ("extensionPointId", "userId", "contentAddress", name, state, reason, "atMs")
@@ -174,7 +238,17 @@ export function withdrawalMutations(db: Db): Pick<Mutations, 'retirePlugin' | 'r
         on conflict ("extensionPointId", "userId", name, semver) do update set "untilMs" = excluded."untilMs"
       `.execute(db);
     },
-    async reserveName({ extensionPointId, userId, name }, guestIds, untilMs) {
+  ),
+
+  /** Reserves a plugin's name for its publisher under guests, until a time. */
+  reserveName: mutation(
+    { audit: false, invalidates: nothing },
+    async (
+      db: Db,
+      { extensionPointId, userId, name }: PluginKey,
+      guestIds: readonly GuestId[],
+      untilMs: number,
+    ): Promise<void> => {
       // `where true` keeps SQLite from taking `on` for a join's.
       await sql`
         insert into name_reservations ("extensionPointId", "guestId", name, "userId", "untilMs")
@@ -183,7 +257,19 @@ export function withdrawalMutations(db: Db): Pick<Mutations, 'retirePlugin' | 'r
           "userId" = excluded."userId", "untilMs" = excluded."untilMs"
       `.execute(db);
     },
-    async deleteWithdrawal({ extensionPointId, userId, contentAddress }) {
+  ),
+
+  /** Deletes what a deleted plugin left withdrawn. */
+  deleteWithdrawal: mutation(
+    { audit: true, invalidates: nothing },
+    async (
+      db: Db,
+      {
+        extensionPointId,
+        userId,
+        contentAddress,
+      }: Pick<WithdrawalRecord, 'extensionPointId' | 'userId' | 'contentAddress'>,
+    ): Promise<void> => {
       await db
         .deleteFrom('withdrawals')
         .where('extensionPointId', '=', extensionPointId)
@@ -191,8 +277,8 @@ export function withdrawalMutations(db: Db): Pick<Mutations, 'retirePlugin' | 'r
         .where('contentAddress', '=', contentAddress)
         .execute();
     },
-  };
-}
+  ),
+};
 
 /** A time as a column of a select: PostgreSQL can't infer a parameter's type there. */
 function at(ms: number) {

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 import type { Subject } from '../../domain/memories/subject.ts';
-import { watchTouched } from '../../domain/memories/touched.ts';
 import type { Clock, Store, Transaction } from '../../domain/ports.ts';
 import { RefusedError, UnavailableError } from '../../domain/ports.ts';
 import type { Database } from '../../domain/records.ts';
@@ -237,12 +236,11 @@ async function runOnce<T>(
     .transaction()
     .setIsolationLevel(isolation)
     .execute(async (db) => {
-      const watched = watchTouched(transaction(db));
-      const result = await work(watched.tx);
-      const touched = watched.touched();
-      await sql`select pg_notify(${channel}, note) from json_array_elements_text(${JSON.stringify(writeNotes(by, touched))}) as note`.execute(
-        db,
-      );
+      const tx = transaction(db);
+      const result = await work(tx);
+      const touched = [...tx.effects.invalidated];
+      const notes = JSON.stringify(writeNotes(by, touched));
+      await sql`select pg_notify(${channel}, note) from json_array_elements_text(${notes}) as note`.execute(db);
       return { result, touched };
     });
 }

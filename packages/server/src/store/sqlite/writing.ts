@@ -2,13 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { rmSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Kysely, sql } from 'kysely';
-import { watchTouched } from '../../domain/memories/touched.ts';
 import { StorageFullError, type Store, type Transaction } from '../../domain/ports.ts';
 import type { Database } from '../../domain/records.ts';
 import { transaction } from '../kysely/queries.ts';
 import { noteCommit } from './commits.ts';
 import { isIoError, readOnlyError } from './errors.ts';
-import { watchFreeing } from './freeing.ts';
 import type { Reserve } from './reserve.ts';
 
 /** What changes the data of a store. */
@@ -70,26 +68,22 @@ async function runTransaction<T>(
   { db, writer, reserve }: Omit<WritingOptions, 'file'>,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  let isFreeing = false;
+  let tx: Transaction | undefined;
   const run = () =>
     db.transaction().execute(async (trx) => {
       const before = await countChanges(trx);
-      const { tx, touched } = watchTouched(
-        watchFreeing(transaction(trx), () => {
-          isFreeing = true;
-        }),
-      );
+      tx = transaction(trx);
       const result = await work(tx);
       if ((await countChanges(trx)) !== before) {
-        if (!isFreeing) reserve.fill();
-        await noteCommit(trx, touched());
+        if (!tx.effects.freesSpace) reserve.fill();
+        await noteCommit(trx, [...tx.effects.invalidated]);
       }
       return result;
     });
   try {
     return await run();
   } catch (error) {
-    if (!isFreeing || !(error instanceof StorageFullError)) throw error;
+    if (!tx?.effects.freesSpace || !(error instanceof StorageFullError)) throw error;
   }
   await db.connection().execute(async () => {
     reserve.release();

@@ -86,12 +86,12 @@ export function pluginsContract(backend: Backend): void {
       const atOtherPoint = await records().binding(await records().version(elsewhere), guest.id);
       await records().binding(await records().version(otherApp.key('10')), sameKey.id);
 
-      const { bindings } = store.it.read;
-      assert.deepEqual((await bindings(extensionPoint.id, guest.guestKey)).sort(byName), bound.sort(byName));
-      assert.deepEqual(await bindings(otherPoint.id, guest.guestKey), [atOtherPoint]);
-      assert.deepEqual(await bindings(otherPoint.id, otherGuest.guestKey), []);
-      assert.deepEqual(await bindings(extensionPoint.id, 'no such key'), []);
-      assert.deepEqual(await bindings(newId('extensionPoint'), guest.guestKey), []);
+      const { read } = store.it;
+      assert.deepEqual((await read.bindings(extensionPoint.id, guest.guestKey)).sort(byName), bound.sort(byName));
+      assert.deepEqual(await read.bindings(otherPoint.id, guest.guestKey), [atOtherPoint]);
+      assert.deepEqual(await read.bindings(otherPoint.id, otherGuest.guestKey), []);
+      assert.deepEqual(await read.bindings(extensionPoint.id, 'no such key'), []);
+      assert.deepEqual(await read.bindings(newId('extensionPoint'), guest.guestKey), []);
       assert.equal(await store.it.read.countBindings(extensionPoint.id, guest.id), awkwardNames.length);
     });
 

@@ -196,16 +196,16 @@ export function versionsContract(backend: Backend): void {
       const claim = { ...key('claimed'), guestId: guest.id };
       await store.it.write((tx) => putBinding(tx, { ...claim, versionId: null, updatedAtMs: 0 }));
       const unbound = { versionId: null, versionNumber: null, contentAddress: null };
-      const { binding, bindings, bindingsOfPlugins, countBindings } = store.it.read;
-      const present = () => binding(extensionPoint.id, guest.id, 'claimed');
+      const { read } = store.it;
+      const present = () => read.binding(extensionPoint.id, guest.id, 'claimed');
       assert.deepEqual(await present(), { ...claim, ...unbound, ...unheld, updatedAtMs: 0 });
-      assert.deepEqual(await bindingsOfPlugins([key('claimed')]), [await present()]);
-      assert.deepEqual(await bindings(extensionPoint.id, guest.guestKey), []);
-      assert.equal(await countBindings(extensionPoint.id, guest.id), 1);
+      assert.deepEqual(await read.bindingsOfPlugins([key('claimed')]), [await present()]);
+      assert.deepEqual(await read.bindings(extensionPoint.id, guest.guestKey), []);
+      assert.equal(await read.countBindings(extensionPoint.id, guest.id), 1);
       await assert.rejects(records().binding(await records().version(key('claimed', owner)), guest.id));
 
       const bound = await records().binding(version, guest.id, someTimeMs + 3);
-      assert.deepEqual(await bindings(extensionPoint.id, guest.guestKey), [bound]);
+      assert.deepEqual(await read.bindings(extensionPoint.id, guest.guestKey), [bound]);
       await store.it.write((tx) => putBinding(tx, { ...claim, versionId: null, updatedAtMs: someTimeMs + 4 }));
       assert.deepEqual(await present(), { ...claim, ...unbound, ...unheld, updatedAtMs: someTimeMs + 4 });
     });

@@ -102,8 +102,8 @@ export function withdrawalsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.labelUse(key('a'), '1.0.0'), { number: 1, untilMs: null });
       await store.it.write((tx) => tx.reserveName(key('a'), [guest.id], times.untilMs));
       await retire(key('a'));
-      const { nameReservations } = store.it.read;
-      const reserved = (user = owner, nowMs = times.untilMs - 1) => nameReservations(key('a', user), [guest.id], nowMs);
+      const reserved = (user = owner, nowMs = times.untilMs - 1) =>
+        store.it.read.nameReservations(key('a', user), [guest.id], nowMs);
       assert.deepEqual(await reserved(), [{ guestId: guest.id, untilMs: times.untilMs }]);
       assert.deepEqual(await reserved(publisher), [], 'not for its publisher');
       assert.deepEqual(await reserved(owner, times.untilMs), [], 'not any more');

@@ -6,11 +6,11 @@ import { after, before, describe, it } from 'node:test';
 import type { AppId, GuestId } from '@tenon/protocol';
 import { createRecords, putBinding, someTimeMs } from '../../../test/helpers/records.ts';
 import { openSqliteStore } from '../../store/sqlite/store.ts';
+import { withEffects } from '../../store/with-effects.ts';
 import type { Store, Transaction } from '../ports.ts';
 import type { PluginKey, VersionRecord } from '../records.ts';
-import { tellNews } from './tell.ts';
 
-describe('tellNews()', () => {
+describe('emitChanges()', () => {
   let folder: string;
   let bare: Store;
   let store: Store;
@@ -19,8 +19,11 @@ describe('tellNews()', () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-news-'));
     bare = await openSqliteStore({ file: join(folder, 'tenon.db') });
     const random = (length: number) => new Uint8Array(length).fill(0xab);
-    const onTold = (appIds: readonly AppId[]) => void told.push([...appIds]);
-    store = tellNews(bare, { clock: () => someTimeMs, random, keep: 100, onTold });
+    const onEmitted = (appIds: readonly AppId[]) => void told.push([...appIds]);
+    store = withEffects(bare, {
+      requiresAudit: false,
+      changes: { clock: () => someTimeMs, random, keep: 100, onEmitted },
+    });
   });
   after(async () => {
     await bare.close();

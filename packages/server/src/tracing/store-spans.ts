@@ -1,35 +1,40 @@
-import type { Store, Transaction } from '../domain/ports.ts';
+import type { Around } from '../store/kysely/queries.ts';
 import { errorTypeOf } from './error-type.ts';
 import type { ActiveSpan, SpanOptions, Tracer } from './tracer.ts';
 
+/** Runs an attempt of a transaction within its span. */
+type Within = <T>(work: () => Promise<T>) => Promise<T>;
+
+export interface StoreSpans {
+  readonly query: Around;
+  readonly mutation: Around;
+  transaction<T>(run: (within: Within) => Promise<T>): Promise<T>;
+}
+
 /**
- * The store, with a span for each question of a request that is traced, for each of its transactions, and for each time that one was
- * run: another may have been faster. What is asked for is in none of them.
+ * Spans for each query of a request that is traced, for each of its transactions, and for each attempt of one. Parameters are in none
+ * of them.
  *
  * @param system as https://opentelemetry.io/docs/specs/semconv/registry/attributes/db/#db-system-name has it
  */
-export function traceStore(store: Store, tracer: Tracer, system: 'sqlite' | 'postgresql'): Store {
-  const tracedMethods = <T extends object>(methods: T, prefix: string): T => {
-    const traced = Object.entries(methods).map(([name, method]) => {
+export function createStoreSpans(tracer: Tracer, system: 'sqlite' | 'postgresql'): StoreSpans {
+  const around = (prefix: string): Around => {
+    return (name, run) => {
       const attributes = { 'db.system.name': system, 'db.operation.name': name };
-      const options: SpanOptions = { kind: 'client', attributes };
-      const call = (...args: unknown[]): Promise<unknown> =>
-        tracer.within(`${prefix}.${name}`, options, () => Reflect.apply(method, methods, args), errorTypeOf);
-      return [name, call];
-    });
-    return Object.fromEntries(traced) as T;
+      return tracer.within(`${prefix}.${name}`, { kind: 'client', attributes }, run, errorTypeOf);
+    };
   };
   const options: SpanOptions = { kind: 'internal', attributes: { 'db.system.name': system } };
   return {
-    ...store,
-    read: tracedMethods(store.read, 'store.read'),
-    write<T>(work: (tx: Transaction) => Promise<T>) {
-      const run = (span: ActiveSpan | undefined): Promise<T> => {
-        if (span === undefined) return store.write(work);
+    query: around('store.read'),
+    mutation: around('store.transaction'),
+    transaction<T>(run: (within: Within) => Promise<T>) {
+      const runTraced = (span: ActiveSpan | undefined): Promise<T> => {
+        if (span === undefined) return run((work) => work());
         const attempts = createAttempts(span, tracer, options);
-        return attempts.settle(store.write((tx) => attempts.run(() => work(tracedMethods(tx, 'store.transaction')))));
+        return attempts.settle(run(attempts.run));
       };
-      return tracer.within('store.write', options, run, errorTypeOf);
+      return tracer.within('store.write', options, runTraced, errorTypeOf);
     },
   };
 }

@@ -4,20 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
-import { addressOf, auditEvent, someTimeMs } from '../../../test/helpers/records.ts';
-import { openSqliteStore } from '../../store/sqlite/store.ts';
-import type { Store, Transaction } from '../ports.ts';
-import type { TokenRecord, UserRecord } from '../records.ts';
-import { demandAudit, UnrecordedChangeError } from './demand.ts';
+import { addressOf, auditEvent, someTimeMs } from '../../test/helpers/records.ts';
+import type { Store, Transaction } from '../domain/ports.ts';
+import type { TokenRecord, UserRecord } from '../domain/records.ts';
+import { UnrecordedChangeError } from './kysely/effects.ts';
+import { openSqliteStore } from './sqlite/store.ts';
+import { withEffects } from './with-effects.ts';
 
-describe('demandAudit()', () => {
+describe('withEffects()', () => {
   let folder: string;
   let bare: Store;
   let store: Store;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-audit-'));
     bare = await openSqliteStore({ file: join(folder, 'tenon.db') });
-    store = demandAudit(bare);
+    store = withEffects(bare, {});
   });
   after(async () => {
     await bare.close();

@@ -1,0 +1,52 @@
+import type { AuditAction } from '@tenon/protocol';
+import { DomainError } from '../domain/errors.ts';
+import { ConflictError, StorageFullError, UnavailableError } from '../domain/store-errors.ts';
+import type { Registry } from './registry.ts';
+
+const outcomes = ['committed', 'refused', 'conflict', 'unavailable', 'full', 'failed'] as const;
+
+/** Measures one transaction. */
+export interface MeasuredTransaction {
+  /** Call at each attempt: another transaction may have been faster. */
+  attempt(): void;
+  /** @param recorded the audit events that it wrote */
+  committed(recorded: readonly AuditAction[]): void;
+  failed(error: unknown): void;
+}
+
+export type StoreMetrics = ReturnType<typeof createStoreMetrics>;
+
+/** Counts and times transactions, and counts what they commit. */
+export function createStoreMetrics(registry: Registry) {
+  for (const outcome of outcomes) registry.counter('tenon_store_transactions_total', { outcome });
+  registry.counter('tenon_changes_total', { action: 'plugin.publish' satisfies AuditAction });
+  const durations = registry.histogram('tenon_store_transaction_duration_seconds', {});
+  const retries = registry.counter('tenon_store_transaction_retries_total', {});
+  return {
+    begin(): MeasuredTransaction {
+      const startedAt = performance.now();
+      let attempts = 0;
+      const end = (outcome: (typeof outcomes)[number]): void => {
+        durations.observe((performance.now() - startedAt) / 1000);
+        registry.counter('tenon_store_transactions_total', { outcome }).value++;
+      };
+      return {
+        attempt() {
+          if (attempts++ > 0) retries.value++;
+        },
+        committed(recorded) {
+          end('committed');
+          for (const action of recorded) registry.counter('tenon_changes_total', { action }).value++;
+        },
+        failed: (error) => end(outcomeOf(error)),
+      };
+    },
+  };
+}
+
+function outcomeOf(error: unknown): (typeof outcomes)[number] {
+  if (error instanceof DomainError) return 'refused';
+  if (error instanceof ConflictError) return 'conflict';
+  if (error instanceof UnavailableError) return 'unavailable';
+  return error instanceof StorageFullError ? 'full' : 'failed';
+}

@@ -1,0 +1,36 @@
+import type { AuditAction } from '@tenon/protocol';
+import type { Subject } from '../../domain/memories/subject.ts';
+import type { Db } from './db.ts';
+import type { ListChanges } from './list-changes.ts';
+
+/** What a mutation means for the audit trail, for caches, for hosts, and for a full disk. */
+export interface MutationRules<A extends readonly unknown[]> {
+  /** Whether a transaction that calls it fails unless it also writes an audit event. */
+  readonly audit: boolean | ((...args: A) => boolean);
+  /** The cache tags that it invalidates. Called before the mutation; the second form reads what they depend on. */
+  readonly invalidates: (...args: A) => readonly Subject[] | ((db: Db) => Promise<readonly Subject[]>);
+  /** Collects the binding lists that it changes. Called before the mutation. */
+  readonly changes?: (changed: ListChanges, db: Db, ...args: A) => Promise<void> | void;
+  /**
+   * Whether it may use the room that is reserved for a full disk: it frees room, takes rights or plugins away, or signs a user in
+   * who is to do that.
+   */
+  readonly freesSpace?: boolean | ((...args: A) => boolean);
+  /** The audit events that it writes. */
+  readonly records?: (...args: A) => readonly AuditAction[];
+}
+
+export interface Mutation<F extends Run> extends MutationRules<ArgumentsOf<F>> {
+  readonly run: F;
+}
+
+type Run = (db: Db, ...args: never[]) => Promise<unknown>;
+type ArgumentsOf<F extends Run> = F extends (db: Db, ...args: infer A) => Promise<unknown> ? A : never;
+
+/** Declares a mutation, with the rules that {@link Effects} applies when a transaction calls it. */
+export function mutation<F extends Run>(rules: MutationRules<ArgumentsOf<F>>, run: F): Mutation<F> {
+  return { ...rules, run };
+}
+
+/** Of mutations that no cache depends on. Caches hold that something is missing only for binding lists. */
+export const nothing = (): readonly Subject[] => [];
