@@ -41,10 +41,13 @@ export function createPipeline(parts: Parts, router: Router, closeIdle: () => vo
     const request = new Request(message, tracedId(message));
     const reply = new Reply(response);
     try {
-      await respond(parts, router, request, reply);
+      await respond(parts, router, request, reply).catch((error: unknown) => {
+        if (isOutOfFileDescriptors(error)) closeIdle();
+        answerError(parts, error, request, reply);
+      });
     } catch (error) {
-      if (isOutOfFileDescriptors(error)) closeIdle();
-      answerError(parts, error, request, reply);
+      log.error({ err: error, requestId: request.id }, 'error response failed');
+      response.destroy();
     }
   };
   let isClosing = false;
