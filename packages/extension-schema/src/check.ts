@@ -4,16 +4,16 @@ import type { SchemaPath } from './path.ts';
 import type { EntryPart } from './text.ts';
 import { isRecord, kindOf, type Plain } from './value.ts';
 
-/** What the rules of the schema's format are made of. */
+/* Building blocks for the rules of the schema format. */
 
-/** Names become functions, types and fields in many languages. */
+/** Names in a schema become functions, types and fields in generated code of many languages. */
 const identifier = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
 export function isIdentifier(name: string): boolean {
   return identifier.test(name);
 }
 
-/** A fault as it is found: where is worked out later. */
+/** A fault whose position is not computed yet. */
 export interface FoundFault {
   readonly path: SchemaPath | undefined;
   readonly part: EntryPart;
@@ -33,20 +33,20 @@ export function say(check: Check, path: SchemaPath | undefined, detail: string, 
   if (check.faults.length < maxSchemaFaults) check.faults.push({ path, part, detail });
 }
 
-/** `; did you mean "greet"?`, or what there is to choose from. */
+/** Returns `; did you mean "greet"?`, or else the list of valid words. */
 export function hint(wanted: unknown, words: readonly string[], list = true): string {
   const near = typeof wanted === 'string' ? nearestWord(wanted, words) : undefined;
   if (near !== undefined) return `; did you mean "${near}"?`;
   return list && words.length > 0 ? `; there are ${words.map((word) => `"${word}"`).join(', ')}` : '';
 }
 
-/** A name as it can be shown: hostile ones are long. */
+/** Quotes a name for an error message. Truncates it, since names are untrusted. */
 export function shown(name: unknown): string {
   const text = JSON.stringify(name) ?? String(name);
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
 
-/** Whether an object may have a key: a keyword, or an extension that is nobody else's matter. */
+/** Whether a key is allowed: a keyword, or an extension that begins with `x-`. */
 export function isKnown(keywords: Keywords, key: string): boolean {
   return keywords.has(key) || key.startsWith('x-');
 }
@@ -101,7 +101,7 @@ export function listOf(rule: Rule, what: string): Rule {
   };
 }
 
-/** A map whose keys are names. One that was left empty, as YAML allows, has none. */
+/** A map whose keys are identifiers. `null`, which YAML's `key:` without a value means, counts as an empty map. */
 export function mapOf(rule: Rule, what: string): Rule {
   return (check, value, path) => {
     if (value === null) return;

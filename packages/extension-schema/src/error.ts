@@ -1,26 +1,26 @@
-/** A place in a text, both counted from 1; columns in UTF-16 code units, as editors count them. */
+/** A position in a text. Lines and columns start at 1; columns count UTF-16 code units, like editors. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
-/** One thing that is wrong with a schema. */
+/** One fault in a schema. */
 export interface SchemaFault {
-  /** Where, as a JSON Pointer into the schema (RFC 6901): empty for the whole of it. */
+  /** A JSON Pointer into the schema (RFC 6901); empty for the whole schema. */
   readonly pointer: string;
-  /** What is wrong, without the place. */
+  /** The fault, without its location. */
   readonly detail: string;
-  /** Where in the text, if it came as one. */
+  /** The position in the text, if the schema was a text. */
   readonly position: TextPosition | undefined;
 }
 
-/** How many faults are told of one schema: with more of them, mending the first ones comes first. */
+/** The maximum number of faults that are reported for one schema. */
 export const maxSchemaFaults = 20;
 
-/** Thrown for a text or an object that is no extension point's schema. `pointer`, `detail` and `position` are the first fault's. */
+/** Thrown for an invalid schema of an extension point. `pointer`, `detail` and `position` are those of the first fault. */
 export class SchemaError extends Error {
   override readonly name = 'SchemaError';
-  /** All that were found, {@link maxSchemaFaults} at the most: one at least, in the order of the text. */
+  /** One to {@link maxSchemaFaults} faults, in the order of the text. */
   readonly faults: readonly SchemaFault[];
   readonly pointer: string;
   readonly detail: string;
@@ -35,7 +35,7 @@ export class SchemaError extends Error {
   }
 }
 
-/** A fault in words, with its place in the text where there is one: `line 3, column 5: …`. */
+/** Formats a fault with its position, if it has one: `line 3, column 5: …`. */
 export function describeFault({ detail, position }: SchemaFault): string {
   return position === undefined ? detail : `line ${position.line}, column ${position.column}: ${detail}`;
 }

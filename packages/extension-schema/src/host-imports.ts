@@ -1,14 +1,14 @@
-/** Functions that a plugin may import besides those that a schema names: what hosts give to every plugin. */
+/* The functions that hosts provide to every plugin, besides those that a schema names. */
 
-/** Where Extism's kernel and runtime are: https://github.com/extism/extism/blob/main/runtime/src/plugin.rs */
+/** The import module of Extism's runtime: https://github.com/extism/extism/blob/main/runtime/src/plugin.rs */
 export const kernelModule = 'extism:host/env';
 
-/** Where the host's own functions are, which a schema names as `imports`. */
+/** The import module of the host's own functions, which a schema names as `imports`. */
 export const userModule = 'extism:host/user';
 
 export const wasiModule = 'wasi_snapshot_preview1';
 
-/** Before Extism 1.0 plugins had both kinds of functions from here, those of the kernel with `extism_` before their names. */
+/** The import module of both kinds of functions before Extism 1.0. Functions of the runtime had the prefix `extism_`. */
 export const olderModule = 'env';
 
 export const kernelFunctions: readonly string[] = [
@@ -100,7 +100,7 @@ export const wasiFunctions: readonly string[] = [
   'sock_shutdown',
 ];
 
-/** Whether a module is of the tracing that an instrumented plugin, or its author, calls: any adapter has all of it. */
+/** Whether an import module belongs to the tracing of instrumented modules. Every tracing adapter provides all its functions. */
 export function isTracingModule(module: string): boolean {
   return module.startsWith('dylibso:observe/') || module === 'dylibso_observe';
 }

@@ -12,7 +12,7 @@ import {
 import { isRecord, type Plain, plainCopy } from './value.ts';
 
 export interface HostTypesOptions {
-  /** Where the schema comes from, for the text's first lines. */
+  /** The source of the schema, for the header of the generated file. */
   readonly source?: string | undefined;
 }
 
@@ -21,11 +21,11 @@ type ContentType = (typeof contentTypes)[number];
 const [plainText, json, binary] = contentTypes;
 
 /**
- * Makes the TypeScript that an application needs to call plugins of an extension point: an interface for each component, one
- * with all exports and one with all imports as functions, and a constant that says how input and output travel as bytes.
- * The text compiles by itself, in the strictest mode, whatever names the schema has.
+ * Generates the TypeScript that a host needs to call plugins of an extension point: an interface for each component, one for all exports,
+ * one for all imports, and a constant with the content types of inputs and outputs. The code compiles in strict mode without other
+ * files, for any names in the schema.
  *
- * @param schema as the API answers it. One that was stored before schemas were checked is read as far as it can be
+ * @param schema a schema as the API returns it; invalid parts are skipped
  */
 export function hostTypes(schema: unknown, { source }: HostTypesOptions = {}): string {
   const copy = plainCopy(schema, undefined);
@@ -44,7 +44,7 @@ export function hostTypes(schema: unknown, { source }: HostTypesOptions = {}): s
   return parts.join('\n');
 }
 
-/** Exports or imports, which older schemas may have as a list. */
+/** Returns the exports or imports of a schema, which may be a map or a list. */
 function functionsOf(functions: unknown): [name: string, entry: Plain][] {
   const entries = Array.isArray(functions)
     ? functions.map((item): [unknown, unknown] => (isRecord(item) ? [item.name, item] : [item, {}]))
@@ -94,7 +94,7 @@ function functionComment({ description, input, output }: Plain): string {
   return [text, tags.join('\n')].filter((part) => part !== '').join('\n\n');
 }
 
-/** The type of what is sent or answered: what it is once it is decoded. */
+/** The type of a decoded input or output. */
 function parameterText(scope: TypeScope, parameter: unknown): string {
   const nullable = isRecord(parameter) && parameter.nullable === true ? ' | null' : '';
   const contentType = contentTypeOf(scope, parameter);
@@ -105,11 +105,11 @@ function parameterText(scope: TypeScope, parameter: unknown): string {
   return isEnum ? typeText(scope, parameter, '  ') : `string${nullable}`;
 }
 
-/** How a parameter travels. A document that does not say it means what its type is read from most simply. */
+/** The content type of a parameter. Without one in the schema, the type decides. */
 function contentTypeOf(scope: TypeScope, parameter: unknown): ContentType {
   const { contentType, type } = isRecord(parameter) ? parameter : {};
-  const said = contentTypes.find((known) => isSameContentType(contentType, known));
-  if (said !== undefined) return said;
+  const explicit = contentTypes.find((known) => isSameContentType(contentType, known));
+  if (explicit !== undefined) return explicit;
   const isText = type === 'string' && isRecord(resolveComponent(scope, parameter));
   return type === 'buffer' ? binary : isText ? plainText : json;
 }
@@ -132,7 +132,7 @@ function contentTypesText(
   return `${comment}export const contentTypes = {\n  exports: ${table(exports)},\n  imports: ${table(imports)},\n} as const;\n`;
 }
 
-/** In a value, `__proto__` as a key would set the prototype. */
+/** Returns a property name for an object literal, where `__proto__` would set the prototype. */
 function valueKey(name: string): string {
   return name === '__proto__' ? "['__proto__']" : fieldName(name);
 }

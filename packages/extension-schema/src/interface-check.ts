@@ -23,7 +23,7 @@ export {
   moduleInterface,
 } from './module-interface.ts';
 
-/** What an extension point demands of a module beside its schema. `null`, or nothing, sets no limit. */
+/** The limits of an extension point on modules. `null` or `undefined` means no limit. */
 export interface InterfaceLimits {
   readonly maxModuleBytes?: number | null | undefined;
   readonly maxInitialMemoryPages?: number | null | undefined;
@@ -44,27 +44,31 @@ export interface Mismatch {
     | 'memory_too_large'
     | 'proposal_not_allowed'
     | 'too_many';
-  /** What it is about: `/exports/<name>`, `/imports/<module>/<name>`, `/limits/<limit>`; a JSON Pointer (RFC 6901). */
+  /** A JSON Pointer (RFC 6901): `/exports/<name>`, `/imports/<module>/<name>`, or `/limits/<limit>`. */
   readonly pointer: string;
-  /** For people. */
+  /** A description for people. */
   readonly detail: string;
 }
 
-/** How many mismatches are told; what more there is, is counted. */
+/** The maximum number of reported mismatches. One more entry counts the rest. */
 export const maxMismatches = 100;
 
-/** A name as it can be shown: a module may say anything. */
+/** Quotes a name of a module, which is untrusted. */
 function shown(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
 }
 
 /**
- * Compares a module with what an extension point demands: every export that the schema names must be there as a function; every
- * import must be one of the schema's, of Extism's kernel, of WASI preview 1 (unless the limits forbid it) or of tracing; size,
- * memory and proposals must be within the limits. A schema without exports and imports says nothing of either.
+ * Checks a module against an extension point:
  *
- * @param schema as the API answers it. One that was stored before schemas were checked is read as far as it can be
- * @returns nothing for a module that fits, else at most {@link maxMismatches} and one that counts the rest
+ * - The module must export every export of the schema as a function.
+ * - Every import must be in the schema, or belong to Extism's runtime, WASI preview 1 (unless the limits forbid it), or tracing.
+ * - Size, memory and proposals must be within the limits.
+ *
+ * A schema without exports and imports allows any.
+ *
+ * @param schema a schema as the API returns it; invalid parts are skipped
+ * @returns an empty array for a module that fits; otherwise at most {@link maxMismatches}, and one entry that counts the rest
  */
 export function checkInterface(module: ModuleInterface, schema: unknown, limits: InterfaceLimits): Mismatch[] {
   const exports = functionNames(schema, 'exports');
@@ -79,14 +83,14 @@ export function checkInterface(module: ModuleInterface, schema: unknown, limits:
   return [...found.slice(0, maxMismatches), { code: 'too_many', pointer: '', detail }];
 }
 
-/** All in a sentence or a few, for where a list has no place. */
+/** Summarises mismatches in one text: the first three, and the number of the others. */
 export function summarizeMismatches(mismatches: readonly Mismatch[]): string {
-  const told = mismatches.slice(0, 3).map(({ detail }) => detail);
-  const others = mismatches.length - told.length;
-  return [...told, ...(others > 0 ? [`And ${others} more.`] : [])].join(' ');
+  const details = mismatches.slice(0, 3).map(({ detail }) => detail);
+  const others = mismatches.length - details.length;
+  return [...details, ...(others > 0 ? [`And ${others} more.`] : [])].join(' ');
 }
 
-/** The names below `exports` or `imports` of a schema. */
+/** Returns the names of the exports or imports of a schema. */
 export function functionNames(schema: unknown, part: 'exports' | 'imports'): string[] {
   const functions = isObject(schema) && Object.hasOwn(schema, part) ? schema[part] : undefined;
   if (!Array.isArray(functions)) return isObject(functions) ? Object.keys(functions) : [];
@@ -143,7 +147,7 @@ function exportMismatches(module: ModuleInterface, names: readonly string[]): Mi
   return found;
 }
 
-/** @param names the schema's imports; `undefined` for a schema that says nothing of imports, which leaves WASI to look at */
+/** @param names the schema's imports; `undefined` for a schema without exports and imports, for which only WASI is checked */
 function importMismatches(
   module: ModuleInterface,
   names: readonly string[] | undefined,
@@ -191,7 +195,7 @@ function importMismatch(
   };
 }
 
-/** The name that may have been meant, or where it is to be had; the end of the sentence. */
+/** Returns the end of the sentence, with the name that was probably meant or the module that has the name. */
 function hintFor(module: string, name: string, offered: ReadonlyMap<string, ReadonlySet<string>>): string {
   const elsewhere = [...offered].find(([, names]) => names.has(name))?.[0];
   if (elsewhere !== undefined) return `; ${shown(name)} is to be had from ${shown(elsewhere)}.`;

@@ -1,7 +1,7 @@
-/** What an import or export is. */
+/** The kind of an import or export. */
 export type ExternKind = 'function' | 'table' | 'memory' | 'global' | 'tag';
 
-/** A function's parameters and results, as the text format writes them. */
+/** A function's parameter and result types, in the notation of the text format. */
 export interface FunctionType {
   readonly params: readonly string[];
   readonly results: readonly string[];
@@ -18,25 +18,25 @@ export interface ModuleImport extends ModuleExport {
   readonly module: string;
 }
 
-/** What a module asks of its host and offers to it: all that an extension point's demands are about. */
+/** The properties of a module that an extension point restricts. */
 export interface ModuleInterface {
   readonly sizeBytes: number;
-  /** What all its memories have at the start, imported ones included, in pages of 64 KiB. */
+  /** The initial size of all memories together, including imported ones, in pages of 64 KiB. */
   readonly initialMemoryPages: number;
-  /** Beyond the first version of the language. */
+  /** The WebAssembly proposals that the module uses, beyond the first version. */
   readonly proposals: readonly string[];
   readonly exports: readonly ModuleExport[];
   readonly imports: readonly ModuleImport[];
 }
 
-/** What `describeModule()` of `@tenon/instrument` answers, as far as it matters here. */
+/** The relevant part of the result of `describeModule()` in `@tenon/instrument`. */
 export interface DescribedModule {
   readonly exports: readonly ModuleExport[];
   readonly imports: readonly ModuleImport[];
   readonly memories: readonly { readonly minimumPages: number; readonly pageBytes: number }[];
 }
 
-/** Puts together what `@tenon/instrument` tells of a module with `describeModule()` and `listProposals()`. */
+/** Combines the results of `describeModule()` and `listProposals()` of `@tenon/instrument`. */
 export function moduleInterface(
   { exports, imports, memories }: DescribedModule,
   proposals: readonly string[],

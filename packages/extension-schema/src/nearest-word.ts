@@ -1,30 +1,30 @@
-/** Longer words are nobody's typing errors. */
+/** Longer words are not compared. */
 const maxWordLength = 100;
 
-/** How many cells of the distance's table may be filled in one search: some milliseconds, whatever the words are. */
+/** Limits the cells of the distance tables in one search, and so the time to a few milliseconds. */
 const maxCells = 2_000_000;
 
 /**
- * The word that somebody meant: the same but for case, `_` and `-`, or else the nearest one by edit distance, where letters are
- * put in, left out, exchanged or swapped with their neighbour. Near is one in three, and at most 3. The first of equals.
+ * Finds the word that was probably meant: one that differs only in case, `_` and `-`; or else the first one with the smallest edit distance.
+ * An edit inserts, deletes, replaces, or swaps letters. The distance is at most one edit per three letters, and at most 3.
  *
- * @returns `undefined` where none is near
+ * @returns `undefined` if no word is near
  */
 export function nearestWord(wanted: string, words: Iterable<string>): string | undefined {
   if (wanted.length > maxWordLength) return undefined;
   const folded = fold(wanted);
-  let worst = Math.min(3, Math.floor((wanted.length + 1) / 3));
+  let maxDistance = Math.min(3, Math.floor((wanted.length + 1) / 3));
   let cells = 0;
   let nearest: string | undefined;
   for (const word of words) {
     if (word.length > maxWordLength || word === wanted) continue;
     if (folded !== '' && fold(word) === folded) return word;
-    if (worst < 1 || Math.abs(word.length - wanted.length) > worst || cells > maxCells) continue;
+    if (maxDistance < 1 || Math.abs(word.length - wanted.length) > maxDistance || cells > maxCells) continue;
     cells += (word.length + 1) * (wanted.length + 1);
     const distance = editDistance(wanted, word);
-    if (distance > worst) continue;
+    if (distance > maxDistance) continue;
     nearest = word;
-    worst = distance - 1;
+    maxDistance = distance - 1;
   }
   return nearest;
 }

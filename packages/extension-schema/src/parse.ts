@@ -7,14 +7,14 @@ import { isRecord, kindOf, type Plain, plainCopy } from './value.ts';
 export { describeFault, maxSchemaFaults, SchemaError, type SchemaFault, type TextPosition } from './error.ts';
 
 /**
- * Reads an extension point's schema, an object or its YAML (1.2) or JSON text, and checks it whole: see
- * docs/reference/extension-point-schema.md. Its `exports` and `imports`, which may be lists of names or of objects with a `name`,
- * become maps keyed by name; `exports` is always there. Everything else is kept as it is.
+ * Parses and checks an extension point's schema: an object, or its YAML (1.2) or JSON text. See
+ * docs/reference/extension-point-schema.md. `exports` and `imports` may be lists of names, or of objects with a `name`; the result has maps
+ * keyed by name. The result always has `exports`. Everything else stays unchanged.
  *
- * A schema without `version` is `v0` when its exports are a list of names, else `v1-draft`.
+ * A schema without `version` is `v0` if its exports are a list of names, otherwise `v1-draft`.
  *
- * @returns the schema as JSON text
- * @throws SchemaError with every fault that was found, up to 20, each with line and column where it came as a text
+ * @returns the schema as JSON
+ * @throws SchemaError with up to {@link maxSchemaFaults} faults, with line and column if the schema is a text
  */
 export function parseExtensionPointSchema(schema: unknown): string {
   const text = typeof schema === 'string' ? readSchemaText(schema) : undefined;
@@ -38,7 +38,7 @@ function inOrderOfText({ position: a }: SchemaFault, { position: b }: SchemaFaul
   return a === undefined || b === undefined ? 0 : a.line - b.line || a.column - b.column;
 }
 
-/** The exports or imports of a schema that has been checked. */
+/** Converts the exports or imports of a valid schema to a map. */
 function functionMap(functions: unknown): Plain {
   const map: Plain = Object.create(null);
   const entries = Array.isArray(functions) ? functions.map(named) : Object.entries(functions ?? {});

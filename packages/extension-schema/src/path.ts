@@ -1,13 +1,13 @@
-/** The way to a value inside a schema, from the outside in. Linked, so that it costs nothing before somebody asks for it. */
+/** The path to a value in a schema, as a linked list, since most paths are never converted to a pointer. */
 export interface SchemaPath {
   readonly parent: SchemaPath | undefined;
   readonly key: string | number;
 }
 
-/** The keys on the way, the outermost first. */
+/** Returns the keys of a path, the outermost first. */
 export function keysOf(path: SchemaPath | undefined): (string | number)[] {
   const keys: (string | number)[] = [];
-  for (let at = path; at !== undefined; at = at.parent) keys.push(at.key);
+  for (let node = path; node !== undefined; node = node.parent) keys.push(node.key);
   return keys.reverse();
 }
 

@@ -20,11 +20,10 @@ import { nearestWord } from './nearest-word.ts';
 import type { SchemaPath } from './path.ts';
 import { isRecord, kindOf, type Plain } from './value.ts';
 
-/**
- * The rules of the two versions of the format, which is XTP's: https://docs.xtp.dylibso.com/docs/concepts/xtp-schema. What its
- * published JSON Schema demands and its own tools don't (a `type` beside `properties` or `enum`, a `contentType`) may be left out,
- * since documents do leave it out. A key of no meaning is a fault unless it begins with `x-`. See
- * docs/reference/extension-point-schema.md.
+/*
+ * The rules of the two versions of XTP's schema format: https://docs.xtp.dylibso.com/docs/concepts/xtp-schema. XTP's published JSON Schema
+ * requires a `type` besides `properties` or `enum`, and a `contentType`. XTP's own tools don't, and existing documents omit them, so they
+ * are optional here. An unknown key is a fault unless it begins with `x-`. See docs/reference/extension-point-schema.md.
  */
 
 export const schemaVersions = ['v0', 'v1-draft'] as const;
@@ -37,8 +36,8 @@ const formats: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['number', ['float', 'double']],
 ]);
 
-/** Keywords that say what a value is made of, and the type that each goes with. */
-const makes: readonly (readonly [keyword: string, type: string | undefined])[] = [
+/** Keywords that define the structure of a type, and the `type` that each implies. */
+const structures: readonly (readonly [keyword: string, type: string | undefined])[] = [
   ['$ref', undefined],
   ['enum', 'string'],
   ['properties', 'object'],
@@ -52,7 +51,7 @@ const contentType: Rule = (check, value, path) => {
   if (!contentTypes.some((known) => isSameContentType(value, known))) oneOf(contentTypes)(check, value, path);
 };
 
-/** Whether two content types are the same but for case and white space, which mean nothing in them (RFC 9110 §8.3.1). */
+/** Whether two content types are equal, ignoring case and white space (RFC 9110 §8.3.1). */
 export function isSameContentType(value: unknown, known: string): boolean {
   const normal = (given: string) =>
     given
@@ -84,7 +83,7 @@ const enumValues: Rule = (check, value, path) => {
   }
 };
 
-/** The type of a value: what components, fields, items and parameters are. */
+/** The type of a component, field, item or parameter. */
 const typed: Rule = (check, value, path) => checkTyped(check, value, path, typedKeywords, 'a type');
 const parameter: Rule = (check, value, path) => checkTyped(check, value, path, parameterKeywords, 'a parameter');
 
@@ -112,10 +111,10 @@ function checkTyped(
 ): void {
   if (!checkKeywords(check, value, path, keywords, what)) return;
   const at = (key: string): SchemaPath => ({ parent: path, key });
-  const [made, other] = makes.filter(([keyword]) => Object.hasOwn(value, keyword));
-  const isSpelt = Object.keys(value).every((key) => isKnown(keywords, key));
-  if (made === undefined && value.type === undefined && isSpelt) {
-    say(check, path, `${what} needs a "type", or one of ${makes.map(([keyword]) => `"${keyword}"`).join(', ')}`);
+  const [made, other] = structures.filter(([keyword]) => Object.hasOwn(value, keyword));
+  const hasOnlyKnownKeys = Object.keys(value).every((key) => isKnown(keywords, key));
+  if (made === undefined && value.type === undefined && hasOnlyKnownKeys) {
+    say(check, path, `${what} needs a "type", or one of ${structures.map(([keyword]) => `"${keyword}"`).join(', ')}`);
   }
   if (made !== undefined && other !== undefined) {
     say(check, at(other[0]), `"${other[0]}" does not go with "${made[0]}"`, 'key');
@@ -134,7 +133,7 @@ function checkType(
   check: Check,
   value: Plain,
   path: SchemaPath | undefined,
-  made: (typeof makes)[number] | undefined,
+  made: (typeof structures)[number] | undefined,
 ): void {
   const { type = made?.[1], format } = value;
   const isType = schemaTypes.some((known) => known === type);
@@ -187,14 +186,14 @@ const functionKeywords: Keywords = new Map<string, Rule>([
   ['codeSamples', listOf(codeSample, 'code samples')],
 ]);
 
-/** An export or import. YAML's `greet:`, with nothing behind it, is a function of which only the name is known. */
+/** An export or import. `null`, which YAML's `greet:` without a value means, is a function without a declared signature. */
 function functionRule(what: string): Rule {
   return (check, value, path) => {
     if (value !== null) checkKeywords(check, value, path, functionKeywords, what);
   };
 }
 
-/** A map of functions, or as older documents have it a list of names, or of objects with a `name`. */
+/** A map of functions, or a list of names or of objects with a `name`, as in older documents. */
 function functions(what: string): Rule {
   const one = functionRule(`an ${what}`);
   const namedKeywords: Keywords = new Map<string, Rule>([...functionKeywords, ['name', () => {}]]);
@@ -218,7 +217,7 @@ function checkName(check: Check, item: unknown, path: SchemaPath, known: Set<str
   else known.add(name);
 }
 
-/** `v0` says names alone. Its exports come back as a map, which is taken too. */
+/** In `v0`, functions have only names. A map is accepted too, since the API returns exports as a map. */
 const version0Exports: Rule = (check, value, path) => {
   if (value === null) return;
   if (isRecord(value)) return mapOf(onlyName, 'exports')(check, value, path);
@@ -258,34 +257,34 @@ const version1Keywords: Keywords = new Map<string, Rule>([
   ],
 ]);
 
-/** A component that is another one by reference, and so on around, is nothing in the end. Each is looked at once. */
+/** Reports components that are only references to each other in a cycle. Visits each component once. */
 function checkAliases(check: Check, components: Plain): void {
-  const settled = new Set<string>();
+  const visited = new Set<string>();
   for (const start of Object.keys(components)) {
-    const way = new Set<string>();
+    const chain = new Set<string>();
     let name: string | undefined = start;
-    while (name !== undefined && !settled.has(name) && !way.has(name)) {
-      way.add(name);
-      name = referred(components[name]);
+    while (name !== undefined && !visited.has(name) && !chain.has(name)) {
+      chain.add(name);
+      name = referencedName(components[name]);
     }
-    if (name !== undefined && way.has(name)) {
-      const names = [...way, name].slice(-20).join(' → ');
+    if (name !== undefined && chain.has(name)) {
+      const names = [...chain, name].slice(-20).join(' → ');
       const path = ['components', 'schemas', name, '$ref'].reduce<SchemaPath | undefined>(
         (parent, key) => ({ parent, key }),
         undefined,
       );
       say(check, path, `the components refer to each other in a circle, and none says what it is: ${names}`);
     }
-    for (const seen of way) settled.add(seen);
+    for (const seen of chain) visited.add(seen);
   }
 }
 
-function referred(component: unknown): string | undefined {
+function referencedName(component: unknown): string | undefined {
   const ref = isRecord(component) ? component.$ref : undefined;
   return typeof ref === 'string' && ref.startsWith(componentPrefix) ? ref.slice(componentPrefix.length) : undefined;
 }
 
-/** Finds what is wrong with a schema, {@link maxSchemaFaults} faults at the most. */
+/** Returns up to {@link maxSchemaFaults} faults of a schema. */
 export function findFaults(schema: Plain): readonly FoundFault[] {
   const { components } = schema;
   const schemas = isRecord(components) && isRecord(components.schemas) ? components.schemas : {};

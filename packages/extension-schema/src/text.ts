@@ -13,31 +13,31 @@ import {
 } from 'yaml';
 import { maxSchemaFaults, SchemaError, type SchemaFault, type TextPosition } from './error.ts';
 
-/** How many tokens a YAML text may have: about seven make an entry. */
+/** The maximum number of tokens in a YAML text. An entry has about seven. */
 const maxTokens = 10_000;
 
-/** How deep a text may be nested, as its value may: see `schema-value.ts`. The parser takes time in proportion to the depth for each token. */
+/** The maximum nesting depth, as for values: see `value.ts`. The parser's time per token grows with the depth. */
 const maxDepth = 64;
 
-/** How often aliases may repeat what their anchors name, all in all: what the parser allows by default. */
+/** The maximum number of repetitions through aliases: the parser's default. */
 const maxAliasCount = 100;
 
-/** A level of a block has up to four tokens in a line: an indicator, an anchor, a tag, and a key or value. */
+/** One level of a block has up to four tokens in a line: an indicator, an anchor, a tag, and a key or value. */
 const maxColumns = 4 * maxDepth;
 
-/** Which half of an entry is meant: a name that is wrong is its key's matter, all else its value's. */
+/** The part of an entry to which a fault points: the key for a wrong name, otherwise the value. */
 export type EntryPart = 'key' | 'value';
 
-/** A schema's text, read. */
+/** A parsed schema text. */
 export interface SchemaText {
-  /** Maps come as `Map`, so that no name means anything to the engine. */
+  /** Maps are `Map` objects, so that names such as `__proto__` have no effect. */
   readonly value: unknown;
-  /** Where an entry stands; the nearest one around it when it isn't there. */
+  /** Returns the position of an entry, or of its nearest existing ancestor. */
   readonly locate: (keys: readonly (string | number)[], part: EntryPart) => TextPosition;
 }
 
 /**
- * Reads a YAML (1.2) or JSON text.
+ * Parses a YAML (1.2) or JSON text.
  *
  * @throws SchemaError with line and column
  */
@@ -47,8 +47,8 @@ export function readSchemaText(text: string): SchemaText {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
-  demandSimpleText(text);
-  // The parser's own check of keys compares each with all others: a second for 10,000 of them.
+  assertSimpleText(text);
+  // The parser's own check for repeated keys takes quadratic time: a second for 10,000 keys.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, schema: 'core' });
   throwFaults([...syntaxFaults(document.errors, positionOf), ...repeatedKeys(document, positionOf)]);
   if (!isMap(document.contents)) {
@@ -71,7 +71,7 @@ function throwFaults(faults: readonly SchemaFault[]): void {
   if (first !== undefined) throw new SchemaError(first, ...others);
 }
 
-/** What one slip leads to on its line is one fault. */
+/** Reports only the first error of each line, since one mistake often causes several. */
 function syntaxFaults(errors: readonly YAMLError[], positionOf: (offset: number) => TextPosition): SchemaFault[] {
   const byLine = new Map<number, SchemaFault>();
   for (const error of errors) {
@@ -82,15 +82,15 @@ function syntaxFaults(errors: readonly YAMLError[], positionOf: (offset: number)
   return [...byLine.values()];
 }
 
-/** Counts tokens and nesting, in time that is in proportion to the text, before the parser sees it. */
-function demandSimpleText(text: string): void {
+/** Checks the number of tokens and the nesting depth in linear time, before the parser runs. */
+function assertSimpleText(text: string): void {
   let tokens = 0;
   let offset = 0;
   let lineStart = 0;
   let flowDepth = 0;
-  const columns: number[] = []; // where the blocks around the present place begin
+  const columns: number[] = []; // the columns of the enclosing blocks
   for (const token of new Lexer().lex(text)) {
-    // The lexer's own marks for documents and scalars stand for nothing in the text.
+    // The lexer's marks for documents and scalars have no counterpart in the text.
     const isMark = token === '\u0002' || token === '\u0018' || token === '\u001f';
     if (++tokens > maxTokens) throw fault(`the text has more than ${maxTokens} tokens`, countLines(text, offset));
     if (token === '[' || token === '{') flowDepth++;
@@ -112,7 +112,7 @@ function countLines(text: string, offset: number): TextPosition {
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
 
-/** Keys that their map has already; as text, since that is what keys become. */
+/** Finds repeated keys of a map. Compares them as strings, which they become in JSON. */
 function repeatedKeys(document: Document.Parsed, positionOf: (offset: number) => TextPosition): SchemaFault[] {
   const faults: SchemaFault[] = [];
   visit(document, {
@@ -149,7 +149,7 @@ function firstAlias(document: Document.Parsed): number {
   return found;
 }
 
-/** Walks the parsed text down to an entry. Faults are few, so this is done for them alone. */
+/** Returns the offset of an entry, by walking down the parsed document. Only faults need it. */
 function offsetOf(document: Document.Parsed, keys: readonly (string | number)[], part: EntryPart): number {
   let node: unknown = document.contents;
   let offset = 0;
@@ -164,7 +164,7 @@ function offsetOf(document: Document.Parsed, keys: readonly (string | number)[],
       node = pair.value;
     } else if (isSeq(node)) node = node.items[Number(key)];
     else return offset;
-    // A value that was left out begins nowhere: its key is where to look then.
+    // An omitted value has no position of its own, so its key's offset stays.
     if (!(isScalar(node) && node.source === '' && node.type === 'PLAIN')) offset = startOf(node) ?? offset;
   }
   return offset;

@@ -1,23 +1,23 @@
 import { isRecord, type Plain } from './value.ts';
 
-/** A schema's types as TypeScript. */
+/* Generates TypeScript for the types of a schema. */
 
 const identifier = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
-/** What no type of ours can be called: TypeScript's own words, and what the generated text itself names. */
-const takenNames =
+/** Names that no generated type may have: reserved words, and other names in the generated code. */
+const reservedNames =
   'any as asserts async await bigint boolean break case catch class const continue debugger declare default delete do else ' +
   'enum export extends false finally for function if implements import in infer instanceof interface intrinsic is keyof let ' +
   'module namespace never new null number object of package private protected public readonly return satisfies static string ' +
   'super switch symbol this throw true try type typeof undefined unique unknown var void while with yield ' +
   'Uint8Array PluginExports HostImports contentTypes';
 
-/** What stands for a component in the generated text, by the component's name. */
+/** The TypeScript names of components, by component name. */
 export type TypeNames = ReadonlyMap<string, string>;
 
-/** Gives every component a name that TypeScript takes, and that no other one has: its own one wherever that is possible. */
+/** Gives every component a valid and unique TypeScript name: its own name if possible. */
 export function nameTypes(components: Plain): TypeNames {
-  const taken = new Set(takenNames.split(' '));
+  const taken = new Set(reservedNames.split(' '));
   const names = new Map<string, string>();
   const isFree = (name: string) => identifier.test(name) && !taken.has(name);
   for (const name of Object.keys(components)) {
@@ -35,18 +35,18 @@ export function nameTypes(components: Plain): TypeNames {
   return names;
 }
 
-/** A name as the key of a field: quoted where it is no identifier. */
+/** Returns a property name, quoted if it is not an identifier. */
 export function fieldName(name: string): string {
   return identifier.test(name) ? name : quote(name);
 }
 
-/** A string as TypeScript writes it. */
+/** Returns a string literal. */
 export function quote(text: string): string {
   const json = JSON.stringify(text);
   return /['\\]/.test(json) ? json : `'${json.slice(1, -1)}'`;
 }
 
-/** A doc comment and the line break after it; nothing for a text that says nothing. */
+/** Returns a doc comment with a trailing line break; empty for an empty text. */
 export function docComment(text: unknown, indent = ''): string {
   if (typeof text !== 'string' || text.trim() === '') return '';
   const lines = text
@@ -59,7 +59,7 @@ export function docComment(text: unknown, indent = ''): string {
   return `${indent}/**\n${body}\n${indent} */\n`;
 }
 
-/** What the types of a schema refer to. */
+/** The components to which types refer, and their TypeScript names. */
 export interface TypeScope {
   readonly components: Plain;
   readonly names: TypeNames;
@@ -67,27 +67,27 @@ export interface TypeScope {
 
 const prefix = '#/components/schemas/';
 
-/** The component that a type is by reference and nothing else. */
-export function referredName({ components }: TypeScope, type: unknown): string | undefined {
+/** Returns the name of the component that a type references; `undefined` for a type without a valid reference. */
+export function referencedName({ components }: TypeScope, type: unknown): string | undefined {
   const ref = isRecord(type) && Object.hasOwn(type, '$ref') ? type.$ref : undefined;
   if (typeof ref !== 'string' || !ref.startsWith(prefix)) return undefined;
   const name = ref.slice(prefix.length);
   return Object.hasOwn(components, name) ? name : undefined;
 }
 
-/** A component behind all references to it; `undefined` for references that lead around in a circle. */
+/** Follows references to the final type; returns `undefined` for a cycle. */
 export function resolveComponent(scope: TypeScope, type: unknown): unknown {
-  const way = new Set<string>();
-  let at = type;
-  for (let name = referredName(scope, at); name !== undefined; name = referredName(scope, at)) {
-    if (way.has(name)) return undefined;
-    way.add(name);
-    at = scope.components[name];
+  const visited = new Set<string>();
+  let current = type;
+  for (let name = referencedName(scope, current); name !== undefined; name = referencedName(scope, current)) {
+    if (visited.has(name)) return undefined;
+    visited.add(name);
+    current = scope.components[name];
   }
-  return at;
+  return current;
 }
 
-/** A type whose values are JSON. */
+/** Returns the TypeScript type of a value in JSON. */
 export function typeText(scope: TypeScope, type: unknown, indent = ''): string {
   const bare = bareTypeText(scope, type, indent);
   return isRecord(type) && type.nullable === true && bare !== 'unknown' ? `${bare} | null` : bare;
@@ -96,9 +96,9 @@ export function typeText(scope: TypeScope, type: unknown, indent = ''): string {
 function bareTypeText(scope: TypeScope, type: unknown, indent: string): string {
   if (!isRecord(type)) return 'unknown';
   if (Object.hasOwn(type, '$ref')) {
-    const name = referredName(scope, type);
-    const isSomething = name !== undefined && resolveComponent(scope, type) !== undefined;
-    return (isSomething ? scope.names.get(name) : undefined) ?? 'unknown';
+    const name = referencedName(scope, type);
+    const isResolvable = name !== undefined && resolveComponent(scope, type) !== undefined;
+    return (isResolvable ? scope.names.get(name) : undefined) ?? 'unknown';
   }
   if (Array.isArray(type.enum)) return enumText(type.enum);
   if (isRecord(type.properties)) return fieldsText(scope, type, indent);
@@ -109,7 +109,7 @@ function bareTypeText(scope: TypeScope, type: unknown, indent: string): string {
   return simpleTypes[String(type.type)] ?? 'unknown';
 }
 
-/** Bytes within JSON are text in base64, as are strings of the format `byte`. */
+/** Within JSON, a `buffer` is a base64 string, like a string with the format `byte`. */
 const simpleTypes: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   string: 'string',
   integer: 'number',
@@ -129,19 +129,19 @@ function listText(item: string): string {
   return /^[\w$]+$/.test(item) ? `${item}[]` : `(${item})[]`;
 }
 
-/** An object type with its fields, each on lines of its own. */
+/** Returns an object type with one field per line. */
 export function fieldsText(scope: TypeScope, { properties, required }: Plain, indent: string): string {
-  const demanded = new Set<unknown>(Array.isArray(required) ? required : []);
+  const requiredNames = new Set<unknown>(Array.isArray(required) ? required : []);
   const inner = `${indent}  `;
   const fields = Object.entries(isRecord(properties) ? properties : {}).map(([name, type]) => {
     const comment = docComment(fieldComment(type), inner);
-    const mark = demanded.has(name) ? '' : '?';
+    const mark = requiredNames.has(name) ? '' : '?';
     return `${comment}${inner}${fieldName(name)}${mark}: ${typeText(scope, type, inner)};\n`;
   });
   return fields.length === 0 ? '{}' : `{\n${fields.join('')}${indent}}`;
 }
 
-/** What TypeScript's type leaves unsaid. */
+/** Notes on formats that the TypeScript type does not express. */
 const formatNotes: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   'date-time': 'A date and time (RFC 3339).',
   byte: 'Bytes in base64.',

@@ -2,19 +2,19 @@ import { SchemaError } from './error.ts';
 import { keysOf, pointerTo, type SchemaPath } from './path.ts';
 import type { SchemaText } from './text.ts';
 
-/** How deep a schema may be nested; deeper ones serve nobody and cost every reader. */
+/** The maximum nesting depth of a schema. */
 const maxDepth = 64;
 
-/** How many entries a schema may have in all, aliases counted as often as they are used. */
+/** The maximum number of entries in a schema. YAML aliases count once per use. */
 const maxEntries = 20_000;
 
 /** A map without a prototype. */
 export type Plain = { [name: string]: unknown };
 
 /**
- * A copy made of objects without prototypes, lists and JSON's own values, so that names such as `__proto__` are only names.
+ * Copies a value. Objects in the copy have no prototype, so that names such as `__proto__` have no effect.
  *
- * @throws SchemaError for what JSON can't say, and for what is nested too deep or too large
+ * @throws SchemaError for values that JSON can't represent, and for too deep or too large ones
  */
 export function plainCopy(root: unknown, locate: SchemaText['locate'] | undefined): unknown {
   let entries = 0;
@@ -48,7 +48,7 @@ export function isRecord(value: unknown): value is Plain {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a value is, in words. */
+/** Names the type of a value for error messages. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';

@@ -1,15 +1,15 @@
-/** What the audit trail tells of. */
+/* The actions in the audit trail. */
 
-/** Whose trail an action is in, beside that of the account that did it. */
+/** The trail of an action, besides that of the account that performs it. */
 export type AuditTrail =
-  /** The application's, which its owners read. */
+  /** The application's trail, which its owners read. */
   | 'app'
-  /** None: it is about the account alone. */
+  /** Only the account's trail. */
   | 'account'
-  /** About the account, and told to each application that it concerns. */
+  /** The account's trail and that of each application that the action concerns. */
   | 'both';
 
-/** What an action is done to. */
+/** The kind of resource that an action changes. */
 export type AuditTargetKind =
   | 'app'
   | 'user'
@@ -24,18 +24,18 @@ export type AuditTargetKind =
   | 'link';
 
 interface AuditActionInfo {
-  /** What was done, in words that follow who did it. */
+  /** The action as a phrase that follows the name of the actor. */
   readonly words: string;
   readonly trail: AuditTrail;
   readonly target: AuditTargetKind;
-  /** The names that `details` may have. Nothing else is kept, and none of these is a secret or a person's name. */
+  /** The allowed properties of `details`. None may hold a secret or a person's name. */
   readonly details: readonly string[];
 }
 
 /**
- * Every action that leaves a row: the one list. `docs/reference/audit.md` shows the same.
+ * All audited actions. `docs/reference/audit.md` has the same list.
  *
- * Where a field was changed, its detail is `{"before": …, "after": …}`.
+ * The detail of a changed field is `{"before": …, "after": …}`.
  */
 export const auditActions = {
   'app.create': { words: 'made the application', trail: 'app', target: 'app', details: ['name'] },
@@ -213,14 +213,14 @@ export const auditActions = {
 
 export type AuditAction = keyof typeof auditActions;
 
-/** The names that an action's details may have. */
+/** The allowed properties of an action's `details`. */
 export type AuditDetail<A extends AuditAction> = (typeof auditActions)[A]['details'][number];
 
 export function isAuditAction(text: string): text is AuditAction {
   return Object.hasOwn(auditActions, text);
 }
 
-/** The actions that an application's trail can have, or those that are about an account alone, and each time those of both. */
+/** Returns the actions of a trail, including those of both trails. */
 export function auditActionsOf(trail: Exclude<AuditTrail, 'both'>): AuditAction[] {
   const actions = Object.entries(auditActions) as [AuditAction, AuditActionInfo][];
   return actions.filter(([, info]) => info.trail === trail || info.trail === 'both').map(([action]) => action);

@@ -1,6 +1,6 @@
 /**
- * What each kind of id begins with. Ids are TypeIDs: prefix, `_`, 26 characters of Crockford's base 32 over a UUIDv7,
- * so ids of one kind sort by the time they were made.
+ * The prefix of each kind of id. Ids are TypeIDs: the prefix, `_`, and 26 characters of Crockford's base 32 that encode a UUIDv7. Ids of
+ * one kind therefore sort by creation time.
  */
 export const idPrefixes = {
   app: 'app',
@@ -18,10 +18,9 @@ export const idPrefixes = {
   process: 'prc',
 } as const;
 
-/** The kinds of things that have an id of their own. */
 export type IdKind = keyof typeof idPrefixes;
 
-/** An id of one kind. Distinct types keep an application's id out of a place where a user's belongs. */
+/** An id of one kind. The types are distinct, so that the compiler rejects an application's id where a user's is expected. */
 export type Id<K extends IdKind> = `${(typeof idPrefixes)[K]}_${string}`;
 
 export type AppId = Id<'app'>;
@@ -38,7 +37,7 @@ export type DeviceGrantId = Id<'deviceGrant'>;
 export type AuditEventId = Id<'auditEvent'>;
 export type ProcessId = Id<'process'>;
 
-/** A regular expression's source that an id of the kind matches whole. */
+/** The source of a regular expression that matches an id of the kind. */
 export function idPattern(kind: IdKind): string {
   return `^${idPrefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`;
 }
@@ -73,7 +72,7 @@ function uuidV7(): bigint {
   return (high << 64n) | (variant << 62n) | ((sequence & 0xfffffn) << 42n) | random;
 }
 
-/** Whether a text is a well-formed id of the kind. Says nothing on whether such a thing exists. */
+/** Whether a text is a well-formed id of the kind, which need not exist. */
 export function isId<K extends IdKind>(kind: K, text: string): text is Id<K> {
   return patterns.get(kind)?.test(text) ?? false;
 }

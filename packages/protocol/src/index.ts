@@ -1,4 +1,4 @@
-/** What goes over Tenon's wire: ids, names, JSON schemas with their static types, error codes. No I/O. */
+/** The wire format of the API: ids, names, JSON schemas with their static types, and error codes. No I/O. */
 export * from './accounts.ts';
 export * from './audit.ts';
 export * from './audit-actions.ts';

@@ -1,33 +1,33 @@
 import type { Static } from 'typebox';
 import { Type } from './type.ts';
 
-/** What B1 answers. Without `answer` it is the instrumented module. */
+/** The query of B1. */
 export const instrumentationQuery = Type.Object({
   answer: Type.Optional(
     Type.Union([Type.Literal('module'), Type.Literal('report')], {
-      description: 'what is answered: the instrumented module (by default), or a report on what instrumenting does',
+      description: 'the response: the instrumented module (default), or a report on the instrumentation',
     }),
   ),
 });
 export type InstrumentationQuery = Static<typeof instrumentationQuery>;
 
 const listedFunction = Type.Object({
-  index: Type.Integer({ minimum: 0, description: 'in the module that was sent' }),
-  name: Type.String({ description: 'what a trace calls it' }),
+  index: Type.Integer({ minimum: 0, description: 'the function index in the sent module' }),
+  name: Type.String({ description: 'the name in traces' }),
   nameSource: Type.Union(
     [Type.Literal('name-section'), Type.Literal('export'), Type.Literal('import'), Type.Literal('none')],
-    { description: 'where the name comes from; a configuration can not speak of a function that has none' },
+    { description: 'the source of the name; a configuration cannot name a function with `none`' },
   ),
   exportNames: Type.Array(Type.String()),
   import: Type.Optional(Type.Object({ module: Type.String(), name: Type.String() })),
-  bodyBytes: Type.Optional(Type.Integer({ minimum: 0, description: 'unless it is imported' })),
+  bodyBytes: Type.Optional(Type.Integer({ minimum: 0, description: 'absent for an imported function' })),
   isTraced: Type.Boolean(),
 });
 
-/** What instrumenting a module does, with all its notes and functions. */
+/** A report on the instrumentation of a module, with all notes and functions. */
 export const instrumentationReport = Type.Object({
   tracedFunctions: Type.Integer({ minimum: 0 }),
-  totalFunctions: Type.Integer({ minimum: 0, description: 'imported ones included' }),
+  totalFunctions: Type.Integer({ minimum: 0, description: 'including imported ones' }),
   addedImports: Type.Array(Type.String(), { description: 'from `dylibso:observe/instrument`' }),
   inputBytes: Type.Integer({ minimum: 0 }),
   outputBytes: Type.Integer({ minimum: 0 }),
@@ -36,10 +36,10 @@ export const instrumentationReport = Type.Object({
       { code: Type.String(), message: Type.String() },
       {
         additionalProperties: true,
-        description: 'with further members by `code`: `name`, `nearName`, `functionIndex`, `section`, …',
+        description: 'with further properties that depend on `code`: `name`, `nearName`, `functionIndex`, `section`, …',
       },
     ),
   ),
-  functions: Type.Array(listedFunction, { description: 'in the order of their indices' }),
+  functions: Type.Array(listedFunction, { description: 'by function index' }),
 });
 export type InstrumentationReport = Static<typeof instrumentationReport>;

@@ -1,31 +1,31 @@
 /** The unpadded base64url SHA-256 of a plugin's bytes: 43 characters. The same bytes have the same address. */
 export type ContentAddress = string & { readonly __brand: 'ContentAddress' };
 
-/** A regular expression's source that a content address matches whole. */
+/** The source of a regular expression that matches a content address. */
 export const contentAddressPattern = '^[A-Za-z0-9_-]{43}$';
 
 const contentAddress = new RegExp(contentAddressPattern);
 
-/** Whether a text is a well-formed content address. Says nothing on whether such bytes exist. */
+/** Whether a text is a well-formed content address, which need not exist. */
 export function isContentAddress(text: string): text is ContentAddress {
   return contentAddress.test(text);
 }
 
 /**
- * A regular expression's source that a plugin's name matches whole. Names such as `constructor` and `10` are legal, so what
- * is keyed by name is a `Map` or has a null prototype.
+ * The source of a regular expression that matches a plugin name. Names such as `constructor` and `10` are valid, so use a `Map` or an
+ * object without prototype for data keyed by name.
  */
 export const pluginNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
 
 const pluginName = new RegExp(pluginNamePattern);
 
-/** Whether a text may name a plugin: 1 to 100 letters, digits, `.`, `_` and `-`, a letter or digit first. */
+/** Whether a text is a valid plugin name: 1 to 100 letters, digits, `.`, `_` and `-`; the first is a letter or digit. */
 export function isPluginName(text: string): boolean {
   return pluginName.test(text);
 }
 
 /**
- * What a semantic version matches whole, as its specification suggests it:
+ * The regular expression that the specification of semantic versions suggests:
  * https://semver.org/spec/v2.0.0.html#is-there-a-suggested-regular-expression-regex-to-check-a-semver-string
  */
 const semverPattern =
@@ -35,32 +35,32 @@ const semverPattern =
 
 const semver = new RegExp(semverPattern);
 
-/** The most characters of a semantic version. */
+/** The maximum length of a semantic version. */
 export const maxSemverLength = 100;
 
-/** Whether a text is a semantic version (SemVer 2.0.0) of 100 characters at the most. */
+/** Whether a text is a semantic version (SemVer 2.0.0) of at most {@link maxSemverLength} characters. */
 export function isSemver(text: string): boolean {
   return text.length <= maxSemverLength && semver.test(text);
 }
 
 /**
- * A regular expression's source (flag `u`) that a name for people matches: it has a visible character and no bidirectional control
- * (embedding, override, isolate), which reorders the text around it. Joiners inside a name are legal: scripts and emoji need them.
+ * The source of a regular expression (flag `u`) that matches a display name. It requires a visible character, and forbids bidirectional
+ * controls (embedding, override, isolate), which reorder the surrounding text. Joiners are allowed, since scripts and emoji need them.
  */
 export const displayNamePattern =
   '^(?=[\\s\\S]*[^\\s\\p{C}\\p{M}\\u115f\\u1160\\u2800\\u3164\\uffa0])[^\\u202a-\\u202e\\u2066-\\u2069]*$';
 
-/** The most characters of a note or a reason. */
+/** The maximum length of a note or a reason. */
 export const maxReasonLength = 500;
 
-/** The most bytes that a guest key's UTF-8 may have. */
+/** The maximum size of a guest key in UTF-8. */
 export const maxGuestKeyBytes = 512;
 
 /**
- * What is wrong with a guest key, in words that complete "A guest key …"; `undefined` when nothing is.
+ * Returns the fault of a guest key as a phrase that completes "A guest key …"; `undefined` for a valid key.
  *
- * A guest key is 1 to 512 bytes of well-formed UTF-8 without C0 or C1 control characters, and none of its segments between
- * slashes is empty, `.` or `..` (URL parsers would take those away from a path).
+ * A guest key is 1 to 512 bytes of well-formed UTF-8 without C0 or C1 control characters. No segment between slashes may be empty, `.` or
+ * `..`, which URL parsers remove from a path.
  */
 export function guestKeyFault(key: string): string | undefined {
   if (key === '') return 'must not be empty';
@@ -75,7 +75,7 @@ export function guestKeyFault(key: string): string | undefined {
   return undefined;
 }
 
-/** A plugin's id on the wire: `<extension_point_id>/plugin/<user_id>/<plugin_name>`. */
+/** Returns a plugin's id: `<extension_point_id>/plugin/<user_id>/<plugin_name>`. */
 export function pluginId(extensionPointId: string, userId: string, name: string): string {
   return `${extensionPointId}/plugin/${userId}/${name}`;
 }

@@ -2,39 +2,38 @@ import type { Static } from 'typebox';
 import { id } from './fields.ts';
 import { Type } from './type.ts';
 
-/**
- * What a stream of news tells, as it goes over the wire: server-sent events
- * (https://html.spec.whatwg.org/multipage/server-sent-events.html), whose data is one of these as JSON. News says that a
- * binding list changed, never what it is by now: A2 stays the one place that tells.
+/*
+ * The events of the change feed: server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) whose data is one of
+ * these objects as JSON. An event says that a binding list changed, but not its new contents, which clients fetch with A2.
  */
 
-/** `binding`: the list of a guest key at an extension point is another one by now. */
+/** `binding`: the list of a guest key at an extension point has changed. */
 export const bindingNews = Type.Object({
   extensionPointId: id('extensionPoint', 'the extension point'),
-  guestKey: Type.String({ description: 'whose list to ask for anew' }),
+  guestKey: Type.String({ description: 'the guest key whose list changed' }),
 });
 export type BindingNews = Static<typeof bindingNews>;
 
-/** `deleted`: an extension point is gone, and all of its lists with it. */
+/** `deleted`: an extension point was deleted, with all its lists. */
 export const deletedNews = Type.Object({ extensionPointId: id('extensionPoint', 'the extension point') });
 export type DeletedNews = Static<typeof deletedNews>;
 
-/** `reset`: something was missed that can't be told any more. All lists have to be fetched again. */
+/** `reset`: events were lost. Clients must fetch all lists again. */
 export const resetNews = Type.Object({});
 
-/** `ready`: all that happened so far has been told. From here on a list stays as it is until it is told of. */
+/** `ready`: all earlier events were sent. From here on, a list is unchanged until an event names it. */
 export const readyNews = Type.Object({});
 
-/** `end`: the stream ends here, and why. */
+/** `end`: the server ends the stream. */
 export const endNews = Type.Object({
   code: Type.String({
-    description: "one of the errors' codes: `invalid_token` once the token is revoked, for instance",
+    description: 'an error code, for instance `invalid_token` after the token was revoked',
   }),
-  detail: Type.String({ description: 'in words for people' }),
+  detail: Type.String({ description: 'a description for people' }),
 });
 export type EndNews = Static<typeof endNews>;
 
-/** What each kind of event has as its data. */
+/** The data schema of each kind of event. */
 export const newsEvents = {
   binding: bindingNews,
   deleted: deletedNews,
@@ -43,7 +42,7 @@ export const newsEvents = {
   end: endNews,
 } as const;
 
-/** The kinds of events. Clients pass over those that they don't know. */
+/** The kinds of events. Clients ignore unknown kinds. */
 export type NewsEventName = keyof typeof newsEvents;
 
 /** The data of each kind. */

@@ -3,27 +3,27 @@ import { id, timestamp } from './fields.ts';
 import { tokenScope } from './schemas.ts';
 import { Type } from './type.ts';
 
-/** Command-line login as it goes over the wire: OAuth 2.0 with PKCE (RFC 6749, 7636, 8252) and the device grant (RFC 8628). */
+/* Command-line login: OAuth 2.0 with PKCE (RFC 6749, 7636, 8252) and the device grant (RFC 8628). */
 
-/** The one client there is: the command-line tool, a public client without a secret. */
+/** The only client: the command-line tool, a public client without a secret. */
 export const cliClientId = 'tenon-cli';
 
-/** Where things are, below the issuer's URL. */
+/** The paths of the endpoints, relative to the issuer's URL. */
 export const oauthPaths = {
   metadata: '/.well-known/oauth-authorization-server',
   authorize: '/oauth/authorize',
   token: '/oauth/token',
   deviceAuthorization: '/oauth/device_authorization',
   revoke: '/oauth/revoke',
-  /** The page on which a person types a device's code. */
+  /** The page on which the user enters a device's code. */
   device: '/device',
 } as const;
 
 export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
- * What the authorization endpoint takes in its query (RFC 6749 §4.1.1, RFC 7636 §4.3). Beside what those say: `device_name`, our
- * own, is what the asking machine calls itself.
+ * The query parameters of the authorization endpoint (RFC 6749 §4.1.1, RFC 7636 §4.3). `device_name`, the requesting machine's name, is an
+ * extension.
  */
 export const authorizationParameters = [
   'response_type',
@@ -38,8 +38,8 @@ export const authorizationParameters = [
 export type AuthorizationParameter = (typeof authorizationParameters)[number];
 
 /**
- * An authorization request: the query of the authorization endpoint as the page got it, so that its faults (a parameter that is
- * there twice, for one) are the server's to find.
+ * An authorization request: the unparsed query of the authorization endpoint. The page sends it unchanged, so that the server finds all its
+ * faults, such as a repeated parameter.
  */
 export const authorizationRequest = Type.String({
   minLength: 1,
@@ -55,33 +55,33 @@ export const authorizationView = Type.Object({
   flow: Type.Union([Type.Literal('loopback'), Type.Literal('device')]),
   client: Type.Object({ id: Type.String(), name: Type.String() }),
   deviceName: Type.Union([Type.String(), Type.Null()], {
-    description: 'what the asking machine calls itself: a claim',
+    description: "the requesting machine's name, which is not verified",
   }),
-  address: Type.String({ description: 'the network address that asks' }),
+  address: Type.String({ description: 'the network address of the requesting machine' }),
   scopes: Type.Array(tokenScope),
-  userCode: Type.String({ description: 'the code that the terminal shows too: `BCDF-GHJK`' }),
-  tokenLifetimeDays: Type.Integer({ description: 'how long the token will work' }),
-  requestedAt: timestamp('when it was asked'),
+  userCode: Type.String({ description: 'the code that the terminal shows: `BCDF-GHJK`' }),
+  tokenLifetimeDays: Type.Integer({ description: 'the lifetime of the token' }),
+  requestedAt: timestamp('when the login was requested'),
 });
 export type AuthorizationView = Static<typeof authorizationView>;
 
 const decisionFields = {
   decision: Type.Union([Type.Literal('approve'), Type.Literal('deny')]),
   scopes: Type.Optional(
-    Type.Array(tokenScope, { minItems: 1, uniqueItems: true, description: 'grant only these of what was asked for' }),
+    Type.Array(tokenScope, { minItems: 1, uniqueItems: true, description: 'grant only these of the requested scopes' }),
   ),
   password: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1024, description: 'the password again; demanded to grant `manage`' }),
+    Type.String({ minLength: 1, maxLength: 1024, description: 'the password; required to grant `manage`' }),
   ),
   userId: Type.Optional(
-    id('user', 'who decides, as the page showed it: refused when somebody else is signed in by now, in another tab'),
+    id('user', 'the user that the page shows; the request fails if another user has signed in since, in another tab'),
   ),
 };
 
 export const authorizationDecision = Type.Object({ request: authorizationRequest, ...decisionFields });
 export type AuthorizationDecision = Static<typeof authorizationDecision>;
 
-/** Where the browser goes next: back to the program that asked, with a code or an error. */
+/** The URL to redirect the browser to: the program's redirect URI, with a code or an error. */
 export const authorizationOutcome = Type.Object({ redirectTo: Type.String() });
 export type AuthorizationOutcome = Static<typeof authorizationOutcome>;
 
@@ -116,7 +116,7 @@ export const deviceAuthorization = Type.Object({
   verification_uri: Type.String(),
   verification_uri_complete: Type.String(),
   expires_in: Type.Integer({ description: 'seconds' }),
-  interval: Type.Integer({ description: 'seconds to wait between two questions' }),
+  interval: Type.Integer({ description: 'seconds to wait between two polls' }),
 });
 export type DeviceAuthorization = Static<typeof deviceAuthorization>;
 
@@ -125,7 +125,7 @@ export const oauthToken = Type.Object({
   access_token: Type.String(),
   token_type: Type.Literal('Bearer'),
   expires_in: Type.Integer({ description: 'seconds' }),
-  scope: Type.String({ description: 'with spaces between them' }),
+  scope: Type.String({ description: 'scopes, separated by spaces' }),
 });
 export type OauthToken = Static<typeof oauthToken>;
 
@@ -148,6 +148,6 @@ export const oauthErrorCode = Type.Union([
 ]);
 export type OauthErrorCode = Static<typeof oauthErrorCode>;
 
-/** How OAuth's endpoints answer errors. */
+/** The error response of OAuth's endpoints. */
 export const oauthError = Type.Object({ error: oauthErrorCode, error_description: Type.Optional(Type.String()) });
 export type OauthError = Static<typeof oauthError>;

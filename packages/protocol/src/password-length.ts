@@ -1,5 +1,5 @@
-/** The fewest characters (code points) of a password. */
+/** The minimum length of a password, in code points. */
 export const minPasswordLength = 10;
 
-/** The most characters of a password; more than anybody types, few enough to hash. */
+/** The maximum length of a password, in code points. */
 export const maxPasswordLength = 256;

@@ -1,15 +1,15 @@
 import type { Static } from 'typebox';
 import { Type } from './type.ts';
 
-/** How much an account or an application takes of each quota, as it goes over the wire. */
+/** The quota usage of an account or an application. */
 export const quotaUse = Type.Object({
   quotas: Type.Array(
     Type.Object({
-      name: Type.String({ description: 'as `TENON_QUOTAS` names it' }),
-      what: Type.String({ description: 'what it bounds, in words for people' }),
+      name: Type.String({ description: 'the name in `TENON_QUOTAS`' }),
+      what: Type.String({ description: 'a description for people of what the quota limits' }),
       isBytes: Type.Boolean({ description: 'whether it counts bytes' }),
       limit: Type.Integer(),
-      used: Type.Integer({ description: 'above `limit` where the quota was lowered' }),
+      used: Type.Integer({ description: 'may exceed `limit` after the quota was lowered' }),
     }),
   ),
 });

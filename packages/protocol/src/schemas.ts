@@ -11,16 +11,16 @@ export type MemberRole = Static<typeof memberRole>;
 export const tokenScope = Type.Union([Type.Literal('read'), Type.Literal('publish'), Type.Literal('manage')]);
 export type TokenScope = Static<typeof tokenScope>;
 
-/** An application as one of its members or guests sees it. */
+/** An application, for its members and guests. */
 export const app = Type.Object({
   id: id('app', 'the application'),
   name: Type.String(),
-  role: Type.Union([memberRole, Type.Literal('guest')], { description: 'what the asking user is in it' }),
+  role: Type.Union([memberRole, Type.Literal('guest')], { description: "the requesting user's role in it" }),
   guestIds: Type.Array(id('guest', 'a guest'), {
-    description: 'the guests that the asking user holds in it; 5,000 at most',
+    description: 'the guests that the requesting user holds in it; at most 5,000',
   }),
-  hasMoreGuests: Type.Boolean({ description: 'whether the asking user holds more guests than these' }),
-  createdAt: timestamp('when it was made'),
+  hasMoreGuests: Type.Boolean({ description: 'whether the requesting user holds more guests than these' }),
+  createdAt: timestamp('when it was created'),
   updatedAt: timestamp('when it last changed'),
 });
 export type App = Static<typeof app>;
@@ -47,11 +47,11 @@ export type Member = Static<typeof member>;
 export const memberInput = Type.Object({ role: memberRole });
 export type MemberInput = Static<typeof memberInput>;
 
-/** What happens to the guests that a member holds, when the member is removed. */
+/** What happens to a member's guests when the member is removed. */
 export const memberRemovalQuery = Type.Object({
   guests: Type.Optional(
     Type.Union([Type.Literal('keep'), Type.Literal('remove')], {
-      description: 'whether the guests that the member holds are taken away too; default `keep`',
+      description: "whether to remove the member's guests too; default `keep`",
     }),
   ),
 });
@@ -65,31 +65,31 @@ export const memberInvitationInput = Type.Object({
 export type MemberInvitationInput = Static<typeof memberInvitationInput>;
 
 /**
- * An extension point's schema: any JSON object. `exports` is a map keyed by export name in every answer; a list of names, or
- * of objects with a `name`, is taken too. Everything else is kept as it was sent.
+ * An extension point's schema. In responses, `exports` is a map keyed by export name. Requests may also have a list of names, or of objects
+ * with a `name`. Everything else is stored unchanged.
  */
 export const extensionPointSchema = Type.Object(
-  { exports: Type.Record(Type.String(), Type.Unknown(), { description: 'what a plugin exports, by export name' }) },
+  { exports: Type.Record(Type.String(), Type.Unknown(), { description: "a plugin's exports by name" }) },
   { additionalProperties: true },
 );
 
 const bounds = {
   maxModuleBytes: Type.Union([Type.Integer({ minimum: 8 }), Type.Null()], {
-    description: 'the most bytes of a module; `null` for what the server takes',
+    description: "the maximum size of a module in bytes; `null` for the server's limit",
   }),
   maxInitialMemoryPages: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-    description: 'the most pages of 64 KiB that its memories may have at the start; `null` for any number',
+    description: 'the maximum initial size of its memories, in pages of 64 KiB; `null` for no limit',
   }),
   proposals: Type.Union(
     [Type.Array(Type.Enum([...wasmProposals]), { maxItems: wasmProposals.length, uniqueItems: true }), Type.Null()],
     {
-      description: 'the WebAssembly proposals that it may use, beyond the first version; `null` for all',
+      description: 'the allowed WebAssembly proposals, beyond the first version; `null` for all',
     },
   ),
   allowWasi: Type.Boolean({ description: 'whether it may import WASI preview 1' }),
 };
 
-/** What a module may need that is published against an extension point, beside the exports and imports of the schema. */
+/** The limits of an extension point on modules, besides the exports and imports of the schema. */
 export const extensionPointLimits = Type.Object(bounds);
 export type ExtensionPointLimits = Static<typeof extensionPointLimits>;
 
@@ -99,10 +99,10 @@ export const extensionPoint = Type.Object({
   name: Type.String(),
   schema: extensionPointSchema,
   requiresApproval: Type.Boolean({
-    description: "whether a new version is bound only once the application's team approves it",
+    description: "whether a new version is bound only after the application's team approves it",
   }),
   limits: extensionPointLimits,
-  createdAt: timestamp('when it was made'),
+  createdAt: timestamp('when it was created'),
   updatedAt: timestamp('when it last changed'),
 });
 export type ExtensionPoint = Static<typeof extensionPoint>;
@@ -115,9 +115,9 @@ export const extensionPointInput = Type.Object({
   name: displayName('shown to members and guests'),
   schema: Type.Optional(schemaInput),
   requiresApproval: Type.Optional(
-    Type.Boolean({ description: "default `false`: whether a new version waits for the team's approval" }),
+    Type.Boolean({ description: "whether a new version waits for the team's approval; default `false`" }),
   ),
-  // A misspelt limit that was taken would leave its author believing in a bound that isn't there.
+  // Rejects unknown properties: a misspelt limit would silently have no effect.
   limits: Type.Optional(Type.Partial(extensionPointLimits, { additionalProperties: false })),
 });
 export type ExtensionPointInput = Static<typeof extensionPointInput>;
@@ -126,7 +126,7 @@ export type ExtensionPointInput = Static<typeof extensionPointInput>;
 export const extensionPointUpdate = Type.Partial(extensionPointInput);
 export type ExtensionPointUpdate = Static<typeof extensionPointUpdate>;
 
-/** A1's body. `email` and `name` are notes for the application's own team, sent by older clients. */
+/** The body of A1. `email` and `name` are notes for the application's team; older clients send them. */
 export const invitationInput = Type.Object({
   deliveryMethod: Type.Optional(Type.String({ default: 'link', description: '`link`, the only supported value' })),
   guestKey: Type.String({ minLength: 1, description: 'the guest key to assign; guests never see it' }),
@@ -135,10 +135,10 @@ export const invitationInput = Type.Object({
 });
 export type InvitationInput = Static<typeof invitationInput>;
 
-/** A1's answer. */
+/** The response of A1. */
 export const invitationLink = Type.Object({
   status: Type.Literal('ok'),
-  link: Type.String({ description: '`{base_url}/accept-invite?code=…`; shown this once' }),
+  link: Type.String({ description: '`{base_url}/accept-invite?code=…`; shown only once' }),
 });
 export type InvitationLink = Static<typeof invitationLink>;
 
@@ -155,12 +155,12 @@ const invitationFields = {
   status: invitationStatus,
   email: Type.Union([Type.String(), Type.Null()]),
   name: Type.Union([Type.String(), Type.Null()]),
-  createdAt: timestamp('when it was made'),
+  createdAt: timestamp('when it was created'),
   expiresAt: timestamp('when it stops working'),
   settledAt: Type.Union([timestamp('when it was accepted, declined or revoked'), Type.Null()]),
 };
 
-/** An invitation as the application's members see it. The code is not in it: it is shown once, in A1's answer. */
+/** An invitation, for the application's members. It has no code, which is shown only in the response of A1. */
 export const invitation = Type.Object({
   id: id('invitation', 'the invitation'),
   guestId: id('guest', 'the guest that it invites to'),
@@ -169,7 +169,7 @@ export const invitation = Type.Object({
 });
 export type Invitation = Static<typeof invitation>;
 
-/** An invitation to the team as the application's members see it. */
+/** An invitation to the team, for the application's members. */
 export const memberInvitation = Type.Object({
   id: id('invitation', 'the invitation'),
   role: memberRole,
@@ -178,7 +178,7 @@ export const memberInvitation = Type.Object({
 });
 export type MemberInvitation = Static<typeof memberInvitation>;
 
-/** A guest as the application's members see it. */
+/** A guest, for the application's members. */
 export const guest = Type.Object({
   id: id('guest', 'the guest'),
   guestKey: Type.String(),
@@ -197,7 +197,7 @@ export const invitationCode = Type.Object({
   code: Type.String({ minLength: 1, maxLength: 200, description: 'the `code` of the invitation link' }),
 });
 
-/** What accepting or declining an invitation answers: no guest key, which guests never see. */
+/** The response to accepting or declining an invitation. It has no guest key, which guests never see. */
 export const invitationSettled = Type.Object({
   status: Type.Union([Type.Literal('accepted'), Type.Literal('declined')]),
   app: Type.Object({ id: id('app', 'the application that invited'), name: Type.String() }),
@@ -214,38 +214,38 @@ export const binding = Type.Object({
 });
 export type Binding = Static<typeof binding>;
 
-/** A2's answer: what is bound to the guest key, by plugin name in code-unit order. */
+/** The response of A2: the bindings of the guest key by plugin name, in code-unit order. */
 export const bindingList = Type.Record(Type.String({ pattern: pluginNamePattern }), binding);
 export type BindingList = Record<string, Binding>;
 
 const pluginFields = {
   id: Type.String({ description: '`<extension_point_id>/plugin/<user_id>/<plugin_name>`' }),
-  extensionPointId: id('extensionPoint', 'what it is published against'),
-  userId: id('user', 'who publishes it'),
+  extensionPointId: id('extensionPoint', 'the extension point'),
+  userId: id('user', 'the publisher'),
   name: Type.String({ pattern: pluginNamePattern }),
   contentAddress: Type.String({ pattern: contentAddressPattern, description: 'of the newest version' }),
   size: Type.Integer({ description: "the newest version's size in bytes" }),
   version: versionSummary,
   status: pluginStatus,
   guestIds: Type.Array(id('guest', 'a guest'), {
-    description: 'the guests under which it is bound; of its first 5,000 guests those',
+    description: 'those of its first 5,000 guests under which it is bound',
   }),
   hasMoreGuests: Type.Boolean({
-    description: 'whether it has its name under more than 5,000 guests: `guestIds` and `status` cover the first 5,000',
+    description: 'whether it has more than 5,000 guests; `guestIds` and `status` cover the first 5,000',
   }),
   createdAt: timestamp('when it was first published'),
   updatedAt: timestamp('when its newest version was published'),
 };
 
-/** A plugin, as its publisher and the application's members see it. */
+/** A plugin, for its publisher and the application's members. */
 export const plugin = Type.Object(pluginFields);
 export type Plugin = Static<typeof plugin>;
 
-/** What a publish answers. */
+/** The response to a publish. */
 export const publishedPlugin = Type.Object({
   ...pluginFields,
   isNewVersion: Type.Boolean({
-    description: 'whether this made a version: `false` when the newest has the same bytes',
+    description: 'whether the publish created a version; `false` if the newest version has the same bytes',
   }),
 });
 export type PublishedPlugin = Static<typeof publishedPlugin>;
@@ -255,7 +255,7 @@ export const tokenInfo = Type.Object({
   name: Type.String(),
   scopes: Type.Array(tokenScope),
   appId: Type.Union([id('app', 'the one application it is restricted to'), Type.Null()]),
-  createdAt: timestamp('when it was made'),
+  createdAt: timestamp('when it was created'),
   expiresAt: timestamp('when it stops working'),
   lastUsedAt: Type.Union([timestamp('when it was last used, to the minute'), Type.Null()]),
 });
@@ -264,7 +264,11 @@ export type TokenInfo = Static<typeof tokenInfo>;
 export const tokenInput = Type.Object({
   name: displayName('to tell it from others'),
   scopes: Type.Optional(
-    Type.Array(tokenScope, { minItems: 1, uniqueItems: true, description: "default: the asking token's own" }),
+    Type.Array(tokenScope, {
+      minItems: 1,
+      uniqueItems: true,
+      description: "default: the scopes of the request's token",
+    }),
   ),
   appId: Type.Optional(id('app', 'restrict it to one application')),
   expiresInDays: Type.Optional(
@@ -272,24 +276,24 @@ export const tokenInput = Type.Object({
       minimum: 1,
       maximum: 3650,
       description:
-        "with `publish` or `manage`: default 7, at most 90; otherwise default 90; never past a program's own token's end",
+        "default 90; with `publish` or `manage`, default 7 and at most 90; never beyond the end of a program's own token",
     }),
   ),
 });
 export type TokenInput = Static<typeof tokenInput>;
 
-/** A new token: the one answer that carries its secret. */
+/** A new token. Only this response has the secret. */
 export const tokenCreated = Type.Intersect([
   tokenInfo,
-  Type.Object({ token: Type.String({ description: '`tnn_…`; shown this once' }) }),
+  Type.Object({ token: Type.String({ description: '`tnn_…`; shown only once' }) }),
 ]);
 export type TokenCreated = Static<typeof tokenCreated>;
 
 export const apiKeyInfo = Type.Object({
   id: id('apiKey', 'the API key'),
   name: Type.String(),
-  createdAt: timestamp('when it was made'),
-  expiresAt: timestamp('when it ends'),
+  createdAt: timestamp('when it was created'),
+  expiresAt: timestamp('when it stops working'),
   lastUsedAt: Type.Union([timestamp('when it was last used, to the minute'), Type.Null()]),
 });
 export type ApiKeyInfo = Static<typeof apiKeyInfo>;
@@ -300,22 +304,22 @@ export const apiKeyInput = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: 365,
-      description: "default 90; never past a program's own token's end",
+      description: "default 90; never beyond the end of a program's own token",
     }),
   ),
 });
 export type ApiKeyInput = Static<typeof apiKeyInput>;
 
-/** A new API key: the one answer that carries its secret. */
+/** A new API key. Only this response has the secret. */
 export const apiKeyCreated = Type.Intersect([
   apiKeyInfo,
-  Type.Object({ apiKey: Type.String({ description: '`tnk_…`; shown this once' }) }),
+  Type.Object({ apiKey: Type.String({ description: '`tnk_…`; shown only once' }) }),
 ]);
 export type ApiKeyCreated = Static<typeof apiKeyCreated>;
 
-export const mayCreateApps = Type.Boolean({ description: 'whether the account may make applications' });
+export const mayCreateApps = Type.Boolean({ description: 'whether the account may create applications' });
 
-/** Who is asking, and with what. */
+/** The account and the token of the request. */
 export const me = Type.Object({
   id: id('user', 'the user'),
   name: Type.String(),
@@ -326,13 +330,13 @@ export const me = Type.Object({
 });
 export type Me = Static<typeof me>;
 
-/** An error as every route answers it: RFC 9457, `application/problem+json`. */
+/** An error response: `application/problem+json` (RFC 9457). */
 export const problem = Type.Object({
-  type: Type.String({ description: "a URL into the reference's page on errors" }),
+  type: Type.String({ description: 'a link to the error in the reference' }),
   title: Type.String(),
   status: Type.Integer(),
   detail: Type.String(),
-  code: Type.String({ description: 'stable; the list is in the reference' }),
+  code: Type.String({ description: 'a stable error code, listed in the reference' }),
   errors: Type.Optional(
     Type.Array(
       Type.Object({ pointer: Type.String({ description: 'JSON Pointer into the body' }), detail: Type.String() }),

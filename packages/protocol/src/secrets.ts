@@ -1,9 +1,9 @@
-/** What each kind of secret begins with, so that people and secret scanners recognise it. */
+/** The prefix of each kind of secret, by which people and secret scanners recognise it. */
 export const secretPrefixes = { accessToken: 'tnn_', apiKey: 'tnk_' } as const;
 
 export type SecretKind = keyof typeof secretPrefixes;
 
-/** How many random bytes a secret is made from. */
+/** The number of random bytes in a secret. */
 export const secretRandomBytes = 20;
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -11,14 +11,14 @@ const bodyLength = 27; // 62^27 > 2^160
 const checksumLength = 6; // 62^6 > 2^32
 
 /**
- * Makes a secret: prefix, 160 random bits in base62, and the CRC-32 of both in base62.
+ * Encodes a secret: the prefix, 160 random bits in base62, and the CRC-32 of both in base62.
  *
- * @param random 20 bytes from a cryptographic source
- * @throws RangeError when it gets another number of bytes
+ * @param random {@link secretRandomBytes} bytes from a cryptographic source
+ * @throws RangeError for another number of bytes
  */
 export function makeSecret(kind: SecretKind, random: Uint8Array): string {
   if (random.length !== secretRandomBytes) {
-    throw new RangeError(`Cannot make a secret from ${random.length} bytes: it takes ${secretRandomBytes}`);
+    throw new RangeError(`A secret needs ${secretRandomBytes} random bytes (got ${random.length})`);
   }
   let value = 0n;
   for (const byte of random) value = (value << 8n) | BigInt(byte);
@@ -26,7 +26,7 @@ export function makeSecret(kind: SecretKind, random: Uint8Array): string {
   return payload + base62(BigInt(crc32(payload)), checksumLength);
 }
 
-/** Whether a text can be a secret of the kind: right prefix, length, alphabet and checksum. A mistyped one is not. */
+/** Whether a text is a well-formed secret of the kind: prefix, length, alphabet and checksum. Detects typing errors. */
 export function isSecret(kind: SecretKind, text: string): boolean {
   const prefix = secretPrefixes[kind];
   if (text.length !== prefix.length + bodyLength + checksumLength || !text.startsWith(prefix)) return false;
@@ -44,8 +44,8 @@ function base62(value: bigint, length: number): string {
 /** CRC-32 as in ISO 3309 and zlib, over ASCII. */
 function crc32(text: string): number {
   let crc = 0xffffffff;
-  for (let at = 0; at < text.length; at++) {
-    crc ^= text.charCodeAt(at);
+  for (let index = 0; index < text.length; index++) {
+    crc ^= text.charCodeAt(index);
     for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
   }
   return (crc ^ 0xffffffff) >>> 0;

@@ -3,9 +3,9 @@ import { id, timestamp } from './fields.ts';
 import { contentAddressPattern, maxReasonLength, pluginNamePattern } from './names.ts';
 import { Type } from './type.ts';
 
-/** A plugin's versions, what the host decides about them, and what is bound because of it, as they go over the wire. */
+/* A plugin's versions, the host's decisions on them, and the resulting bindings. */
 
-/** What becomes of a version once it is stored. `docs/explanation/publishing.md` draws how it gets from one to the next. */
+/** The state of a version. `docs/explanation/publishing.md` has a diagram of the transitions. */
 export const versionState = Type.Union([
   Type.Literal('awaiting_approval'),
   Type.Literal('rejected'),
@@ -17,57 +17,59 @@ export type VersionState = Static<typeof versionState>;
 const nullable = <const T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 
-/** A text that people write for people: not blank, 500 characters at the most. */
+/** A text for people: not blank, at most {@link maxReasonLength} characters. */
 const sentence = (what: string) =>
   Type.String({ minLength: 1, maxLength: maxReasonLength, pattern: '\\S', description: what });
 
-/** Whoever changed a version's state last: the plugin's publisher, or the application's team. */
+/** Who last changed a version's state: the plugin's publisher, or the application's team. */
 const decidedBy = nullable(Type.Union([Type.Literal('publisher'), Type.Literal('host')]));
 
 const versionFields = {
   id: id('version', 'the version'),
   number: Type.Integer({ minimum: 1, description: '1, 2, 3, … within the plugin' }),
-  semver: nullable(Type.String({ description: 'what the publisher calls it' })),
-  note: nullable(Type.String({ description: 'what the publisher says of it' })),
+  semver: nullable(Type.String({ description: "the publisher's semantic version" })),
+  note: nullable(Type.String({ description: "the publisher's note" })),
   state: versionState,
-  stateReason: nullable(Type.String({ description: 'why it was yanked or rejected, in the words of who did' })),
+  stateReason: nullable(Type.String({ description: 'the reason given for the yank or the rejection' })),
   createdAt: timestamp('when it was published'),
 };
 
-/** A version as it stands within its plugin. */
+/** A version, as part of its plugin. */
 export const versionSummary = Type.Object(versionFields);
 export type VersionSummary = Static<typeof versionSummary>;
 
-/** A version, as its publisher and the application's members see it. */
+/** A version, for its publisher and the application's members. */
 export const version = Type.Object({
   ...versionFields,
   contentAddress: Type.String({ pattern: contentAddressPattern }),
   size: Type.Integer({ description: 'in bytes' }),
-  stateChangedAt: timestamp('since when it has its state'),
+  stateChangedAt: timestamp('when its state last changed'),
   decidedBy,
   guestIds: Type.Array(id('guest', 'a guest'), {
-    description: 'the guests under which it was published; 5,000 at most',
+    description: 'the guests under which it was published; at most 5,000',
   }),
   boundGuestIds: Type.Array(id('guest', 'a guest'), {
-    description: 'the guests under which it is bound now; 5,000 at most',
+    description: 'the guests under which it is bound; at most 5,000',
   }),
-  hasMoreGuests: Type.Boolean({ description: 'whether there are more guests than one of the two lists has' }),
+  hasMoreGuests: Type.Boolean({ description: 'whether one of the two lists is incomplete' }),
 });
 export type Version = Static<typeof version>;
 
-/** What a plugin's publisher wants to know of it. */
+/** The status of a plugin, for its publisher. */
 export const pluginStatus = Type.Object({
   state: Type.Union([...versionState.anyOf, Type.Literal('blocked')], {
-    description: "the newest version's state; `blocked` when the plugin is, whatever its versions are",
+    description: "the newest version's state; `blocked` for a blocked plugin",
   }),
   reason: nullable(Type.String({ description: 'why it is blocked, rejected or yanked' })),
-  detail: Type.String({ description: 'where the plugin stands, in words for people' }),
+  detail: Type.String({ description: 'a description for people' }),
   bindings: Type.Array(
     Type.Object({
       guestId: id('guest', 'a guest under which the plugin has its name'),
       version: nullable(Type.Integer({ description: 'the version that is bound; `null` when none is' })),
-      isPinned: Type.Boolean({ description: "whether the application's team holds it at one version" }),
-      pinnedTo: nullable(Type.Integer({ description: 'the version that it is held at, whether or not that is bound' })),
+      isPinned: Type.Boolean({ description: "whether the application's team has pinned it to a version" }),
+      pinnedTo: nullable(
+        Type.Integer({ description: 'the version that it is pinned to, whether or not that is bound' }),
+      ),
       rolledBackTo: nullable(Type.Integer({ description: 'the version that was rolled back to' })),
     }),
   ),
@@ -85,35 +87,35 @@ export type VersionChoice = Static<typeof versionChoice>;
 /** A version that waits for the application's team. */
 export const approval = Type.Object({
   pluginId: Type.String({ description: '`<extension_point_id>/plugin/<user_id>/<plugin_name>`' }),
-  extensionPoint: Type.Object({ id: id('extensionPoint', 'what it is published against'), name: Type.String() }),
-  user: Type.Object({ id: id('user', 'who published it'), name: Type.String() }),
+  extensionPoint: Type.Object({ id: id('extensionPoint', 'the extension point'), name: Type.String() }),
+  user: Type.Object({ id: id('user', 'the publisher'), name: Type.String() }),
   name: Type.String({ pattern: pluginNamePattern, description: "the plugin's name" }),
   version,
 });
 export type Approval = Static<typeof approval>;
 
-/** A plugin's place under one guest, as the application's members see it: bound, pinned, blocked. */
+/** A plugin's binding under one guest, for the application's members. */
 export const guestBinding = Type.Object({
   pluginId: Type.String({ description: '`<extension_point_id>/plugin/<user_id>/<plugin_name>`' }),
   name: Type.String({ pattern: pluginNamePattern }),
-  user: Type.Object({ id: id('user', 'who publishes it'), name: Type.String() }),
+  user: Type.Object({ id: id('user', 'the publisher'), name: Type.String() }),
   version: nullable(Type.Integer({ description: 'the version that is bound; `null` when none is' })),
   contentAddress: nullable(Type.String({ pattern: contentAddressPattern })),
-  pinnedVersion: nullable(Type.Integer({ description: 'the version that it is held at' })),
+  pinnedVersion: nullable(Type.Integer({ description: 'the version that it is pinned to' })),
   rolledBackTo: nullable(Type.Integer({ description: 'the version that was rolled back to' })),
   isBlocked: Type.Boolean(),
   blockReason: nullable(Type.String()),
-  updatedAt: nullable(timestamp('when what is bound last changed; `null` when nothing was bound yet')),
+  updatedAt: nullable(timestamp('when the binding last changed; `null` if nothing was bound yet')),
 });
 export type GuestBinding = Static<typeof guestBinding>;
 
-/** Bytes that a deleted plugin left withdrawn: its publisher can't publish them, under whatever name. */
+/** A withdrawn content of a deleted plugin. Its publisher can't publish it again, under any name. */
 export const withdrawal = Type.Object({
   contentAddress: Type.String({ pattern: contentAddressPattern }),
   user: Type.Object({ id: id('user', 'the publisher'), name: Type.String() }),
   pluginName: Type.String({ description: "the deleted plugin's name" }),
   state: Type.Union([Type.Literal('yanked'), Type.Literal('rejected'), Type.Literal('blocked')], {
-    description: 'what the team decided; rejected bytes can be published, and await approval',
+    description: "the team's decision; a rejected content can be published, and awaits approval",
   }),
   reason: Type.Union([Type.String(), Type.Null()]),
   withdrawnAt: timestamp('when the plugin was deleted'),

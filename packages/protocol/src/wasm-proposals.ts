@@ -1,6 +1,6 @@
 /**
- * The WebAssembly proposals that an extension point may allow or leave out, beyond the language's first version: those that
- * `@tenon/instrument` tells apart. The names are those of wasm-tools' features.
+ * The WebAssembly proposals beyond the first version that an extension point may allow: those that `@tenon/instrument` detects. The names
+ * are those of wasm-tools' features.
  */
 export const wasmProposals = [
   'mutable-global',

@@ -16,7 +16,7 @@ describe('a content that is answered from the response cache', () => {
       replace: ({ places }) => ({
         places: {
           ...places,
-          take(key: string) {
+          acquire(key: string) {
             uncached++;
             return places.acquire(key);
           },
