@@ -11,7 +11,7 @@ interface Row {
   readonly of: string;
 }
 
-/** What a store does: all rows in the order of their keys, cut off at a limit. */
+/** Returns rows as a store does: ordered by key, with a limit. */
 function rowsOf(isDescending?: true): RelatedRows<Item, Row> {
   return {
     cursorOf: ({ key }) => `after ${key}`,

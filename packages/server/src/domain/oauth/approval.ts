@@ -7,7 +7,7 @@ import type { Queries } from '../ports.ts';
 import { narrowScopes } from './scopes.ts';
 
 /** A signed-in user who decides on a login. */
-export interface Approver {
+export interface BrowserActor {
   readonly userId: UserId;
   readonly sessionId: SessionId;
 }
@@ -28,8 +28,8 @@ export interface LoginDecision {
  *
  * @throws DomainError `conflict`
  */
-export function requireSameUser(approver: Approver, { userId = approver.userId }: LoginDecision): void {
-  if (userId === approver.userId) return;
+export function requireSameUser(actor: BrowserActor, { userId = actor.userId }: LoginDecision): void {
+  if (userId === actor.userId) return;
   throw new DomainError('conflict', 'Another user has signed in in this browser. Load the page again.');
 }
 
@@ -43,19 +43,19 @@ export function requireSameUser(approver: Approver, { userId = approver.userId }
  */
 export async function grantScopes(
   context: Context,
-  approver: Approver,
+  actor: BrowserActor,
   { scopes, password }: LoginDecision,
   requested: readonly TokenScope[],
 ): Promise<readonly TokenScope[]> {
   const granted = narrowScopes(requested, scopes);
   if (!granted.includes('manage')) {
-    await requireRecentPassword(context, approver.sessionId);
+    await requireRecentPassword(context, actor.sessionId);
     return granted;
   }
   if (password === undefined) {
     throw new DomainError('password_required', 'Enter your password again to let a program manage applications.');
   }
-  await requirePassword(context, approver, password);
+  await requirePassword(context, actor, password);
   return granted;
 }
 

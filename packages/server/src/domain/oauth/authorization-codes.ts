@@ -5,7 +5,7 @@ import type { Transaction } from '../ports.ts';
 import type { AuthorizationCodeRecord } from '../records.ts';
 import { hashSecret, makeCode } from '../secrets.ts';
 import { type NewToken, requireTokenQuota, storeToken } from '../tokens.ts';
-import { type Approver, grantScopes, isSessionOpen, type LoginDecision, requireSameUser } from './approval.ts';
+import { type BrowserActor, grantScopes, isSessionOpen, type LoginDecision, requireSameUser } from './approval.ts';
 import { redirectWithCode, redirectWithError, type ValidRequest } from './authorization-request.ts';
 import { OauthError } from './errors.ts';
 import { makeLoginToken } from './login-tokens.ts';
@@ -22,41 +22,41 @@ const codeLifetimeMs = 60_000;
  */
 export async function decideAuthorization(
   context: Context,
-  approver: Approver,
+  actor: BrowserActor,
   request: ValidRequest,
   decision: LoginDecision,
 ): Promise<string> {
-  requireSameUser(approver, decision);
+  requireSameUser(actor, decision);
   const { returnTo, client, codeChallenge, deviceName } = request;
   const target = { id: client.id, name: deviceName };
   if (decision.decision === 'deny') {
     await context.store.write((tx) =>
-      record(context, tx, approver, { action: 'login.deny', target, details: { means: 'redirect' } }),
+      record(context, tx, actor, { action: 'login.deny', target, details: { means: 'redirect' } }),
     );
     return redirectWithError(returnTo, 'access_denied', 'The login was denied.');
   }
-  const scopes = await grantScopes(context, approver, decision, request.scopes);
+  const scopes = await grantScopes(context, actor, decision, request.scopes);
   const secret = makeCode(context.random);
   const nowMs = context.clock();
   const code: AuthorizationCodeRecord = {
     codeHash: hashSecret(secret),
-    userId: approver.userId,
+    userId: actor.userId,
     clientId: client.id,
     redirectUri: returnTo.redirectUri,
     codeChallenge,
     scopes,
     deviceName,
-    sessionId: approver.sessionId,
+    sessionId: actor.sessionId,
     createdAtMs: nowMs,
     expiresAtMs: nowMs + codeLifetimeMs,
     tokenId: null,
     usedAtMs: null,
   };
   await context.store.write(async (tx) => {
-    await requireSession(tx, approver.sessionId);
+    await requireSession(tx, actor.sessionId);
     await tx.insertAuthorizationCode(code);
     const details = { scopes, means: 'redirect' };
-    await record(context, tx, approver, { action: 'login.approve', target, details });
+    await record(context, tx, actor, { action: 'login.approve', target, details });
   });
   return redirectWithCode(returnTo, secret);
 }

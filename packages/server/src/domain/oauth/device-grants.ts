@@ -7,7 +7,7 @@ import { ConflictError, type Queries, type RandomBytes } from '../ports.ts';
 import type { DeviceGrantRecord } from '../records.ts';
 import { hashSecret, makeCode } from '../secrets.ts';
 import { type NewToken, requireTokenQuota, storeToken } from '../tokens.ts';
-import { type Approver, grantScopes, isSessionOpen, type LoginDecision, requireSameUser } from './approval.ts';
+import { type BrowserActor, grantScopes, isSessionOpen, type LoginDecision, requireSameUser } from './approval.ts';
 import type { Client } from './clients.ts';
 import { cleanDeviceName } from './device-name.ts';
 import type { DevicePolls } from './device-polls.ts';
@@ -120,32 +120,32 @@ export async function findOpenDeviceGrant(
  */
 export async function decideDeviceGrant(
   context: Context,
-  approver: Approver,
+  actor: BrowserActor,
   userCode: string,
   decision: LoginDecision,
 ): Promise<void> {
-  requireSameUser(approver, decision);
+  requireSameUser(actor, decision);
   const { grant } = await findOpenDeviceGrant(context, context.store.read, userCode);
   const outcome =
     decision.decision === 'deny'
       ? ({ status: 'denied' } as const)
       : ({
           status: 'approved',
-          userId: approver.userId,
-          sessionId: approver.sessionId,
-          scopes: await grantScopes(context, approver, decision, grant.scopes),
+          userId: actor.userId,
+          sessionId: actor.sessionId,
+          scopes: await grantScopes(context, actor, decision, grant.scopes),
         } as const);
   await context.store.write(async (tx) => {
-    await requireSession(tx, approver.sessionId);
+    await requireSession(tx, actor.sessionId);
     const { grant: pending } = await findOpenDeviceGrant(context, tx, userCode);
     await tx.settleDeviceGrant(pending.id, outcome);
     const common = { means: 'device_code', deviceAddress: pending.address };
     const target = { id: pending.clientId, name: pending.deviceName };
     if (outcome.status === 'denied') {
-      await record(context, tx, approver, { action: 'login.deny', target, details: common });
+      await record(context, tx, actor, { action: 'login.deny', target, details: common });
     } else {
       const details = { ...common, scopes: outcome.scopes };
-      await record(context, tx, approver, { action: 'login.approve', target, details });
+      await record(context, tx, actor, { action: 'login.approve', target, details });
     }
   });
 }

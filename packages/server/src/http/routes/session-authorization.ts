@@ -9,7 +9,7 @@ import {
   userCodeInput,
 } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
-import type { Approver } from '../../domain/oauth/approval.ts';
+import type { BrowserActor } from '../../domain/oauth/approval.ts';
 import { decideAuthorization } from '../../domain/oauth/authorization-codes.ts';
 import { parseAuthorizationRequest } from '../../domain/oauth/authorization-request.ts';
 import { type Client, findClient } from '../../domain/oauth/clients.ts';
@@ -169,7 +169,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
   }),
 ];
 
-function approverOf({ id, userId }: SessionRecord): Approver {
+function approverOf({ id, userId }: SessionRecord): BrowserActor {
   return { userId, sessionId: id };
 }
 
