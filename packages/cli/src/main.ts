@@ -21,7 +21,7 @@ export async function main(): Promise<void> {
     stdout: process.stdout,
     stderr: process.stderr,
     environment,
-    fetch: globalThis.fetch,
+    fetch: (...request) => globalThis.fetch(...request), // naming it here would load it for commands that make no request
     nowMs: () => performance.now(),
     clockMs: () => Date.now(),
     sleep,
