@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { answerClientError } from './http/client-error.ts';
 import { closeStalled } from './http/close-stalled.ts';
 import { limitConnections } from './http/connections.ts';
 import { createEndpoint } from './http/endpoint.ts';
+import { createServer } from './http/node-http.ts';
 import type { Parts } from './http/parts.ts';
 import { createPipeline, type Pipeline } from './http/pipeline.ts';
 import type { Route } from './http/route.ts';

@@ -1,9 +1,10 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '@tenon/protocol';
 import { DomainError } from '../domain/errors.ts';
 import { corsHeaders } from './cors.ts';
 import type { ErrorForm } from './error-form.ts';
+import { STATUS_CODES } from './node-http.ts';
 import type { Parts } from './parts.ts';
 import { errorHeaders, problemForm } from './problem.ts';
 

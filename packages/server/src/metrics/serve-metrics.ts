@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createServer } from '../http/node-http.ts';
 import { textFormatType } from './registry.ts';
 
 /** Where metrics are asked for. */
