@@ -4,95 +4,95 @@ import { id, timestamp } from './fields.ts';
 import { defaultPageLimit, pageParameters } from './pages.ts';
 import { Type } from './type.ts';
 
-/** The audit trail as it goes over the wire. */
+/* The audit trail. */
 
 const nullable = <const T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** Who does what is told of: somebody with an account, the server's operator, or the server itself. */
+/** The kind of actor: a user, the server's operator, or the server itself. */
 export const auditAuthor = Type.Union([Type.Literal('user'), Type.Literal('operator'), Type.Literal('system')]);
 export type AuditAuthor = Static<typeof auditAuthor>;
 
 const entryFields = {
   id: id('auditEvent', 'the entry'),
   at: timestamp('when'),
-  action: Type.String({ description: 'what was done: one of the table in the reference, which grows' }),
+  action: Type.String({ description: 'the action; the reference has a list, which may grow' }),
   by: auditAuthor,
   user: nullable(
     Type.Object(
-      { id: id('user', 'the user'), name: Type.String({ description: 'as it was then' }) },
-      { description: 'who, when it was somebody with an account' },
+      { id: id('user', 'the user'), name: Type.String({ description: 'the name at that time' }) },
+      { description: 'the user who performed the action; `null` if no user did' },
     ),
   ),
   via: nullable(
     Type.Object(
       {
         id: Type.String({ description: '`tok_…` or `ses_…`' }),
-        name: nullable(Type.String({ description: "the token's, or what the session's browser called itself" })),
+        name: nullable(Type.String({ description: "the token's name, or the `user-agent` of the session's browser" })),
       },
-      { description: 'by means of which token, or in which session' },
+      { description: 'the token or the session that was used' },
     ),
   ),
   target: Type.Object({
-    kind: Type.String({ description: 'what kind of thing it was done to' }),
+    kind: Type.String({ description: 'the kind of the changed resource' }),
     id: Type.String(),
-    name: nullable(Type.String({ description: 'as it was then' })),
+    name: nullable(Type.String({ description: 'the name at that time' })),
   }),
   details: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'what else is to be known of it, by action; what changed as `{"before": …, "after": …}`',
+    description: 'further details, which depend on the action; a changed field is `{"before": …, "after": …}`',
   }),
 };
 
-/** An entry of an application's audit trail, as its owners read it. */
+/** An entry of an application's audit trail, for its owners. */
 export const appAuditEntry = Type.Object({
   ...entryFields,
   guestKeys: Type.Record(Type.String(), Type.String(), {
-    description: 'the guest keys of the guests that it is about, as they were then, by `gst_…`',
+    description: 'the guest keys of the affected guests at that time, by guest id',
   }),
 });
 export type AppAuditEntry = Static<typeof appAuditEntry>;
 
-/** An entry of an account's own trail. It has no guest keys, which are no guest's to see. */
+/** An entry of an account's audit trail. It has no guest keys, which guests may not see. */
 export const accountAuditEntry = Type.Object({
   ...entryFields,
-  appId: nullable(id('app', 'the application in whose trail it is too')),
-  address: nullable(Type.String({ description: 'the network address, where somebody signed in or up' })),
+  appId: nullable(id('app', 'the application whose trail has the entry too')),
+  address: nullable(Type.String({ description: 'the network address of a sign-in or sign-up' })),
 });
 export type AccountAuditEntry = Static<typeof accountAuditEntry>;
 
-/** An entry as the server's operator reads it, of whatever trail. */
+/** An entry of any trail, for the server's operator. */
 export const operatorAuditEntry = Type.Object({
   ...appAuditEntry.properties,
   ...accountAuditEntry.properties,
-  accountId: nullable(id('user', 'the account in whose trail it is')),
+  accountId: nullable(id('user', 'the account whose trail has the entry')),
 });
 export type OperatorAuditEntry = Static<typeof operatorAuditEntry>;
 
 const actionName = Type.Unsafe<AuditAction>(
-  Type.String({ enum: Object.keys(auditActions), description: 'entries of one action alone' }),
+  Type.String({ enum: Object.keys(auditActions), description: 'only entries of this action' }),
 );
 
 const trailQuery = {
   action: Type.Optional(actionName),
-  target: Type.Optional(Type.String({ maxLength: 400, description: 'entries about one thing alone: its id' })),
-  from: Type.Optional(timestamp('the first moment')),
-  to: Type.Optional(timestamp('the moment before which they end')),
+  target: Type.Optional(Type.String({ maxLength: 400, description: 'only entries about the resource with this id' })),
+  from: Type.Optional(timestamp('the start of the period, inclusive')),
+  to: Type.Optional(timestamp('the end of the period, exclusive')),
   ...pageParameters(`${defaultPageLimit} when it is left out, and all in an export`),
 };
 
-/** How an export is written: an entry a line as JSON, or a table. */
+/** The format of an export: one JSON entry per line, or CSV. */
 export const auditExportFormat = Type.Union([Type.Literal('ndjson'), Type.Literal('csv')], {
-  description: 'an export of all entries that the other parameters let through, to be kept as a file',
+  description: 'export all matching entries as a file in this format',
 });
 export type AuditExportFormat = Static<typeof auditExportFormat>;
 
-/** Which entries of an application's trail are asked for. */
+/** The query of an application's audit trail. */
 export const appAuditQuery = Type.Object({
   ...trailQuery,
-  user: Type.Optional(id('user', 'entries of what one user did alone')),
+  user: Type.Optional(id('user', 'only entries of actions by this user')),
   format: Type.Optional(auditExportFormat),
 });
 export type AppAuditQuery = Static<typeof appAuditQuery>;
 
-/** Which entries of one's own trail are asked for. */
+/** The query of an account's audit trail. */
 export const accountAuditQuery = Type.Object(trailQuery);
 export type AccountAuditQuery = Static<typeof accountAuditQuery>;

@@ -1,21 +1,24 @@
 /**
- * What decides what a plugin's claim to its name under one guest binds.
+ * The facts that decide which version of a plugin is bound under one guest.
  *
- * @typeParam V what names a version: the service keeps ids, pages have numbers
+ * @typeParam V identifies a version: the server uses ids, the console numbers
  */
 export interface BindingFacts<V> {
   readonly isBlocked: boolean;
-  /** The version at which the host holds the binding. */
+  /** The version to which the host has pinned the binding. */
   readonly pinned: { readonly id: V; readonly isPublished: boolean } | null;
-  /** The version that was rolled back to, when it is published. */
+  /** The version that was rolled back to, if it is published. */
   readonly selected: V | null;
   /** The newest version that is published and was published under this guest. */
   readonly newest: V | null;
 }
 
 /**
- * What is to be bound: nothing while the plugin is blocked; else the version that is pinned, and nothing while that one can't
- * be bound, since a host that pins wants that version and no other; else the one that was rolled back to; else the newest.
+ * Returns the version to bind; `null` for none:
+ *
+ * 1. A blocked plugin has no bound version.
+ * 2. A pinned binding has the pinned version, or none if that version is not published. The host wants no other version.
+ * 3. Otherwise, it is the version that was rolled back to, or else the newest.
  */
 export function bindingTarget<V>({ isBlocked, pinned, selected, newest }: BindingFacts<V>): V | null {
   if (isBlocked) return null;

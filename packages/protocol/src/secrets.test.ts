@@ -17,13 +17,13 @@ describe('makeSecret()', () => {
     assert.equal(makeSecret('apiKey', new Uint8Array(20).fill(255)).length, 37);
   });
 
-  it('refuses another number of bytes', () => {
-    assert.throws(() => makeSecret('apiKey', new Uint8Array(16)), /16 bytes: it takes 20/);
+  it('rejects another number of bytes', () => {
+    assert.throws(() => makeSecret('apiKey', new Uint8Array(16)), /needs 20 random bytes \(got 16\)/);
   });
 });
 
 describe('isSecret()', () => {
-  it('takes what makeSecret() made, of the same kind only', () => {
+  it('accepts a secret of makeSecret(), but only of the same kind', () => {
     const secret = makeSecret('accessToken', randomBytes(20));
     assert.ok(isSecret('accessToken', secret));
     assert.ok(!isSecret('apiKey', secret));
