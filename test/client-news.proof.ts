@@ -3,12 +3,12 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, type ClientOptions, createClient } from '@tenon/client';
 import { loadConfig, type RunningServer, readQuickstart, serve } from '@tenon/server';
 import { numberedModule } from '../packages/client/test/helpers/numbered-module.ts';
 import { openFaultProxy } from './helpers/fault-proxy.ts';
 import { createRandom } from './helpers/random.ts';
+import { until } from './helpers/until.ts';
 
 const random = createRandom(1);
 
@@ -103,16 +103,9 @@ async function openPlace(test: TestContext) {
   };
 }
 
-/** Waits for what comes about sooner or later. */
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = performance.now() + 30_000; !(await isSo()); await sleep(5)) {
-    assert.ok(performance.now() < deadline, `in 30 s not: ${what}`);
-  }
-}
-
-/** Until the client answers from memory what it would else have asked for. */
-function untilTold(client: Client, point: string, guestKey: string): Promise<void> {
-  return until('told of', async () => (await client.lookUp(point, guestKey)).source === 'memory');
+/** Waits until the client serves a list from memory instead of requesting it. */
+async function untilTold(client: Client, point: string, guestKey: string): Promise<void> {
+  await until(async () => (await client.lookUp(point, guestKey)).source === 'memory');
 }
 
 describe('a host that follows the news of a real server', () => {
@@ -124,10 +117,10 @@ describe('a host that follows the news of a real server', () => {
       await place.publish(guestKey, 'p');
       await untilTold(client, place.point, guestKey);
     }
-    await until('no news on its way', () => told.changed.length === 0);
+    await until(() => told.changed.length === 0, { message: 'no news on its way' });
     const before = told.bindings;
     await place.publish('customers/two', 'q');
-    await until('changed', () => told.changed.length === 1);
+    await until(() => told.changed.length === 1, { message: 'changed' });
     assert.deepEqual(told.changed, ['customers/two']);
     assert.equal(told.bindings, before + 1);
     assert.deepEqual(Object.keys(await client.bindings(place.point, 'customers/two')), ['p', 'q']);
@@ -145,7 +138,7 @@ describe('a host that follows the news of a real server', () => {
     const { client, told } = place.host();
     await untilTold(client, place.point, 'one');
     await place.publish('one', 'q', other.url);
-    await until('changed', () => told.changed.length === 1);
+    await until(() => told.changed.length === 1, { message: 'changed' });
     assert.deepEqual(Object.keys(await client.bindings(place.point, 'one')), ['p', 'q']);
   });
 
@@ -162,7 +155,7 @@ describe('a host that follows the news of a real server', () => {
     await proxy.goDown();
     await place.publish('one', 'q');
     await proxy.comeUp();
-    await until('changed', () => told.changed.includes('one'));
+    await until(() => told.changed.includes('one'), { message: 'changed' });
     await untilTold(client, place.point, 'one');
     const { source, list } = await client.lookUp(place.point, 'two');
     assert.equal(source, 'memory'); // nothing was told of it, and so it was not asked for
@@ -182,7 +175,7 @@ describe('a host that follows the news of a real server', () => {
     assert.equal((await client.lookUp(place.point, 'one')).isStale, true);
     await place.start();
     await place.publish('one', 'q');
-    await until('changed', () => told.changed.length === 1);
+    await until(() => told.changed.length === 1, { message: 'changed' });
     await untilTold(client, place.point, 'one');
     assert.equal(told.news, 2);
   });
@@ -200,7 +193,7 @@ describe('a host that follows the news of a real server', () => {
     const { client, told } = place.host();
     for (const guestKey of ['one', 'two']) await untilTold(client, place.point, guestKey);
     await place.publish('one', 'lost');
-    await until('changed', () => told.changed.length === 1);
+    await until(() => told.changed.length === 1, { message: 'changed' });
     await place.stop(again);
     await rm(place.dataDir, { recursive: true });
     await cp(copy, place.dataDir, { recursive: true });
@@ -208,10 +201,13 @@ describe('a host that follows the news of a real server', () => {
     // As many changes as were lost, and one more: by numbers alone nothing would seem amiss.
     await place.publish('two', 'q');
     await place.publish('two', 'r');
-    await until('as it is by now', async () => {
-      const [one, two] = [await client.lookUp(place.point, 'one'), await client.lookUp(place.point, 'two')];
-      return one.source === 'memory' && !('lost' in one.list) && two.source === 'memory' && 'r' in two.list;
-    });
+    await until(
+      async () => {
+        const [one, two] = [await client.lookUp(place.point, 'one'), await client.lookUp(place.point, 'two')];
+        return one.source === 'memory' && !('lost' in one.list) && two.source === 'memory' && 'r' in two.list;
+      },
+      { message: 'as it is by now' },
+    );
   });
 
   it('polls once its token is revoked, and goes on with what it has', async (test) => {
@@ -225,7 +221,9 @@ describe('a host that follows the news of a real server', () => {
     const { client } = place.host(place.url, { token: issued.token });
     await untilTold(client, place.point, 'one');
     await place.call('DELETE', `tokens/${issued.id}`);
-    await until('refused', async () => (await client.lookUp(place.point, 'one')).problem?.code === 'invalid_token');
+    await until(async () => (await client.lookUp(place.point, 'one')).problem?.code === 'invalid_token', {
+      message: 'refused',
+    });
     assert.deepEqual(Object.keys(await client.bindings(place.point, 'one')), ['p']);
   });
 
@@ -257,10 +255,13 @@ describe('a host that follows the news of a real server', () => {
     test.after(() => fresh.close());
     for (const key of keys) {
       const wanted = JSON.stringify(await fresh.bindings(place.point, key));
-      await until('told of', async () => {
-        const { source, list } = await client.lookUp(place.point, key);
-        return source === 'memory' && JSON.stringify(list) === wanted;
-      });
+      await until(
+        async () => {
+          const { source, list } = await client.lookUp(place.point, key);
+          return source === 'memory' && JSON.stringify(list) === wanted;
+        },
+        { message: 'told of' },
+      );
     }
   });
 });

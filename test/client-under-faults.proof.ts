@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { exercise } from './engines/client-exercise.mjs';
 import { checkReport } from './helpers/check-client-report.ts';
 import { openArena } from './helpers/client-arena.ts';
+import { until } from './helpers/until.ts';
 
 const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
 
@@ -79,8 +79,7 @@ describe('createClient() behind a proxy that breaks everything', () => {
         );
         assert.ok(report.log.length >= calls);
         assert.equal(clock.running(), 0, 'no timer outlives the client');
-        for (let tries = 0; arena.proxy.openRequests() > 0 && tries < 100; tries++) await sleep(50);
-        assert.equal(arena.proxy.openRequests(), 0, 'no request outlives the client');
+        await until(() => arena.proxy.openRequests() === 0, { message: 'a request outlives the client' });
         checkReport(arena, report, { isSameClock: true, staleMs, hasRoom });
       } finally {
         await arena.close();

@@ -16,7 +16,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from './helpers/until.ts';
 
 const scripts = join(dirname(import.meta.dirname), 'scripts');
 
@@ -332,10 +332,3 @@ describe('scripts/setup.mjs', () => {
     writeFileSync(join(root, 'package-lock.json'), JSON.stringify(content));
   }
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; !condition(); tries++) {
-    if (tries === 400) throw new Error('It did not happen within 20 s');
-    await sleep(50);
-  }
-}

@@ -7,6 +7,7 @@ import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningServer, root, startServer, withoutTenon } from './helpers/server.ts';
+import { until } from './helpers/until.ts';
 import { wat } from './helpers/wat.ts';
 
 const example = join(root, 'examples', 'web-host');
@@ -33,13 +34,6 @@ async function publish({ quickstart }: RunningServer, bytes: Uint8Array): Promis
   const headers = { authorization: `Bearer ${TENON_TOKEN}`, 'content-type': 'application/wasm' };
   const response = await fetch(url, { method: 'PUT', headers, body: new Uint8Array(bytes) });
   assert.ok(response.ok, await response.text());
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (const deadline = performance.now() + 30_000; performance.now() < deadline; await sleep(20)) {
-    if (await isSo()) return;
-  }
-  assert.fail('It has not come about within 30 s');
 }
 
 describe('examples/web-host', () => {

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { start } from '../../packages/cli/test/helpers/binary.ts';
-import { type Machine, newMachine, until } from '../../packages/cli/test/helpers/machine.ts';
+import { type Machine, newMachine } from '../../packages/cli/test/helpers/machine.ts';
 import { hasScript, inTerminal } from '../../packages/cli/test/helpers/terminal.ts';
 import { noBrowser, openStageApart, type StageApart, type Visitor } from '../../packages/console/test/helpers/stage.ts';
 import { root } from '../helpers/server.ts';
+import { until } from '../helpers/until.ts';
 import { fillInSignIn } from './helpers/pages.ts';
 
 const greet = join(root, 'packages', 'server', 'sample', 'greet.wasm');

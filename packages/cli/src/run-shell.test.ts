@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../test/helpers/until.ts';
 import { runShell } from './run-shell.ts';
 
 let folder: string;
@@ -18,24 +18,23 @@ after(() => rm(folder, { recursive: true }));
 const environment = { PATH: process.env.PATH, TENON_TOKEN: 'tnn_secret', TENON_API_KEY: 'tnk_secret', TENON_URL: 'u' };
 const never = new AbortController().signal;
 
-async function until(name: string): Promise<string> {
-  for (const deadline = performance.now() + 20_000; performance.now() < deadline; await sleep(20)) {
+function contentOf(name: string): Promise<string> {
+  return until(async () => {
     const text = await readFile(join(folder, name), 'utf8').catch(() => '');
-    if (text.endsWith('\n')) return text;
-  }
-  return assert.fail(`${name} did not come`);
+    return text.endsWith('\n') && text;
+  });
 }
 
 describe('runShell()', { skip: process.platform === 'win32' && 'the lines are for /bin/sh' }, () => {
   it('runs a line in a folder, and tells what it ends with', async () => {
     assert.equal(await runShell('pwd > where.txt; exit 7', { folder, environment, signal: never }), 7);
-    assert.equal(await until('where.txt'), `${folder}\n`);
+    assert.equal(await contentOf('where.txt'), `${folder}\n`);
     assert.equal(await runShell('kill -9 $$', { folder, environment, signal: never }), null);
   });
 
   it('hands on the environment without what opens the server', async () => {
     await runShell('echo "$TENON_URL,$TENON_TOKEN,$TENON_API_KEY" > said.txt', { folder, environment, signal: never });
-    assert.equal(await until('said.txt'), 'u,,\n');
+    assert.equal(await contentOf('said.txt'), 'u,,\n');
   });
 
   it('gives it no stdin to take from others', async () => {
@@ -46,11 +45,11 @@ describe('runShell()', { skip: process.platform === 'win32' && 'the lines are fo
     const controller = new AbortController();
     const line = `sh -c 'trap "echo ended > ended.txt; exit" TERM; echo > up.txt; while :; do sleep 0.1; done' && true`;
     const running = runShell(line, { folder, environment, signal: controller.signal });
-    await until('up.txt');
+    await contentOf('up.txt');
     const reason = new Error('stop');
     controller.abort(reason);
     await assert.rejects(running, reason);
-    assert.equal(await until('ended.txt'), 'ended\n');
+    assert.equal(await contentOf('ended.txt'), 'ended\n');
   });
 
   it('says that there is no such folder', async () => {

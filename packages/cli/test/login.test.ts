@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { loadConfig, serve } from '@tenon/server';
+import { until } from '../../../test/helpers/until.ts';
 import type { Environment } from '../src/environment.ts';
 import { interruptedError } from '../src/errors.ts';
 import { run } from '../src/run.ts';
@@ -57,11 +57,8 @@ async function stored({ configDir }: Person) {
 }
 
 async function untilShown(text: () => string, pattern: RegExp): Promise<string> {
-  for (const deadline = performance.now() + 10_000; performance.now() < deadline; await wait(10)) {
-    const found = pattern.exec(text());
-    if (found !== null) return found[1] ?? found[0];
-  }
-  return assert.fail(`${pattern} was not shown: ${text()}`);
+  const found = await until(() => pattern.exec(text()), { message: () => `${pattern} was not shown: ${text()}` });
+  return found[1] ?? found[0];
 }
 
 describe('tenon login in a browser on this machine', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../test/helpers/until.ts';
 import { openService, type TestService } from './helpers/service.ts';
 import { connectTo, readAnswer, requestOf } from './helpers/wire.ts';
 import { largeModule, makeWorld, publishAs, type World } from './helpers/world.ts';
@@ -36,12 +36,8 @@ describe('connections', () => {
     new Promise<number>((resolve, reject) => {
       service.app.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
     });
-  const untilOpen = async (count: number) => {
-    for (let tries = 0; (await open()) !== count; tries++) {
-      assert.ok(tries < 1500, `${await open()} connections are open, not ${count}`);
-      await sleep(20);
-    }
-  };
+  const untilOpen = (count: number) =>
+    until(async () => (await open()) === count, { message: `there are not ${count} open connections` });
   const health = requestOf(['GET /healthz HTTP/1.1', 'host: x']);
 
   /** Sends a request on a connection of its own. @returns the status; `undefined` when the connection was closed without a response */

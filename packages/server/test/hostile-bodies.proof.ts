@@ -9,6 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { oauthPaths } from '@tenon/protocol';
+import { until } from '../../../test/helpers/until.ts';
 import { openService, type TestService } from './helpers/service.ts';
 import { assertWireProblem, closesWithin, connectTo, exchange, readAnswer, requestOf } from './helpers/wire.ts';
 import {
@@ -56,10 +57,7 @@ describe('hostile requests', () => {
   });
   after(() => service.close());
 
-  const memoryIsFree = async () => {
-    for (let tries = 0; tries < 100 && service.parts.bodyBudget.used > 0; tries++) await sleep(20);
-    assert.equal(service.parts.bodyBudget.used, 0);
-  };
+  const memoryIsFree = () => until(() => service.parts.bodyBudget.used === 0);
 
   it('get 413 before they have sent what they announce', async () => {
     const answer = await exchange(base, requestOf([...publish, `content-length: ${9 * MiB}`], Buffer.alloc(1000)));
@@ -303,8 +301,7 @@ describe('hostile requests', () => {
       });
     await sleep(150);
     const before = await open();
-    for (let tries = 0; tries < 100 && (await open()) >= before; tries++) await sleep(20);
-    assert.ok((await open()) < before, 'the server has closed the connection');
+    await until(async () => (await open()) < before, { message: 'the server did not close the connection' });
     socket.destroy();
   });
 

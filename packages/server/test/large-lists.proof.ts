@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App, ExtensionPoint } from '@tenon/protocol';
+import { until } from '../../../test/helpers/until.ts';
 import { maxRelatedRows } from '../src/domain/paging.ts';
 import { addExtensionPoints, addGuests } from './helpers/many.ts';
 import { openService, type TestService, type TestUser } from './helpers/service.ts';
@@ -90,10 +91,6 @@ describe('large lists', () => {
     socket.write(requestOf([`GET ${path} HTTP/1.1`, 'host: localhost', `authorization: Bearer ${owner.token}`]));
     return socket;
   };
-  const settled = async (isSo: () => boolean) => {
-    for (let tries = 0; tries < 200 && !isSo(); tries++) await sleep(20);
-    assert.ok(isSo());
-  };
 
   it('let others have their turn while they are serialized', async () => {
     let turns = 0;
@@ -114,7 +111,7 @@ describe('large lists', () => {
     const readers = [ask(), ask(), ask()];
     try {
       // One account's requests together take no more than they leave to others: of these one is served, or two.
-      await settled(() => bodyBudget.used > 8 * MiB);
+      await until(() => bodyBudget.used > 8 * MiB);
       const answers = await Promise.all(readers.map((socket) => Promise.race([once(socket, 'readable'), sleep(2000)])));
       assert.equal(answers.length, readers.length);
       assert.ok(bodyBudget.used <= budget, `${bodyBudget.used} bytes`);
@@ -125,12 +122,12 @@ describe('large lists', () => {
     } finally {
       for (const socket of readers) socket.destroy();
     }
-    await settled(() => bodyBudget.used === 0);
+    await until(() => bodyBudget.used === 0);
     const again = ask().resume();
     const whole = await readAnswer(again);
     assert.equal(whole.status, 200);
     assert.equal((JSON.parse(whole.body.toString()) as List<unknown>).objects.length, points);
     again.destroy();
-    await settled(() => bodyBudget.used === 0);
+    await until(() => bodyBudget.used === 0);
   });
 });

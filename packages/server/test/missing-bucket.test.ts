@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import { until } from '../../../test/helpers/until.ts';
 import { loadConfig } from '../src/config.ts';
 import { serve } from '../src/serve.ts';
 import { startObjectStore } from './helpers/s3.ts';
@@ -24,7 +24,7 @@ it('serve() on a bucket that is not there says so by itself, before anybody asks
   const config = loadConfig({ dataDir: folder, port: '0', host: '127.0.0.1', demo: false }, environment);
   const server = await serve(config, log);
   try {
-    for (let tries = 0; lines.length === 0 && tries < 600; tries++) await sleep(50);
+    await until(() => lines.length > 0);
     assert.match(lines.join(''), /NoSuchBucket.*"blob store".*"not ready"/);
   } finally {
     await server.close();

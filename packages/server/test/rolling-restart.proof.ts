@@ -10,6 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { raisedQuotas } from '../../../test/helpers/raised-quotas.ts';
+import { until } from '../../../test/helpers/until.ts';
 import { type Balancer, startBalancer } from './helpers/balancer.ts';
 import { openWorkshop } from './helpers/plugins.ts';
 import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgres.ts';
@@ -108,12 +109,7 @@ describe('two nodes behind a load balancer', { skip: noPostgres }, () => {
     return { url: String(line).trim(), child, log: () => log };
   }
 
-  async function until(what: () => boolean): Promise<void> {
-    for (let tries = 0; !what(); tries++) {
-      assert.ok(tries < 1000, `it never came to be: ${faults.slice(0, 5)}`);
-      await sleep(20);
-    }
-  }
+  const message = (): string => `faults: ${faults.slice(0, 5)}`;
 
   it('drop no request while one after the other is restarted, and lose nothing that they acknowledged', () =>
     restartInTurn('restarted'));
@@ -169,7 +165,7 @@ describe('two nodes behind a load balancer', { skip: noPostgres }, () => {
         await sleep(100);
       }
     };
-    await until(() => nodes.every(({ url }) => balancer.isReady(url)));
+    await until(() => nodes.every(({ url }) => balancer.isReady(url)), { message });
     const noting = (work: Promise<void>) => work.catch((error: unknown) => void faults.push(String(error)));
     const load = Promise.all([readLists(), readLists(), readLists(), publish()].map(noting));
 
@@ -177,13 +173,13 @@ describe('two nodes behind a load balancer', { skip: noPostgres }, () => {
       const { child, url, log } = nodes[index] as Node;
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
-      await until(() => !balancer.isReady(url));
+      await until(() => !balancer.isReady(url), { message });
       assert.equal(child.exitCode, null, 'it is found to stop while it still serves');
       assert.deepEqual(await exited, [0, null], log());
       nodes[index] = await start(name, new URL(url).port, release);
-      await until(() => balancer.isReady(url));
+      await until(() => balancer.isReady(url), { message });
       const before = balancer.sent.get(url) ?? 0;
-      await until(() => (balancer.sent.get(url) ?? 0) > before + 10);
+      await until(() => (balancer.sent.get(url) ?? 0) > before + 10, { message });
     }
     isLoaded = false;
     await load;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerStatus, TokenInfo } from '@tenon/protocol';
 import pg from 'pg';
+import { until } from '../../../test/helpers/until.ts';
 import type { Config } from '../src/config.ts';
 import { grantOperator, revokeOperator } from '../src/domain/status/operators.ts';
 import { startBeats } from '../src/status/beats.ts';
@@ -43,14 +43,6 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
   });
 
   const listPath = () => `/api/v1/extension-points/${workshop.extensionPointId}/bindings/first`;
-
-  /** Asks the other node until its answer is the one that is waited for. */
-  async function until(what: () => Promise<boolean>): Promise<void> {
-    for (let tries = 0; !(await what()); tries++) {
-      assert.ok(tries < 500, 'the other node never came to know');
-      await sleep(20);
-    }
-  }
 
   const statusThere = async (token: string) => (await there.call('GET', listPath(), { token })).statusCode;
 

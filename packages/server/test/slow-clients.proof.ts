@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../test/helpers/until.ts';
 import type { Config } from '../src/config.ts';
 import { type Bystander, makeBystander, statusOn } from './helpers/others.ts';
 import { noPostgres, startPostgres } from './helpers/postgres.ts';
@@ -127,12 +127,8 @@ async function demandNothingLeft(served: Served, filesBefore: number | undefined
   await untilAtMost(served, 'tenon_http_connections', 0);
   await untilAtMost(served, 'tenon_http_requests_in_progress', 0);
   if (filesBefore === undefined) return;
-  for (let tries = 0; ; tries++) {
-    const files = (await served.openFiles()) ?? 0;
-    if (files <= filesBefore + 20) return;
-    assert.ok(tries < 600, `${files} files are open, and ${filesBefore} were before`);
-    await sleep(100);
-  }
+  const message = `more files are open than the ${filesBefore} before`;
+  await until(async () => ((await served.openFiles()) ?? 0) <= filesBefore + 20, { message });
 }
 
 const backends: readonly [string, Backend, string | false][] = [
@@ -249,7 +245,7 @@ describe('slow clients', () => {
       socket.pause();
       socket.write(requestOf(lines));
     });
-    for (let tries = 0; (await served.metric('tenon_news_streams')) < 64; tries++) assert.ok(tries < 2000);
+    await until(async () => (await served.metric('tenon_news_streams')) >= 64);
     assert.equal((await served.ask(lines.filter((line) => line !== 'host: x'))).status, 429);
     await bystander.work(10);
     for (const socket of deaf) socket.destroy();
@@ -274,7 +270,7 @@ describe('slow clients', () => {
     const idle = await many(other, 1000, (socket, at) => {
       if (at % 2 === 0) socket.write(requestOf(['GET /healthz HTTP/1.1', 'host: x']));
     });
-    for (let tries = 0; (await other.metric('tenon_http_connections')) < 1000; tries++) assert.ok(tries < 2000);
+    await until(async () => (await other.metric('tenon_http_connections')) >= 1000);
     await Promise.all([other.stop(), allClosed(idle)]);
   });
 });

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { until } from '../../../test/helpers/until.ts';
 import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgres.ts';
 
 const script = fileURLToPath(new URL('./helpers/serve-child.ts', import.meta.url));
@@ -40,16 +40,17 @@ describe('a node that starts while PostgreSQL is away', { skip: noPostgres }, ()
     child.stderr.on('data', (chunk) => {
       log += chunk;
     });
-    const until = async (what: () => boolean): Promise<void> => {
-      for (let tries = 0; !what(); tries++) {
-        assert.equal(child.exitCode, null, log);
-        assert.ok(tries < 1200, log);
-        await sleep(50);
-      }
-    };
-    await until(() => log.includes('waiting for the stores'));
+    const untilOutput = (hasOutput: () => boolean) =>
+      until(
+        () => {
+          assert.equal(child.exitCode, null, log);
+          return hasOutput();
+        },
+        { message: () => log },
+      );
+    await untilOutput(() => log.includes('waiting for the stores'));
     await postgres.start();
-    await until(() => output.includes('\n'));
+    await untilOutput(() => output.includes('\n'));
     assert.equal((await fetch(`${output.trim()}/readyz`)).status, 200);
     const exited = once(child, 'exit');
     child.kill('SIGTERM');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
+import { until } from '../../../test/helpers/until.ts';
 import { openEvents } from './helpers/event-stream.ts';
 import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgres.ts';
 import { parseScrape } from './helpers/prometheus-text.ts';
@@ -17,7 +18,6 @@ import {
   openConnection,
   type ServedByWorkers,
   serveByWorkers,
-  until,
 } from './helpers/workers.ts';
 import { greeter, sampleModule } from './helpers/world.ts';
 
@@ -208,10 +208,7 @@ describe('three workers on the embedded store', () => {
     }
     const pid = served.pids(1).at(-1) ?? 0;
     process.kill(pid, 'SIGKILL');
-    await until(
-      () => served.pids(1).at(-1) !== pid,
-      () => JSON.stringify(served.log().slice(-5)),
-    );
+    await until(() => served.pids(1).at(-1) !== pid, { message: () => JSON.stringify(served.log().slice(-5)) });
     isLoaded = false;
     await Promise.all(load);
     assert.ok(
@@ -221,10 +218,7 @@ describe('three workers on the embedded store', () => {
     assert.ok(faults.filter((count) => count === 0).length >= 4, `others did not feel it: ${faults}`);
     assert.equal(served.log().filter(({ msg }) => msg === 'worker exited').length, 1);
     const open = await total('tenon_news_streams');
-    await until(
-      () => ended + open === 4,
-      () => `${ended} streams have ended, and ${open} are open`,
-    );
+    await until(() => ended + open === 4, { message: () => `${ended} streams have ended, and ${open} are open` });
     for (const stream of streams) await stream.close().catch(() => {});
     for (const connection of all) connection.close();
   });

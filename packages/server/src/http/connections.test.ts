@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../../test/helpers/until.ts';
 import { oneAtATime } from './connections.ts';
 
 describe('oneAtATime', () => {
@@ -27,12 +27,8 @@ describe('oneAtATime', () => {
     socket.on('error', () => {}).write(requests.join(''));
     return socket;
   };
-  const untilServed = async (count: number) => {
-    for (let tries = 0; served.length < count; tries++) {
-      assert.ok(tries < 1500, `${served.length} were served, not ${count}`);
-      await sleep(20);
-    }
-  };
+  const untilServed = (count: number) =>
+    until(() => served.length >= count, { message: () => `${served.length} requests were served, not ${count}` });
 
   it('serves what came in one piece in turn, each once the one before is answered', async () => {
     const socket = send(50);

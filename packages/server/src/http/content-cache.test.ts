@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { ContentAddress } from '@tenon/protocol';
+import { until } from '../../../../test/helpers/until.ts';
 import { contentsOf } from '../../test/helpers/contents.ts';
 import { openFolderBlobStore } from '../blobs/fs/folder-blob-store.ts';
 import type { BlobStore } from '../domain/ports.ts';
@@ -115,10 +116,7 @@ describe('createContentCache()', () => {
     const cache = cacheOf(slow, 8000);
     const contents = await Promise.all([...Array(12).keys()].map((seed) => put(50 + seed, 1000)));
     const asked = contents.map(({ address }) => Promise.resolve(cache.small(address)));
-    for (let tries = 0; waiting.length < 8; tries++) {
-      assert.ok(tries < 1000);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until(() => waiting.length >= 8);
     const refused = await Promise.any(asked);
     assert.equal(refused, undefined); // those are read as they are sent
     for (const go of waiting) go();

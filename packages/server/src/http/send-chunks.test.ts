@@ -4,6 +4,7 @@ import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../../test/helpers/until.ts';
 import { Reply } from './reply.ts';
 import { sendChunks } from './send-chunks.ts';
 
@@ -57,13 +58,6 @@ describe('sendChunks()', () => {
     return answer;
   }
 
-  async function untilEnded(): Promise<void> {
-    for (let tries = 0; !chunks.hasEnded; tries++) {
-      assert.ok(tries < 3000, 'the chunks were never given up');
-      await sleep(10);
-    }
-  }
-
   it('sends each chunk as it was when it was given, however slowly they are taken', async () => {
     chunks = new Chunks();
     const answer = await ask();
@@ -92,7 +86,7 @@ describe('sendChunks()', () => {
     assert.ok(given < chunkCount, `${given} chunks were taken`);
     assert.equal(chunks.hasEnded, false);
     answer.destroy();
-    await untilEnded();
+    await until(() => chunks.hasEnded);
     assert.deepEqual(broken, []);
   });
 

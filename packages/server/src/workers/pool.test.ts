@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
+import { until } from '../../../../test/helpers/until.ts';
 import type { PoolTask as Task } from '../../test/helpers/pool-process.ts';
 import { createPool, type Pool, type RunOptions, type StartWorker } from './pool.ts';
 import { processWorkers } from './process-worker.ts';
@@ -24,13 +25,6 @@ const kinds: Record<string, (maxHeapMiB: number) => StartWorker<Task, number>> =
   threads: (maxHeapMiB) => threadWorkers({ script, maxHeapMiB }),
   processes: (maxHeapMiB) => processWorkers({ script: processScript, maxHeapMiB }),
 };
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (let tries = 0; !isSo(); tries++) {
-    assert.ok(tries < 1_000, 'the condition stays false');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 const longTimeout: RunOptions = { timeoutMs: 30_000 };
 

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
 import { after, describe, it } from 'node:test';
+import { until } from '../../../../test/helpers/until.ts';
 import type { PoolTask } from '../../test/helpers/pool-process.ts';
 import { createPool, type Pool } from './pool.ts';
 import { processWorkers } from './process-worker.ts';
@@ -15,13 +16,6 @@ function isAlive(pid: number): boolean {
     return process.kill(pid, 0);
   } catch {
     return false;
-  }
-}
-
-async function untilGone(pid: number): Promise<void> {
-  for (let tries = 0; isAlive(pid); tries++) {
-    assert.ok(tries < 1_000, `process ${pid} is still alive`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
@@ -55,7 +49,7 @@ describe('processWorkers()', () => {
       await pool.run('echo', { timeoutMs: 60_000 }),
     ];
     assert.notEqual(first, second);
-    await untilGone(first);
+    await until(() => !isAlive(first), { message: 'the process is still alive' });
   });
 
   for (const task of ['echo', 'validate'] as const) {
@@ -76,7 +70,7 @@ describe('processWorkers()', () => {
       const [pid] = await once(server.stdout, 'data');
       assert.ok(isAlive(Number(pid)));
       server.kill('SIGKILL');
-      await untilGone(Number(pid));
+      await until(() => !isAlive(Number(pid)), { message: 'the process is still alive' });
     });
   }
 });

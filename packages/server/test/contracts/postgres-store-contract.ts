@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely } from 'kysely';
 import pg from 'pg';
+import { until } from '../../../../test/helpers/until.ts';
 import { collect } from '../../src/domain/housekeeping/collect.ts';
 import { type BlobStore, ConflictError, type Store, UnavailableError } from '../../src/domain/ports.ts';
 import { NewerSchemaError } from '../../src/store/kysely/migrate.ts';
@@ -43,13 +44,6 @@ export function postgresStoreContract(major: Major): void {
         return (await client.query(sql)).rows;
       } finally {
         await client.end();
-      }
-    }
-
-    async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-      for (let tries = 0; !(await what()); tries++) {
-        assert.ok(tries < 1000);
-        await sleep(20);
       }
     }
 

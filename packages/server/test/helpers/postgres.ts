@@ -6,8 +6,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { until } from '../../../../test/helpers/until.ts';
 
 const require = createRequire(import.meta.url);
 const root = join(import.meta.dirname, '../../../..');
@@ -91,7 +91,7 @@ export async function startPostgres(major: Major = 18, options: { isDurable?: bo
     rmSync(join(data, 'postmaster.pid'), { force: true });
     server = spawn(join(native, 'bin', 'postgres'), ['-D', data], { ...as, cwd: folder, stdio: 'ignore' });
     server.unref();
-    await untilItAnswers(url('postgres'));
+    await untilReady(url('postgres'));
   };
   const stop = (): void => {
     server?.kill('SIGQUIT');
@@ -190,16 +190,15 @@ function usable(installed: string, folder: string, as: { uid?: number; gid?: num
   return copy;
 }
 
-async function untilItAnswers(url: string): Promise<void> {
-  for (let tries = 0; ; tries++) {
+async function untilReady(url: string): Promise<void> {
+  await until(async () => {
     const client = new pg.Client(url);
     try {
       await client.connect();
       await client.end();
-      return;
-    } catch (error) {
-      if (tries > 600) throw error;
-      await sleep(50);
+      return true;
+    } catch {
+      return false;
     }
-  }
+  });
 }

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { raisedQuotas } from '../../../../test/helpers/raised-quotas.ts';
+import { until } from '../../../../test/helpers/until.ts';
 import type { Config } from '../../src/config.ts';
 import { readAnswer, requestOf, type WireAnswer } from './wire.ts';
 
@@ -102,20 +102,11 @@ export async function serveApart(
 
 /** The log has it in the line that says that it listens, which comes by another pipe than the URL. */
 async function metricsPortIn(log: () => string): Promise<number> {
-  for (let tries = 0; tries < 600; tries++) {
-    const found = /"metricsPort":(\d+)/.exec(log())?.[1];
-    if (found !== undefined) return Number(found);
-    await sleep(50);
-  }
-  return assert.fail(`The log names no port:\n${log()}`);
+  const message = () => `The log has no metrics port:\n${log()}`;
+  return Number(await until(() => /"metricsPort":(\d+)/.exec(log())?.[1], { message }));
 }
 
-/** Waits, for a minute at the most, until a metric of a server is no more than a number. */
+/** Waits until a metric of a server is at most `most`. */
 export async function untilAtMost(served: Served, name: string, most: number): Promise<void> {
-  for (let tries = 0; ; tries++) {
-    const value = await served.metric(name);
-    if (value <= most) return;
-    assert.ok(tries < 600, `${name} is ${value}, and was to be ${most}`);
-    await sleep(100);
-  }
+  await until(async () => (await served.metric(name)) <= most, { message: `${name} stays above ${most}` });
 }

@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
+import { until } from '../../../../test/helpers/until.ts';
 
 const script = fileURLToPath(new URL('./serve-child.ts', import.meta.url));
 
@@ -74,10 +74,7 @@ export async function serveByWorkers(
     gone,
   };
   for (let worker = 2; worker <= workers; worker++)
-    await until(
-      () => served.pids(worker).length > 0,
-      () => log,
-    );
+    await until(() => served.pids(worker).length > 0, { message: () => log });
   return served;
 }
 
@@ -125,12 +122,4 @@ export function openConnection(url: string, token: string | undefined): Connecti
     },
     close: () => agent.destroy(),
   };
-}
-
-/** Waits, for half a minute and more, until something is so. */
-export async function until(what: () => boolean | Promise<boolean>, hint: () => unknown = () => ''): Promise<void> {
-  for (let tries = 0; !(await what()); tries++) {
-    assert.ok(tries < 2000, `it never came to be: ${hint()}`);
-    await sleep(20);
-  }
 }

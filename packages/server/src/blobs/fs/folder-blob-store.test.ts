@@ -6,11 +6,11 @@ import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { ContentAddress } from '@tenon/protocol';
+import { until } from '../../../../../test/helpers/until.ts';
 import { blobStoreContract } from '../../../test/contracts/blob-store-contract.ts';
 import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
 import { backend } from '../../../test/helpers/stores.ts';
 import { type FileCall, watchedFiles } from '../../../test/helpers/watched-files.ts';
-import { until } from '../../../test/helpers/workers.ts';
 import { StorageFullError } from '../../domain/ports.ts';
 import { openFolderBlobStore } from './folder-blob-store.ts';
 

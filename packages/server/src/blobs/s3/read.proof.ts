@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fault, type FaultProxy, openFaultProxy } from '../../../../../test/helpers/fault-proxy.ts';
+import { until } from '../../../../../test/helpers/until.ts';
 import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
 import type { BlobStore } from '../../domain/ports.ts';
 import { openS3BlobStore } from './s3-blob-store.ts';
@@ -10,13 +10,6 @@ import { openS3BlobStore } from './s3-blob-store.ts';
 const MiB = 1024 * 1024;
 
 const isHead = ({ method }: { method?: string | undefined }) => method === 'HEAD';
-
-async function until(what: () => boolean, problem: string): Promise<void> {
-  for (let tries = 0; !what(); tries++) {
-    assert.ok(tries < 1500, problem);
-    await sleep(20);
-  }
-}
 
 describe('readObject()', () => {
   let proxy: FaultProxy;
@@ -68,7 +61,7 @@ describe('readObject()', () => {
       received.push(chunk);
       if (received.length > 1) continue;
       assert.equal(store.open, 1);
-      await until(() => store.open === 0, 'the connection is still open');
+      await until(() => store.open === 0, { message: 'the connection is still open' });
       assert.ok(
         store.sentBytes < bytes.length / 2,
         `${store.sentBytes} bytes were sent although the consumer had stalled`,
@@ -83,7 +76,7 @@ describe('readObject()', () => {
     store.ranges = [];
     const received: Uint8Array[] = [];
     for await (const chunk of (await blobs.open(address, { first, last })) ?? []) {
-      if (received.push(chunk) === 1) await until(() => store.open === 0, 'the connection is still open');
+      if (received.push(chunk) === 1) await until(() => store.open === 0, { message: 'the connection is still open' });
     }
     demandSameBytes(Buffer.concat(received), bytes.subarray(first, last + 1));
     const [length = 0] = received.map((chunk) => chunk.length);
@@ -95,7 +88,7 @@ describe('readObject()', () => {
       assert.equal(store.open, 1);
       break;
     }
-    await until(() => store.open === 0, 'the request is still open');
+    await until(() => store.open === 0, { message: 'the request is still open' });
   });
 
   it('aborts a request that hangs when the consumer aborts', async () => {
@@ -109,10 +102,10 @@ describe('readObject()', () => {
     });
     const controller = new AbortController();
     const reading = collect(await blobs.open(address, undefined, controller.signal));
-    await until(() => hangs, 'no request was sent');
+    await until(() => hangs, { message: 'no request was sent' });
     controller.abort();
     await assert.rejects(reading);
-    await until(() => isGone, 'the request still hangs');
+    await until(() => isGone, { message: 'the request still hangs' });
     proxy.inject(watched);
   });
 
@@ -127,7 +120,7 @@ describe('readObject()', () => {
     assert.equal(await blobs.size(address), bytes.length);
     await blobs.put(address, bytes);
     demandSameBytes(await collect(await blobs.open(address)), bytes);
-    await until(() => store.open === 0, 'connections are still open');
+    await until(() => store.open === 0, { message: 'connections are still open' });
     await Promise.all(slow.map((chunks) => chunks.return?.()));
   });
 });

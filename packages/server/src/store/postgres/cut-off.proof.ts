@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { until } from '../../../../../test/helpers/until.ts';
 import { type CutFront, openCutFront } from '../../../test/helpers/cut-front.ts';
 import { noPostgres, type SharedPostgres, sharedPostgres } from '../../../test/helpers/postgres.ts';
 import { createRecords } from '../../../test/helpers/records.ts';
@@ -43,21 +44,15 @@ describe('openPostgresStore() over a way that is cut without a word', {
     return store;
   }
 
-  async function until(what: () => boolean): Promise<void> {
-    for (const endsAt = performance.now() + limitMs; !what(); await sleep(20)) {
-      assert.ok(performance.now() < endsAt, 'it never came to that');
-    }
-  }
-
   it('trusts nothing, tries another connection soon, and hears of commits over that one', async () => {
     const [here, there] = [await open(cuttable, longMs), await open(direct, longMs)];
-    await until(() => here.isRevisionTrusted());
+    await until(() => here.isRevisionTrusted(), { timeoutMs: limitMs });
     front.cut();
-    await until(() => !here.isRevisionTrusted());
-    await until(() => here.isRevisionTrusted());
+    await until(() => !here.isRevisionTrusted(), { timeoutMs: limitMs });
+    await until(() => here.isRevisionTrusted(), { timeoutMs: limitMs });
     const before = here.revision();
     await createRecords(there).user();
-    await until(() => here.revision() !== before);
+    await until(() => here.revision() !== before, { timeoutMs: limitMs });
   });
 
   it('says soon that it cannot be opened, and tries no more', async () => {
@@ -95,10 +90,10 @@ describe('openPostgresStore() over a way that is cut without a word', {
       store.onCommitted((touched) => told.push(touched));
       front.hangUp();
       await assert.rejects(writing, UnavailableError);
-      await until(() => told.length >= 2 && store.isRevisionTrusted()); // told of what is lost, and of listening anew
+      await until(() => told.length >= 2 && store.isRevisionTrusted(), { timeoutMs: limitMs }); // told of what is lost, and of listening anew
       assert.notEqual((await store.read.app(app.id))?.name, 'late');
       await held.release();
-      await until(() => told.some((touched) => touched?.includes(app.id)));
+      await until(() => told.some((touched) => touched?.includes(app.id)), { timeoutMs: limitMs });
       assert.equal((await store.read.app(app.id))?.name, 'late');
     } finally {
       await held.end();
@@ -128,9 +123,7 @@ async function holdCommits(url: string) {
   return {
     async untilOneWaits(): Promise<void> {
       const waiting = "select 1 from pg_locks where locktype = 'advisory' and not granted";
-      for (const endsAt = performance.now() + limitMs; (await client.query(waiting)).rowCount === 0; await sleep(20)) {
-        assert.ok(performance.now() < endsAt, 'no commit came');
-      }
+      await until(async () => (await client.query(waiting)).rowCount !== 0, { timeoutMs: limitMs });
     },
     release: () => client.query('select pg_advisory_unlock(1)'),
     end: () => client.end(),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../../../test/helpers/until.ts';
 import { noPgBouncer, startPgBouncer } from '../../../test/helpers/pgbouncer.ts';
 import { noPostgres, type SharedPostgres, sharedPostgres } from '../../../test/helpers/postgres.ts';
 import { createRecords } from '../../../test/helpers/records.ts';
@@ -15,15 +15,9 @@ const page = readFileSync(join(import.meta.dirname, '../../../../../docs/how-to/
 const documented = /```ini\n(.*?)```/s.exec(page)?.[1] ?? '';
 
 /** Within which something has to happen that takes a few seconds. */
-const limitMs = 60_000;
+const timeoutMs = 60_000;
 
-async function until(what: () => boolean): Promise<void> {
-  for (const endsAt = performance.now() + limitMs; !what(); await sleep(20)) {
-    assert.ok(performance.now() < endsAt, 'it never came to that');
-  }
-}
-
-describe('openPostgresStore() by way of PgBouncer', { skip: noPostgres || noPgBouncer, timeout: 4 * limitMs }, () => {
+describe('openPostgresStore() by way of PgBouncer', { skip: noPostgres || noPgBouncer, timeout: 4 * timeoutMs }, () => {
   let postgres: SharedPostgres;
   const ends: (() => Promise<void>)[] = [];
   before(async () => {
@@ -49,12 +43,12 @@ describe('openPostgresStore() by way of PgBouncer', { skip: noPostgres || noPgBo
     assert.doesNotMatch(documented, /ignore_startup_parameters/);
     const { url } = await postgres.createDatabase();
     const here = await open(await poolerTo(url));
-    await until(() => here.isRevisionTrusted());
+    await until(() => here.isRevisionTrusted(), { timeoutMs });
     const there = await open(url);
     const before = here.revision();
     assert.equal(here.revision(), before);
     await createRecords(there).user();
-    await until(() => here.revision() !== before);
+    await until(() => here.revision() !== before, { timeoutMs });
     await createRecords(here).user();
   });
 
@@ -75,9 +69,9 @@ describe('openPostgresStore() by way of PgBouncer', { skip: noPostgres || noPgBo
   it('finds out later that sessions are mixed up, and trusts nothing from then on', async () => {
     const { url } = await postgres.createDatabase();
     const pooled = await poolerTo(url, 'pool_mode = transaction\ndefault_pool_size = 1');
-    const watch = await watchRevision({ url: pooled, waitMs: limitMs });
+    const watch = await watchRevision({ url: pooled, waitMs: timeoutMs });
     ends.push(() => watch.close());
-    await until(() => watch.fault() !== undefined);
+    await until(() => watch.fault() !== undefined, { timeoutMs });
     assert.equal(watch.fault()?.message, pooledMessage);
     assert.equal(watch.isTrusted(), false);
     assert.notEqual(watch.current(), watch.current());

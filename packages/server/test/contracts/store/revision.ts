@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../../../test/helpers/until.ts';
 import type { Subject } from '../../../src/domain/memories/subject.ts';
 import type { Store } from '../../../src/domain/ports.ts';
 import { createRecords, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { runInChild } from './child.ts';
-
-/** Others' commits are known soon, at the latest after a second; a machine that has much to do gets more. */
-async function untilAnother(store: Store, revision: number): Promise<void> {
-  for (let waits = 0; store.revision() === revision; waits++) {
-    assert.ok(waits < 1000, 'the commit never became known');
-    await sleep(10);
-  }
-}
 
 /** The number that tells whether what was read may still be used. */
 export function revisionContract(backend: Backend): void {
@@ -64,7 +57,7 @@ export function revisionContract(backend: Backend): void {
         const [here, there] = [store.it.revision(), other.revision()];
         await other.write((tx) => tx.updateApp(app.id, { name: 'other', updatedAtMs: someTimeMs }));
         assert.notEqual(other.revision(), there, 'at once where it was committed');
-        await untilAnother(store.it, here);
+        await until(() => store.it.revision() !== here, { message: 'the commit did not become known' });
         assert.equal((await store.it.read.app(app.id))?.name, 'other');
       } finally {
         await other.close();
@@ -75,7 +68,7 @@ export function revisionContract(backend: Backend): void {
       const app = await records().app();
       const before = store.it.revision();
       await runInChild(backend, store.location, 'rename', { appId: app.id, name: 'from a child' });
-      await untilAnother(store.it, before);
+      await until(() => store.it.revision() !== before, { message: 'the commit did not become known' });
       assert.equal((await store.it.read.app(app.id))?.name, 'from a child');
     });
   });
