@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parseEnv } from 'node:util';
 import { loadConfig, type RunningServer, serve } from '@tenon/server';
-import { makeFolder, startServer, type TestServer } from './helpers/server.ts';
+import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
+import { makeFolder } from './helpers/folder.ts';
 import { tenon } from './helpers/streams.ts';
 
 describe('tenon admin copy', () => {
-  let server: TestServer;
+  let server: InProcessServer;
   let folder: Awaited<ReturnType<typeof makeFolder>>;
   before(async () => {
-    server = await startServer();
+    server = await startInProcessServer();
     folder = await makeFolder();
   });
   after(async () => {
@@ -33,7 +34,7 @@ describe('tenon admin copy', () => {
   }
 
   async function list(at: Pick<RunningServer, 'url'>) {
-    const { TENON_TOKEN, TENON_EXTENSION_POINT_ID, TENON_GUEST_KEY = '' } = server.environment;
+    const { TENON_TOKEN, TENON_EXTENSION_POINT_ID, TENON_GUEST_KEY = '' } = server.quickstart;
     const path = `/api/v1/extension-points/${TENON_EXTENSION_POINT_ID}/bindings/${encodeURIComponent(TENON_GUEST_KEY)}`;
     const response = await fetch(at.url + path, { headers: { authorization: `Bearer ${TENON_TOKEN}` } });
     return { status: response.status, body: await response.text(), etag: response.headers.get('etag') };

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
-import { makeFolder } from './helpers/server.ts';
+import { makeFolder } from './helpers/folder.ts';
 import { tenon } from './helpers/streams.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -3,16 +3,17 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { AppAuditEntry, OperatorAuditEntry } from '@tenon/protocol';
-import { makeFolder, startServer, type TestServer } from './helpers/server.ts';
+import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
+import { makeFolder } from './helpers/folder.ts';
 import { tenon as runTenon } from './helpers/streams.ts';
 
-let server: TestServer;
+let server: InProcessServer;
 let folder: Awaited<ReturnType<typeof makeFolder>>;
 
 before(async () => {
-  server = await startServer();
+  server = await startInProcessServer();
   folder = await makeFolder();
-  const app = server.environment.TENON_APP_ID ?? '';
+  const app = server.quickstart.TENON_APP_ID ?? '';
   for (const name of ['Second', '=1+1']) assert.equal((await tenon(['app', 'rename', app, name])).exitCode, 0);
 });
 
@@ -23,7 +24,7 @@ after(async () => {
 
 /** Runs a command with the demo owner's token, about the demo's application. */
 function tenon(args: readonly string[]) {
-  const { TENON_APP_ID = '' } = server.environment;
+  const { TENON_APP_ID = '' } = server.quickstart;
   return runTenon(args, { environment: { TENON_DATA_DIR: server.dataDir, TENON_APP_ID } });
 }
 
@@ -49,7 +50,7 @@ describe('tenon app audit', () => {
       updates.map(({ action }) => action),
       ['app.update', 'app.update'],
     );
-    assert.deepEqual(await entries('--user', server.environment.TENON_USER_ID ?? ''), updates);
+    assert.deepEqual(await entries('--user', server.quickstart.TENON_USER_ID ?? ''), updates);
     assert.deepEqual(await entries('--since', '1h'), all);
     assert.deepEqual(await entries('--until', '1h'), []);
   });

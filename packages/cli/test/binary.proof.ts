@@ -8,8 +8,9 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, it, type TestContext } from 'node:test';
 import { parseEnv, promisify } from 'node:util';
+import { startInProcessServer } from '../../../test/helpers/in-process-server.ts';
 import { binary, start } from './helpers/binary.ts';
-import { makeFolder, startServer } from './helpers/server.ts';
+import { makeFolder } from './helpers/folder.ts';
 
 const run = promisify(execFile);
 const address = 'A'.repeat(43);
@@ -185,13 +186,13 @@ describe('tenon fetch', () => {
 
 describe('tenon plugin push', () => {
   it('ends as soon as an upload is refused, and says why', async (t) => {
-    const server = await startServer();
+    const server = await startInProcessServer();
     t.after(server.stop);
     const file = join(await temporaryFolder(t), 'huge.wasm');
     await writeFile(file, Buffer.alloc(70 * 1024 * 1024));
     const args = ['plugin', 'push', file, '--timeout', '60'];
     const startedMs = performance.now();
-    const { exitCode, stderr } = await start(args, { environment: { ...server.environment } }).ended;
+    const { exitCode, stderr } = await start(args, { environment: { ...server.quickstart } }).ended;
     assert.equal(exitCode, 7, stderr);
     assert.match(stderr, /A module must have at most 67,108,864 bytes/);
     assert.ok(performance.now() - startedMs < 30_000, 'it does not wait for its time-out');

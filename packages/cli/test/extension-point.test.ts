@@ -3,7 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { makeFolder, startServer, type TestServer } from './helpers/server.ts';
+import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
+import { makeFolder } from './helpers/folder.ts';
 import { tenon as runTenon, type Setting } from './helpers/streams.ts';
 
 const sample = fileURLToPath(new URL('../../server/sample/greet.wasm', import.meta.url));
@@ -13,12 +14,12 @@ const fitting =
 const breaking = 'version: v1-draft\nexports: [greet, count_vowel, render]\n';
 const faulty = 'exports:\n  greet:\n    inputs: {type: string}\n    output: {type: strnig}\n';
 
-let server: TestServer;
+let server: InProcessServer;
 let folder: Awaited<ReturnType<typeof makeFolder>>;
 let extensionPoint: string;
 
 before(async () => {
-  server = await startServer();
+  server = await startInProcessServer();
   folder = await makeFolder();
   const quickstart = await readFile(join(server.dataDir, 'quickstart.env'), 'utf8');
   extensionPoint = /^TENON_EXTENSION_POINT_ID=(\S+)$/m.exec(quickstart)?.[1] ?? '';

@@ -8,7 +8,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { type Running, start } from './helpers/binary.ts';
-import { makeFolder } from './helpers/server.ts';
+import { makeFolder } from './helpers/folder.ts';
 import { openSmallDisk, type SmallDisk, whyNoDisk } from './helpers/small-disk.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

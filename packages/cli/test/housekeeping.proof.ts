@@ -4,8 +4,9 @@ import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { loadConfig, serve } from '@tenon/server';
+import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
 import { start } from './helpers/binary.ts';
-import { makeFolder, startServer, type TestServer } from './helpers/server.ts';
+import { makeFolder } from './helpers/folder.ts';
 import { tenon } from './helpers/streams.ts';
 
 /** A valid module whose bytes are like no other number's: an empty one with the number in a custom section. */
@@ -37,12 +38,14 @@ async function asHost(url: string, environment: Readonly<Record<string, string |
 }
 
 describe('tenon admin', () => {
-  let server: TestServer;
+  let server: InProcessServer;
   let folder: Awaited<ReturnType<typeof makeFolder>>;
   before(async () => {
-    server = await startServer({
-      TENON_TIMES: 'gc-interval=200ms,gc-grace=1ms',
-      TENON_RATES: 'writes-per-second=10000',
+    server = await startInProcessServer({
+      settings: {
+        TENON_TIMES: 'gc-interval=200ms,gc-grace=1ms',
+        TENON_RATES: 'writes-per-second=10000',
+      },
     });
     folder = await makeFolder();
   });
@@ -61,7 +64,7 @@ describe('tenon admin', () => {
   }
 
   const call = (method: string, name: string, body?: Buffer) => {
-    const { TENON_TOKEN, TENON_EXTENSION_POINT_ID, TENON_USER_ID } = server.environment;
+    const { TENON_TOKEN, TENON_EXTENSION_POINT_ID, TENON_USER_ID } = server.quickstart;
     const url = `${server.url}/api/v1/artifacts/${TENON_EXTENSION_POINT_ID}/plugin/${TENON_USER_ID}/${name}`;
     const headers = { authorization: `Bearer ${TENON_TOKEN}`, 'content-type': 'application/wasm' };
     return fetch(url, { method, headers, ...(body && { body: new Uint8Array(body) }) });
@@ -69,7 +72,7 @@ describe('tenon admin', () => {
 
   /** An extension point without an interface, so that any module may be published; as the server's environment has it. */
   async function openPoint(): Promise<void> {
-    const { environment } = server;
+    const { quickstart: environment } = server;
     const args = ['extension-point', 'update', environment.TENON_EXTENSION_POINT_ID ?? '', '--schema', '-'];
     const outcome = await tenon(args, { environment: { TENON_DATA_DIR: server.dataDir }, stdin: '{}' });
     assert.equal(outcome.exitCode, 0, outcome.stderr);
@@ -104,19 +107,19 @@ describe('tenon admin', () => {
     for (const copy of copies) {
       assert.equal((await tenon(['admin', 'verify', '--data-dir', copy])).exitCode, 0);
       await withServerOn(copy, async (url) => {
-        const { body } = await asHost(url, server.environment);
+        const { body } = await asHost(url, server.quickstart);
         for (const name of ['constructor', '10', 'steady', 'greet']) assert.ok(name in JSON.parse(body), name);
       });
     }
   });
 
   it('copy keeps what hosts see to the byte: list, ETag, contents', async () => {
-    const seen = await asHost(server.url, server.environment);
+    const seen = await asHost(server.url, server.quickstart);
     assert.ok(seen.contents.size > 0);
     await demand('copy', '--to', inFolder('backup'));
     await demand('copy', '--from', inFolder('backup'), '--to', inFolder('same'));
     await withServerOn(inFolder('same'), async (url) => {
-      assert.deepEqual(await asHost(url, server.environment), seen);
+      assert.deepEqual(await asHost(url, server.quickstart), seen);
     });
   });
 

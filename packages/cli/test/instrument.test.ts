@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { instrument, listFunctions } from '@tenon/instrument';
 import wabt from 'wabt';
 import { run } from '../src/run.ts';
-import { makeFolder } from './helpers/server.ts';
+import { makeFolder } from './helpers/folder.ts';
 import { createIo, type Setting, tenon } from './helpers/streams.ts';
 
 const sample = fileURLToPath(new URL('../../server/sample/greet.wasm', import.meta.url));

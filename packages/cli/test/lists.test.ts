@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { startServer, type TestServer } from './helpers/server.ts';
+import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
 import { tenon as runTenon } from './helpers/streams.ts';
 
-let server: TestServer;
+let server: InProcessServer;
 
 before(async () => {
-  server = await startServer();
+  server = await startInProcessServer();
   for (const key of ['a', 'b', 'c']) assert.equal((await tenon(['guest', 'invite', key])).exitCode, 0);
 });
 
 after(() => server.stop());
 
 function tenon(args: readonly string[]) {
-  const { TENON_APP_ID = '' } = server.environment;
+  const { TENON_APP_ID = '' } = server.quickstart;
   return runTenon(args, { environment: { TENON_DATA_DIR: server.dataDir, TENON_APP_ID } });
 }
 

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
 import { until } from '../../../test/helpers/until.ts';
 import { start } from './helpers/binary.ts';
 import { newMachine } from './helpers/machine.ts';
-import { startServer, type TestServer } from './helpers/server.ts';
 import { hasScript, inTerminal } from './helpers/terminal.ts';
 import { signUp, type WebAccount } from './helpers/web-account.ts';
 
-let server: TestServer;
+let server: InProcessServer;
 let ada: WebAccount;
 
 before(async () => {
-  server = await startServer({ TENON_SIGN_UP: 'open' });
+  server = await startInProcessServer({ settings: { TENON_SIGN_UP: 'open' } });
   ada = await signUp(server.url, 'Ada');
 });
 

@@ -3,20 +3,21 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { loadConfig, serve } from '@tenon/server';
+import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
 import { until } from '../../../test/helpers/until.ts';
 import type { Environment } from '../src/environment.ts';
 import { interruptedError } from '../src/errors.ts';
 import { run } from '../src/run.ts';
 import { start } from './helpers/binary.ts';
-import { makeFolder, startServer, type TestServer } from './helpers/server.ts';
+import { makeFolder } from './helpers/folder.ts';
 import { createIo, tenon as runTenon, type Setting } from './helpers/streams.ts';
 import { type Decision, signUp, type WebAccount } from './helpers/web-account.ts';
 
-let server: TestServer;
+let server: InProcessServer;
 let ada: WebAccount;
 
 before(async () => {
-  server = await startServer({ TENON_SIGN_UP: 'open' });
+  server = await startInProcessServer({ settings: { TENON_SIGN_UP: 'open' } });
   ada = await signUp(server.url, 'Ada');
 });
 
@@ -274,7 +275,7 @@ describe('tenon login on another device', () => {
 
 describe('logins at several servers', () => {
   it('stand side by side, each for its own server', async (t) => {
-    const other = await startServer({ TENON_SIGN_UP: 'open' });
+    const other = await startInProcessServer({ settings: { TENON_SIGN_UP: 'open' } });
     t.after(other.stop);
     const grace = await signUp(other.url, 'Grace');
     const person = await newPerson(t);
@@ -342,7 +343,7 @@ describe('tenon logout', () => {
   });
 
   it('forgets it where the server is away, and says how long the token lives', async (t) => {
-    const gone = await startServer({ TENON_SIGN_UP: 'open' });
+    const gone = await startInProcessServer({ settings: { TENON_SIGN_UP: 'open' } });
     const account = await signUp(gone.url, 'Gone');
     const person = await newPerson(t);
     await person.logIn();

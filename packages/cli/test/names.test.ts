@@ -5,14 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
-import { makeFolder, startServer, type TestServer } from './helpers/server.ts';
+import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
+import { makeFolder } from './helpers/folder.ts';
 import { tenon as runTenon, type Setting } from './helpers/streams.ts';
 
-let server: TestServer;
+let server: InProcessServer;
 let folder: Awaited<ReturnType<typeof makeFolder>>;
 
 before(async () => {
-  server = await startServer();
+  server = await startInProcessServer();
   folder = await makeFolder();
 });
 
@@ -23,7 +24,7 @@ after(async () => {
 
 /** Runs a command as the demo's owner, who has named neither an application nor an extension point. */
 async function tenon(args: readonly string[], setting: Setting = {}) {
-  const { TENON_URL, TENON_TOKEN } = server.environment;
+  const { TENON_URL, TENON_TOKEN } = server.quickstart;
   return runTenon(args, { environment: { TENON_URL, TENON_TOKEN }, ...setting });
 }
 
@@ -35,7 +36,7 @@ async function line(args: readonly string[]): Promise<string> {
 
 describe('commands that name things', () => {
   it('take the only application and the only extension point', async () => {
-    const { TENON_APP_ID = '', TENON_EXTENSION_POINT_ID = '', TENON_GUEST_KEY = '' } = server.environment;
+    const { TENON_APP_ID = '', TENON_EXTENSION_POINT_ID = '', TENON_GUEST_KEY = '' } = server.quickstart;
     assert.match(await line(['app', 'show']), new RegExp(TENON_APP_ID));
     assert.match(await line(['extension-point', 'list']), new RegExp(TENON_EXTENSION_POINT_ID));
     assert.match(await line(['extension-point', 'show']), new RegExp(TENON_EXTENSION_POINT_ID));
@@ -45,7 +46,7 @@ describe('commands that name things', () => {
   });
 
   it('take names and guest keys where these are unique', async () => {
-    const { TENON_GUEST_KEY = '' } = server.environment;
+    const { TENON_GUEST_KEY = '' } = server.quickstart;
     const app = await line(['app', 'create', 'Editor']);
     const extensionPoint = await line(['extension-point', 'create', 'Filters', '--app', 'Editor']);
     assert.match(await line(['app', 'show', 'Editor']), new RegExp(app));
@@ -113,9 +114,9 @@ async function startHostileServer(url: string) {
 describe('output', () => {
   it('holds no control characters of what a server answers', async () => {
     const hostile = await startHostileServer(server.url);
-    const { TENON_TOKEN, TENON_APP_ID = '', TENON_EXTENSION_POINT_ID = '', TENON_GUEST_KEY = '' } = server.environment;
+    const { TENON_TOKEN, TENON_APP_ID = '', TENON_EXTENSION_POINT_ID = '', TENON_GUEST_KEY = '' } = server.quickstart;
     const environment = { TENON_URL: hostile.url, TENON_TOKEN, TENON_APP_ID, TENON_EXTENSION_POINT_ID };
-    const plugin = `${TENON_EXTENSION_POINT_ID}/plugin/${server.environment.TENON_USER_ID}/greet`;
+    const plugin = `${TENON_EXTENSION_POINT_ID}/plugin/${server.quickstart.TENON_USER_ID}/greet`;
     const commands = [
       ['whoami'],
       ['app', 'list'],

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
 import { start } from './helpers/binary.ts';
-import { startServer, type TestServer } from './helpers/server.ts';
 import { tenon } from './helpers/streams.ts';
 
 /** A valid module that is like no other number's. */
@@ -15,12 +15,12 @@ function moduleOf(number: number): Uint8Array<ArrayBuffer> {
 }
 
 describe('tenon news', () => {
-  let server: TestServer;
+  let server: InProcessServer;
   let environment: Record<string, string>;
   let number = 0;
   before(async () => {
-    server = await startServer();
-    const { TENON_TOKEN = '', TENON_APP_ID = '', TENON_EXTENSION_POINT_ID: point } = server.environment;
+    server = await startInProcessServer();
+    const { TENON_TOKEN = '', TENON_APP_ID = '', TENON_EXTENSION_POINT_ID: point } = server.quickstart;
     environment = { TENON_URL: server.url, TENON_TOKEN, TENON_APP_ID };
     await call('PUT', `extension-points/${point}`, { schema: { exports: [] } });
   });
@@ -31,7 +31,7 @@ describe('tenon news', () => {
     const response = await fetch(`${server.url}/api/v1/${path}`, {
       method,
       headers: {
-        authorization: `Bearer ${server.environment.TENON_TOKEN}`,
+        authorization: `Bearer ${server.quickstart.TENON_TOKEN}`,
         'content-type': isModule ? 'application/wasm' : 'application/json',
       },
       body: isModule ? body : JSON.stringify(body),
@@ -39,12 +39,12 @@ describe('tenon news', () => {
     assert.ok(response.ok, `${response.status} ${await response.text()}`);
   }
   const publish = () => {
-    const { TENON_EXTENSION_POINT_ID: point, TENON_USER_ID: user } = server.environment;
+    const { TENON_EXTENSION_POINT_ID: point, TENON_USER_ID: user } = server.quickstart;
     return call('PUT', `artifacts/${point}/plugin/${user}/counted`, moduleOf(++number));
   };
 
   it('shows what changes, as it does, until so many changes are shown', async () => {
-    const { TENON_EXTENSION_POINT_ID: point, TENON_GUEST_KEY: guestKey } = server.environment;
+    const { TENON_EXTENSION_POINT_ID: point, TENON_GUEST_KEY: guestKey } = server.quickstart;
     const running = start(['news', '--json', '--count', '2'], { environment });
     await running.says(/"ready"/);
     await publish();
@@ -65,7 +65,7 @@ describe('tenon news', () => {
   });
 
   it('begins where it is told to, and shows it to people', async () => {
-    const { TENON_EXTENSION_POINT_ID: point = '', TENON_GUEST_KEY: guestKey } = server.environment;
+    const { TENON_EXTENSION_POINT_ID: point = '', TENON_GUEST_KEY: guestKey } = server.quickstart;
     await publish();
     const args = ['news', '--since', '0-start', '--count', String(number)];
     const whole = await tenon(args, { environment });

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { makeFolder, startServer, type TestServer } from './helpers/server.ts';
+import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
+import { makeFolder } from './helpers/folder.ts';
 import { tenon as runTenon, type Setting } from './helpers/streams.ts';
 import { hasScript, inTerminal } from './helpers/terminal.ts';
 
-let server: TestServer;
+let server: InProcessServer;
 let folder: Awaited<ReturnType<typeof makeFolder>>;
 let extensionPoint: string;
 
@@ -24,7 +25,7 @@ const schema = {
 };
 
 before(async () => {
-  server = await startServer();
+  server = await startInProcessServer();
   folder = await makeFolder();
   const setting = { stdin: JSON.stringify(schema), environment: { TENON_DATA_DIR: server.dataDir } };
   extensionPoint = (await runTenon(['ext', 'create', 'Sheets', '--schema', '-'], setting)).stdout.trim();
@@ -120,9 +121,9 @@ export function sum(): i32 {
   });
 
   it('takes the extension point of the environment', async () => {
-    const environment = { ...server.environment };
+    const environment = { ...server.quickstart };
     const made = (await tenon(['plugin', 'init', 'from-environment', '--json'], { environment })).json();
-    assert.deepEqual([made.extensionPoint, made.exports], [server.environment.TENON_EXTENSION_POINT_ID, ['greet']]);
+    assert.deepEqual([made.extensionPoint, made.exports], [server.quickstart.TENON_EXTENSION_POINT_ID, ['greet']]);
   });
 
   it('makes a sample, and says so, where the server does not answer or there is none', async () => {

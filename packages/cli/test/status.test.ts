@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ServerStatus } from '@tenon/protocol';
+import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
 import { start } from './helpers/binary.ts';
-import { startServer, type TestServer } from './helpers/server.ts';
 import { tenon } from './helpers/streams.ts';
 
 describe('tenon status', () => {
-  let server: TestServer;
+  let server: InProcessServer;
   let environment: Record<string, string>;
   before(async () => {
-    server = await startServer();
-    environment = { TENON_URL: server.url, TENON_TOKEN: server.environment.TENON_TOKEN ?? '' };
+    server = await startInProcessServer();
+    environment = { TENON_URL: server.url, TENON_TOKEN: server.quickstart.TENON_TOKEN ?? '' };
   });
   after(() => server.stop());
 
   const admin = (...args: string[]) => tenon(['admin', ...args], { environment: { TENON_DATA_DIR: server.dataDir } });
-  const user = () => server.environment.TENON_USER_ID ?? '';
+  const user = () => server.quickstart.TENON_USER_ID ?? '';
 
   it('shows the owner of the first start how the server is', async () => {
     const { exitCode, stdout } = await tenon(['status'], { environment });
@@ -60,7 +60,7 @@ describe('tenon status', () => {
   });
 
   it('shows who an unverified address names, and makes no operator by it without asking', async () => {
-    const email = server.environment.TENON_EMAIL ?? '';
+    const email = server.quickstart.TENON_EMAIL ?? '';
     for (const command of ['grant-operator', 'create-password-link']) {
       for (const named of [email.toUpperCase(), user()]) {
         const asked = await admin(command, named);

@@ -3,16 +3,17 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { makeFolder, startServer, type TestServer } from './helpers/server.ts';
+import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
+import { makeFolder } from './helpers/folder.ts';
 import { tenon as runTenon, type Setting } from './helpers/streams.ts';
 
 const sample = new URL('../../server/sample/greet.wasm', import.meta.url);
 
-let server: TestServer;
+let server: InProcessServer;
 let folder: Awaited<ReturnType<typeof makeFolder>>;
 
 before(async () => {
-  server = await startServer();
+  server = await startInProcessServer();
   folder = await makeFolder();
 });
 
@@ -111,7 +112,7 @@ describe('tenon', () => {
       'member',
       'remove',
       app,
-      server.environment.TENON_USER_ID ?? '',
+      server.quickstart.TENON_USER_ID ?? '',
       '--yes',
       '--json',
     ]);
@@ -128,7 +129,7 @@ describe('tenon', () => {
   });
 
   it('updates an extension point, and deletes it', async () => {
-    const app = server.environment.TENON_APP_ID ?? '';
+    const app = server.quickstart.TENON_APP_ID ?? '';
     const made = await line(['ext', 'create', 'One']);
     await demand(['ext', 'update', made, '--name', 'Two']);
     await demand(['ext', 'update', made, '--schema', '-'], { stdin: '{"exports":{"run":{}}}' });
@@ -194,7 +195,7 @@ describe('tenon', () => {
 
   it('tells who one is', async () => {
     assert.match((await demand(['whoami'])).stdout, /^name +Demo owner\nid +usr_/);
-    assert.equal((await demand(['whoami', '--json'])).json().id, server.environment.TENON_USER_ID);
+    assert.equal((await demand(['whoami', '--json'])).json().id, server.quickstart.TENON_USER_ID);
   });
 
   it('tells what to do next where a list is empty', async () => {

@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { startServer, type TestServer } from './helpers/server.ts';
+import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
 import { tenon } from './helpers/streams.ts';
 import { hasScript, inTerminal } from './helpers/terminal.ts';
 
-let server: TestServer;
+let server: InProcessServer;
 
 before(async () => {
-  server = await startServer();
+  server = await startInProcessServer();
 });
 
 after(() => server.stop());
 
 async function makeApp(): Promise<string> {
-  return (await tenon(['app', 'create', 'Doomed'], { environment: server.environment })).stdout.trim();
+  return (await tenon(['app', 'create', 'Doomed'], { environment: server.quickstart })).stdout.trim();
 }
 
 async function isThere(app: string): Promise<boolean> {
-  return (await tenon(['app', 'show', app], { environment: server.environment })).exitCode === 0;
+  return (await tenon(['app', 'show', app], { environment: server.quickstart })).exitCode === 0;
 }
 
 /** Runs the program in a terminal, and types the answer when it asks. */
 function answerInTerminal(args: readonly string[], answer: string) {
-  const { environment } = server;
+  const { quickstart: environment } = server;
   return inTerminal(args, { environment, replies: [[/\[y\/N\] /, answer]] }).ended;
 }
 
@@ -36,7 +36,7 @@ describe('a question before what cannot be undone', () => {
   ] as const) {
     it(`${isDone ? 'goes on' : 'does nothing'} after ${JSON.stringify(answer)}`, async () => {
       const app = await makeApp();
-      const setting = { environment: server.environment, stdin: answer, isTerminal: true };
+      const setting = { environment: server.quickstart, stdin: answer, isTerminal: true };
       const { exitCode, stderr } = await tenon(['app', 'delete', app], setting);
       assert.match(stderr, /The application "Doomed" will be deleted.*Go on\? \[y\/N\]/);
       assert.equal(exitCode, isDone ? 0 : 1);
@@ -65,7 +65,7 @@ describe('a question before what cannot be undone', () => {
 
 describe('colours', () => {
   it('are on a terminal, and nowhere else', async () => {
-    const { environment } = server;
+    const { quickstart: environment } = server;
     assert.match((await tenon(['app', 'list'], { environment, isTerminal: true })).stdout, /\u001b\[2mNAME/);
     assert.match((await tenon(['--help'], { isTerminal: true })).stdout, /\u001b\[1m/);
     assert.match((await tenon(['app', 'show', 'x'], { environment, isTerminal: true })).stderr, /\u001b\[31m/);
@@ -77,7 +77,7 @@ describe('colours', () => {
   });
 
   it('come from tenon alone: names that hold escapes are shown as text', async () => {
-    const { environment } = server;
+    const { quickstart: environment } = server;
     await tenon(['app', 'create', 'evil\u001b[31m'], { environment });
     const { stdout } = await tenon(['app', 'list'], { environment });
     assert.doesNotMatch(stdout, /\u001b/);

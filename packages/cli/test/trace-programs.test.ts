@@ -9,7 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { until } from '../../../test/helpers/until.ts';
 import { binary } from './helpers/binary.ts';
-import { makeFolder } from './helpers/server.ts';
+import { makeFolder } from './helpers/folder.ts';
 import { tenon } from './helpers/streams.ts';
 import { hasScript, inTerminal } from './helpers/terminal.ts';
 import { commands } from './helpers/trace-modules.ts';

@@ -11,7 +11,7 @@ import { CliError } from '../src/errors.ts';
 import { exitCodes } from '../src/exit-codes.ts';
 import { run } from '../src/run.ts';
 import { binary } from './helpers/binary.ts';
-import { makeFolder } from './helpers/server.ts';
+import { makeFolder } from './helpers/folder.ts';
 import { createIo, type Setting, tenon } from './helpers/streams.ts';
 import { commands, hostileExport, logsForEver, numbers } from './helpers/trace-modules.ts';
 import { wat } from './helpers/wat.ts';

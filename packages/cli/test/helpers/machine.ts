@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { until } from '../../../../test/helpers/until.ts';
-import { makeFolder } from './server.ts';
+import { makeFolder } from './folder.ts';
 
 /** A person's machine: a home of its own, and a browser that is a script which notes what it is to show. */
 export interface Machine {

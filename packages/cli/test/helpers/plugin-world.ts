@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder, startServer } from './server.ts';
+import { startInProcessServer } from '../../../../test/helpers/in-process-server.ts';
+import { makeFolder } from './folder.ts';
 import { tenon as runTenon, type Setting } from './streams.ts';
 import { wat } from './wat.ts';
 
@@ -14,14 +15,14 @@ export function moduleOf(number: number): Buffer {
 export type PluginWorld = Awaited<ReturnType<typeof createPluginWorld>>;
 
 export async function createPluginWorld() {
-  const server = await startServer();
+  const server = await startInProcessServer();
   const folder = await makeFolder();
   let nextName = 1;
   const stop = async () => {
     await server.stop();
     await folder.remove();
   };
-  return { server, folder, app: server.environment.TENON_APP_ID ?? '', tenon, demand, line, makeGuest, stop };
+  return { server, folder, app: server.quickstart.TENON_APP_ID ?? '', tenon, demand, line, makeGuest, stop };
 
   /** As the application's owner, unless another environment is given. */
   function tenon(args: readonly string[], setting: Setting = {}) {

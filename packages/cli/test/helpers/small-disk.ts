@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
-import { makeFolder } from './server.ts';
+import { makeFolder } from './folder.ts';
 
 /** A file system of a test's own, in a mount namespace of its own: nothing of it is left when the test ends, however it ends. */
 export interface SmallDisk {

@@ -4,11 +4,13 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { borrowChromium, whyNoChromium } from '../../../../test/helpers/chromium.ts';
+import { type InProcessServer, startInProcessServer } from '../../../../test/helpers/in-process-server.ts';
 import { type RunningServer, type StartOptions, startServer } from '../../../../test/helpers/server.ts';
-import { type ServerHere, startServerHere } from '../../../../test/helpers/server-here.ts';
+
+type AnyServer = Pick<RunningServer, 'folder' | 'quickstart' | 'stop'>;
 
 /** A real server and a real browser. */
-export interface Stage<Server extends ServerHere = ServerHere> {
+export interface Stage<Server extends AnyServer = InProcessServer> {
   /** Where the server is, without a slash at its end. */
   readonly url: string;
   readonly server: Server;
@@ -44,7 +46,7 @@ export const noBrowser: string | false = whyNoChromium() ?? false;
  * @throws Error where there is no browser for this machine
  */
 export function openStage(options: Pick<StartOptions, 'settings'> = {}): Promise<Stage> {
-  return setUp(() => startServerHere(options));
+  return setUp(() => startInProcessServer(options));
 }
 
 /** Opens a stage whose server is a process that a person started: it has output, and takes arguments. */
@@ -52,7 +54,7 @@ export function openStageApart(options: StartOptions = {}): Promise<StageApart> 
   return setUp(() => startServer(options));
 }
 
-async function setUp<Server extends ServerHere>(start: () => Promise<Server>): Promise<Stage<Server>> {
+async function setUp<Server extends AnyServer>(start: () => Promise<Server>): Promise<Stage<Server>> {
   const { browser, release } = await borrowChromium();
   const server = await start().catch((error: unknown) => {
     release();
