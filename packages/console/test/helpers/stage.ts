@@ -4,13 +4,13 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { borrowChromium, whyNoChromium } from '../../../../test/helpers/chromium.ts';
-import { type InProcessServer, startInProcessServer } from '../../../../test/helpers/in-process-server.ts';
+import { startInProcessServer } from '../../../../test/helpers/in-process-server.ts';
 import { type RunningServer, type StartOptions, startServer } from '../../../../test/helpers/server.ts';
 
 type AnyServer = Pick<RunningServer, 'folder' | 'quickstart' | 'stop'>;
 
 /** A real server and a real browser. */
-export interface Stage<Server extends AnyServer = InProcessServer> {
+export interface Stage<Server extends AnyServer = AnyServer> {
   /** Where the server is, without a slash at its end. */
   readonly url: string;
   readonly server: Server;
