@@ -178,15 +178,10 @@ export const pluginMutations = {
   insertVersion: mutation(
     { audit: true, invalidates: nothing },
     async (db: Db, version: VersionRecord, interfaceJson: string | null = null): Promise<void> => {
-      const app = await db
-        .selectFrom('extension_points')
-        .select('appId')
-        .where('id', '=', version.extensionPointId)
-        .executeTakeFirstOrThrow();
-      await (version.number === 1 ? insertPlugin(db, version, app.appId) : countUp(db, version));
+      await (version.number === 1 ? insertPlugin(db, version) : countUp(db, version));
       await db
         .insertInto('versions')
-        .values({ ...version, appId: app.appId, interfaceJson })
+        .values({ ...version, appId: appOf(db, version), interfaceJson })
         .execute();
     },
   ),
@@ -239,14 +234,19 @@ export const pluginMutations = {
   ),
 };
 
-async function insertPlugin(db: Db, version: VersionRecord, appId: AppId): Promise<void> {
+/** The extension point's application, as a part of another statement. */
+function appOf(db: Db, { extensionPointId }: PluginKey) {
+  return db.selectFrom('extension_points').select('appId').where('id', '=', extensionPointId).$asScalar().$notNull();
+}
+
+async function insertPlugin(db: Db, version: VersionRecord): Promise<void> {
   await db
     .insertInto('plugins')
     .values({
       extensionPointId: version.extensionPointId,
       userId: version.userId,
       name: version.name,
-      appId,
+      appId: appOf(db, version),
       lastNumber: version.number,
       bytes: version.size,
       createdAtMs: version.createdAtMs,
