@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { ServerStatus } from '@tenon/protocol';
 import { openPublisher } from './helpers/publishing.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
 import { faultsInBothColours, openWorkshop } from './helpers/workshop.ts';
@@ -16,26 +17,45 @@ describe('the status page', { skip: noBrowser }, () => {
   });
   after(() => stage.close());
 
-  const nodes = (visitor: Visitor) => visitor.page.getByRole('heading', { name: 'Nodes' });
+  const body = (visitor: Visitor) => visitor.page.getByRole('heading', { name: 'This process' });
 
   it('shows operators how the server is, and finds its way into their navigation', async () => {
     const { page } = operator;
     await page.getByRole('link', { name: 'Status' }).click();
-    await nodes(operator).waitFor();
+    await body(operator).waitFor();
     await page.getByText('All is well').waitFor();
     assert.equal(await page.getByRole('link', { name: 'Status' }).getAttribute('aria-current'), 'page');
-    const processes = page.getByRole('table', { name: /^Processes on / });
-    assert.equal(await processes.getByRole('row').count(), 2);
-    assert.match(await processes.getByRole('row').last().innerText(), /ready/);
-    assert.match(await page.locator('main').innerText(), /SQLite 3\.\d/);
+    await page.getByRole('table', { name: 'Requests' }).getByText('Binding lists').waitFor();
+    assert.match(await page.locator('main').innerText(), /SQLite/);
+    assert.equal(await page.getByRole('heading', { name: 'Nodes' }).count(), 0);
     assert.deepEqual(await faultsInBothColours(page), []);
+  });
+
+  it('shows the nodes that share a database, and those that are lost', async () => {
+    const { page } = operator;
+    await page.route(/\/api\/v1\/status$/, async (route) => {
+      const response = await route.fetch();
+      const status = (await response.json()) as ServerStatus;
+      const { node, pid, version, startedAt } = status.process;
+      const own = { node, pid, version, startedAt, lastSeenAt: status.readAt, isAnswering: true, isLost: false };
+      const lost = { ...own, id: 'prc_2', node: 'elsewhere', pid: 7, isAnswering: false, isLost: true };
+      await route.fulfill({ response, json: { ...status, nodes: [{ id: 'prc_1', ...own }, lost] } });
+    });
+    await operator.open('/status');
+    const rows = page.getByRole('table', { name: 'Nodes' }).getByRole('row');
+    await rows.nth(2).waitFor();
+    assert.match(await rows.nth(1).innerText(), /answers here[\s\S]*running/);
+    assert.match(await rows.nth(2).innerText(), /elsewhere[\s\S]*lost/);
+    await page.getByText('Process 7 on elsewhere has sent no heartbeat for a minute or more.').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   it('fits a phone and a tablet', async () => {
     const { page } = operator;
     await page.setViewportSize({ width: 360, height: 740 });
     await operator.open('/status');
-    await nodes(operator).waitFor();
+    await body(operator).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     for (const width of [360, 720, 800, 960]) {
       await page.setViewportSize({ width, height: 740 });
@@ -47,7 +67,7 @@ describe('the status page', { skip: noBrowser }, () => {
   it('asks anew by itself, but not while it is out of sight', async () => {
     const { page } = operator;
     await operator.open('/status');
-    await nodes(operator).waitFor();
+    await body(operator).waitFor();
     const isStatus = (url: string) => url.endsWith('/api/v1/status');
     await page.waitForResponse((response) => isStatus(response.url()), { timeout: 60_000 });
     let asked = 0;
@@ -74,7 +94,7 @@ describe('the status page', { skip: noBrowser }, () => {
   it('says so, and goes on showing what it knew, while the server is away', async () => {
     const { page } = operator;
     await operator.open('/status');
-    await nodes(operator).waitFor();
+    await body(operator).waitFor();
     await page.route(/\/api\/v1\/status$/, (route) =>
       route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify(unavailable) }),
     );
@@ -87,7 +107,7 @@ describe('the status page', { skip: noBrowser }, () => {
       }),
     );
     await page.getByText(detail).waitFor({ timeout: 60_000 });
-    assert.ok(await nodes(operator).isVisible());
+    assert.ok(await body(operator).isVisible());
     await page.getByRole('heading', { name: 'Last known state, ' }).waitFor();
     assert.equal(await page.getByText('All is well').count(), 0);
     assert.deepEqual(await faultsInBothColours(page), []);

@@ -11,7 +11,6 @@ export type { StoreFault } from './domain/housekeeping/ports.ts';
 export { type VerifyOptions, type VerifyResult, verify } from './domain/housekeeping/verify.ts';
 export { type CreatedLink, createSetUpLink, linkUrl } from './domain/one-time-links.ts';
 export type { ApiKeyRecord, TokenRecord, UserRecord } from './domain/records.ts';
-export { noteChore } from './domain/status/chores.ts';
 export { grantOperator, revokeOperator } from './domain/status/operators.ts';
 export { issueApiKey, issueToken, lifetimeEnd, type TokenFields, tokenLifetimeDays } from './domain/tokens.ts';
 export { createUser, describeUser, findUser } from './domain/users.ts';

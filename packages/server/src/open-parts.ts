@@ -9,7 +9,6 @@ import { createNewsFeed, type NewsFeed } from './domain/news/feed.ts';
 import { createDevicePolls } from './domain/oauth/device-polls.ts';
 import type { Clock } from './domain/ports.ts';
 import { createReadiness } from './domain/readiness.ts';
-import { createStatusReader } from './domain/status/read.ts';
 import { createStoredContents } from './domain/stored-contents.ts';
 import { createByteBudget } from './http/bodies/byte-budget.ts';
 import { createClientAddresses } from './http/client-address.ts';
@@ -26,9 +25,9 @@ import { createStoreMetrics } from './metrics/store-metrics.ts';
 import { assertDatabaseNotLost, closeStores, openStores, type Stores } from './open-stores.ts';
 import { createOpenApiText } from './openapi.ts';
 import { CopyError } from './ops/copy/errors.ts';
+import { totalsOf } from './ops/request-totals.ts';
+import { createStatus } from './ops/status.ts';
 import { createRequestLimits, monotonicClock, type RequestLimits } from './request-limits.ts';
-import { watchOwnProcess } from './status/own-process.ts';
-import { totalsOf } from './status/request-totals.ts';
 import { withEffects } from './store/with-effects.ts';
 import type { Tracing } from './tracing/tracing.ts';
 import { version } from './version.ts';
@@ -144,7 +143,6 @@ function both(first: OnTaskEnd, second: OnTaskEnd): OnTaskEnd {
 /** Makes what HTTP works with out of an opened data folder. */
 export function createParts(config: Config, data: DataParts, addresses: Addresses, log: Logger): Parts {
   const { context, workers, news } = data;
-  const { clock } = context;
   const { rates, newsStreams } = data.limits;
   const watched = {
     newsStreams,
@@ -153,20 +151,22 @@ export function createParts(config: Config, data: DataParts, addresses: Addresse
     readiness: createReadiness(context),
     requests: data.metrics?.requests,
   };
-  const ownProcess = watchOwnProcess({
-    ...data,
-    ...watched,
-    totals: () => totalsOf(watched.requests),
-    startedAtMs: clock(),
-  });
   return {
     ...watched,
     context,
     workers,
     uses: createLastUsedLog(context),
     news,
-    ownProcess,
-    status: createStatusReader({ ...context, ...watched, own: ownProcess }),
+    status: createStatus({
+      ...watched,
+      store: context.store,
+      clock: context.clock,
+      settings: config,
+      totals: () => totalsOf(watched.requests),
+      workers,
+      passwords: data.passwords,
+      eventLoop: data.metrics?.eventLoop,
+    }),
     bodyBudget: createByteBudget(config.maxBodyMemoryBytes),
     places: createKeyedSemaphore(Number.POSITIVE_INFINITY, config.requestsPerAccount),
     addresses,

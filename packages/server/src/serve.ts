@@ -2,11 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
-import { purgeExpiredAuditEvents } from './domain/audit/read.ts';
 import { finishPendingChanges } from './domain/deletions/finish-pending.ts';
-import { type ClockCheck, createClockCheck, trustClock } from './domain/housekeeping/clock-gap.ts';
+import { createClockCheck } from './domain/housekeeping/clock-gap.ts';
 import { assertBlobsKnown, UnknownBlobsError } from './domain/housekeeping/unknown-objects.ts';
-import { trimNews } from './domain/news/trim.ts';
 import { ReadOnlyError } from './domain/ports.ts';
 import { makeDurableFolder } from './durable-folder.ts';
 import { capConnections } from './file-descriptors.ts';
@@ -20,8 +18,10 @@ import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { type MetricsServer, serveMetrics } from './metrics/serve-metrics.ts';
 import { createParts, openData } from './open-parts.ts';
+import { startHeartbeat } from './ops/heartbeat.ts';
+import { runMaintenance } from './ops/maintenance.ts';
+import { statusTickMs } from './ops/status.ts';
 import { createStartupRetry } from './startup-retry.ts';
-import { startBeats } from './status/beats.ts';
 import type { Tracing } from './tracing/tracing.ts';
 
 /** A server that listens. */
@@ -47,20 +47,11 @@ export type OnListening = (server: RunningServer, start: FirstStart) => void;
 /** How often uses of tokens, keys and sessions are written. */
 const flushIntervalMs = 60_000;
 
-/** How often what has served its time is cleared away: sessions, links, codes, and what audit trails are to forget. */
-const clearIntervalMs = 60 * 60_000;
-
-const hourMs = 60 * 60_000;
-const dayMs = 24 * hourMs;
+/** How often expired rows are deleted: sessions, links, codes, audit events, change events. */
+const maintenanceIntervalMs = 60 * 60_000;
 
 /** How often it is looked for changes that nobody has finished. */
 const settleIntervalMs = 60_000;
-
-/** For how long processes are told of that nobody has heard of. */
-const lostForMs = 24 * 60 * 60_000;
-
-/** How long it is kept before that, so that who opens an old link is told that it is old. */
-const keptWhenEndedMs = 7 * 24 * 60 * 60_000;
 
 /**
  * Opens the data folder and serves it over HTTP.
@@ -77,7 +68,7 @@ export async function serve(
   for (const warning of configured.warnings) log.warn(warning);
   const keepsHouse = configured.worker === 1;
   const config = capConnections(configured, keepsHouse ? log : undefined); // one of several warns for all
-  const metrics = createMetrics(config, bindingsPath, config.metricsPort !== undefined);
+  const metrics = createMetrics(config, bindingsPath);
   const tracing = await openTracing(config, log);
   const retryWhileUnavailable = createStartupRetry(log);
   await makeDurableFolder(config.dataDir); // also where it keeps nothing but quickstart.env
@@ -104,12 +95,14 @@ export async function serve(
   const checkClock = createClockCheck(data.context, data.monotonicClock);
   const timers = [
     setInterval(() => void flushUses(parts), flushIntervalMs),
-    ...(keepsHouse ? [setInterval(() => void clearAway(parts, checkClock), clearIntervalMs)] : []),
+    setInterval(() => parts.status.tick(), statusTickMs),
+    ...(keepsHouse ? [setInterval(() => void runMaintenance(parts, checkClock), maintenanceIntervalMs)] : []),
     ...(keepsHouse ? [setInterval(() => void settle(parts, stopping.signal), settleIntervalMs)] : []),
   ];
   for (const timer of timers) timer.unref();
   const collector = keepsHouse ? startGarbageCollector(data.context, config, log) : undefined;
-  const beats = startBeats(data.context, parts.ownProcess, log);
+  const isNode = config.databaseUrl !== undefined;
+  const heartbeat = isNode ? startHeartbeat(data.context, parts.status, log) : undefined;
 
   const stop = async (): Promise<void> => {
     stopping.abort();
@@ -121,7 +114,7 @@ export async function serve(
     clearTimeout(deadline);
     await flushUses(parts);
     await collected;
-    await beats.stop();
+    await heartbeat?.stop();
     await data.close();
     folderLock?.release();
     await tracing?.close();
@@ -133,7 +126,6 @@ export async function serve(
     if (config.drainMs === 0) return;
     log.info({ seconds: config.drainMs / 1000 }, 'draining');
     parts.draining.begin();
-    void beats.beat();
     app.closeAfterResponses();
     await sleep(config.drainMs);
   };
@@ -155,9 +147,9 @@ export async function serve(
     if (keepsHouse && folderLock === undefined) {
       log.warn({ dataDir }, 'another server holds this data folder: quickstart.env keeps its URL');
     }
-    if (keepsHouse) await clearAway(parts, checkClock);
+    if (keepsHouse) await runMaintenance(parts, checkClock);
     if (keepsHouse) void settle(parts, stopping.signal);
-    await beats.beat();
+    await heartbeat?.beat();
     if (keepsHouse) void tellFailures(parts);
     log.info({ url, host, port: bound.port, metricsPort: metricsServer?.port }, 'listening');
     return { url, port: bound.port, metricsPort: metricsServer?.port, start, close };
@@ -198,38 +190,6 @@ async function flushUses({ uses, log }: Parts): Promise<void> {
   });
 }
 
-/** Deletes what has served its time: what has ended, what the audit trails are to forget, and old news. */
-async function clearAway(parts: Parts, checkClock: () => Promise<ClockCheck>): Promise<void> {
-  const refusals = await parts.readiness.writeFailures();
-  if (refusals.some(({ cause }) => cause instanceof ReadOnlyError)) return; // the start has logged it
-  if (!(await isClockTrusted(parts, checkClock))) return;
-  await clearEnded(parts);
-  await clearAudit(parts);
-  await clearNews(parts);
-  await clearProcesses(parts);
-  await trustClock(parts.context).catch((error: unknown) => parts.log.error({ err: error }, 'maintenance not noted'));
-}
-
-/** Whether what has ended by the clock may be deleted. Never rejects. */
-async function isClockTrusted({ log, ownProcess }: Parts, checkClock: () => Promise<ClockCheck>): Promise<boolean> {
-  try {
-    const { isTrusted, gapMs, remainingMs } = await checkClock();
-    const days = Math.floor(gapMs / dayMs);
-    ownProcess.noteClock(
-      'maintenance',
-      isTrusted ? undefined : `its clock is ${days} days ahead of the last maintenance, so nothing is deleted`,
-    );
-    if (isTrusted) return true;
-    log.warn(
-      { days, trustedInHours: Math.ceil(remainingMs / hourMs) },
-      'maintenance: deleted nothing, because the clock is too far ahead of the last run; is it right? tenon admin trust-clock',
-    );
-  } catch (error) {
-    log.error({ err: error }, 'maintenance failed');
-  }
-  return false;
-}
-
 /** Finishes what changes of very many rows have left: a process may have ended in the middle of one. Never rejects. */
 async function settle({ context, log }: Parts, signal: AbortSignal): Promise<void> {
   try {
@@ -238,33 +198,4 @@ async function settle({ context, log }: Parts, signal: AbortSignal): Promise<voi
   } catch (error) {
     if (!signal.aborted) log.error({ err: error }, 'pending changes could not be finished');
   }
-}
-
-async function clearEnded({ context, log }: Parts): Promise<void> {
-  const beforeMs = context.clock() - keptWhenEndedMs;
-  await context.store
-    .write((tx) => tx.deleteEnded(beforeMs))
-    .catch((error: unknown) => log.error({ err: error }, 'what has ended could not be cleared away'));
-}
-
-async function clearAudit({ context, settings, log }: Parts): Promise<void> {
-  if (settings.auditRetentionMs === undefined) return;
-  try {
-    const deleted = await purgeExpiredAuditEvents(context, settings.auditRetentionMs);
-    if (deleted > 0) log.info({ deleted }, 'forgot what audit trails are no longer to tell');
-  } catch (error) {
-    log.error({ err: error }, 'audit trails could not be shortened');
-  }
-}
-
-async function clearProcesses({ context, log }: Parts): Promise<void> {
-  await context.store
-    .write((tx) => tx.deleteSilentProcesses(lostForMs))
-    .catch((error: unknown) => log.error({ err: error }, 'processes that are lost could not be forgotten'));
-}
-
-async function clearNews({ context, settings, log }: Parts): Promise<void> {
-  await trimNews(context, settings.newsRetentionMs).catch((error: unknown) =>
-    log.error({ err: error }, 'old news could not be cleared away'),
-  );
 }

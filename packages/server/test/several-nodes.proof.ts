@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ServerStatus, TokenInfo } from '@tenon/protocol';
-import pg from 'pg';
 import { until } from '../../../test/helpers/until.ts';
 import type { Config } from '../src/config.ts';
 import { grantOperator, revokeOperator } from '../src/domain/status/operators.ts';
-import { startBeats } from '../src/status/beats.ts';
+import { startHeartbeat } from '../src/ops/heartbeat.ts';
 import { openEvents } from './helpers/event-stream.ts';
 import { openWorkshop, type Workshop } from './helpers/plugins.ts';
 import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgres.ts';
@@ -96,42 +95,26 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
     await grantOperator(here.parts.context, id);
     const status = async (node: TestService) => node.call('GET', '/api/v1/status', { token });
     await until(async () => (await status(there)).statusCode === 200);
-    const beats = [here, there].map(({ parts }) => startBeats(parts.context, parts.ownProcess, parts.log));
-    await Promise.all(beats.map((each) => each.beat()));
+    const heartbeats = [here, there].map(({ parts }) => startHeartbeat(parts.context, parts.status, parts.log));
+    await Promise.all(heartbeats.map((each) => each.beat()));
     for (const [node, other] of [
       [here, there],
       [there, here],
     ] as const) {
-      const { metadata, blobs, processes } = (await status(node)).json<ServerStatus>();
+      const { metadata, blobs, process, nodes } = (await status(node)).json<ServerStatus>();
       assert.deepEqual([metadata.kind, metadata.isReachable, metadata.knowsCommits], ['postgresql', true, true]);
       assert.deepEqual([blobs.kind, blobs.isReachable], ['s3', true]);
-      const told = Object.fromEntries(processes.map((each) => [each.id, [each.isAnswering, each.state]]));
-      assert.deepEqual(told, {
-        [node.parts.ownProcess.id]: [true, 'ready'],
-        [other.parts.ownProcess.id]: [false, 'ready'],
+      assert.equal(process.state, 'ready');
+      const listed = Object.fromEntries(nodes.map((each) => [each.id, [each.isAnswering, each.isLost]]));
+      assert.deepEqual(listed, {
+        [node.parts.status.id]: [true, false],
+        [other.parts.status.id]: [false, false],
       });
     }
-    await Promise.all(beats.map((each) => each.stop()));
+    await Promise.all(heartbeats.map((each) => each.stop()));
+    assert.deepEqual((await status(here)).json<ServerStatus>().nodes, []);
     await revokeOperator(here.parts.context, id);
     await until(async () => (await status(there)).statusCode === 403);
-  });
-
-  it('estimate how much there is of what is too much to count', async () => {
-    const client = new pg.Client(databaseUrl);
-    await client.connect();
-    try {
-      await client.query(`
-        insert into blobs (address, size, state, generation, "leaseUntilMs")
-        select 'estimated-' || n, 100, 'present', 'e', 0 from generate_series(1, 20000) as n`);
-      await client.query('analyze blobs');
-      const { contents, contentBytes } = await here.store.sizes();
-      assert.ok(contents.isEstimate && contentBytes.isEstimate);
-      assert.ok(Math.abs(contents.value - 20_000) < 1_000, String(contents.value));
-      assert.ok(Math.abs(contentBytes.value - 2_000_000) < 100_000, String(contentBytes.value));
-    } finally {
-      await client.query("delete from blobs where generation = 'e'");
-      await client.end();
-    }
   });
 
   it('say that they are not ready, and why only in the log, while PostgreSQL is away, and are when it is back', async () => {

@@ -3,20 +3,36 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { newId, type ServerStatus } from '@tenon/protocol';
-import { collect } from '../src/domain/housekeeping/collect.ts';
 import { createSetUpLink } from '../src/domain/one-time-links.ts';
-import { createReadiness } from '../src/domain/readiness.ts';
-import { noteChore } from '../src/domain/status/chores.ts';
+import { createReadiness, type Readiness } from '../src/domain/readiness.ts';
 import { grantOperator, revokeOperator } from '../src/domain/status/operators.ts';
-import { createStatusReader } from '../src/domain/status/read.ts';
+import type { Parts } from '../src/http/parts.ts';
 import { allRoutes } from '../src/http/routes/all.ts';
-import { startBeats } from '../src/status/beats.ts';
-import { kindsOfRoutes, streamRoutes } from '../src/status/request-totals.ts';
+import { startHeartbeat } from '../src/ops/heartbeat.ts';
+import { kindsOfRoutes, streamRoutes, totalsOf } from '../src/ops/request-totals.ts';
+import { createStatus, type Status } from '../src/ops/status.ts';
 import { goodPassword, openJar } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
-import { makeApp, makeExtensionPoint, makeGuest, ok, publishAs, tinyModule } from './helpers/world.ts';
+import { makeApp, makeGuest, ok } from './helpers/world.ts';
 
 const path = '/api/v1/status';
+
+/** The status of a service's process, with what it knows replaced. */
+function statusOf(parts: Parts, readiness: Readiness, databaseUrl?: string): Status {
+  const { context, draining, contents, newsStreams, workers } = parts;
+  const settings = { databaseUrl, s3Bucket: undefined };
+  const totals = () => totalsOf(undefined);
+  const observed = {
+    draining,
+    contents,
+    newsStreams,
+    workers,
+    passwords: workers,
+    requests: undefined,
+    eventLoop: undefined,
+  };
+  return createStatus({ store: context.store, clock: context.clock, readiness, settings, totals, ...observed });
+}
 
 async function openOperator(service: TestService): Promise<TestUser> {
   const user = await service.user('Olga');
@@ -79,78 +95,41 @@ describe('GET /api/v1/status', () => {
     assert.equal(response.headers['access-control-allow-credentials'], undefined);
   });
 
-  it('tells of this process, of the stores, and of how much there is', async () => {
-    const { metadata, blobs, counts, processes } = await read();
-    assert.deepEqual([metadata.kind, metadata.isReachable], ['sqlite', true]);
-    assert.match(metadata.version ?? '', /^3\./);
-    assert.ok((metadata.bytes ?? 0) > 0 && (metadata.schemaVersion ?? 0) >= 1 && metadata.knowsCommits);
+  it('shows the stores and this process', async () => {
+    const { metadata, blobs, process: own, nodes } = await read();
+    assert.deepEqual([metadata.kind, metadata.isReachable, metadata.knowsCommits], ['sqlite', true, true]);
     assert.deepEqual([blobs.kind, blobs.isReachable], ['folder', true]);
-    assert.ok((counts?.accounts.value ?? 0) > 0);
-    const [own, ...others] = processes;
-    assert.deepEqual(others, []);
-    assert.ok(own?.isAnswering);
-    assert.equal(own.state, 'ready');
-    assert.equal(own.pid, process.pid);
-    assert.ok((own.report?.memory.residentBytes ?? 0) > 0);
+    assert.deepEqual([own.state, own.pid, own.reasons], ['ready', process.pid, []]);
+    assert.equal(own.nodeVersion, process.versions.node);
+    assert.ok(own.memory.residentBytes > 0);
+    assert.deepEqual(nodes, [], 'the embedded store has no list of nodes');
   });
 
-  it('counts anew once what was counted is a minute old', async () => {
-    const owner = await service.user('Owner');
-    const before = (await read()).counts;
-    const appId = await makeApp(service, owner);
-    const at = await makeExtensionPoint(service, owner, appId);
-    await makeGuest(service, owner, appId, 'key', owner);
-    await publishAs(service, owner, at, 'counted', tinyModule(3));
-    assert.deepEqual((await read()).counts, before);
-    service.advance(61_000);
-    const { counts } = await read();
-    assert.equal(counts?.plugins.value, (before?.plugins.value ?? 0) + 1);
-    assert.equal(counts?.contentBytes.value, (before?.contentBytes.value ?? 0) + tinyModule(3).length);
-    assert.notEqual(counts?.countedAt, before?.countedAt);
-  });
-
-  it('estimates how much there is of what is too much to count', async () => {
-    const database = new DatabaseSync(join(service.dataDir, 'tenon.db'));
-    try {
-      database.exec(`
-        with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 20000)
-        insert into blobs (address, size, state, generation, "leaseUntilMs")
-        select 'estimated-' || n, 100, 'present', 'e', 0 from numbers`);
-      const { contents, contentBytes } = await service.store.sizes();
-      assert.ok(contents.isEstimate && contentBytes.isEstimate);
-      assert.ok(Math.abs(contents.value - 20_000) < 1_000, String(contents.value));
-      assert.ok(Math.abs(contentBytes.value - 2_000_000) < 100_000, String(contentBytes.value));
-    } finally {
-      database.exec("delete from blobs where generation = 'e'");
-      database.close();
-    }
-  });
-
-  it('tells when chores were last done, and what they came to', async () => {
-    const { context } = service.parts;
-    assert.deepEqual((await read()).chores, { collect: null, verify: null, backup: null });
-    await collect(context, { graceMs: 1000, isDryRun: true });
-    assert.equal((await read()).chores.collect, null, 'a dry run is none');
-    await collect(context, { graceMs: 1000 });
-    await noteChore(context, 'verify', { contents: 9, faults: 2 });
-    const { collect: collected, verify, backup } = (await read()).chores;
-    assert.deepEqual([collected?.deleted, collected?.deletedBytes], [0, 0]);
-    assert.deepEqual([verify?.contents, verify?.faults, backup], [9, 2, null]);
+  it('shows that this process drains, and that its clock is wrong', async () => {
+    const { status, draining } = service.parts;
+    status.setClockWarning('maintenance', 'its clock is wrong');
+    draining.begin();
+    const { state, reasons } = (await read()).process;
+    assert.deepEqual([state, reasons], ['stopping', ['its clock is wrong']]);
   });
 
   it('tells that a store is away, and neither why nor where it is', async () => {
     const away = () => Promise.reject(new Error('https://key:secret@objects.example'));
     const there = await openService({
-      replace({ context, ownProcess }) {
-        const readiness = createReadiness({ store: context.store, blobs: { ping: away, pingWrite: away } });
-        return { status: createStatusReader({ ...context, readiness, own: ownProcess }) };
-      },
+      replace: (parts) => ({
+        status: statusOf(
+          parts,
+          createReadiness({ store: parts.context.store, blobs: { ping: away, pingWrite: away } }),
+        ),
+      }),
     });
     try {
       const { token } = await openOperator(there);
       const response = await there.call('GET', path, { token });
-      const { blobs, metadata } = response.json<ServerStatus>();
+      const { blobs, metadata, process: own } = response.json<ServerStatus>();
       assert.deepEqual([blobs.isReachable, blobs.pingMs, metadata.isReachable], [false, null, true]);
+      assert.equal(own.state, 'not_ready');
+      assert.match(own.reasons.join(), /^the blob store /);
       assert.doesNotMatch(response.payload, /secret|objects\.example/);
     } finally {
       await there.close();
@@ -163,44 +142,50 @@ describe('GET /api/v1/status', () => {
   });
 });
 
-describe('the processes of a status', () => {
+describe('the nodes of a status', () => {
   let service: TestService;
   let operator: TestUser;
   before(async () => {
-    service = await openService();
+    service = await openService({
+      replace: (parts) => ({ status: statusOf(parts, parts.readiness, 'postgresql://localhost/shared') }),
+    });
     operator = await openOperator(service);
   });
   after(() => service.close());
 
-  const others = async () => {
-    const { processes } = await ok<ServerStatus>(service, 'GET', path, { token: operator.token });
-    return processes.filter(({ isAnswering }) => !isAnswering);
-  };
-  const put = (fields: { id: ReturnType<typeof newId<'process'>>; reportJson: string }) =>
-    service.store.write((tx) =>
-      tx.putProcess({ node: 'elsewhere', pid: 7, version: '9.9.9', startedAtMs: 1_700_000_000_000, ...fields }),
-    );
+  const nodes = async () => (await ok<ServerStatus>(service, 'GET', path, { token: operator.token })).nodes;
 
-  it('are those that tell of themselves, until they stop in order', async () => {
-    const { context, ownProcess, log } = service.parts;
-    const another = { ...ownProcess, id: newId('process'), node: 'another' };
-    const beats = startBeats(context, another, log);
-    await beats.beat();
-    const [found] = await others();
-    assert.deepEqual([found?.id, found?.node, found?.state], [another.id, 'another', 'ready']);
-    assert.equal(found?.report?.nodeVersion, process.versions.node);
-    await beats.stop();
-    assert.deepEqual(await others(), []);
+  it('are those with heartbeats, until they stop in order', async () => {
+    const { context, status, log } = service.parts;
+    const heartbeat = startHeartbeat(context, status, log);
+    const another = startHeartbeat(context, { ...status, id: newId('process'), node: 'another' }, log);
+    await heartbeat.beat();
+    await another.beat();
+    const found = await nodes();
+    assert.deepEqual(
+      found.map(({ node, isAnswering, isLost }) => [node, isAnswering, isLost]).toSorted(),
+      [
+        ['another', false, false],
+        [status.node, true, false],
+      ].toSorted(),
+    );
+    await another.stop();
+    assert.deepEqual(
+      (await nodes()).map(({ id }) => id),
+      [status.id],
+    );
+    await heartbeat.stop();
+    assert.deepEqual(await nodes(), []);
   });
 
   it("log once that the clock differs from the database's, by seconds, until it does not", async () => {
-    const { context, ownProcess, log } = service.parts;
-    const another = { ...ownProcess, id: newId('process'), node: 'another' };
+    const { context, status, log } = service.parts;
     let aheadMs = 0;
-    const beats = startBeats({ ...context, clock: () => Date.now() + aheadMs }, another, log);
-    const told = () => service.logged.filter((line) => line.includes("the database's differ"));
-    await beats.beat();
-    assert.deepEqual(told(), []);
+    const heartbeat = startHeartbeat({ ...context, clock: () => Date.now() + aheadMs }, status, log);
+    const logged = () => service.logged.filter((line) => line.includes("the database's differ"));
+    const reasons = async () => (await status.read()).process.reasons;
+    await heartbeat.beat();
+    assert.deepEqual(logged(), []);
     for (const [next, lines] of [
       [3_600_000, 1],
       [3_600_000, 1],
@@ -208,64 +193,47 @@ describe('the processes of a status', () => {
       [-3_600_000, 2],
     ] as const) {
       aheadMs = next;
-      await beats.beat();
-      assert.equal(told().length, lines);
-      const { reasons } = await another.report();
+      await heartbeat.beat();
+      assert.equal(logged().length, lines);
+      const found = await reasons();
       const side = next > 0 ? 'ahead of' : 'behind';
-      assert.equal(reasons.length, next === 0 ? 0 : 1);
+      assert.equal(found.length, next === 0 ? 0 : 1);
       if (next !== 0)
-        assert.match(reasons[0] ?? '', new RegExp(`^its clock is 3[56]\\d\\d seconds ${side} the database's$`));
+        assert.match(found[0] ?? '', new RegExp(`^its clock is 3[56]\\d\\d seconds ${side} the database's$`));
     }
-    assert.match(told()[0] ?? '', /"aheadMs":3[56]\d{5}\b/);
-    assert.match(told()[1] ?? '', /"aheadMs":-3[56]\d{5}\b/);
-    await beats.stop();
+    assert.match(logged()[0] ?? '', /"aheadMs":3[56]\d{5}\b/);
+    assert.match(logged()[1] ?? '', /"aheadMs":-3[56]\d{5}\b/);
+    await heartbeat.stop();
   });
 
-  it('are told of although their version tells something else of itself', async () => {
-    for (const reportJson of ['{"a":1}', 'nonsense', 'null']) {
-      const id = newId('process');
-      await put({ id, reportJson });
-      const [found] = await others();
-      assert.deepEqual([found?.state, found?.report, found?.version], ['ready', null, '9.9.9'], reportJson);
-      await service.store.write((tx) => tx.deleteProcess(id));
-    }
-  });
-
-  it('are lost once nobody has heard of them for a minute, and forgotten after a day', async () => {
-    const report = JSON.stringify(await service.parts.ownProcess.report());
+  it('are lost after a minute without a heartbeat, and forgotten after a day', async () => {
+    const { context, status, log } = service.parts;
     const id = newId('process');
-    await put({ id, reportJson: report });
+    await service.store.write((tx) =>
+      tx.putNode({ id, node: 'elsewhere', pid: 7, version: '9.9.9', startedAtMs: 1_700_000_000_000 }),
+    );
     const database = new DatabaseSync(join(service.dataDir, 'tenon.db'));
-    const silence = (ms: number) =>
-      void database.prepare('update processes set lastSeenAtMs = lastSeenAtMs - ?').run(ms);
+    const silence = (ms: number) => void database.prepare('update nodes set lastSeenAtMs = lastSeenAtMs - ?').run(ms);
     try {
       silence(50_000);
-      assert.equal((await others())[0]?.state, 'ready');
+      assert.equal((await nodes())[0]?.isLost, false);
       silence(20_000);
-      const [found] = await others();
-      assert.equal(found?.state, 'lost');
-      assert.ok(Date.now() - Date.parse(found.lastSeenAt) >= 69_000);
-      await service.store.write((tx) => tx.deleteSilentProcesses(24 * 60 * 60_000));
-      assert.equal((await others()).length, 1);
+      const [found] = await nodes();
+      assert.deepEqual([found?.id, found?.version, found?.isLost], [id, '9.9.9', true]);
+      assert.ok(Date.now() - Date.parse(found?.lastSeenAt ?? '') >= 69_000);
+      const heartbeat = startHeartbeat(context, status, log);
+      await heartbeat.beat();
+      assert.equal((await nodes()).length, 2);
       silence(24 * 60 * 60_000);
-      await service.store.write((tx) => tx.deleteSilentProcesses(24 * 60 * 60_000));
-      assert.deepEqual(await others(), []);
+      await heartbeat.beat();
+      assert.deepEqual(
+        (await nodes()).map((node) => node.id),
+        [status.id],
+      );
+      await heartbeat.stop();
     } finally {
       database.close();
     }
-  });
-
-  it('are not ready where they said so, and say why', async () => {
-    const { ownProcess } = service.parts;
-    const report = await ownProcess.report();
-    const id = newId('process');
-    await put({ id, reportJson: JSON.stringify({ ...report, isReady: false, reasons: ['the blob store is full'] }) });
-    const [found] = await others();
-    assert.equal(found?.state, 'not_ready');
-    assert.deepEqual(found?.report?.reasons, ['the blob store is full']);
-    await put({ id, reportJson: JSON.stringify({ ...report, isReady: false, isStopping: true }) });
-    assert.equal((await others())[0]?.state, 'stopping');
-    await service.store.write((tx) => tx.deleteProcess(id));
   });
 });
 

@@ -2,7 +2,6 @@ import {
   type CollectResult,
   type Context,
   collect,
-  noteChore,
   type VerifyOptions,
   type VerifyResult,
   verify,
@@ -59,10 +58,6 @@ async function runVerify(io: Io, context: Context, out: Reporter): Promise<void>
   const found = await withProgress(io, out, 'Verifying', (progress) =>
     io.interruptible((signal) => verify(context, { onProgress: progress, signal })),
   );
-  await noteChore(context, 'verify', {
-    contents: found.blobs,
-    faults: found.faults.length + found.unknownObjects.length,
-  });
   const [faults, unknown] = [found.faults.length, found.unknownObjects.length];
   out.result({ isWhole: faults + unknown === 0, ...found }, () => showVerified(out, found));
   if (faults + unknown === 0) return;

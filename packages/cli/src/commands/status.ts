@@ -1,17 +1,10 @@
-import {
-  type ProcessReport,
-  type RowCount,
-  requestKinds,
-  type ServerProcess,
-  type ServerStatus,
-  serverStatus,
-} from '@tenon/protocol';
+import { type NodeStatus, type ProcessStatus, requestKinds, type ServerStatus, serverStatus } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { examples, withServer } from '../command.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
 import { calling, type Session } from '../session.ts';
-import { count, formatNumber, formatSize, formatTime, printable } from '../text.ts';
+import { formatNumber, formatSize, formatTime, printable } from '../text.ts';
 
 interface StatusOptions {
   readonly watch?: boolean;
@@ -27,7 +20,7 @@ export function addStatusCommand(program: Command, io: Io): void {
   withServer(
     program
       .command('status')
-      .description('show how the server is, which takes its operator: processes, stores, and how much there is')
+      .description('show the status of the server to its operators: stores, the process that answers, and all nodes')
       .option('--watch', 'show it anew every 5 seconds, until it is interrupted'),
   )
     .addHelpText(
@@ -35,7 +28,7 @@ export function addStatusCommand(program: Command, io: Io): void {
       `${examples(
         'tenon status',
         'tenon status --watch',
-        'tenon status --json | jq -r \'.processes[] | select(.state != "ready").node\'',
+        "tenon status --json | jq -r '.nodes[] | select(.isLost).node'",
       )}
 Whoever has the server's machine makes an operator: tenon admin grant-operator <user>
 `,
@@ -54,98 +47,54 @@ async function showStatus(session: Session, { watch = false }: StatusOptions): P
   }
 }
 
-function show(out: Reporter, status: ServerStatus): void {
-  const { counts, chores, processes } = status;
+function show(out: Reporter, { readAt, metadata, blobs, process, nodes }: ServerStatus): void {
+  const database = metadata.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
+  const unknown = metadata.knowsCommits ? '' : `, ${out.style.warning('commits of others are not known')}`;
   out.fields([
-    ['as of', formatTime(status.readAt)],
-    ['metadata', metadataLine(out, status)],
-    ['plugins in', `${status.blobs.kind === 's3' ? 'object store' : 'folder'}, ${reach(out, status.blobs)}`],
-    ...(counts === null ? [] : countLines(counts)),
-    ['collected', chores.collect === null ? 'never' : collected(chores.collect)],
-    ['verified', chores.verify === null ? 'never' : verified(out, chores.verify)],
-    ['backed up', chores.backup === null ? 'never' : backedUp(chores.backup)],
+    ['as of', formatTime(readAt)],
+    ['metadata', `${database}, ${reach(out, metadata)}${unknown}`],
+    ['plugins in', `${blobs.kind === 's3' ? 'object store' : 'folder'}, ${reach(out, blobs)}`],
+    ...processFields(out, process),
   ]);
+  if (nodes.length === 0) return;
   out.write('\n');
   out.table(
-    ['NODE', 'PID', 'STATE', 'VERSION', 'SINCE', 'REQUESTS/S', 'FAILED', 'P99', 'CORE', 'MEMORY', 'CONNECTIONS'],
-    processes.map((process) => processRow(out, process)),
+    ['NODE', 'PID', 'STATE', 'VERSION', 'SINCE', 'LAST SEEN'],
+    nodes.map((node) => nodeRow(out, node)),
     '',
   );
-  for (const { node, pid, report } of processes) {
-    if (report !== null && report.reasons.length > 0) {
-      out.write(
-        `${out.style.warning(report.isReady ? 'look at' : 'not ready')}  ${printable(node)} (${pid}): ${report.reasons.map(printable).join('; ')}\n`,
-      );
-    }
-  }
-}
-
-function metadataLine(out: Reporter, { metadata }: ServerStatus): string {
-  const { kind, version, bytes, schemaVersion, knowsCommits } = metadata;
-  const parts = [
-    `${kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'}${version === null ? '' : ` ${printable(version)}`}`,
-    reach(out, metadata),
-    ...(bytes === null ? [] : [formatSize(bytes)]),
-    ...(schemaVersion === null ? [] : [`schema ${schemaVersion}`]),
-    ...(knowsCommits ? [] : [out.style.warning('commits of others are not known')]),
-  ];
-  return parts.join(', ');
 }
 
 function reach(out: Reporter, { isReachable, pingMs }: Pick<ServerStatus['blobs'], 'isReachable' | 'pingMs'>): string {
   return isReachable ? `answers in ${pingMs ?? 0} ms` : out.style.error('away');
 }
 
-function about({ value, isEstimate }: RowCount, one: string): string {
-  return `${isEstimate ? 'about ' : ''}${count(value, one)}`;
-}
+const stateWords = { ready: 'ready', not_ready: 'not ready', stopping: 'stopping' } as const;
 
-function countLines(counts: NonNullable<ServerStatus['counts']>): (readonly [string, string])[] {
-  const { accounts, apps, extensionPoints, guests, plugins, versions, bindings, contents, contentBytes } = counts;
-  const size = `${contentBytes.isEstimate ? 'about ' : ''}${formatSize(contentBytes.value)}`;
-  return [
-    ['accounts', about(accounts, 'account')],
-    ['hosts', `${about(apps, 'application')}, ${about(extensionPoints, 'extension point')}, ${about(guests, 'guest')}`],
-    ['plugins', `${about(plugins, 'plugin')}, ${about(versions, 'version')}, ${about(bindings, 'binding')}`],
-    ['bytes', `${about(contents, 'content')}, ${size}`],
-  ];
-}
-
-function collected({ endedAt, deleted, deletedBytes }: NonNullable<ServerStatus['chores']['collect']>): string {
-  return `${formatTime(endedAt)}: ${count(deleted, 'content')} deleted, ${formatSize(deletedBytes)}`;
-}
-
-function verified(out: Reporter, { endedAt, contents, faults }: NonNullable<ServerStatus['chores']['verify']>): string {
-  const found = faults === 0 ? 'no faults' : out.style.error(count(faults, 'fault'));
-  return `${formatTime(endedAt)}: ${count(contents, 'content')}, ${found}`;
-}
-
-function backedUp({ endedAt, bytes }: NonNullable<ServerStatus['chores']['backup']>): string {
-  return `${formatTime(endedAt)}: ${formatSize(bytes)}`;
-}
-
-const stateWords = { ready: 'ready', not_ready: 'not ready', stopping: 'stopping', lost: 'lost' } as const;
-
-function processRow(out: Reporter, { node, pid, version, startedAt, state, report }: ServerProcess): string[] {
+function processFields(out: Reporter, process: ProcessStatus): (readonly [string, string])[] {
+  const { node, pid, version, startedAt, state, reasons, recent, eventLoop, memory, connections } = process;
   const word = stateWords[state];
-  const shown = state === 'ready' ? out.style.good(word) : out.style.warning(word);
-  const known = [printable(node), String(pid), shown, printable(version), formatTime(startedAt)];
-  if (report === null) return [...known, '?', '?', '?', '?', '?', '?'];
-  const { requests, failed, p99Ms } = loadOf(report);
-  const { seconds } = report.recent;
+  const { requests, failed, p99Ms } = loadOf(process);
+  const perSecond = recent.seconds === 0 ? '0' : (requests / recent.seconds).toFixed(1);
+  const longest = p99Ms === null ? '' : `, 99 of 100 within ${p99Ms} ms`;
   return [
-    ...known,
-    seconds === 0 ? '0' : (requests / seconds).toFixed(1),
-    formatNumber(failed),
-    p99Ms === null ? '-' : `${p99Ms} ms`,
-    `${Math.round(report.eventLoop.busy * 100)} %`,
-    formatSize(report.memory.residentBytes),
-    formatNumber(report.connections),
+    ['process', `${printable(node)}, pid ${pid}, ${printable(version)}, since ${formatTime(startedAt)}`],
+    ['state', state === 'ready' ? out.style.good(word) : out.style.warning(word)],
+    ...reasons.map((reason) => ['look at', out.style.warning(printable(reason))] as const),
+    ['requests', `${perSecond} a second, ${formatNumber(failed)} failed${longest}`],
+    ['core', `${Math.round(eventLoop.busy * 100)} %`],
+    ['memory', formatSize(memory.residentBytes)],
+    ['connections', formatNumber(connections)],
   ];
 }
 
-/** All kinds together; of what 99 in 100 took, the longest of any kind. */
-function loadOf({ recent }: ProcessReport): { requests: number; failed: number; p99Ms: number | null } {
+function nodeRow(out: Reporter, { node, pid, version, startedAt, lastSeenAt, isLost }: NodeStatus): string[] {
+  const state = isLost ? out.style.warning('lost') : out.style.good('running');
+  return [printable(node), String(pid), state, printable(version), formatTime(startedAt), formatTime(lastSeenAt)];
+}
+
+/** Sums all kinds. The 99th percentile is the longest of any kind. */
+function loadOf({ recent }: ProcessStatus): { requests: number; failed: number; p99Ms: number | null } {
   const loads = (Object.keys(requestKinds) as (keyof typeof requestKinds)[]).map((kind) => recent.kinds[kind]);
   const longest = loads.map(({ p99Ms }) => p99Ms ?? -1).reduce((a, b) => Math.max(a, b));
   return {

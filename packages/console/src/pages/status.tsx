@@ -4,11 +4,11 @@ import { Notice } from '../components/notice.tsx';
 import { Page, Section } from '../components/page.tsx';
 import { Readiness } from '../components/readiness.tsx';
 import { Skeleton } from '../components/spinner.tsx';
-import { NodeCard } from './status/node-card.tsx';
+import { NodeTable, ProcessCard } from './status/process-card.tsx';
 import './status/status.css';
 import type { ServerStatus } from '@tenon/protocol';
-import { concernsOf, nodesOf } from './status/status-model.ts';
-import { Chores, Counts, Stores } from './status/stores.tsx';
+import { concernsOf } from './status/status-model.ts';
+import { Stores } from './status/stores.tsx';
 import { useStatus } from './status/use-status.ts';
 
 const timeOfDay = new Intl.DateTimeFormat('en', { timeStyle: 'medium' });
@@ -54,19 +54,14 @@ function StatusBody({ status, isStale }: { readonly status: ServerStatus; readon
       <Section title="Stores">
         <Stores status={status} />
       </Section>
-      <Section title="Nodes">
-        <ul class="nodes">
-          {nodesOf(status.processes).map((view) => (
-            <NodeCard key={view.node} view={view} readAt={status.readAt} />
-          ))}
-        </ul>
+      <Section title="This process">
+        <ProcessCard process={status.process} />
       </Section>
-      <Section title="What there is">
-        <Counts counts={status.counts} />
-      </Section>
-      <Section title="What was done last">
-        <Chores chores={status.chores} />
-      </Section>
+      {status.nodes.length === 0 ? null : (
+        <Section title="Nodes">
+          <NodeTable nodes={status.nodes} readAt={status.readAt} />
+        </Section>
+      )}
     </div>
   );
 }

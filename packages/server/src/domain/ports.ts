@@ -4,7 +4,6 @@ import type { BlobKey } from './housekeeping/blob-key.ts';
 import type { StoreFault } from './housekeeping/ports.ts';
 import type { Subject } from './memories/subject.ts';
 import type { ExtensionPointRecord } from './records.ts';
-import type { StoreFacts, StoreSizes } from './status/ports.ts';
 
 /** The interfaces between the domain and the world. Every implementation of one passes its contract suite in `test/contracts`. */
 
@@ -54,9 +53,6 @@ export interface Store {
   isRevisionTrusted(): boolean;
   /** Looks for what can't be in the data, reading all of it. Other work may go on meanwhile, and raises no false alarm. */
   check(): Promise<StoreFault[]>;
-  facts(): Promise<StoreFacts>;
-  /** Takes some milliseconds, however much there is. */
-  sizes(): Promise<StoreSizes>;
   /** Resolves when the store can be read, and rejects with the reason when it can't. */
   ping(): Promise<void>;
   /** Resolves when the store takes a change (the embedded store makes one), and rejects with the reason when it doesn't. */

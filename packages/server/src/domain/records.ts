@@ -19,7 +19,7 @@ import type {
 import type { AccountAuditEvent, AuditEventRecord } from './audit/ports.ts';
 import type { BlobDeletion, BlobRecord, LeaseRecord } from './housekeeping/ports.ts';
 import type { NewsPosition, NewsRecord } from './news/ports.ts';
-import type { ChoreRecord, OperatorRecord, ProcessRecord } from './status/ports.ts';
+import type { ChoreRecord, NodeRecord, OperatorRecord } from './status/ports.ts';
 
 /** What the store keeps: each record's fields are the columns of its table. Times are milliseconds since the Unix epoch; texts are as the user sent them. */
 
@@ -380,7 +380,7 @@ export interface Database {
   news_heads: NewsPosition & { readonly appId: AppId };
   news: NewsRecord;
   operators: OperatorRecord;
-  processes: ProcessRecord & { readonly lastSeenAtMs: number };
+  nodes: NodeRecord & { readonly lastSeenAtMs: number };
   chores: ChoreRecord;
 }
 

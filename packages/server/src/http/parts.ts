@@ -6,9 +6,8 @@ import type { NewsFeed } from '../domain/news/feed.ts';
 import type { DevicePolls } from '../domain/oauth/device-polls.ts';
 import type { RateLimiter } from '../domain/ports.ts';
 import type { Readiness } from '../domain/readiness.ts';
-import type { StatusReader } from '../domain/status/read.ts';
 import type { RequestCounts } from '../metrics/count-requests.ts';
-import type { OwnProcessWatch } from '../status/own-process.ts';
+import type { Status } from '../ops/status.ts';
 import type { RequestTraces } from '../tracing/trace-requests.ts';
 import type { ModuleWorkers } from '../workers/module-workers.ts';
 import type { ByteBudget } from './bodies/byte-budget.ts';
@@ -37,9 +36,8 @@ export interface Parts {
   readonly contents: ContentCache;
   readonly draining: Draining;
   readonly readiness: Readiness;
-  readonly status: StatusReader;
+  readonly status: Status;
   /** This process, as it tells of itself. */
-  readonly ownProcess: OwnProcessWatch;
   readonly bodyBudget: ByteBudget;
   /** Requests that are under way, by account; but neither those that are answered from memory nor streams of news. */
   readonly places: KeyedSemaphore;

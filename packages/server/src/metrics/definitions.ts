@@ -164,17 +164,17 @@ export const definitions = {
   nodejs_eventloop_lag_p50_seconds: {
     type: 'gauge',
     labels: [],
-    help: 'median delay of timers since the last scrape',
+    help: 'median delay of timers in the last minute',
   },
   nodejs_eventloop_lag_p99_seconds: {
     type: 'gauge',
     labels: [],
-    help: '99th percentile of the delay of timers since the last scrape',
+    help: '99th percentile of the delay of timers in the last one to two minutes',
   },
   nodejs_eventloop_lag_max_seconds: {
     type: 'gauge',
     labels: [],
-    help: 'maximum delay of timers since the last scrape',
+    help: 'maximum delay of timers in the last one to two minutes',
   },
 } as const satisfies Readonly<Record<string, Definition>>;
 

@@ -3,6 +3,7 @@ import type { Context } from '../domain/context.ts';
 import type { Damage, DamagedContentError } from '../domain/stored-contents.ts';
 import type { Parts } from '../http/parts.ts';
 import type { StoreSettings } from '../open-stores.ts';
+import { type EventLoopMonitor, monitorEventLoop } from '../ops/event-loop-delay.ts';
 import { version } from '../version.ts';
 import type { OnTaskEnd, PoolLoad } from '../workers/module-workers.ts';
 import { createRequestCounts, type RequestCounts } from './count-requests.ts';
@@ -13,6 +14,7 @@ import { createRegistry, type Registry } from './registry.ts';
 export interface Metrics {
   readonly registry: Registry;
   readonly requests: RequestCounts;
+  readonly eventLoop: EventLoopMonitor;
   /** Counts the tasks of a pool of workers. */
   tasksOf(pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd>;
   /** Counts contents that could not be served. */
@@ -34,11 +36,8 @@ export interface Watched {
   readonly context: Pick<Context, 'memories' | 'store'>;
 }
 
-/**
- * @param listRoute the route of binding lists as it is declared
- * @param isServed whether somebody may ask for metrics: what nobody else asks for is watched then
- */
-export function createMetrics(settings: StoreSettings, listRoute: string, isServed = true): Metrics {
+/** @param listRoute the route of binding lists as it is declared: the one that is answered from memory */
+export function createMetrics(settings: StoreSettings, listRoute: string): Metrics {
   const registry = createRegistry();
   const kept = {
     metadata: settings.databaseUrl === undefined ? 'sqlite' : 'postgresql',
@@ -47,8 +46,11 @@ export function createMetrics(settings: StoreSettings, listRoute: string, isServ
   registry.atScrape('tenon_build_info', () => [{ labels: { version, node: process.version, ...kept }, value: 1 }]);
   const ofDamage = (damage: Damage) => registry.counter('tenon_damaged_contents_total', { damage });
   for (const damage of ['missing', 'size', 'digest'] as const) ofDamage(damage);
+  const eventLoop = monitorEventLoop();
+  readProcess(registry, eventLoop);
   return {
     registry,
+    eventLoop,
     requests: createRequestCounts(registry, listRoute),
     tasksOf: (pool) => (task, outcome, durationMs) => {
       const { kind } = task;
@@ -66,7 +68,7 @@ export function createMetrics(settings: StoreSettings, listRoute: string, isServ
       });
       registry.atScrape('tenon_spans_queued', () => [{ labels: {}, value: counts().queued }]);
     },
-    close: isServed ? readProcess(registry) : () => {},
+    close: eventLoop.close,
   };
 }
 

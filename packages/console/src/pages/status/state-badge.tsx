@@ -5,13 +5,16 @@ const words = {
   ready: ['good', 'ready'],
   not_ready: ['bad', 'not ready'],
   stopping: ['waiting', 'stopping'],
-  lost: ['bad', 'lost'],
 } as const satisfies Record<ProcessState, readonly [string, string]>;
 
 /** In words; the colour only repeats them. */
 export function StateBadge({ state }: { readonly state: ProcessState }) {
   const [kind, word] = words[state];
   return <Badge kind={kind}>{word}</Badge>;
+}
+
+export function NodeBadge({ isLost }: { readonly isLost: boolean }) {
+  return <Badge kind={isLost ? 'bad' : 'good'}>{isLost ? 'lost' : 'running'}</Badge>;
 }
 
 export function ReachBadge({ isReachable }: { readonly isReachable: boolean }) {

@@ -12,6 +12,9 @@ export const maxClockGapMs = 14 * 24 * 60 * 60 * 1000;
 /** How much uptime a possibly wrong clock must run evenly before it is trusted. */
 export const probationMs = 7 * 24 * 60 * 60 * 1000;
 
+/** A record of maintenance that is older than this is renewed, in milliseconds. */
+const recordAgainAfterMs = 12 * 60 * 60 * 1000;
+
 type Deps = Pick<Context, 'store' | 'clock'>;
 
 /**
@@ -34,6 +37,14 @@ export async function trustClock({ store, clock }: Deps): Promise<void> {
     await tx.putChore({ kind: 'maintenance', endedAtMs, outcome: {} });
     await tx.putChore({ kind: 'clock', endedAtMs, outcome: { evenMs: 0 } });
   });
+}
+
+/** Records that maintenance ran, unless a recent record vouches for the clock already: an idle server writes nothing. */
+export async function recordMaintenance(deps: Deps): Promise<void> {
+  const chores = await deps.store.read.chores();
+  const sinceMs = deps.clock() - (chores.find(({ kind }) => kind === 'maintenance')?.endedAtMs ?? 0);
+  const isOnProbation = chores.some(({ kind, outcome }) => kind === 'clock' && outcome.evenMs !== 0);
+  if (sinceMs < 0 || sinceMs >= recordAgainAfterMs || isOnProbation) await trustClock(deps);
 }
 
 export interface ClockCheck {

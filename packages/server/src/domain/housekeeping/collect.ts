@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ContentAddress } from '@tenon/protocol';
 import type { Context } from '../context.ts';
-import { noteChore } from '../status/chores.ts';
+import { StorageFullError, UnavailableError } from '../ports.ts';
 import { blobKey } from './blob-key.ts';
 import { takeLease } from './leases.ts';
 import type { BlobDeletion, BlobRecord } from './ports.ts';
@@ -74,6 +74,10 @@ type Deps = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
 export async function collect(context: Deps, options: CollectOptions): Promise<CollectResult | undefined> {
   await assertBlobsKnown(context);
   if (options.isDryRun) return previewCollect(context, options);
+  if (await hasNothingToDelete(context, options)) {
+    const others = await context.store.read.leaseHolders('collect', context.clock());
+    return others.length > 0 ? undefined : nothingDeleted(context, options);
+  }
   const lease = await takeLease(context, 'collect', { lengthMs: leaseMs, isExclusive: true });
   if (lease === undefined) return undefined;
   try {
@@ -92,7 +96,7 @@ export async function collect(context: Deps, options: CollectOptions): Promise<C
     const unfinished =
       options.restartsGrace === true ? 0 : await context.blobs.deleteUnfinished(context.clock() - unfinishedAfterMs);
     const { waiting, waitingBytes } = await countUnused(context, () => false, checkpoint);
-    await noteChore(context, 'collect', { deleted, deletedBytes, waiting, waitingBytes });
+    await recordRun(context);
     return {
       newlyUnused,
       deleted,
@@ -106,6 +110,32 @@ export async function collect(context: Deps, options: CollectOptions): Promise<C
     };
   } finally {
     await lease.release();
+  }
+}
+
+/** Whether all bytes are named by a version: then the run needs no lease, so that an idle server writes nothing. */
+async function hasNothingToDelete(context: Deps, options: CollectOptions): Promise<boolean> {
+  if ((await context.store.read.blobDeletions(1)).length > 0) return false;
+  const { deleted, waiting, unknown } = await previewCollect(context, { ...options, isForced: true });
+  return deleted + waiting + unknown === 0;
+}
+
+async function nothingDeleted(context: Deps, { graceMs, restartsGrace }: CollectOptions): Promise<CollectResult> {
+  const nowMs = context.clock();
+  const unfinished = restartsGrace === true ? 0 : await context.blobs.deleteUnfinished(nowMs - unfinishedAfterMs);
+  const last = (await context.store.read.chores()).find(({ kind }) => kind === 'collect');
+  const sinceMs = nowMs - (last?.endedAtMs ?? 0);
+  if (sinceMs < 0 || sinceMs >= graceMs / 2) await recordRun(context); // a jump of the clock is noticed by it
+  const none = { newlyUnused: 0, deleted: 0, deletedBytes: 0, waiting: 0, waitingBytes: 0, heldBack: 0, unknown: 0 };
+  return { ...none, unfinished, isHeldByCopy: false };
+}
+
+/** Records when the run ended. A store that is full or takes no changes is left as it is. */
+async function recordRun({ store, clock }: Deps): Promise<void> {
+  try {
+    await store.write((tx) => tx.putChore({ kind: 'collect', endedAtMs: clock(), outcome: {} }));
+  } catch (error) {
+    if (!(error instanceof UnavailableError || error instanceof StorageFullError)) throw error;
   }
 }
 

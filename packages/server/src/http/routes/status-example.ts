@@ -1,4 +1,4 @@
-import type { ProcessReport, RequestLoad, ServerStatus, StoreCounts } from '@tenon/protocol';
+import type { ProcessStatus, RequestLoad, ServerStatus } from '@tenon/protocol';
 
 const startedAt = '2026-01-15T08:00:00.000Z';
 const readAt = '2026-01-15T09:30:00.000Z';
@@ -13,11 +13,14 @@ const load = (requests: number, p50Ms: number | null, p99Ms: number | null): Req
 
 const minutes = Array.from({ length: 3 }, () => ({ requests: 5900, refused: 2, failed: 0, p99Ms: 1 }));
 
-const report: ProcessReport = {
+const process: ProcessStatus = {
+  node: 'tenon-1',
+  pid: 41,
+  version: '0.1.0',
+  startedAt,
   nodeVersion: '26.10.0',
-  isReady: true,
+  state: 'ready',
   reasons: [],
-  isStopping: false,
   memory: { residentBytes: 148_000_000, heapBytes: 41_000_000, contentCacheBytes: 12_000_000 },
   eventLoop: { busy: 0.07, delayP99Ms: 1.2, delayMaxMs: 8.4 },
   threads: { modules: { running: 0, queued: 0 }, passwords: { running: 0, queued: 0 } },
@@ -36,38 +39,12 @@ const report: ProcessReport = {
   history: { untilMinutesAgo: 0.4, minutes },
 };
 
-const some = (value: number, isEstimate = false): StoreCounts['apps'] => ({ value, isEstimate });
-
 export const statusExample: ServerStatus = {
   readAt,
-  metadata: {
-    kind: 'sqlite',
-    version: '3.50.4',
-    isReachable: true,
-    pingMs: 0.05,
-    knowsCommits: true,
-    bytes: 52_428_800,
-    schemaVersion: 7,
-  },
-  blobs: { kind: 'folder', isReachable: true, pingMs: 1.2 },
-  counts: {
-    countedAt: '2026-01-15T09:29:30.000Z',
-    accounts: some(212),
-    apps: some(9),
-    extensionPoints: some(31),
-    guests: some(1480),
-    plugins: some(960),
-    versions: some(5200),
-    bindings: some(28_000, true),
-    contents: some(4100),
-    contentBytes: some(268_435_456),
-  },
-  chores: {
-    collect: { endedAt: startedAt, deleted: 3, deletedBytes: 196_608, waiting: 1, waitingBytes: 65_536 },
-    verify: null,
-    backup: { endedAt: '2026-01-15T03:00:00.000Z', bytes: 320_000_000 },
-  },
-  processes: [
+  metadata: { kind: 'postgresql', isReachable: true, pingMs: 0.4, knowsCommits: true },
+  blobs: { kind: 's3', isReachable: true, pingMs: 1.2 },
+  process,
+  nodes: [
     {
       id: 'prc_01kf0a3x5yfpq8ad68ha6hbsex',
       node: 'tenon-1',
@@ -76,8 +53,7 @@ export const statusExample: ServerStatus = {
       startedAt,
       lastSeenAt: readAt,
       isAnswering: true,
-      state: 'ready',
-      report,
+      isLost: false,
     },
   ],
 };

@@ -1,6 +1,5 @@
 import { serverStatus } from '@tenon/protocol';
 import { type Route, route } from '../route.ts';
-import { toServerStatus } from '../status-wire.ts';
 import { statusExample } from './status-example.ts';
 
 export const statusRoutes: readonly Route[] = [
@@ -11,12 +10,12 @@ export const statusRoutes: readonly Route[] = [
     doc: {
       id: 'readStatus',
       tag: 'Operation',
-      summary: 'How the server is: its processes, its stores, what they are busy with, and how much there is',
+      summary: 'The status of the server: its stores, the process that answers, and on PostgreSQL all nodes',
       description:
-        'For operators, whom `tenon admin grant-operator` makes; to be one gives no right on any application. What a process tells of itself is as old as `lastSeenAt` says, 15 seconds at the most while it is well. Rows are counted once a minute; from some thousands on about how many there are is told.',
+        'For operators, whom `tenon admin grant-operator` makes; to be one gives no right on any application. The figures are those of the process that answers, since its start. `/metrics` has those of each process.',
       answers: { 200: { description: 'the status', schema: serverStatus, example: statusExample } },
       errors: ['forbidden', 'unavailable'],
     },
-    handle: async ({ status, settings }) => toServerStatus(await status.read(), settings),
+    handle: ({ status }) => status.read(),
   }),
 ];

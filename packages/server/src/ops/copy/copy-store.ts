@@ -4,7 +4,6 @@ import { type Lease, takeLease } from '../../domain/housekeeping/leases.ts';
 import { verify } from '../../domain/housekeeping/verify.ts';
 import { type Clock, type RandomBytes, ReadOnlyError, StorageFullError, UnavailableError } from '../../domain/ports.ts';
 import type { Database } from '../../domain/records.ts';
-import { noteChore } from '../../domain/status/chores.ts';
 import { closeStores, openStores, type StoreSettings, type Stores } from '../../open-stores.ts';
 import type { Db } from '../../store/kysely/db.ts';
 import { NewerSchemaError } from '../../store/kysely/migrate.ts';
@@ -99,7 +98,7 @@ interface Copy extends CopyOptions {
 }
 
 async function copyInto(copy: Copy): Promise<CopiedStore> {
-  const { tables, db, source, target, clock, onStep = () => {}, onProgress, signal } = copy;
+  const { tables, db, source, target, onStep = () => {}, onProgress, signal } = copy;
   const onBatch = (): void => signal?.throwIfAborted();
   await onStep('claim');
   await claim(copy);
@@ -139,7 +138,6 @@ async function copyInto(copy: Copy): Promise<CopiedStore> {
     await assertClaimed(tx, copy.mark);
     await tx.deleteFrom('leases').execute();
   });
-  await noteChore({ store: source.store, clock }, 'backup', { bytes: blobBytes });
   return {
     rows: Object.fromEntries([...digests].map(([table, { rows }]) => [table, rows])),
     contents: blobs,

@@ -14,10 +14,10 @@ import { invitationMutations, invitationQueries } from './invitations.ts';
 import { leaseMutations, leaseQueries } from './leases.ts';
 import type { MutationRules } from './mutation.ts';
 import { newsMutations, newsQueries } from './news.ts';
+import { nodeMutations, nodeQueries } from './nodes.ts';
 import { oneTimeLinkMutations, oneTimeLinkQueries } from './one-time-links.ts';
 import { operatorMutations, operatorQueries } from './operators.ts';
 import { pluginMutations, pluginQueries } from './plugins.ts';
-import { processMutations, processQueries } from './processes.ts';
 import { quotaMutations, quotaQueries } from './quotas.ts';
 import { sessionMutations, sessionQueries } from './sessions.ts';
 import { tokenMutations, tokenQueries } from './tokens.ts';
@@ -48,7 +48,7 @@ const allQueries = {
   ...auditQueries,
   ...newsQueries,
   ...operatorQueries,
-  ...processQueries,
+  ...nodeQueries,
 };
 
 const allMutations = {
@@ -73,7 +73,7 @@ const allMutations = {
   ...auditMutations,
   ...newsMutations,
   ...operatorMutations,
-  ...processMutations,
+  ...nodeMutations,
 };
 
 type Bound<F> = F extends (db: Db, ...args: infer A) => infer R ? (...args: A) => R : never;

@@ -10,11 +10,9 @@ import { checkRows } from '../kysely/check.ts';
 import { type LockedTransaction, migrate } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
 import { queries, transaction } from '../kysely/queries.ts';
-import { sizesOf } from '../kysely/sizes.ts';
 import { columnTypes } from './column-types.ts';
 import { poolDialect } from './dialect.ts';
 import { isOvertaken, translateError } from './errors.ts';
-import { estimateRows, factsOf } from './facts.ts';
 import { writeNotes } from './notes.ts';
 import { type ConnectionOptions, createSockets, openPool, silentMs } from './pool.ts';
 import { channel, type RevisionWatch, watchRevision } from './revision.ts';
@@ -150,8 +148,6 @@ function createStore({ readDb, endPools, ...parts }: Parts): Store {
     onCommitted: (listener) => watch.onCommitted(listener),
     isRevisionTrusted: () => watch.isTrusted(),
     check: () => checkRows(readDb),
-    facts: () => factsOf(readDb),
-    sizes: () => sizesOf(readDb, estimateRows(readDb)),
     async ping() {
       const fault = watch.fault();
       if (fault !== undefined) throw fault;

@@ -164,7 +164,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   boundLists: (ask) => everyBindingFilter.map((of) => ask.boundLists(of)),
   isOperator: (ask) => [ask.isOperator(user)],
   operators: (ask) => [ask.operators()],
-  processes: (ask) => [ask.processes()],
+  nodes: (ask) => [ask.nodes()],
   chores: (ask) => [ask.chores()],
 };
 
@@ -277,13 +277,13 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteNewsBefore: (tx) => tx.deleteNewsBefore(1, 9),
   putOperator: (tx) => tx.putOperator({ userId: user, createdAtMs: 1 }),
   deleteOperator: (tx) => tx.deleteOperator(user),
-  putProcess: async (tx) => {
-    const process = { id: newId('process'), node: 'a', pid: 1, version: '1', startedAtMs: 1, reportJson: '{}' };
-    await tx.putProcess(process);
-    await tx.putProcess(process);
+  putNode: async (tx) => {
+    const node = { id: newId('process'), node: 'a', pid: 1, version: '1', startedAtMs: 1 };
+    await tx.putNode(node);
+    await tx.putNode(node);
   },
-  deleteProcess: (tx) => tx.deleteProcess(newId('process')),
-  deleteSilentProcesses: (tx) => tx.deleteSilentProcesses(1),
+  deleteNode: (tx) => tx.deleteNode(newId('process')),
+  deleteSilentNodes: (tx) => tx.deleteSilentNodes(1),
   putChore: (tx) => tx.putChore({ kind: 'collect', endedAtMs: 1, outcome: {} }),
   touch: (tx) =>
     tx.touch(
@@ -337,7 +337,7 @@ describe('query plans', () => {
     );
 
   /** Queries that begin at the first row of a table, or at the last, and go no further than they are let. */
-  const stopEarly: readonly string[] = ['anyUser', 'auditOfAll', 'operators', 'processes'] satisfies (keyof Queries)[];
+  const stopEarly: readonly string[] = ['anyUser', 'auditOfAll', 'operators', 'nodes'] satisfies (keyof Queries)[];
 
   for (const [method, calls] of Object.entries(everyQuery)) {
     const stopsEarly = stopEarly.includes(method);

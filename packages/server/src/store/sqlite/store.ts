@@ -7,13 +7,11 @@ import { checkRows } from '../kysely/check.ts';
 import { migrate, NewerSchemaError } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
 import { queries } from '../kysely/queries.ts';
-import { sizesOf } from '../kysely/sizes.ts';
 import { checkFile } from './check-file.ts';
 import { columnTypes } from './column-types.ts';
 import { createCommitTable, readCommits } from './commits.ts';
 import { readingDialect, writingDialect } from './dialect.ts';
 import { readOnlyError, translateError } from './errors.ts';
-import { estimateRows, factsOf } from './facts.ts';
 import { createDatabaseFile, hasLog, openReader, openWriter } from './files.ts';
 import { whenFree } from './patience.ts';
 import { createReserve, type Reserve } from './reserve.ts';
@@ -184,8 +182,6 @@ async function createStore({ waitMs, reader, writing }: Parts): Promise<Store> {
     async check() {
       return [...(await whenFree(() => checkFile(reader), waitMs)), ...(await checkRows(readDb))];
     },
-    facts: () => factsOf(readDb),
-    sizes: () => sizesOf(readDb, estimateRows(readDb)),
     async ping() {
       await whenFree(commits.version, waitMs);
     },

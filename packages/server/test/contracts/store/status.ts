@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
-import type { ProcessRecord } from '../../../src/domain/status/ports.ts';
-import { migrations } from '../../../src/store/kysely/migrations/all.ts';
-import { addressOf, createRecords, someTimeMs } from '../../helpers/records.ts';
+import type { NodeRecord } from '../../../src/domain/status/ports.ts';
+import { createRecords, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 
-/** Operators, the processes that serve, and what the store tells of itself. */
+/** Operators, the nodes that serve, and the last runs of maintenance. */
 export function statusContract(backend: Backend): void {
   describe('operators', () => {
     const store = opened(backend, backend.openStore);
@@ -41,26 +40,26 @@ export function statusContract(backend: Backend): void {
     });
   });
 
-  describe('processes', () => {
+  describe('nodes', () => {
     const store = opened(backend, backend.openStore);
-    const process = (fields: Partial<ProcessRecord> = {}): ProcessRecord => ({
+    const node = (fields: Partial<NodeRecord> = {}): NodeRecord => ({
       id: newId('process'),
       node: 'läden-1',
       pid: 4_194_304,
       version: '0.1.0',
       startedAtMs: someTimeMs,
-      reportJson: '{"a":[1]}',
       ...fields,
     });
-    const put = (one: ProcessRecord) => store.it.write((tx) => tx.putProcess(one));
+    const put = (one: NodeRecord) => store.it.write((tx) => tx.putNode(one));
 
-    it('are told with when they were last heard of, by the clock of the database', async () => {
-      const pair: [ProcessRecord, ProcessRecord] = [process(), process({ node: 'b' })];
+    it('are listed with the time of their last heartbeat, by the clock of the database', async () => {
+      const pair: [NodeRecord, NodeRecord] = [node(), node({ node: 'b' })];
       const [first, second] = pair.sort((one, other) => (one.id < other.id ? -1 : 1)); // as they are listed
       const beforeMs = Date.now();
       await put(first);
       await put(second);
-      const seen = await store.it.read.processes();
+      await put(first);
+      const seen = await store.it.read.nodes();
       assert.deepEqual(
         seen.map(({ lastSeenAtMs, silentMs, ...rest }) => rest),
         [first, second],
@@ -69,19 +68,14 @@ export function statusContract(backend: Backend): void {
         assert.ok(lastSeenAtMs >= beforeMs - 1000 && lastSeenAtMs <= Date.now(), String(lastSeenAtMs));
         assert.ok(silentMs >= 0 && silentMs <= Date.now() - beforeMs + 1000, String(silentMs));
       }
-      await put({ ...first, reportJson: '{}' });
+      await store.it.write((tx) => tx.deleteNode(first.id));
+      await store.it.write((tx) => tx.deleteSilentNodes(60_000));
       assert.deepEqual(
-        (await store.it.read.processes()).map(({ reportJson }) => reportJson),
-        ['{}', second.reportJson],
-      );
-      await store.it.write((tx) => tx.deleteProcess(first.id));
-      await store.it.write((tx) => tx.deleteSilentProcesses(60_000));
-      assert.deepEqual(
-        (await store.it.read.processes()).map(({ id }) => id),
+        (await store.it.read.nodes()).map(({ id }) => id),
         [second.id],
       );
-      await store.it.write((tx) => tx.deleteSilentProcesses(-2000));
-      assert.deepEqual(await store.it.read.processes(), []);
+      await store.it.write((tx) => tx.deleteSilentNodes(-2000));
+      assert.deepEqual(await store.it.read.nodes(), []);
     });
   });
 
@@ -91,55 +85,16 @@ export function statusContract(backend: Backend): void {
     it('are kept as they last ended', async () => {
       assert.deepEqual(await store.it.read.chores(), []);
       const collect = { kind: 'collect', endedAtMs: someTimeMs, outcome: { deleted: 3 } } as const;
-      const verify = { kind: 'verify', endedAtMs: someTimeMs, outcome: {} } as const;
+      const maintenance = { kind: 'maintenance', endedAtMs: someTimeMs, outcome: {} } as const;
       await store.it.write((tx) => tx.putChore(collect));
-      await store.it.write((tx) => tx.putChore(verify));
+      await store.it.write((tx) => tx.putChore(maintenance));
       const later = { ...collect, endedAtMs: someTimeMs + 1, outcome: { deleted: 0 } };
       await store.it.write((tx) => tx.putChore(later));
       const found = await store.it.read.chores();
       assert.deepEqual(
         found.toSorted((a, b) => (a.kind < b.kind ? -1 : 1)),
-        [later, verify],
+        [later, maintenance],
       );
-    });
-  });
-
-  describe('sizes()', () => {
-    const store = opened(backend, backend.openStore);
-    const records = () => createRecords(store.it);
-
-    it('counts what there is, without deleted accounts', async () => {
-      const none = await store.it.sizes();
-      assert.deepEqual(
-        Object.values(none),
-        Object.values(none).map(() => ({ value: 0, isEstimate: false })),
-      );
-      const { key, guest } = await records().stage();
-      await records().binding(await records().version(key('one')), guest.id);
-      await records().version(key('one'), { number: 2 });
-      const gone = await records().user({ name: 'Gone' });
-      const before = (await store.it.sizes()).accounts.value;
-      await store.it.write((tx) => tx.eraseUser(gone.id, { name: 'Deleted', deletedAtMs: someTimeMs }));
-      const hold = { size: 67_108_864, generation: 'a', leaseUntilMs: 0 };
-      await store.it.write((tx) => tx.holdBlob({ address: addressOf('a'), ...hold }));
-      await store.it.write((tx) => tx.holdBlob({ address: addressOf('b'), ...hold }));
-      const { accounts, apps, extensionPoints, guests, plugins, versions, bindings, contents, contentBytes } =
-        await store.it.sizes();
-      assert.equal(accounts.value, before - 1);
-      assert.ok(apps.value > 0 && extensionPoints.value > 0 && guests.value > 0);
-      assert.deepEqual([plugins.value, versions.value, bindings.value], [1, 2, 1]);
-      assert.deepEqual([contents.value, contentBytes.value], [2, 2 * hold.size]);
-    });
-  });
-
-  describe('facts()', () => {
-    const store = opened(backend, backend.openStore);
-
-    it('tells the version of the database, its size and the number of its schema', async () => {
-      const { version, bytes, schemaVersion } = await store.it.facts();
-      assert.match(version, /^\d+\.\d+/);
-      assert.ok(bytes > 10_000, String(bytes));
-      assert.equal(schemaVersion, migrations.length);
     });
   });
 }

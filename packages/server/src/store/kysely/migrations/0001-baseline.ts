@@ -490,16 +490,15 @@ async function createStatus(db: Kysely<unknown>, { text, bigint, json }: ColumnT
     .addColumn('createdAtMs', bigint, required)
     .execute();
   await db.schema
-    .createTable('processes')
+    .createTable('nodes')
     .addColumn('id', text, primaryKey)
     .addColumn('node', text, required)
     .addColumn('pid', bigint, required)
     .addColumn('version', text, required)
     .addColumn('startedAtMs', bigint, required)
     .addColumn('lastSeenAtMs', bigint, required)
-    .addColumn('reportJson', text, required)
     .execute();
-  await createIndexes(db, 'processes', { processes_by_last_seen: ['lastSeenAtMs'] });
+  await createIndexes(db, 'nodes', { nodes_by_last_seen: ['lastSeenAtMs'] });
   await db.schema
     .createTable('chores')
     .addColumn('kind', text, primaryKey)

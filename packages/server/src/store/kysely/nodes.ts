@@ -1,12 +1,12 @@
 import type { ProcessId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import type { ChoreKind, ChoreRecord, ProcessRecord, SeenProcess } from '../../domain/status/ports.ts';
+import type { ChoreKind, ChoreRecord, NodeRecord, SeenNode } from '../../domain/status/ports.ts';
 import type { Db } from './db.ts';
 import { mutation, nothing } from './mutation.ts';
 
 const atMost = 1000;
 
-const choreKinds = ['collect', 'verify', 'backup', 'maintenance', 'clock'] as const satisfies readonly ChoreKind[];
+const choreKinds = ['collect', 'maintenance', 'clock'] as const satisfies readonly ChoreKind[];
 
 /** The database's own clock, which is the same one for all nodes: a word that both databases have, SQLite to the second. */
 const currentTime = sql<Date | string>`current_timestamp`;
@@ -20,13 +20,13 @@ async function clockOf(db: Db): Promise<number> {
   return toMs(rows[0]?.now ?? '');
 }
 
-export const processQueries = {
-  /** By id; a thousand at the most. */
-  async processes(db: Db): Promise<SeenProcess[]> {
+export const nodeQueries = {
+  /** By id; a thousand at most. */
+  async nodes(db: Db): Promise<SeenNode[]> {
     const rows = await db
-      .selectFrom('processes')
+      .selectFrom('nodes')
       .select(['id', 'node', 'pid', 'version', 'startedAtMs', 'lastSeenAtMs'])
-      .select(['reportJson', currentTime.as('now')])
+      .select(currentTime.as('now'))
       .orderBy('id')
       .limit(atMost)
       .execute();
@@ -43,30 +43,27 @@ export const processQueries = {
   },
 };
 
-export const processMutations = {
-  /** Notes what a process tells of itself, and that it does so now. */
-  putProcess: mutation(
-    { audit: false, invalidates: nothing },
-    async (db: Db, { id, node, pid, version, startedAtMs, reportJson }: ProcessRecord): Promise<void> => {
-      const seen = { lastSeenAtMs: await clockOf(db), reportJson };
-      await db
-        .insertInto('processes')
-        .values({ id, node, pid, version, startedAtMs, ...seen })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet(seen))
-        .execute();
-    },
-  ),
-
-  deleteProcess: mutation({ audit: false, invalidates: nothing }, async (db: Db, id: ProcessId): Promise<void> => {
-    await db.deleteFrom('processes').where('id', '=', id).execute();
+export const nodeMutations = {
+  /** Records that a node runs now. */
+  putNode: mutation({ audit: false, invalidates: nothing }, async (db: Db, node: NodeRecord): Promise<void> => {
+    const seen = { lastSeenAtMs: await clockOf(db) };
+    await db
+      .insertInto('nodes')
+      .values({ ...node, ...seen })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(seen))
+      .execute();
   }),
 
-  /** Forgets the processes that nobody has heard of for so long. */
-  deleteSilentProcesses: mutation(
+  deleteNode: mutation({ audit: false, invalidates: nothing }, async (db: Db, id: ProcessId): Promise<void> => {
+    await db.deleteFrom('nodes').where('id', '=', id).execute();
+  }),
+
+  /** Deletes the nodes without a heartbeat for so long. */
+  deleteSilentNodes: mutation(
     { audit: false, invalidates: nothing },
     async (db: Db, silentMs: number): Promise<void> => {
       const beforeMs = (await clockOf(db)) - silentMs;
-      await db.deleteFrom('processes').where('lastSeenAtMs', '<', beforeMs).execute();
+      await db.deleteFrom('nodes').where('lastSeenAtMs', '<', beforeMs).execute();
     },
   ),
 

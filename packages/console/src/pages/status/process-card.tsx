@@ -1,0 +1,114 @@
+import type { NodeStatus, ProcessStatus, RequestKind, RequestLoad } from '@tenon/protocol';
+import type { ComponentChildren } from 'preact';
+import { byteSize } from '../../components/byte-size.ts';
+import { count, counted } from '../../components/count.ts';
+import { relativeTime } from '../../components/relative-time.ts';
+import { type Column, Table } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { Sparkline } from './sparkline.tsx';
+import { NodeBadge, StateBadge } from './state-badge.tsx';
+import { duration, perSecond, rate } from './status-model.ts';
+import { Facts } from './stores.tsx';
+
+/** The process that answers: its load, the last hour, and its figures. */
+export function ProcessCard({ process }: { readonly process: ProcessStatus }) {
+  const { node, state, recent, history } = process;
+  return (
+    <div class="node">
+      <div class="node-head">
+        <h3>{node}</h3>
+        <StateBadge state={state} />
+      </div>
+      <Loads recent={recent} />
+      <Hour minutes={history.minutes} />
+      <Facts of={factsOf(process)} />
+    </div>
+  );
+}
+
+function factsOf(process: ProcessStatus): readonly (readonly [string, ComponentChildren])[] {
+  const { pid, version, nodeVersion, startedAt, eventLoop, memory, threads, connections, newsStreams } = process;
+  return [
+    ['Process', String(pid)],
+    ['Version', `${version}, Node.js ${nodeVersion}`],
+    ['Started', <Time key="started" at={startedAt} />],
+    ['Core', `${Math.round(eventLoop.busy * 100)}\u00a0%`],
+    ['Timers late by', duration(eventLoop.delayP99Ms)],
+    ['Memory', byteSize(memory.residentBytes)],
+    ['Waiting tasks', waiting(threads)],
+    ['Connections', count(connections)],
+    ['Streams of news', count(newsStreams)],
+  ];
+}
+
+/** The processes that serve on the same PostgreSQL database. */
+export function NodeTable({ nodes, readAt }: { readonly nodes: readonly NodeStatus[]; readonly readAt: string }) {
+  return <Table caption="Nodes" columns={nodeColumns(readAt)} rows={nodes} rowKey={({ id }) => id} />;
+}
+
+const kindWords: Readonly<Record<RequestKind, string>> = {
+  lists: 'Binding lists',
+  contents: 'Plugin contents',
+  publishes: 'Publishes',
+  instrument: 'Instrumentation',
+  others: 'Everything else',
+};
+
+type LoadRow = RequestLoad & { readonly kind: RequestKind; readonly seconds: number };
+
+const loadColumns: readonly Column<LoadRow>[] = [
+  { header: 'In the last minute', cell: ({ kind }) => kindWords[kind] },
+  { header: 'Requests a second', cell: (load) => rate(perSecond(load, load.seconds)) },
+  { header: 'Refused', cell: ({ refused }) => count(refused) },
+  { header: 'Failed', cell: ({ failed }) => (failed === 0 ? '0' : <strong class="fault">{count(failed)}</strong>) },
+  { header: 'Half took at most', cell: ({ p50Ms }) => duration(p50Ms) },
+  { header: '99 of 100 at most', cell: ({ p99Ms }) => duration(p99Ms) },
+];
+
+function Loads({ recent: { seconds, kinds } }: Pick<ProcessStatus, 'recent'>) {
+  const rows = (Object.keys(kindWords) as RequestKind[]).map((kind) => ({ kind, seconds, ...kinds[kind] }));
+  return <Table caption="Requests" columns={loadColumns} rows={rows} rowKey={({ kind }) => kind} />;
+}
+
+function Hour({ minutes }: { readonly minutes: ProcessStatus['history']['minutes'] }) {
+  if (minutes.length === 0) return <p class="soft small">The last hour is shown once the first minute is over.</p>;
+  return (
+    <div class="sparks">
+      <Sparkline
+        label="Requests a minute"
+        values={minutes.map(({ requests }) => requests)}
+        format={count}
+        tone="plain"
+      />
+      <Sparkline label="Failed a minute" values={minutes.map(({ failed }) => failed)} format={count} tone="bad" />
+      <Sparkline label="99 of 100 took" values={minutes.map(({ p99Ms }) => p99Ms)} format={duration} tone="plain" />
+    </div>
+  );
+}
+
+const nodeColumns = (readAt: string): readonly Column<NodeStatus>[] => [
+  { header: 'Node', cell: ({ node }) => node },
+  {
+    header: 'Process',
+    cell: ({ pid, isAnswering }) => (
+      <>
+        {pid} {isAnswering ? <span class="soft small">answers here</span> : null}
+      </>
+    ),
+  },
+  { header: 'State', cell: ({ isLost }) => <NodeBadge isLost={isLost} /> },
+  { header: 'Version', cell: ({ version }) => version },
+  { header: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },
+  { header: 'Last heartbeat', cell: ({ lastSeenAt }) => heardOf(lastSeenAt, readAt) },
+];
+
+/** As of the moment that the rest is of. The clocks of nodes and of the database may differ a little. */
+function heardOf(lastSeenAt: string, readAt: string): string {
+  const readAtMs = Date.parse(readAt);
+  return relativeTime(Math.min(Date.parse(lastSeenAt), readAtMs), readAtMs);
+}
+
+function waiting({ modules, passwords }: ProcessStatus['threads']): string {
+  if (modules.queued + passwords.queued === 0) return 'none';
+  return `${counted(modules.queued, 'module')}, ${counted(passwords.queued, 'password')}`;
+}
