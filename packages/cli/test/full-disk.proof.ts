@@ -256,6 +256,11 @@ describe('tenon where nothing can be written', { skip: whyNoDisk('tmpfs') }, () 
     it(`on a read-only file system, a server that was ${state} starts, reads, and can be saved`, async () => {
       const first = await serve();
       await publish(first, 'a', 'b');
+      // Bytes of its own, which the garbage collector is to delete.
+      const withEmptySection = Buffer.concat([plugin, Buffer.from([0, 1, 0])]);
+      assert.equal(await statusOf(first.call('PUT', pluginPath('deleted'), withEmptySection)), 201);
+      assert.equal(await statusOf(first.call('DELETE', pluginPath('deleted'))), 204);
+      endLeases();
       await stop(first.server, signal);
       disk.run('mount -o remount,bind,ro .');
       await assertCanBeSaved(`read-only-${state}`);

@@ -53,7 +53,7 @@ describe('signing in', { skip: noBrowser }, () => {
       assert.deepEqual(await axeFaults(page), []);
     }
     assert.equal(told[0], told[1]);
-    assert.match(told[0] ?? '', /do not match/);
+    assert.match(told[0] ?? '', /No account has this e-mail address and this password/);
     await visitor.close();
   });
 

@@ -96,7 +96,10 @@ export function collectRaceContract(name: string, backend: Backend): void {
         const { ended, pid } = startChild(job, (text) => void (text.startsWith('frozen') && frozen()));
         const [state, standing] = [endOf(ended), endOf(isFrozen)];
         const provoke = async () => {
-          while (!state.is && !standing.is) await leaveOrphans();
+          while (!state.is && !standing.is) {
+            await leaveOrphans();
+            await sleep(20); // a run ends once it finds no more orphans
+          }
         };
         const provoked = provoke();
         await Promise.race([isFrozen, ended]);
