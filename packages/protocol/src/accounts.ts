@@ -72,7 +72,6 @@ export const sessionToken = Type.Object({
 export type SessionToken = Static<typeof sessionToken>;
 
 export const passwordConfirmation = Type.Object({ password: passwordField('the password of the account') });
-export type PasswordConfirmation = Static<typeof passwordConfirmation>;
 
 export const passwordReset = Type.Object({
   code: Type.String({ minLength: 1, maxLength: 200, description: "the code of the operator's link" }),
@@ -109,7 +108,6 @@ export type Session = Static<typeof session>;
 
 /** A `PUT` that leaves a field out keeps that field's value. */
 export const accountUpdate = Type.Object({ name: Type.Optional(displayName('shown to teams and guests')) });
-export type AccountUpdate = Static<typeof accountUpdate>;
 
 export const passwordChange = Type.Object({
   currentPassword: passwordField('the current password'),
@@ -118,11 +116,9 @@ export const passwordChange = Type.Object({
     Type.Boolean({ description: 'revoke all access tokens and API keys too; default `false`' }),
   ),
 });
-export type PasswordChange = Static<typeof passwordChange>;
 
 /** Deleting an account requires its password, if it has one. */
 export const accountDeletion = Type.Object({ password: Type.Optional(passwordField('the password of the account')) });
-export type AccountDeletion = Static<typeof accountDeletion>;
 
 /** What the holder of an invitation code may see before deciding. The guest key is never included. */
 export const invitationPreview = Type.Object({

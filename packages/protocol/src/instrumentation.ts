@@ -9,7 +9,6 @@ export const instrumentationQuery = Type.Object({
     }),
   ),
 });
-export type InstrumentationQuery = Static<typeof instrumentationQuery>;
 
 const listedFunction = Type.Object({
   index: Type.Integer({ minimum: 0, description: 'the function index in the sent module' }),

@@ -12,11 +12,9 @@ export const bindingNews = Type.Object({
   extensionPointId: id('extensionPoint', 'the extension point'),
   guestKey: Type.String({ description: 'the guest key whose list changed' }),
 });
-export type BindingNews = Static<typeof bindingNews>;
 
 /** `deleted`: an extension point was deleted, with all its lists. */
 export const deletedNews = Type.Object({ extensionPointId: id('extensionPoint', 'the extension point') });
-export type DeletedNews = Static<typeof deletedNews>;
 
 /** `reset`: events were lost. Clients must fetch all lists again. */
 export const resetNews = Type.Object({});
@@ -31,7 +29,6 @@ export const endNews = Type.Object({
   }),
   detail: Type.String({ description: 'a description for people' }),
 });
-export type EndNews = Static<typeof endNews>;
 
 /** The data schema of each kind of event. */
 export const newsEvents = {

@@ -48,7 +48,6 @@ export const authorizationRequest = Type.String({
 });
 
 export const authorizationViewInput = Type.Object({ request: authorizationRequest });
-export type AuthorizationViewInput = Static<typeof authorizationViewInput>;
 
 /** What the approval page shows. */
 export const authorizationView = Type.Object({
@@ -79,7 +78,6 @@ const decisionFields = {
 };
 
 export const authorizationDecision = Type.Object({ request: authorizationRequest, ...decisionFields });
-export type AuthorizationDecision = Static<typeof authorizationDecision>;
 
 /** The URL to redirect the browser to: the program's redirect URI, with a code or an error. */
 export const authorizationOutcome = Type.Object({ redirectTo: Type.String() });
@@ -88,7 +86,6 @@ export type AuthorizationOutcome = Static<typeof authorizationOutcome>;
 export const userCodeInput = Type.Object({ userCode: Type.String({ minLength: 1, maxLength: 50 }) });
 
 export const deviceDecision = Type.Object({ userCode: userCodeInput.properties.userCode, ...decisionFields });
-export type DeviceDecision = Static<typeof deviceDecision>;
 
 /** RFC 8414. */
 export const oauthMetadata = Type.Object({

@@ -26,11 +26,9 @@ export const app = Type.Object({
 export type App = Static<typeof app>;
 
 export const appInput = Type.Object({ name: displayName('shown to members and guests') });
-export type AppInput = Static<typeof appInput>;
 
 /** A `PUT` that leaves a field out keeps that field's value. */
 export const appUpdate = Type.Partial(appInput);
-export type AppUpdate = Static<typeof appUpdate>;
 
 export const member = Type.Object({
   userId: id('user', 'the member'),
@@ -45,7 +43,6 @@ export const member = Type.Object({
 export type Member = Static<typeof member>;
 
 export const memberInput = Type.Object({ role: memberRole });
-export type MemberInput = Static<typeof memberInput>;
 
 /** What happens to a member's guests when the member is removed. */
 export const memberRemovalQuery = Type.Object({
@@ -62,7 +59,6 @@ export const memberInvitationInput = Type.Object({
   email: Type.Optional(Type.String({ maxLength: 320 })),
   name: Type.Optional(Type.String({ maxLength: 200 })),
 });
-export type MemberInvitationInput = Static<typeof memberInvitationInput>;
 
 /**
  * An extension point's schema. In responses, `exports` is a map keyed by export name. Requests may also have a list of names, or of objects
@@ -120,7 +116,6 @@ export const extensionPointInput = Type.Object({
   // Rejects unknown properties: a misspelt limit would silently have no effect.
   limits: Type.Optional(Type.Partial(extensionPointLimits, { additionalProperties: false })),
 });
-export type ExtensionPointInput = Static<typeof extensionPointInput>;
 
 /** A `PUT` that leaves a field out keeps that field's value. */
 export const extensionPointUpdate = Type.Partial(extensionPointInput);
@@ -308,7 +303,6 @@ export const apiKeyInput = Type.Object({
     }),
   ),
 });
-export type ApiKeyInput = Static<typeof apiKeyInput>;
 
 /** A new API key. Only this response has the secret. */
 export const apiKeyCreated = Type.Intersect([

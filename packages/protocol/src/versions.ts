@@ -77,12 +77,10 @@ export const pluginStatus = Type.Object({
 export type PluginStatus = Static<typeof pluginStatus>;
 
 export const reasonInput = Type.Object({ reason: sentence('why; the publisher reads it') });
-export type ReasonInput = Static<typeof reasonInput>;
 
 export const versionChoice = Type.Object({
   version: Type.Integer({ minimum: 1, description: "the version's number" }),
 });
-export type VersionChoice = Static<typeof versionChoice>;
 
 /** A version that waits for the application's team. */
 export const approval = Type.Object({

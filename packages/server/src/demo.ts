@@ -33,12 +33,12 @@ const schema = {
 };
 
 /** The e-mail address with which the demo's owner signs in. The server never sends mail to it. */
-export const demoEmail = 'demo@tenon.example';
+const demoEmail = 'demo@tenon.example';
 
 const passwordBytes = 15;
 
 /** The results of the slow steps, which run before the transaction that creates the demo. */
-export interface DemoPreparation {
+interface DemoPreparation {
   /** The sample plugin's bytes, already checked and stored. */
   readonly sample: Uint8Array;
   readonly checked: CheckedModule;

@@ -14,7 +14,7 @@ import {
 } from './quickstart-file.ts';
 
 /** The options that decide whether an empty data folder gets the demo. */
-export interface DemoOptions {
+interface DemoOptions {
   /** `true` for `--demo`, `false` for `--no-demo`, `undefined` without either. */
   readonly demo: boolean | undefined;
   /** The address that the server listens on. */

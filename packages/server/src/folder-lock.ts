@@ -6,7 +6,7 @@ import { isBusy } from './store/sqlite/errors.ts';
 const lockFileName = 'server.lock';
 
 /** A lock on a data folder. Other servers can use the folder without it, but don't write `quickstart.env`. */
-export interface FolderLock {
+interface FolderLock {
   release(): void;
 }
 

@@ -6,7 +6,7 @@ import { clockGap, maxClockGapMs } from './domain/housekeeping/clock-gap.ts';
 import { collect } from './domain/housekeeping/collect.ts';
 
 /** The garbage collection of blobs in a running server. */
-export interface GarbageCollector {
+interface GarbageCollector {
   /** Stops it, also in the middle of a run. Resolves when the run has ended. */
   stop(): Promise<void>;
 }

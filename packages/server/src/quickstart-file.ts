@@ -7,7 +7,7 @@ import { parseEnv } from 'node:util';
  * `quickstart.env` in the data folder holds the server's URL and, on a demo server, its credentials, as shell assignments. The server
  * writes `TENON_URL` at every start and the rest once. It renews a token or an API key that has expired.
  */
-export const quickstartFileName = 'quickstart.env';
+const quickstartFileName = 'quickstart.env';
 
 /** Created with the demo. `TENON_USER_ID` is the owner's id, which is part of the path for publishing a plugin. */
 const secretNames = [
@@ -50,7 +50,7 @@ export function writePendingSecrets(folder: string, secrets: Partial<QuickstartS
 }
 
 /** A file of {@link writePendingSecrets} that a start has not merged into `quickstart.env` yet. */
-export interface PendingSecrets {
+interface PendingSecrets {
   readonly path: string;
   readonly values: ReadonlyMap<string, string>;
 }

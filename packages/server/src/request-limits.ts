@@ -11,7 +11,7 @@ export interface RequestLimits {
 }
 
 /** The rate limits. The first five limit password attempts; see `AttemptLimiters` in the domain. */
-export type RateName =
+type RateName =
   | 'byAddress'
   | 'byAccount'
   | 'byKnownBrowser'

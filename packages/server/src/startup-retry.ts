@@ -8,7 +8,7 @@ const startupWaitMs = 15_000;
 const retryDelayMs = 200;
 
 /** Runs a step of the startup, and retries it while a store is unavailable. */
-export type StartupRetry = <T>(step: () => Promise<T>) => Promise<T>;
+type StartupRetry = <T>(step: () => Promise<T>) => Promise<T>;
 
 /** @param waitMs the time for all steps together; after it, the last `UnavailableError` is thrown */
 export function createStartupRetry(log: Logger, waitMs: number = startupWaitMs): StartupRetry {

@@ -16,7 +16,7 @@ import { type ExtensionPointRecord, noLimits } from './records.ts';
 const emptySchema = '{"exports":{}}';
 
 /** The fields of a request that creates or updates an extension point. */
-export interface ExtensionPointFields {
+interface ExtensionPointFields {
   readonly name: string;
   /** An object, or its YAML or JSON text. */
   readonly schema?: unknown;

@@ -9,9 +9,9 @@ import type { GuestInvitation, Page } from './ports.ts';
 import type { GuestRecord, GuestUserRecord } from './records.ts';
 
 /** The ways to deliver an invitation. With `link`, the caller passes the link on. */
-export const deliveryMethods = ['link'] as const;
+const deliveryMethods = ['link'] as const;
 
-export interface InvitationFields {
+interface InvitationFields {
   readonly guestKey: string;
   /** `link` by default. */
   readonly deliveryMethod?: string | undefined;
@@ -63,7 +63,7 @@ export async function inviteGuest(
 }
 
 /** A user of a guest, with the user's name. */
-export type NamedGuestUser = GuestUserRecord & { readonly userName: string };
+type NamedGuestUser = GuestUserRecord & { readonly userName: string };
 
 export interface GuestWithUsers {
   readonly guest: GuestRecord;

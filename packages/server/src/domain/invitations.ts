@@ -67,7 +67,7 @@ export async function previewInvitation(context: Context, code: string): Promise
 }
 
 /** The result of accepting an invitation: the actor's new guest, or the actor's new role on the team. */
-export type AcceptedInvitation =
+type AcceptedInvitation =
   | { readonly app: AppRecord; readonly guest: GuestRecord; readonly role?: undefined }
   | { readonly app: AppRecord; readonly role: MemberRole; readonly guest?: undefined };
 
@@ -256,7 +256,7 @@ async function findByCode(queries: Queries, code: string): Promise<InvitationRec
 }
 
 /** A pending invitation with its application. */
-export interface PendingInvitation {
+interface PendingInvitation {
   readonly invitation: InvitationRecord;
   readonly app: AppRecord;
 }

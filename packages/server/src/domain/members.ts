@@ -43,7 +43,7 @@ async function firstGuestsOf(
   return { guests: held.rows, hasMoreGuests: held.hasMore };
 }
 
-export interface TeamInvitationFields {
+interface TeamInvitationFields {
   readonly role: MemberRole;
   /** `email` and `name` are notes for the team. The server doesn't use them. */
   readonly email?: string | undefined;

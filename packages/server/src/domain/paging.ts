@@ -29,7 +29,7 @@ function endPageAt<T>(items: readonly T[], cursorOf: (item: T) => string): PageO
  */
 export const maxRelatedRows = 5000;
 
-export interface LimitedRows<R> {
+interface LimitedRows<R> {
   readonly rows: readonly R[];
   /** Whether there are more rows than these. */
   readonly hasMore: boolean;
@@ -55,7 +55,7 @@ export interface RelatedRows<T, R> {
   readonly isDescending?: true;
 }
 
-export interface PageWithRelatedRows<T, R> extends PageOf<T> {
+interface PageWithRelatedRows<T, R> extends PageOf<T> {
   /** The rows of the page's entries, by key. */
   readonly rows: ReadonlyMap<string, readonly R[]>;
   /** Whether the page's only entry has more rows than these. */

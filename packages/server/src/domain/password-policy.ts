@@ -5,7 +5,7 @@ import { preparePassword } from './passwords.ts';
 import type { CommonPasswords } from './ports.ts';
 
 /** The user of a new password. An attacker tries the user's name and e-mail address first. */
-export interface PasswordOwner {
+interface PasswordOwner {
   readonly email: string | null;
   readonly name: string;
 }

@@ -14,7 +14,7 @@ export function preparePassword(password: string): string {
 }
 
 /** An authenticated user; `sessionId` is `null` for the token of a program. */
-export interface SessionActor {
+interface SessionActor {
   readonly userId: UserId;
   readonly sessionId: SessionId | null;
 }

@@ -8,7 +8,7 @@ import { finishRebind, type RebindOptions, rebind, requireNoPendingRebind, retry
 import type { PluginKey, PluginRecord, PluginRole } from './records.ts';
 
 /** Passed to the change callback of {@link changePlugin}. */
-export interface PluginChange {
+interface PluginChange {
   readonly tx: Transaction;
   readonly plugin: PluginRecord;
   /** The actor's roles towards the plugin: publisher, host, or both. */
@@ -18,7 +18,7 @@ export interface PluginChange {
 }
 
 /** The audited actions on plugins, versions and bindings. */
-export type PluginAction = Extract<AppAction, `${'plugin' | 'version' | 'binding'}.${string}`>;
+type PluginAction = Extract<AppAction, `${'plugin' | 'version' | 'binding'}.${string}`>;
 
 /** The maximum number of guests in one audit event. */
 export const maxAuditedGuests = 1000;
@@ -30,7 +30,7 @@ interface ChangeEffects extends Omit<RebindOptions, 'guestIds'> {
 }
 
 /** The fields of an audit event besides the action and the plugin. */
-export type PluginAuditDetails<A extends PluginAction> = Pick<AppEntry<A>, 'details' | 'guests'>;
+type PluginAuditDetails<A extends PluginAction> = Pick<AppEntry<A>, 'details' | 'guests'>;
 
 /** Builds the audit event of an action on a plugin. */
 export function pluginAuditEntry<A extends PluginAction>(

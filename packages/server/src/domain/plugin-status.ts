@@ -3,7 +3,7 @@ import type { PluginWithBindings } from './plugins.ts';
 import type { BindingRecord, VersionRecord } from './records.ts';
 
 /** A plugin's status as its publisher sees it, with the host's decisions and reasons. */
-export interface PluginStatusDetails {
+interface PluginStatusDetails {
   readonly state: PluginStatus['state'];
   readonly reason: string | null;
   /** The status as English sentences. */

@@ -12,10 +12,7 @@ export type * from './query-types.ts';
 export * from './store-errors.ts';
 
 /** What is safe at the isolation level "read committed". */
-export type LockingTransaction = Pick<
-  Transaction,
-  'leaseHolders' | 'noteUnused' | 'markForDeletion' | 'deleteBlobDeletions'
->;
+type LockingTransaction = Pick<Transaction, 'leaseHolders' | 'noteUnused' | 'markForDeletion' | 'deleteBlobDeletions'>;
 
 /** Is told of a commit. */
 export type CommitListener = (touched: readonly Subject[] | undefined) => void;

@@ -31,7 +31,7 @@ import type { PluginKey, PluginRecord, VersionRecord } from './records.ts';
 import { withdrawalRule } from './withdrawals.ts';
 
 /** The path and query of a publish: `PUT …/artifacts/<extension point>/plugin/<userId>/<name>?guest=<guestId>`. */
-export interface PublishTarget {
+interface PublishTarget {
   readonly userId: string;
   readonly name: string;
   readonly guestId?: string | undefined;

@@ -12,7 +12,7 @@ import type { PluginKey, SelectionChange } from './records.ts';
  */
 
 /** How many bindings one transaction recomputes. */
-export const rebindBatchSize = 1000;
+const rebindBatchSize = 1000;
 
 export interface RebindOptions {
   /** The guests whose bindings may change. Default: all of the plugin's guests. */

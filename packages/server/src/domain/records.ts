@@ -96,7 +96,7 @@ export interface AuthorizationCodeRecord {
   readonly usedAtMs: number | null;
 }
 
-export type DeviceGrantStatus = 'pending' | 'approved' | 'denied';
+type DeviceGrantStatus = 'pending' | 'approved' | 'denied';
 
 /** A request of the device grant (RFC 8628). */
 export interface DeviceGrantRecord {

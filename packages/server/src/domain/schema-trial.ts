@@ -8,7 +8,7 @@ import type { ExtensionPointRecord, VersionRecord } from './records.ts';
 import { DamagedContentError } from './stored-contents.ts';
 
 /** The proposed schema and limits. An omitted field has the extension point's current value. */
-export interface TrialFields {
+interface TrialFields {
   readonly schema?: unknown;
   readonly limits?: Partial<ExtensionPointLimits>;
 }
@@ -21,7 +21,7 @@ export interface TriedVersion {
   readonly hasMoreGuests: boolean;
 }
 
-export interface BreakingVersion extends TriedVersion {
+interface BreakingVersion extends TriedVersion {
   readonly mismatches: readonly Mismatch[];
   /** Whether it doesn't fit the current requirements either. */
   readonly isBrokenAlready: boolean;

@@ -12,7 +12,7 @@ import { type Browser, type StartedSession, startSession } from './sessions.ts';
 import { insertOperator } from './status/operators.ts';
 
 /** A request for a new account. Unless sign-up is open, it needs one of the two codes. */
-export interface SignUp {
+interface SignUp {
   readonly name: string;
   readonly email: string;
   readonly password: string;

@@ -53,7 +53,7 @@ export interface StoredContents {
   find(address: ContentAddress): Promise<StoredContent | undefined>;
 }
 
-export interface StoredContentsOptions {
+interface StoredContentsOptions {
   /** Called for each {@link DamagedContentError} before it is thrown. */
   readonly onDamage?: ((error: DamagedContentError) => void) | undefined;
 }

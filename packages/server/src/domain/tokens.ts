@@ -224,7 +224,7 @@ function isInScopeOf(actor: Actor, token: TokenRecord): boolean {
   return actor.appId === null || actor.appId === token.appId;
 }
 
-export const apiKeyLifetimeDays: LifetimeDays = { default: 90, max: 365 };
+const apiKeyLifetimeDays: LifetimeDays = { default: 90, max: 365 };
 
 /**
  * Creates an API key for the actor. A key that a program's token creates can't outlive the token, and is revoked with it. In a
@@ -252,7 +252,7 @@ export async function createApiKey(
   return key;
 }
 
-export interface NewApiKey {
+interface NewApiKey {
   readonly record: ApiKeyRecord;
   /** Only its hash is stored. */
   readonly secret: string;

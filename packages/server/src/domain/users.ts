@@ -40,7 +40,7 @@ export async function findUser(read: Queries, idOrEmail: string): Promise<UserRe
 }
 
 /** A user as shown to the operator. */
-export interface UserDescription {
+interface UserDescription {
   readonly user: UserRecord;
   readonly apps: readonly { readonly app: AppRecord; readonly role: MemberRole | 'guest' }[];
 }

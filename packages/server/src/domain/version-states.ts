@@ -3,7 +3,7 @@ import { DomainError } from './errors.ts';
 import type { PluginRole, VersionRecord } from './records.ts';
 
 /** The states of a publish for which no version is stored (yet). */
-export type TransientState = 'received' | 'checking' | 'refused';
+type TransientState = 'received' | 'checking' | 'refused';
 
 /** The actions of users on a version. */
 export type VersionAction = 'approve' | 'reject' | 'yank' | 'restore';

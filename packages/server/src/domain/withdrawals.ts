@@ -16,7 +16,7 @@ import type { VersionAction } from './version-states.ts';
  */
 
 /** Whether a publisher may publish some bytes. */
-export interface WithdrawalRule {
+interface WithdrawalRule {
   /** The team rejected the bytes, so they need approval even if the extension point doesn't require it. */
   readonly needsApproval: boolean;
   /** @throws DomainError `plugin_blocked` for blocked bytes, `conflict` for yanked ones */

@@ -5,7 +5,7 @@ import type { Parts } from './parts.ts';
 import type { Reply } from './reply.ts';
 
 /** How each format calls itself (RFC 4180 §3 for the header line that CSV begins with). */
-export const exportTypes: Readonly<Record<AuditExportFormat, string>> = {
+const exportTypes: Readonly<Record<AuditExportFormat, string>> = {
   ndjson: 'application/x-ndjson',
   csv: 'text/csv; charset=utf-8; header=present',
 };

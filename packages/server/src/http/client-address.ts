@@ -7,7 +7,7 @@ export interface ClientAddresses {
 }
 
 /** Which proxies tell the client's address, and how. */
-export interface ForwardingOptions {
+interface ForwardingOptions {
   /** IP addresses and CIDR ranges of the proxies. */
   readonly trustedProxies: readonly string[];
   /** The one header field that counts, in lower case: `forwarded` (RFC 7239), or one with a list of addresses. */

@@ -1,5 +1,5 @@
 /** An event of a stream of server-sent events. What is left out is not sent. */
-export interface ServerSentEvent {
+interface ServerSentEvent {
   readonly event?: string;
   /** Becomes JSON, which has no line breaks. An event without data is told to nobody, but its id counts. */
   readonly data?: object;

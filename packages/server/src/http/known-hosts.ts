@@ -10,7 +10,7 @@ export function transportSecurityOf({ base }: Addresses): readonly [name: string
   return base().startsWith('https:') ? ['strict-transport-security', 'max-age=31536000'] : [];
 }
 
-export interface KnownHostOptions {
+interface KnownHostOptions {
   readonly addresses: Addresses;
   /** The address that the server listens on. */
   readonly listenHost: string;

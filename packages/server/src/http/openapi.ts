@@ -8,7 +8,7 @@ import { example } from './routes/examples.ts';
 import { tags } from './tags.ts';
 
 /** What the description says of a server. */
-export interface OpenApiServer {
+interface OpenApiServer {
   readonly base: string;
   readonly instrument: string;
   readonly version: string;

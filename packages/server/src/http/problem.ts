@@ -8,7 +8,7 @@ import type { ErrorForm } from './error-form.ts';
 import { HttpError } from './http-error.ts';
 
 /** An error response: a problem document (RFC 9457) with a `code`. */
-export interface ProblemAnswer {
+interface ProblemAnswer {
   readonly status: number;
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
@@ -70,7 +70,7 @@ function headersOf(code: ErrorCode): Record<string, string> {
 }
 
 /** Converts any error to the error that the client receives. */
-export function asDomainError(error: unknown): DomainError {
+function asDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   if (error instanceof StorageFullError) {
     return new DomainError('storage_full', "The server's storage is full.", { cause: error });

@@ -6,7 +6,7 @@ import type { PageOf } from '../domain/paging.ts';
 import type { Page } from '../domain/ports.ts';
 import { ListResponse } from './list-response.ts';
 
-export type QueryReader = (raw: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+type QueryReader = (raw: Readonly<Record<string, unknown>>) => Record<string, unknown>;
 
 /**
  * Makes a reader of the query parameters that a schema names; others are passed over.

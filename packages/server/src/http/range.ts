@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ByteRange } from '../domain/ports.ts';
 
 /** What a `range` field asks for: a stretch, one that lies outside, or nothing that we heed (then all is sent). */
-export type RangeOutcome = ByteRange | 'not_satisfiable' | undefined;
+type RangeOutcome = ByteRange | 'not_satisfiable' | undefined;
 
 /**
  * Reads `range` and `if-range` of a GET (RFC 9110 §14.2, §13.1.5). Only a single range of bytes is heeded: several, another

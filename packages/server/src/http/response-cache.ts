@@ -53,7 +53,7 @@ const openFields = Object.entries({ 'x-content-type-options': 'nosniff', ...cors
 const listFields = [...openFields, ...Object.entries(bindingListHeaders).flat()];
 
 /** A request, and when its caller was authorized. */
-export interface CacheableRequest {
+interface CacheableRequest {
   readonly authorization: string | undefined;
   /** As it was sent. */
   readonly target: string;

@@ -90,7 +90,7 @@ export interface RouteDoc {
 }
 
 /** A route as it is declared: how it is reached, who may, what it takes, what it does. */
-export interface RouteDeclaration<A extends Access, Path extends string, Query extends TObject, Body> {
+interface RouteDeclaration<A extends Access, Path extends string, Query extends TObject, Body> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With `:name` for a segment and `*` at the end for the rest. */
   readonly path: Path;

@@ -5,7 +5,7 @@ import type { ErrorForm } from './error-form.ts';
 import { createTargetReader, rawWildcardPattern } from './target.ts';
 
 /** An endpoint, with what the target has for its template. */
-export interface Match {
+interface Match {
   readonly endpoint: Endpoint;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export interface Match {
 }
 
 /** What is at a path, whatever the method. */
-export interface PathInfo {
+interface PathInfo {
   /** For `allow`, sorted. */
   readonly methods: readonly string[];
   /** Whether all of it is for scripts of any origin. */

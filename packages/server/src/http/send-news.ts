@@ -21,7 +21,7 @@ const retryMs = 1000;
 const retryAfterSeconds = 30;
 
 /** Whose news is asked for, by whom, and by what access they were let in. */
-export interface NewsRequest {
+interface NewsRequest {
   readonly access: Access;
   readonly actor: Actor;
   readonly app: AppAccess['app'];

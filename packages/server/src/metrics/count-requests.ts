@@ -19,7 +19,7 @@ export interface RequestCounts {
 }
 
 /** The requests of one route and method since the start. */
-export interface CountedRoute {
+interface CountedRoute {
   /** `GET /healthz`, for instance. */
   readonly route: string;
   /** By status; those that were aborted by 0. */

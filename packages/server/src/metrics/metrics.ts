@@ -27,7 +27,7 @@ export interface Metrics {
 }
 
 /** What became of spans. */
-export type SpanCounts = Readonly<Record<'sent' | 'rejected' | 'failed' | 'dropped' | 'queued', number>>;
+type SpanCounts = Readonly<Record<'sent' | 'rejected' | 'failed' | 'dropped' | 'queued', number>>;
 
 /** What knows, of all that a data folder is worked on with, something that is asked for at each scrape. */
 export interface Watched {

@@ -6,7 +6,7 @@ import type { Registry } from './registry.ts';
 const outcomes = ['committed', 'refused', 'conflict', 'unavailable', 'full', 'failed'] as const;
 
 /** Measures one transaction. */
-export interface MeasuredTransaction {
+interface MeasuredTransaction {
   /** Call at each attempt: another transaction may have been faster. */
   attempt(): void;
   /** @param recorded the audit events that it wrote */

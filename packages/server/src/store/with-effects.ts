@@ -5,7 +5,7 @@ import type { StoreMetrics } from '../metrics/store-metrics.ts';
 import type { StoreSpans } from '../tracing/store-spans.ts';
 import { callAround } from './kysely/queries.ts';
 
-export interface EffectOptions {
+interface EffectOptions {
   /** Emits the binding lists that transactions change; by default none. */
   readonly changes?: ChangeFeedOptions | undefined;
   /** Whether a change fails without an audit event. Default: true. */

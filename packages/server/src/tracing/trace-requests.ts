@@ -3,7 +3,7 @@ import { parseTraceParent, type SpanContext } from '@tenon/trace';
 import type { ActiveSpan, Tracer } from './tracer.ts';
 
 /** What the lines of a request in the log have beside its id. */
-export interface TraceIds {
+interface TraceIds {
   readonly traceId: string;
   /** `undefined` for a request that is not traced, whose caller told its trace's id. */
   readonly spanId?: string;
@@ -27,7 +27,7 @@ export interface RequestTraces {
   idsOf(message: IncomingMessage): TraceIds | undefined;
 }
 
-export interface RequestTracesOptions {
+interface RequestTracesOptions {
   readonly tracer: Tracer;
   /** The share of requests that is traced, from 0 to 1. */
   readonly samplingRatio: number;

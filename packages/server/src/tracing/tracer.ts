@@ -45,9 +45,9 @@ export interface Tracer {
   ): Promise<T>;
 }
 
-export type ErrorTypeOf = (error: unknown) => string;
+type ErrorTypeOf = (error: unknown) => string;
 
-export interface TracerOptions {
+interface TracerOptions {
   readonly random: RandomBytes;
   readonly export: (span: HostSpan) => void;
   /** How many spans a trace may have within its first one; what comes beyond is counted there. */

@@ -10,7 +10,7 @@
 /** The size of the first two lengths. */
 const fixedHeaderBytes = 8;
 
-export interface EncodedMessage {
+interface EncodedMessage {
   /** The lengths and the JSON. */
   readonly head: Uint8Array;
   readonly attachments: readonly Uint8Array[];

@@ -37,7 +37,7 @@ export interface ModuleWorkers extends ModuleChecker {
 
 export type PoolLoad = Pick<Pool<never, never>, 'queued' | 'running'>;
 
-export interface ModuleWorkersOptions {
+interface ModuleWorkersOptions {
   readonly moduleWorkers: number;
   readonly moduleQueue: number;
   readonly moduleWorkerMemoryMiB: number;

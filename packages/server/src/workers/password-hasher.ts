@@ -20,7 +20,7 @@ import { threadWorkers } from './thread-worker.ts';
  */
 export const passwordCost: PasswordCost = { memoryKiB: 64 * 1024, passes: 3, lanes: 1 };
 
-export interface PasswordHasherOptions {
+interface PasswordHasherOptions {
   /** The number of threads. Each uses `cost.memoryKiB` while it hashes. */
   readonly passwordThreads: number;
   /** The maximum number of tasks that wait for a thread. */

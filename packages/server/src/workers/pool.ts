@@ -1,7 +1,7 @@
 import { createFairQueue } from '../fair-queue.ts';
 
 /** Why a task failed. */
-export type PoolErrorCode = 'queue_full' | 'aborted' | 'timed_out' | 'crashed' | 'out_of_memory' | 'closed';
+type PoolErrorCode = 'queue_full' | 'aborted' | 'timed_out' | 'crashed' | 'out_of_memory' | 'closed';
 
 export class PoolError extends Error {
   override readonly name = 'PoolError';
@@ -14,10 +14,10 @@ export class PoolError extends Error {
 }
 
 /** How a task ended. */
-export type PoolOutcome = 'done' | PoolErrorCode;
+type PoolOutcome = 'done' | PoolErrorCode;
 
 /** A thread or a process that runs one task at a time and returns one result for each. */
-export interface PoolWorker<Task> {
+interface PoolWorker<Task> {
   /** Starts a task. The caller may change or detach the task's buffers as soon as the task has ended. */
   send(task: Task): void;
   /** Sets whether this worker keeps the server process alive. */
@@ -26,7 +26,7 @@ export interface PoolWorker<Task> {
   terminate(): Promise<void>;
 }
 
-export interface WorkerEvents<Result> {
+interface WorkerEvents<Result> {
   /** @param shouldRecycle whether the pool must replace the worker instead of giving it another task */
   onResult(result: Result, shouldRecycle: boolean): void;
   /** The worker has failed or exited without `terminate()`. */

@@ -7,7 +7,7 @@ import { createMessageDecoder, encodeMessage } from './messages.ts';
 import { PoolError, type StartWorker } from './pool.ts';
 import { lifelineFd, type TaskResponse, taskFd } from './serve-tasks.ts';
 
-export interface ProcessOptions {
+interface ProcessOptions {
   /** The main module of the process. It calls `serveTasks()`. */
   readonly script: URL;
   /** The maximum JavaScript heap of the process, in MiB. */

@@ -38,7 +38,7 @@ export interface Tracing {
 }
 
 /** An error in a form that survives the transfer between processes, which loses an error's class. */
-export interface SerializedError {
+interface SerializedError {
   readonly code: InstrumentError['code'] | 'invalid_field';
   readonly message: string;
   readonly errors?: DomainError['errors'];
@@ -80,7 +80,7 @@ export function runTask(task: Task): TaskResult {
  * The maximum length of an interface that is stored. A longer one has thousands of exports and is computed again on each use. Real plugins
  * need a few hundred characters.
  */
-export const maxInterfaceLength = 65_536;
+const maxInterfaceLength = 65_536;
 
 /** Checks a module that hosts will load: it must be a complete core module that V8 validates. */
 function checkTask(bytes: Uint8Array<ArrayBuffer>, requirements: ModuleRequirements | undefined): TaskResult {

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { PoolError, type StartWorker } from './pool.ts';
 
-export interface ThreadOptions {
+interface ThreadOptions {
   /** The main module of the thread. It posts one message in response to each message. */
   readonly script: URL;
   /** The maximum JavaScript heap of the thread, in MiB. */

@@ -14,7 +14,7 @@ import { createDelayedUnlinks, writeDurably } from './write.ts';
 /** Temporary files older than this were left by a crash. */
 const abandonedAfterMs = 60 * 60 * 1000;
 
-export interface FolderBlobStoreOptions {
+interface FolderBlobStoreOptions {
   /** Created with its parents, readable only by its owner, if it doesn't exist. */
   readonly folder: string;
   /** For the age of temporary files. Default: `Date.now`. */

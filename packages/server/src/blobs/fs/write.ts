@@ -9,7 +9,7 @@ const writeBytes = 1024 * 1024;
 const unlinkDelayMs = 1000;
 
 /** Deletes files after a short delay. */
-export interface DelayedUnlinks {
+interface DelayedUnlinks {
   add(path: string): void;
   /** Deletes all pending files now. */
   close(): Promise<void>;

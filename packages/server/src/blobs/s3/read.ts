@@ -12,7 +12,7 @@ import { isMissing, translateError } from './errors.ts';
  */
 const stallMs = 2000;
 
-export interface ReadRequest {
+interface ReadRequest {
   readonly Bucket: string;
   readonly Key: string;
   readonly address: ContentAddress;

@@ -29,7 +29,7 @@ export interface S3Options {
   readonly forcePathStyle?: boolean | undefined;
 }
 
-export interface S3BlobStoreOptions extends S3Options {
+interface S3BlobStoreOptions extends S3Options {
   /** Called before each request that changes an object. */
   readonly onStep?: ((step: S3Step) => void) | undefined;
   /** The time-out for a connection, and for the start of each response, in milliseconds. Default: 10,000. */
@@ -42,7 +42,7 @@ export interface S3BlobStoreOptions extends S3Options {
 }
 
 /** A request that changes an object. Each is atomic. */
-export type S3Step = 'put' | 'delete';
+type S3Step = 'put' | 'delete';
 
 const maxAttempts = 4;
 

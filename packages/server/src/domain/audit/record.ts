@@ -33,7 +33,7 @@ type ActionIn<Trail extends AuditTrail> = {
 export type AppAction = ActionIn<'app' | 'both'>;
 
 /** The actions that an account's audit trail contains. */
-export type AccountAction = ActionIn<'account' | 'both'>;
+type AccountAction = ActionIn<'account' | 'both'>;
 
 /** An audit event without its actor and time. */
 export interface AuditEntry<A extends AuditAction> {

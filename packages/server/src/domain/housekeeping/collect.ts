@@ -23,7 +23,7 @@ const unfinishedAfterMs = 60 * 60 * 1000;
  * The most that a run deletes unless it is forced: this share of all blobs, or this number if that is more. It limits the damage
  * when versions were lost by mistake.
  */
-export const maxDeletedShare = { share: 0.5, count: 10 } as const;
+const maxDeletedShare = { share: 0.5, count: 10 } as const;
 
 export interface CollectOptions {
   /** The grace period: how long an unreferenced blob is kept, from the run that first finds it unreferenced. */

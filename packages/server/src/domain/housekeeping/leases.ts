@@ -9,7 +9,7 @@ export interface Lease {
   release(): Promise<void>;
 }
 
-export interface LeaseOptions {
+interface LeaseOptions {
   /** After how long the lease expires if it is not renewed. */
   readonly lengthMs: number;
   /** Whether only one holder may have a lease of this kind. */

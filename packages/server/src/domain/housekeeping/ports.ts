@@ -9,7 +9,7 @@ import type { BlobId } from './blob-key.ts';
  *
  * A blob that is marked for deletion has no such row, but a {@link BlobDeletion}.
  */
-export type BlobState = 'pending' | 'present';
+type BlobState = 'pending' | 'present';
 
 /** The row of a blob: bytes that one or more versions of one or more users may reference. */
 export interface BlobRecord extends BlobId {

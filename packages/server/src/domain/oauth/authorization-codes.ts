@@ -62,7 +62,7 @@ export async function decideAuthorization(
 }
 
 /** The client's token request (RFC 6749 §4.1.3, RFC 7636 §4.5). */
-export interface CodeExchange {
+interface CodeExchange {
   readonly code: string;
   readonly clientId: string;
   readonly redirectUri: string;

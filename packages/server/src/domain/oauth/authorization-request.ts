@@ -13,7 +13,7 @@ import { isCodeChallenge } from './pkce.ts';
 import { parseScopes } from './scopes.ts';
 
 /** The parts of the redirect that responds to an authorization request. */
-export interface ReturnAddress {
+interface ReturnAddress {
   readonly redirectUri: string;
   /** Returned unchanged (RFC 6749 §4.1.2). */
   readonly state: string | undefined;
@@ -31,7 +31,7 @@ export interface ValidRequest {
 }
 
 /** An invalid authorization request. The redirect passes an error to the client. */
-export interface RefusedRequest {
+interface RefusedRequest {
   readonly redirectTo: string;
 }
 

@@ -30,7 +30,7 @@ export const deviceGrantLifetimeMs = 10 * 60_000;
 const maxUserCodeAttempts = 5;
 
 /** The device's authorization request (RFC 8628 §3.1). */
-export interface DeviceRequest {
+interface DeviceRequest {
   readonly client: Client;
   readonly scope: string | undefined;
   readonly deviceName: string | undefined;
@@ -39,7 +39,7 @@ export interface DeviceRequest {
 }
 
 /** A new grant with its codes. Only their hashes are stored. */
-export interface StartedDeviceGrant {
+interface StartedDeviceGrant {
   readonly grant: DeviceGrantRecord;
   readonly deviceCode: string;
   readonly userCode: string;
@@ -85,7 +85,7 @@ function generateUserCode(random: RandomBytes): string {
 }
 
 /** A pending grant, with its user code in the displayed format. */
-export interface OpenDeviceGrant {
+interface OpenDeviceGrant {
   readonly grant: DeviceGrantRecord;
   readonly userCode: string;
 }

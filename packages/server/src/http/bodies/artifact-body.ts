@@ -10,7 +10,7 @@ const binary = { type: 'string', format: 'binary' } as const;
 const maxTextBytes = 4096;
 
 /** The contents of a publish request. Only a form can have `semver` and `note`. */
-export interface Artifact {
+interface Artifact {
   readonly bytes: Uint8Array;
   readonly semver?: string;
   readonly note?: string;

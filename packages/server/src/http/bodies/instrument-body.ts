@@ -4,7 +4,7 @@ import type { BodyReader } from './body-reader.ts';
 import { readForm } from './multipart.ts';
 
 /** The form of B1: the module, and the unparsed configuration and options. */
-export interface InstrumentForm {
+interface InstrumentForm {
   readonly wasm: Uint8Array;
   readonly config: string | undefined;
   readonly options: string | undefined;

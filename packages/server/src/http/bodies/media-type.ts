@@ -1,5 +1,5 @@
 /** A parsed content type (RFC 9110 §8.3.1). The type and the parameters' names are in lower case. */
-export interface MediaType {
+interface MediaType {
   readonly type: string;
   readonly parameters: ReadonlyMap<string, string>;
 }

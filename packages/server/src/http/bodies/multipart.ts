@@ -21,7 +21,7 @@ const maxOverheadBytes = 64 * 1024;
 const maxPartHeaderBytes = 8 * 1024;
 
 /** The known fields of a form by name. `what` names the field's content in error messages. */
-export type FormFields = Readonly<Record<string, { readonly maxBytes: number; readonly what: string }>>;
+type FormFields = Readonly<Record<string, { readonly maxBytes: number; readonly what: string }>>;
 
 /**
  * Reads a form. Unknown fields are ignored, but count as parts.

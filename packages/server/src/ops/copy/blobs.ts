@@ -35,7 +35,7 @@ export async function replaceBlobRows(source: Db, target: Db): Promise<void> {
   }
 }
 
-export interface BlobCopy {
+interface BlobCopy {
   readonly from: StoreSettings;
   readonly to: StoreSettings;
   readonly source: BlobStore;

@@ -9,7 +9,7 @@ export type Row = Readonly<Record<string, unknown>>;
 const batchSize = 500;
 
 /** What a table holds, in a form that both databases have in common. */
-export interface TableDigest {
+interface TableDigest {
   readonly rows: number;
   readonly sha256: string;
 }

@@ -12,7 +12,7 @@ const maxNoteBytes = 7_900;
 const maxNotes = 100;
 
 /** A note, as it was read. */
-export interface CommitNote {
+interface CommitNote {
   readonly by: string;
   readonly touched: readonly Subject[] | undefined;
 }

@@ -22,7 +22,7 @@ export interface ConnectionOptions {
   readonly sockets?: Sockets;
 }
 
-export interface Sockets {
+interface Sockets {
   open(): Socket;
   /** Closes what is silent for a while, since the other side doesn't hear that it is to end. */
   hurry(): void;

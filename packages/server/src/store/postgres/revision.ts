@@ -62,7 +62,7 @@ export interface RevisionWatch {
 }
 
 /** What came of an own transaction. Each is to be told of once. */
-export interface OwnTransaction {
+interface OwnTransaction {
   /** By what its notes are known on the channel. */
   readonly name: string;
   /** It was committed, and has touched these. */

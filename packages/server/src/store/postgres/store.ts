@@ -18,7 +18,7 @@ import { type ConnectionOptions, createSockets, openPool, silentMs } from './poo
 import { channel, type RevisionWatch, watchRevision } from './revision.ts';
 import { demandSessions } from './sessions.ts';
 
-export interface PostgresStoreOptions {
+interface PostgresStoreOptions {
   /** `postgresql://user:password@host:port/database`, as https://www.postgresql.org/docs/current/libpq-connect.html has it. */
   readonly url: string;
   /** Tells when a migration was applied. Default: `Date.now`. */

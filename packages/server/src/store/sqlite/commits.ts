@@ -33,7 +33,7 @@ interface CommitRow {
 }
 
 /** Follows what is committed, from now on. */
-export interface CommitReader {
+interface CommitReader {
   /**
    * A number that changes whenever another connection has committed, the writer's included. Listeners are called for these commits
    * before. A commit without a row, as of SQL that was run by hand, calls none.

@@ -12,7 +12,7 @@ import { createConnection } from './connection.ts';
 import { whenFree } from './patience.ts';
 
 /** How a Kysely instance uses its one connection. */
-export interface NodeSqliteDialectOptions {
+interface NodeSqliteDialectOptions {
   /** Open, and closed by the caller. Its own busy timeout is best short, since it blocks the thread. */
   readonly database: DatabaseSync;
   /** How long to wait for a turn, and for other processes to let go of the database, in milliseconds. */

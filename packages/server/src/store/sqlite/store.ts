@@ -19,7 +19,7 @@ import { createWriting, type Writing } from './writing.ts';
 
 const defaultWaitMs = 10_000;
 
-export interface SqliteStoreOptions {
+interface SqliteStoreOptions {
   /** The database's file. It is made when it isn't there, with the folders above it, for its owner alone. */
   readonly file: string;
   /** Tells when a migration was applied. Default: `Date.now`. */

@@ -16,7 +16,7 @@ export interface Writing extends Pick<Store, 'write' | 'pingWrite'> {
   close(): void;
 }
 
-export interface WritingOptions {
+interface WritingOptions {
   readonly db: Kysely<Database>;
   /** The connection of `db`. */
   readonly writer: DatabaseSync;
