@@ -36,6 +36,7 @@ export function createEndpoint(parts: Parts, route: Route): Endpoint {
   const { method, path, access } = route;
   if ((access as Access | undefined) === undefined) throw new Error(`The route ${method} ${path} declares no access`);
   const readQuery = route.query === undefined ? undefined : createQueryReader(route.query);
+  const status = Number(Object.keys(route.doc.answers)[0] ?? 200); // numeric keys come in ascending order
   const ownFields = route.headers?.(parts);
   const isOpen = isForAnyOrigin(route);
   const successFields = {
@@ -82,10 +83,10 @@ export function createEndpoint(parts: Parts, route: Route): Endpoint {
       if (route.hasOwnPlaces !== true) takePlace(parts, admission, reply);
       const call = toCall(request, admission, since);
       route.beforeBody?.(parts, call);
-      reply.headers(successFields).header('x-request-id', request.id);
+      reply.headers(successFields).header('x-request-id', request.id).code(status);
       const result = await respond(call, reply);
       if (result instanceof ListResponse) reply.json(await bodyOfList(parts, admission, request, reply, result));
-      else if (!(result instanceof Reply)) reply.json(JSON.stringify(result));
+      else if (status !== 204 && !(result instanceof Reply)) reply.json(JSON.stringify(result));
       await sendReply(parts, admission, request, reply);
     },
   };

@@ -79,6 +79,7 @@ export interface RouteDoc {
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
+  /** By status; a reply has the lowest one unless the handler sets another. */
   readonly answers: Readonly<Record<number, SuccessDoc>>;
   /** Errors of its own, beside those that follow from its access, query and body. */
   readonly errors?: readonly ErrorCode[];

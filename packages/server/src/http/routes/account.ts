@@ -51,10 +51,7 @@ export const accountRoutes: readonly Route[] = [
       answers: { 204: { description: 'changed' } },
       errors: ['weak_password', ...passwordErrors],
     },
-    handle: async ({ context }, { admission, body }, reply) => {
-      await changePassword(context, admission.actor, body);
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, body }) => changePassword(context, admission.actor, body),
   }),
   route({
     method: 'POST',
@@ -70,10 +67,7 @@ export const accountRoutes: readonly Route[] = [
       answers: { 204: { description: 'deleted' } },
       errors: ['password_required', ...passwordErrors],
     },
-    handle: async ({ context }, { admission, body }, reply) => {
-      await deleteAccount(context, admission.actor, body.password);
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, body }) => deleteAccount(context, admission.actor, body.password),
   }),
   route({
     method: 'GET',
@@ -102,9 +96,6 @@ export const accountRoutes: readonly Route[] = [
       answers: { 204: { description: 'ended' } },
       errors: ['not_found'],
     },
-    handle: async ({ context }, { admission, params }, reply) => {
-      await endOwnSession(context, admission.actor, params.sessionId);
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, params }) => endOwnSession(context, admission.actor, params.sessionId),
   }),
 ];

@@ -37,10 +37,7 @@ export const appRoutes: readonly Route[] = [
       answers: { 201: { description: 'the new application', schema: app, example: appExample } },
       errors: ['quota_exceeded'],
     },
-    handle: async ({ context }, { admission, body }, reply) => {
-      reply.code(201);
-      return toApp(await createApp(context, admission.actor, body.name));
-    },
+    handle: async ({ context }, { admission, body }) => toApp(await createApp(context, admission.actor, body.name)),
   }),
   route({
     method: 'GET',
@@ -102,9 +99,6 @@ export const appRoutes: readonly Route[] = [
       answers: { 204: { description: 'deleted' } },
       errors: ['password_required'],
     },
-    handle: async ({ context }, { admission }, reply) => {
-      await deleteApp(context, admission.access);
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission }) => deleteApp(context, admission.access),
   }),
 ];

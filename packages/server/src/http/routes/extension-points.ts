@@ -76,7 +76,6 @@ export const extensionPointRoutes: readonly Route[] = [
     },
     handle: async ({ context }, { admission, body }, reply) => {
       const created = await createExtensionPoint(context, admission.access, body, jobOptionsOf(admission.actor, reply));
-      reply.code(201);
       return toExtensionPoint(created);
     },
   }),
@@ -157,9 +156,6 @@ export const extensionPointRoutes: readonly Route[] = [
       answers: { 204: { description: 'deleted' } },
       errors: ['password_required'],
     },
-    handle: async ({ context }, { admission }, reply) => {
-      await deleteExtensionPoint(context, admission.access);
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission }) => deleteExtensionPoint(context, admission.access),
   }),
 ];

@@ -117,10 +117,7 @@ export const guestRoutes: readonly Route[] = [
       summary: 'Remove a guest with its invitations and bindings',
       answers: { 204: { description: 'removed' } },
     },
-    handle: async ({ context }, { admission, params }, reply) => {
-      await removeGuest(context, admission.access, params.guestId);
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, params }) => removeGuest(context, admission.access, params.guestId),
   }),
   route({
     method: 'DELETE',
@@ -132,10 +129,8 @@ export const guestRoutes: readonly Route[] = [
       summary: "Remove a user from a guest, with the user's bindings under it",
       answers: { 204: { description: 'removed' } },
     },
-    handle: async ({ context }, { admission, params }, reply) => {
-      await removeGuestUser(context, admission.access, params.guestId, params.userId);
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, params }) =>
+      removeGuestUser(context, admission.access, params.guestId, params.userId),
   }),
   route({
     method: 'GET',
@@ -166,9 +161,6 @@ export const guestRoutes: readonly Route[] = [
       answers: { 204: { description: 'revoked' } },
       errors: ['conflict'],
     },
-    handle: async ({ context }, { admission, params }, reply) => {
-      await revokeInvitation(context, admission.access, params.invitationId);
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, params }) => revokeInvitation(context, admission.access, params.invitationId),
   }),
 ];

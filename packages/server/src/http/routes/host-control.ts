@@ -48,10 +48,7 @@ export const hostControlRoutes: readonly Route[] = [
       summary: 'Unblock a plugin and restore its bindings',
       answers: { 204: { description: 'unblocked' } },
     },
-    handle: async ({ context }, { admission, params }, reply) => {
-      await unblockPlugin(context, admission.access, pluginTarget(params));
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, params }) => unblockPlugin(context, admission.access, pluginTarget(params)),
   }),
   route({
     method: 'PUT',
@@ -82,10 +79,8 @@ export const hostControlRoutes: readonly Route[] = [
       summary: 'Unpin a binding: it follows the publisher again',
       answers: { 204: { description: 'unpinned' } },
     },
-    handle: async ({ context }, { admission, params }, reply) => {
-      await unpinBinding(context, admission.access, { guestId: params.guestId, name: params.pluginName });
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, params }) =>
+      unpinBinding(context, admission.access, { guestId: params.guestId, name: params.pluginName }),
   }),
   route({
     method: 'GET',
@@ -140,10 +135,7 @@ export const hostControlRoutes: readonly Route[] = [
       summary: 'Let a publisher publish a withdrawn content again',
       answers: { 204: { description: 'the withdrawal is ended' } },
     },
-    handle: async ({ context }, { admission, params }, reply) => {
-      await endWithdrawal(context, admission.access, params);
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, params }) => endWithdrawal(context, admission.access, params),
   }),
   route({
     method: 'GET',

@@ -125,10 +125,8 @@ export const memberRoutes: readonly Route[] = [
       answers: { 204: { description: 'removed' } },
       errors: ['conflict'],
     },
-    handle: async ({ context }, { admission, params, query }, reply) => {
-      await removeMember(context, admission.access, params.userId, query.guests === 'remove');
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, params, query }) =>
+      removeMember(context, admission.access, params.userId, query.guests === 'remove'),
   }),
   route({
     method: 'DELETE',
@@ -142,9 +140,6 @@ export const memberRoutes: readonly Route[] = [
       answers: { 204: { description: 'you left the team' } },
       errors: ['conflict'],
     },
-    handle: async ({ context }, { admission }, reply) => {
-      await leaveTeam(context, admission.access);
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission }) => leaveTeam(context, admission.access),
   }),
 ];

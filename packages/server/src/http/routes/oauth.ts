@@ -221,7 +221,7 @@ export const oauthRoutes: readonly Route[] = [
       if (body.client_id !== undefined) requireClient(body.client_id);
       const token = requireParameter('token', body.token);
       await withRevocationTries(parts, request, () => revokeBearer(parts.context, token));
-      return reply.code(200).send();
+      return reply.send();
     },
   }),
 ];

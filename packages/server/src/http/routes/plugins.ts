@@ -112,10 +112,7 @@ export const pluginRoutes: readonly Route[] = [
       answers: { 204: { description: 'deleted' } },
       errors: ['plugin_blocked', 'conflict'],
     },
-    handle: async ({ context }, { admission, params }, reply) => {
-      await deletePlugin(context, admission.access, pluginTarget(params));
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, params }) => deletePlugin(context, admission.access, pluginTarget(params)),
   }),
   route({
     method: 'GET',

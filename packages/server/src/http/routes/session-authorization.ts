@@ -159,13 +159,10 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
       answers: { 204: { description: 'decided; the device learns the decision with its next poll' } },
       errors: ['not_found', ...decisionErrors],
     },
-    handle: async (parts, { request, admission, body }, reply) => {
-      const { session } = admission;
-      await withUserCodeTries(parts, request, session.id, () =>
+    handle: async (parts, { request, admission: { session }, body }) =>
+      withUserCodeTries(parts, request, session.id, () =>
         decideDeviceGrant(parts.context, approverOf(session), body.userCode, body),
-      );
-      return reply.code(204).send();
-    },
+      ),
   }),
 ];
 

@@ -120,7 +120,6 @@ export const sessionRoutes: readonly Route[] = [
     handle: async (parts, { request, body }, reply) => {
       const browser = browserOf(parts, request);
       const started = await withCodeTries(parts, request, () => signUp(parts.context, body, browser));
-      reply.code(201);
       return answerStarted(parts, reply, started);
     },
   }),
@@ -180,7 +179,6 @@ export const sessionRoutes: readonly Route[] = [
     handle: async (parts, { admission }, reply) => {
       await endSession(parts.context, admission.session);
       dropSession(parts, reply);
-      return reply.code(204).send();
     },
   }),
   route({
@@ -205,9 +203,8 @@ export const sessionRoutes: readonly Route[] = [
         },
       },
     },
-    handle: async ({ context }, { admission }, reply) => {
+    handle: async ({ context }, { admission }) => {
       const { record, secret } = await issueSessionToken(context, admission.session);
-      reply.code(201);
       return { accessToken: secret, scopes: record.scopes, expiresAt: new Date(record.expiresAtMs).toISOString() };
     },
   }),
@@ -223,10 +220,7 @@ export const sessionRoutes: readonly Route[] = [
       answers: { 204: { description: 'the password is correct' } },
       errors: ['invalid_credentials', 'conflict', 'unavailable'],
     },
-    handle: async ({ context }, { admission, body }, reply) => {
-      await confirmSession(context, admission.session, body.password);
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, body }) => confirmSession(context, admission.session, body.password),
   }),
 ];
 

@@ -111,9 +111,8 @@ export const tokenRoutes: readonly Route[] = [
       },
       errors: ['forbidden', 'password_required', 'quota_exceeded'],
     },
-    handle: async ({ context }, { admission, body }, reply) => {
+    handle: async ({ context }, { admission, body }) => {
       const { record, secret } = await createToken(context, admission.actor, body);
-      reply.code(201);
       return { ...toTokenInfo(record), token: secret };
     },
   }),
@@ -132,10 +131,7 @@ export const tokenRoutes: readonly Route[] = [
     beforeBody: (_parts, { admission: { actor }, params }) => {
       if (params.tokenId !== actor.tokenId) requireScope(actor, 'manage');
     },
-    handle: async ({ context }, { admission, params }, reply) => {
-      await revokeToken(context, admission.actor, params.tokenId);
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, params }) => revokeToken(context, admission.actor, params.tokenId),
   }),
   route({
     method: 'GET',
@@ -171,9 +167,8 @@ export const tokenRoutes: readonly Route[] = [
       },
       errors: ['forbidden', 'password_required', 'quota_exceeded'],
     },
-    handle: async ({ context }, { admission, body }, reply) => {
+    handle: async ({ context }, { admission, body }) => {
       const { record, secret } = await createApiKey(context, admission.actor, body);
-      reply.code(201);
       return { ...toApiKeyInfo(record), apiKey: secret };
     },
   }),
@@ -188,10 +183,7 @@ export const tokenRoutes: readonly Route[] = [
       answers: { 204: { description: 'revoked' } },
       errors: ['not_found'],
     },
-    handle: async ({ context }, { admission, params }, reply) => {
-      await revokeApiKey(context, admission.actor, params.apiKeyId);
-      return reply.code(204).send();
-    },
+    handle: ({ context }, { admission, params }) => revokeApiKey(context, admission.actor, params.apiKeyId),
   }),
 ];
 
