@@ -1,33 +1,21 @@
 import { once } from 'node:events';
-import type { RequestListener, Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { answerClientError } from './http/client-error.ts';
-import { closeStalled } from './http/close-stalled.ts';
 import { limitConnections } from './http/connections.ts';
 import { createEndpoint } from './http/endpoint.ts';
 import { createServer } from './http/node-http.ts';
 import type { Parts } from './http/parts.ts';
-import { createPipeline, type Pipeline } from './http/pipeline.ts';
+import { createPipeline } from './http/pipeline.ts';
 import type { Route } from './http/route.ts';
-import { createRouter, type Router } from './http/router.ts';
+import { createRouter } from './http/router.ts';
 import { routesOf } from './http/routes/all.ts';
 
 /** The HTTP side. */
-export interface App {
-  readonly server: Server;
-  readonly router: Router;
-  /** Responds to requests, wherever they come from. */
-  readonly listener: RequestListener;
-  /** Starts to listen. @returns the port */
-  listen(host: string, port: number): Promise<number>;
-  /** See {@link Pipeline.closeAfterResponses}. */
-  closeAfterResponses(): void;
-  /** Stops listening, and resolves once all responses have been sent. */
-  close(): Promise<void>;
-}
+export type App = ReturnType<typeof createApp>;
 
 /** Puts the HTTP side together from its parts. */
-export function createApp(parts: Parts, routes: readonly Route[] = routesOf(parts.settings.only)): App {
+export function createApp(parts: Parts, routes: readonly Route[] = routesOf(parts.settings.only)) {
   const { settings, addresses } = parts;
   const publicUrls = () => [addresses.base(), addresses.instrument()];
   const endpoints = routes.map((route) => createEndpoint(parts, route));
@@ -55,14 +43,18 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
   return {
     server,
     router,
+    /** Responds to requests, wherever they come from. */
     listener,
-    async listen(host, port) {
+    /** Starts to listen. @returns the port */
+    async listen(host: string, port: number): Promise<number> {
       server.listen(port, host);
       await once(server, 'listening');
       return (server.address() as AddressInfo).port;
     },
+    /** Makes every further response the last on its connection. */
     closeAfterResponses,
-    async close() {
+    /** Stops listening, and resolves once all responses have been sent. */
+    async close(): Promise<void> {
       closeAfterResponses();
       parts.news.close(); // event streams would hold up the shutdown for as long as their clients listen
       if (!server.listening) return;
@@ -71,4 +63,25 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
       await closed;
     },
   };
+}
+
+/** How often connections are checked, in milliseconds, at most. */
+const maxCheckMs = 5_000;
+
+/**
+ * Closes connections that would stay open for ever. One kind is those whose client takes nothing of a response for the idle time-out. A
+ * time-out of all connections would also close those whose response is still being worked out, so it is set only where bytes
+ * wait to be sent; Node.js restarts it with whatever is taken, and replaces it when the response has ended. The other kind is those
+ * without a request, once the server closes.
+ */
+function closeStalled(server: Server, open: Iterable<Socket>, idleTimeoutMs: number): void {
+  const check = (): void => {
+    for (const socket of open) {
+      // Node.js before 26 takes it for one in use, and would wait for it.
+      if (!server.listening && socket.bytesRead === 0) socket.destroy();
+      if (socket.writableLength > 0 && !socket.timeout) socket.setTimeout(idleTimeoutMs);
+    }
+  };
+  const timer = setInterval(check, Math.min(maxCheckMs, idleTimeoutMs)).unref();
+  server.once('close', () => clearInterval(timer));
 }

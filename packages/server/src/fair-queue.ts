@@ -2,25 +2,10 @@
  * A bounded queue with round-robin scheduling across callers. Within one caller, items leave in the order in which they were added. A
  * caller with many items doesn't delay the others.
  */
-export interface FairQueue<T> {
-  readonly size: number;
-  /**
-   * Adds an item. When the queue is full, the new item displaces the last item of the caller with the most items. It does so only if that
-   * caller has at least two items more than this caller; otherwise the new item itself is rejected.
-   *
-   * @returns the displaced or rejected item; `undefined` when there was room
-   */
-  add(caller: string, item: T): { readonly caller: string; readonly item: T } | undefined;
-  /** Removes and returns the next item, skipping callers for which `canTake` returns `false`. */
-  take(canTake: (caller: string) => boolean): T | undefined;
-  /** @returns whether the item was in the queue */
-  delete(caller: string, item: T): boolean;
-  /** Empties the queue. @returns the removed items */
-  clear(): T[];
-}
+export type FairQueue<T> = ReturnType<typeof createFairQueue<T>>;
 
 /** @param max the maximum number of items, over all callers */
-export function createFairQueue<T>(max: number): FairQueue<T> {
+export function createFairQueue<T>(max: number) {
   const itemsByCaller = new Map<string, Set<T>>(); // in round-robin order: the next caller comes first
   let size = 0;
 
@@ -49,10 +34,16 @@ export function createFairQueue<T>(max: number): FairQueue<T> {
   };
 
   return {
-    get size() {
+    get size(): number {
       return size;
     },
-    add(caller, item) {
+    /**
+     * Adds an item. When the queue is full, the new item displaces the last item of the caller with the most items. It does so only if that
+     * caller has at least two items more than this caller; otherwise the new item itself is rejected.
+     *
+     * @returns the displaced or rejected item; `undefined` when there was room
+     */
+    add(caller: string, item: T): { readonly caller: string; readonly item: T } | undefined {
       const displaced = size < max ? undefined : (displaceFor(caller) ?? { caller, item });
       if (displaced?.item === item) return displaced;
       const items = itemsByCaller.get(caller) ?? new Set();
@@ -60,7 +51,8 @@ export function createFairQueue<T>(max: number): FairQueue<T> {
       size++;
       return displaced;
     },
-    take(canTake) {
+    /** Removes and returns the next item, skipping callers for which `canTake` returns `false`. */
+    take(canTake: (caller: string) => boolean): T | undefined {
       for (const [caller, items] of itemsByCaller) {
         const [item] = items;
         if (item === undefined || !canTake(caller)) continue;
@@ -71,8 +63,10 @@ export function createFairQueue<T>(max: number): FairQueue<T> {
       }
       return undefined;
     },
+    /** @returns whether the item was in the queue */
     delete: remove,
-    clear() {
+    /** Empties the queue. @returns the removed items */
+    clear(): T[] {
       const items = [...itemsByCaller.values()].flatMap((each) => [...each]);
       itemsByCaller.clear();
       size = 0;

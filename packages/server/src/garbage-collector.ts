@@ -5,12 +5,6 @@ import type { Context } from './domain/context.ts';
 import { clockGap, maxClockGapMs } from './domain/housekeeping/clock-gap.ts';
 import { collect } from './domain/housekeeping/collect.ts';
 
-/** The garbage collection of blobs in a running server. */
-interface GarbageCollector {
-  /** Stops it, also in the middle of a run. Resolves when the run has ended. */
-  stop(): Promise<void>;
-}
-
 /** The delay of the first run after the start, unless the interval is shorter. Without it, a server that restarts often never collects. */
 const firstRunMs = 60_000;
 
@@ -25,7 +19,7 @@ export function startGarbageCollector(
   context: Context,
   config: Pick<Config, 'collectIntervalMs' | 'collectGraceMs'>,
   log: Logger,
-): GarbageCollector {
+) {
   const { collectIntervalMs } = config;
   const controller = new AbortController();
   const { signal } = controller;
@@ -42,7 +36,8 @@ export function startGarbageCollector(
     if (!signal.aborted) log.error({ err: error }, 'gc: stopped');
   });
   return {
-    async stop() {
+    /** Stops it, also in the middle of a run. Resolves when the run has ended. */
+    async stop(): Promise<void> {
       controller.abort();
       await ended;
     },

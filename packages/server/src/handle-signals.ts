@@ -5,18 +5,7 @@ import type { Logger } from 'pino';
 /** A repeated signal within this time is a duplicate: npm forwards signals that the terminal has already sent to all processes. */
 const duplicateSignalMs = 500;
 
-export interface SignalHandler {
-  /** Resolves on the first signal after `onServing()`. */
-  readonly stopping: Promise<undefined>;
-  /** Whether the server accepts requests, and was not stopped. */
-  isServing(): boolean;
-  /** Call when the server accepts requests. From then on, a signal starts a graceful shutdown. */
-  onServing(): void;
-  /** Does what a signal does. */
-  stop(signal: NodeJS.Signals): void;
-  /** Leaves signals to their defaults. */
-  release(): void;
-}
+export type SignalHandler = ReturnType<typeof handleSignals>;
 
 /**
  * Handles SIGTERM and SIGINT. Before the server accepts requests, they kill the process, as without a listener. A listener is still needed:
@@ -26,7 +15,7 @@ export interface SignalHandler {
  *
  * @param killsAtSecond whether a second signal kills the process
  */
-export function handleSignals(log: Logger, killsAtSecond = true): SignalHandler {
+export function handleSignals(log: Logger, killsAtSecond = true) {
   const { promise: stopping, resolve } = Promise.withResolvers<undefined>();
   let state: 'starting' | 'serving' | 'stopping' = 'starting';
   const release = (): void => void process.off('SIGTERM', stop).off('SIGINT', stop);
@@ -44,12 +33,17 @@ export function handleSignals(log: Logger, killsAtSecond = true): SignalHandler 
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
   return {
+    /** Resolves on the first signal after `onServing()`. */
     stopping,
-    isServing: () => state === 'serving',
-    onServing() {
+    /** Whether the server accepts requests, and was not stopped. */
+    isServing: (): boolean => state === 'serving',
+    /** Call when the server accepts requests. From then on, a signal starts a graceful shutdown. */
+    onServing(): void {
       state = 'serving';
     },
+    /** Does what a signal does. */
     stop,
+    /** Leaves signals to their defaults. */
     release,
   };
 }

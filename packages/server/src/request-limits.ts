@@ -1,14 +1,10 @@
 import type { Config } from './config.ts';
 import type { Clock, RateLimiter } from './domain/ports.ts';
-import { createKeyedSemaphore, type KeyedSemaphore } from './http/keyed-semaphore.ts';
+import { createKeyedSemaphore } from './http/keyed-semaphore.ts';
 import { createRateLimiter } from './http/rate-limiter.ts';
 
 /** The rate limiters and concurrency limits of this process. */
-export interface RequestLimits {
-  readonly rates: Rates;
-  /** Open event streams, by account. */
-  readonly newsStreams: KeyedSemaphore;
-}
+export type RequestLimits = ReturnType<typeof createRequestLimits>;
 
 /** The rate limits. The first five limit password attempts; see `AttemptLimiters` in the domain. */
 type RateName =
@@ -81,9 +77,10 @@ export function createRates(config: RateSettings, clock: Clock = monotonicClock)
 export function createRequestLimits(
   config: RateSettings & Pick<Config, 'newsStreams' | 'newsStreamsPerAccount'>,
   clock: Clock = monotonicClock,
-): RequestLimits {
+) {
   return {
     rates: createRates(config, clock),
+    /** Open event streams, by account. */
     newsStreams: createKeyedSemaphore(config.newsStreams, config.newsStreamsPerAccount),
   };
 }

@@ -63,12 +63,7 @@ function invalidToken(): DomainError {
 export type CredentialId = TokenId | ApiKeyId | SessionId;
 
 /** Buffers the "last used" times of tokens, keys and sessions, so that a request needs no write. */
-export interface LastUsedLog {
-  /** Notes that a credential is used now. */
-  note(id: CredentialId): void;
-  /** Writes the buffered times. */
-  flush(): Promise<void>;
-}
+export type LastUsedLog = ReturnType<typeof createLastUsedLog>;
 
 /** Times are rounded down to this, so that a busy token costs one write per minute. */
 const lastUsedResolutionMs = 60_000;
@@ -76,16 +71,18 @@ const lastUsedResolutionMs = 60_000;
 /** How many written times are remembered, to skip equal ones. */
 const maxWritten = 10_000;
 
-export function createLastUsedLog(context: Pick<Context, 'store' | 'clock'>): LastUsedLog {
+export function createLastUsedLog(context: Pick<Context, 'store' | 'clock'>) {
   let pending = new Map<CredentialId, number>();
   const written = new Map<CredentialId, number>();
   return {
-    note(id) {
+    /** Notes that a credential is used now. */
+    note(id: CredentialId): void {
       const now = context.clock();
       const minute = now - (now % lastUsedResolutionMs);
       if (written.get(id) !== minute) pending.set(id, minute);
     },
-    async flush() {
+    /** Writes the buffered times. */
+    async flush(): Promise<void> {
       if (pending.size === 0) return;
       const uses = pending;
       pending = new Map();

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { type Mismatch, summarizeMismatches } from '@tenon/extension-schema/interface-check';
 import {
   type ContentAddress,
   isPluginName,
@@ -14,7 +15,6 @@ import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { writeWithBlob } from './housekeeping/with-blob.ts';
-import { isSameRequirements, requireFit } from './module-requirements.ts';
 import { maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
 import { type PluginWithBindings, readPluginWithBindings } from './plugins.ts';
 import type { ModuleRequirements, Transaction } from './ports.ts';
@@ -311,4 +311,16 @@ function createVersionRecord(
     stateAtMs: createdAtMs,
     stateSide: null,
   };
+}
+
+function isSameRequirements(a: ModuleRequirements, b: ModuleRequirements): boolean {
+  return a.schemaJson === b.schemaJson && JSON.stringify(a.limits) === JSON.stringify(b.limits);
+}
+
+/** @throws DomainError `interface_mismatch`, with each mismatch, when there are any */
+function requireFit(mismatches: readonly Mismatch[]): void {
+  if (mismatches.length === 0) return;
+  const errors = mismatches.map(({ pointer, detail }) => ({ pointer, detail }));
+  const detail = `The module does not fit the extension point. ${summarizeMismatches(mismatches)}`;
+  throw new DomainError('interface_mismatch', detail, { errors });
 }

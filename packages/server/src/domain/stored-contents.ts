@@ -190,21 +190,16 @@ export function createStoredContents(
   };
 }
 
-interface VerificationCache {
-  /** @returns whether the object was intact when it was last verified; `undefined` if it was not, or has changed since */
-  get(object: LocatedObject): boolean | undefined;
-  set(object: LocatedObject, isIntact: boolean): void;
-}
-
 /** Remembers the last {@link maxRememberedChecks} verifications. */
-function createVerificationCache(): VerificationCache {
+function createVerificationCache() {
   const entries = new Map<BlobKey, { readonly fingerprint: string; readonly isIntact: boolean }>();
   return {
-    get({ key, fingerprint }) {
+    /** @returns whether the object was intact when it was last verified; `undefined` if it was not, or has changed since */
+    get({ key, fingerprint }: LocatedObject): boolean | undefined {
       const entry = entries.get(key);
       return entry?.fingerprint === fingerprint ? entry.isIntact : undefined;
     },
-    set({ key, fingerprint }, isIntact) {
+    set({ key, fingerprint }: LocatedObject, isIntact: boolean): void {
       entries.delete(key); // so that the newest entry is last
       entries.set(key, { fingerprint, isIntact });
       const [oldest] = entries.keys();

@@ -1,8 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { isOutOfFileDescriptors } from '../file-descriptors.ts';
 import { TaskAbortedError, WorkersBusyError } from '../workers/module-workers.ts';
 import { ClientGone } from './bodies/read-bytes.ts';
 import { corsHeaders } from './cors.ts';
-import { drain } from './drain.ts';
 import type { ErrorAnswer, ErrorForm } from './error-form.ts';
 import { unavailable } from './http-error.ts';
 import type { Parts } from './parts.ts';
@@ -85,4 +85,27 @@ function logError(parts: Parts, answer: ErrorAnswer, request: Request): void {
   if (status >= 500) parts.log.error({ ...line, err: cause }, 'request failed');
   else if (isRoutine) parts.log.debug(line, 'request refused');
   else parts.log.info(line, 'request refused');
+}
+
+/** How much of a refused body is read to its end, so that the connection can be used again. */
+const maxDrainBytes = 256 * 1024 * 1024;
+const maxDrainMs = 30_000;
+
+/**
+ * Sees to it that a client whose body was not read gets its answer. Closing right away would reset the connection under a
+ * client that still sends, and many then drop the answer unread; so the rest is read and thrown away, within bounds.
+ */
+function drain(message: IncomingMessage): void {
+  if (message.complete || message.readableEnded || message.destroyed) return;
+  let bytes = 0;
+  const timer = setTimeout(() => message.destroy(), maxDrainMs);
+  timer.unref();
+  message.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxDrainBytes) message.destroy();
+  });
+  message.on('error', () => {});
+  const stop = (): void => clearTimeout(timer);
+  message.once('end', stop).once('close', stop);
+  message.resume();
 }

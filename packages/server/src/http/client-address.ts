@@ -2,9 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
 /** Tells from which address a request comes. */
-export interface ClientAddresses {
-  of(message: IncomingMessage): string;
-}
+export type ClientAddresses = ReturnType<typeof createClientAddresses>;
 
 /** Which proxies tell the client's address, and how. */
 interface ForwardingOptions {
@@ -18,7 +16,7 @@ interface ForwardingOptions {
  * The peer's address; or, when the peer is a trusted proxy, the nearest address in the forwarding header that is not itself a
  * trusted proxy's. Every other forwarding header is ignored: proxies append to one, and pass on the others as the client sent them.
  */
-export function createClientAddresses({ trustedProxies, forwardedHeader }: ForwardingOptions): ClientAddresses {
+export function createClientAddresses({ trustedProxies, forwardedHeader }: ForwardingOptions) {
   const proxies = new BlockList();
   for (const entry of trustedProxies) {
     const [address = '', prefix] = entry.split('/');
@@ -29,7 +27,7 @@ export function createClientAddresses({ trustedProxies, forwardedHeader }: Forwa
   const isTrusted = (address: string): boolean => proxies.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 
   return {
-    of(message) {
+    of(message: IncomingMessage): string {
       let address = normalize(message.socket.remoteAddress ?? '');
       if (trustedProxies.length === 0 || isIP(address) === 0) return address;
       const hops = forwardedFor(message, forwardedHeader);

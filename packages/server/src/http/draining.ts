@@ -2,17 +2,14 @@
  * Whether this server is about to stop. It serves as ever while it drains, but says to those who ask whether it is ready that they
  * should send to others: what is sent to a server that no longer listens is lost.
  */
-export interface Draining {
-  begin(): void;
-  readonly isOn: () => boolean;
-}
+export type Draining = ReturnType<typeof createDraining>;
 
-export function createDraining(): Draining {
+export function createDraining() {
   let isDraining = false;
   return {
-    begin() {
+    begin(): void {
       isDraining = true;
     },
-    isOn: () => isDraining,
+    isOn: (): boolean => isDraining,
   };
 }

@@ -12,17 +12,12 @@ import { bodyOfList, ListResponse } from './list-response.ts';
 import type { Parts } from './parts.ts';
 import { createQueryReader } from './query.ts';
 import { Reply } from './reply.ts';
-import type { MatchedRoute, Request } from './request.ts';
+import type { Request } from './request.ts';
 import type { Access, Admission, Call, Route } from './route.ts';
 import { sendReply } from './send-reply.ts';
 
 /** A route, ready to handle requests. */
-export interface Endpoint {
-  readonly route: Route;
-  readonly matched: MatchedRoute;
-  /** Responds; what it throws is still to be answered as an error. */
-  handle(request: Request, reply: Reply): Promise<void>;
-}
+export type Endpoint = ReturnType<typeof createEndpoint>;
 
 type AnyCall = Call<Access, string, never, unknown>;
 
@@ -32,7 +27,7 @@ type AnyCall = Call<Access, string, never, unknown>;
  *
  * @throws Error for a route that doesn't say who may call it
  */
-export function createEndpoint(parts: Parts, route: Route): Endpoint {
+export function createEndpoint(parts: Parts, route: Route) {
   const { method, path, access } = route;
   if ((access as Access | undefined) === undefined) throw new Error(`The route ${method} ${path} declares no access`);
   const readQuery = route.query === undefined ? undefined : createQueryReader(route.query);
@@ -75,7 +70,8 @@ export function createEndpoint(parts: Parts, route: Route): Endpoint {
   return {
     route,
     matched: { path, errorForm: route.errorForm, isForAnyOrigin: isOpen },
-    async handle(request, reply) {
+    /** Responds; what it throws is still to be answered as an error. */
+    async handle(request: Request, reply: Reply): Promise<void> {
       if (logs) logWhenSent(parts, request, reply);
       if (ownFields !== undefined) reply.headers(ownFields);
       const since = parts.context.memories.now();

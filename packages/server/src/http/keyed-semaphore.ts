@@ -2,21 +2,17 @@
 export type Permit = (() => void) | 'total limit' | 'key limit';
 
 /** A semaphore with a limit for all keys together and one per key. It never waits. */
-export interface KeyedSemaphore {
-  acquire(key: string): Permit;
-  /** The number of acquired permits. */
-  readonly acquired: number;
-}
+export type KeyedSemaphore = ReturnType<typeof createKeyedSemaphore>;
 
 /**
  * Creates a semaphore with `max` permits. A key gets at most `maxPerKey`, and beyond its first one no more than as many as stay free. So the
  * last permits go to keys with few of them, even if one client uses many keys.
  */
-export function createKeyedSemaphore(max: number, maxPerKey: number): KeyedSemaphore {
+export function createKeyedSemaphore(max: number, maxPerKey: number) {
   const countByKey = new Map<string, number>();
   let total = 0;
   return {
-    acquire(key) {
+    acquire(key: string): Permit {
       const keyCount = countByKey.get(key) ?? 0;
       if (keyCount >= maxPerKey) return 'key limit';
       const freeAfter = max - total - 1;
@@ -33,7 +29,8 @@ export function createKeyedSemaphore(max: number, maxPerKey: number): KeyedSemap
         else countByKey.delete(key);
       };
     },
-    get acquired() {
+    /** The number of acquired permits. */
+    get acquired(): number {
       return total;
     },
   };

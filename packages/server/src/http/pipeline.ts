@@ -16,22 +16,14 @@ import { sendReply } from './send-reply.ts';
 /** What a client may choose as a request id: it goes into the log and back out. */
 const acceptable = /^[A-Za-z0-9._:-]{1,100}$/;
 
-export interface Pipeline {
-  /** Responds to requests, wherever they come from. */
-  readonly listener: RequestListener;
-  /**
-   * Makes every further response the last on its connection. A connection that stays open until the server closes it may carry another
-   * request at that very moment, which is never answered (RFC 9112 §9.6).
-   */
-  closeAfterResponses(): void;
-}
+export type Pipeline = ReturnType<typeof createPipeline>;
 
 /**
  * Responds to every request: from the cache, or by the route that the router finds.
  *
  * @param closeIdle closes idle connections; called when the process has no descriptors left
  */
-export function createPipeline(parts: Parts, router: Router, closeIdle: () => void): Pipeline {
+export function createPipeline(parts: Parts, router: Router, closeIdle: () => void) {
   const { context, requests, traces, log } = parts;
   const newId = createRequestIds(context.random);
   const tracedId = traces?.notingIds(newId) ?? newId;
@@ -66,8 +58,13 @@ export function createPipeline(parts: Parts, router: Router, closeIdle: () => vo
     else traces.run(message, response, () => void handle(message, response));
   };
   return {
+    /** Responds to requests, wherever they come from. */
     listener,
-    closeAfterResponses() {
+    /**
+     * Makes every further response the last on its connection. A connection that stays open until the server closes it may carry another
+     * request at that very moment, which is never answered (RFC 9112 §9.6).
+     */
+    closeAfterResponses(): void {
       isClosing = true;
     },
   };

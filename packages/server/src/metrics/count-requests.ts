@@ -3,30 +3,7 @@ import type { Socket } from 'node:net';
 import type { Counter, Histogram, Registry } from './registry.ts';
 
 /** Counts requests by the route as it is declared: never by the path, which may hold a guest key or an id. */
-export interface RequestCounts {
-  /** Call with each request that is not answered from memory, before it is handled. */
-  begin(message: IncomingMessage, response: ServerResponse): void;
-  /** Tells by which route a request that has begun is answered. */
-  routed(message: IncomingMessage, route: string): void;
-  /** Counts a request that was answered from memory, at once. */
-  answered(message: IncomingMessage, response: ServerResponse, route: string, startedAt: number): void;
-  /** What was counted so far, by method and route. */
-  counted(): Iterable<CountedRoute>;
-  /** How many connections are open. */
-  readonly connections: number;
-  /** Counts a server's connections, and what goes over them: no request pays for that. */
-  watchConnections(server: Server): void;
-}
-
-/** The requests of one route and method since the start. */
-interface CountedRoute {
-  /** `GET /healthz`, for instance. */
-  readonly route: string;
-  /** By status; those that were aborted by 0. */
-  readonly byStatus: ReadonlyMap<number, number>;
-  /** How long they took, as {@link Histogram.counts} has it. */
-  readonly spread: readonly number[];
-}
+export type RequestCounts = ReturnType<typeof createRequestCounts>;
 
 /** What is kept of one route and method. */
 interface RouteSeries {
@@ -44,7 +21,7 @@ interface RoutedMessage extends IncomingMessage {
 /** Methods that have a label of their own: those of routes, and what browsers send before them. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
 
-export function createRequestCounts(registry: Registry, listRoute: string): RequestCounts {
+export function createRequestCounts(registry: Registry, listRoute: string) {
   const all = new Map<string, RouteSeries>();
   const open = new Set<Socket>();
   let inProgress = 0;
@@ -73,7 +50,8 @@ export function createRequestCounts(registry: Registry, listRoute: string): Requ
   };
 
   return {
-    begin(message: RoutedMessage, response) {
+    /** Call with each request that is not answered from memory, before it is handled. */
+    begin(message: RoutedMessage, response: ServerResponse): void {
       const startedAt = performance.now();
       inProgress++;
       response.once('close', () => {
@@ -83,13 +61,16 @@ export function createRequestCounts(registry: Registry, listRoute: string): Requ
         count(methods.has(method) ? method : 'other', route, status, startedAt);
       });
     },
-    routed(message: RoutedMessage, route) {
+    /** Tells by which route a request that has begun is answered. */
+    routed(message: RoutedMessage, route: string): void {
       message[routeKey] = route;
     },
-    answered({ method }, { statusCode }, route, startedAt) {
+    /** Counts a request that was answered from memory, at once. */
+    answered({ method }: IncomingMessage, { statusCode }: ServerResponse, route: string, startedAt: number): void {
       if (route === listRoute) listsFromMemory.value++;
       count(method === 'HEAD' ? 'HEAD' : 'GET', route, statusCode, startedAt);
     },
+    /** What was counted since the start, by method and route. The status 0 stands for requests that were aborted. */
     *counted() {
       for (const [route, { durations, byStatus }] of all) {
         const statuses = Array.from(
@@ -99,10 +80,12 @@ export function createRequestCounts(registry: Registry, listRoute: string): Requ
         yield { route, byStatus: new Map(statuses), spread: durations.counts };
       }
     },
-    get connections() {
+    /** How many connections are open. */
+    get connections(): number {
       return open.size;
     },
-    watchConnections: (server) => watchConnections(server, registry, open),
+    /** Counts a server's connections, and what goes over them: no request pays for that. */
+    watchConnections: (server: Server): void => watchConnections(server, registry, open),
   };
 }
 

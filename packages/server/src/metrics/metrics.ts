@@ -3,28 +3,15 @@ import type { Context } from '../domain/context.ts';
 import type { Damage, DamagedContentError } from '../domain/stored-contents.ts';
 import type { Parts } from '../http/parts.ts';
 import type { StoreSettings } from '../open-stores.ts';
-import { type EventLoopMonitor, monitorEventLoop } from '../ops/event-loop-delay.ts';
+import { monitorEventLoop } from '../ops/event-loop-delay.ts';
 import { version } from '../version.ts';
 import type { OnTaskEnd, PoolLoad } from '../workers/module-workers.ts';
-import { createRequestCounts, type RequestCounts } from './count-requests.ts';
+import { createRequestCounts } from './count-requests.ts';
 import { readProcess } from './process.ts';
 import { createRegistry, type Registry } from './registry.ts';
 
 /** What counts while a server runs, whether somebody asks for metrics or its operators look at its status. */
-export interface Metrics {
-  readonly registry: Registry;
-  readonly requests: RequestCounts;
-  readonly eventLoop: EventLoopMonitor;
-  /** Counts the tasks of a pool of workers. */
-  tasksOf(pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd>;
-  /** Counts contents that could not be served. */
-  readonly onDamage: (error: Pick<DamagedContentError, 'damage'>) => void;
-  /** Has read at each scrape what the parts know by themselves. */
-  watch(data: Watched, parts: Pick<Parts, 'contents' | 'newsStreams'>): void;
-  /** Has read at each scrape what became of spans, where requests are traced. */
-  watchSpans(counts: () => SpanCounts): void;
-  close(): void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** What became of spans. */
 type SpanCounts = Readonly<Record<'sent' | 'rejected' | 'failed' | 'dropped' | 'queued', number>>;
@@ -37,7 +24,7 @@ export interface Watched {
 }
 
 /** @param listRoute the route of binding lists as it is declared: the one that is answered from memory */
-export function createMetrics(settings: StoreSettings, listRoute: string): Metrics {
+export function createMetrics(settings: StoreSettings, listRoute: string) {
   const registry = createRegistry();
   const kept = {
     metadata: settings.databaseUrl === undefined ? 'sqlite' : 'postgresql',
@@ -52,16 +39,22 @@ export function createMetrics(settings: StoreSettings, listRoute: string): Metri
     registry,
     eventLoop,
     requests: createRequestCounts(registry, listRoute),
-    tasksOf: (pool) => (task, outcome, durationMs) => {
-      const { kind } = task;
-      registry.counter('tenon_worker_tasks_total', { pool, task: kind, outcome }).value++;
-      registry.histogram('tenon_worker_task_duration_seconds', { pool, task: kind }).observe(durationMs / 1000);
-    },
-    onDamage({ damage }) {
+    /** Counts the tasks of a pool of workers. */
+    tasksOf:
+      (pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd> =>
+      (task, outcome, durationMs) => {
+        const { kind } = task;
+        registry.counter('tenon_worker_tasks_total', { pool, task: kind, outcome }).value++;
+        registry.histogram('tenon_worker_task_duration_seconds', { pool, task: kind }).observe(durationMs / 1000);
+      },
+    /** Counts contents that could not be served. */
+    onDamage({ damage }: Pick<DamagedContentError, 'damage'>): void {
       ofDamage(damage).value++;
     },
-    watch: (data, parts) => watch(registry, data, parts),
-    watchSpans(counts) {
+    /** Has read at each scrape what the parts know by themselves. */
+    watch: (data: Watched, parts: Pick<Parts, 'contents' | 'newsStreams'>): void => watch(registry, data, parts),
+    /** Has read at each scrape what became of spans, where requests are traced. */
+    watchSpans(counts: () => SpanCounts): void {
       registry.atScrape('tenon_spans_total', () => {
         const { queued: _, ...ended } = counts();
         return Object.entries(ended).map(([outcome, value]) => ({ labels: { outcome }, value }));

@@ -19,15 +19,7 @@ export interface Reading<Name extends MetricName> {
 }
 
 /** The metrics' values. */
-export interface Registry {
-  /** The counter with these labels: always the same one. It is at zero, and written, from when it is first asked for. */
-  counter<Name extends NameOf<'counter'>>(name: Name, labels: LabelsOf<Name>): Counter;
-  histogram<Name extends NameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>): Histogram;
-  /** Has values read at each scrape that are counted elsewhere already. */
-  atScrape<Name extends NameOf<'counter' | 'gauge'>>(name: Name, read: () => readonly Reading<Name>[]): void;
-  /** All values in Prometheus's text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
-  text(): string;
-}
+export type Registry = ReturnType<typeof createRegistry>;
 
 /** What {@link Registry.text} is, for `content-type`. */
 export const textFormatType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -38,7 +30,7 @@ interface Series {
   entries(): [series: string, value: number][];
 }
 
-export function createRegistry(): Registry {
+export function createRegistry() {
   const series = new Map<MetricName, Map<string, Series & (Counter | Histogram)>>();
   const readers = new Map<MetricName, () => readonly { readonly labels: Labels; readonly value: number }[]>();
 
@@ -59,12 +51,17 @@ export function createRegistry(): Registry {
   };
 
   return {
-    counter: (name, labels) => seriesOf(name, labels, () => createCounter(name, labels)),
-    histogram: (name, labels) => seriesOf(name, labels, () => createHistogram(name, labels)),
-    atScrape(name, read) {
+    /** The counter with these labels: always the same one. It is at zero, and written, from when it is first asked for. */
+    counter: <Name extends NameOf<'counter'>>(name: Name, labels: LabelsOf<Name>): Counter =>
+      seriesOf(name, labels, () => createCounter(name, labels)),
+    histogram: <Name extends NameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>): Histogram =>
+      seriesOf(name, labels, () => createHistogram(name, labels)),
+    /** Has values read at each scrape that are counted elsewhere already. */
+    atScrape<Name extends NameOf<'counter' | 'gauge'>>(name: Name, read: () => readonly Reading<Name>[]): void {
       readers.set(name, read);
     },
-    text: () => `${(Object.entries(definitions) as [MetricName, Definition][]).flatMap(linesOf).join('\n')}\n`,
+    /** All values in Prometheus's text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
+    text: (): string => `${(Object.entries(definitions) as [MetricName, Definition][]).flatMap(linesOf).join('\n')}\n`,
   };
 }
 

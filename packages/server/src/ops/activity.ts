@@ -17,14 +17,7 @@ export interface RequestTotals {
 export type TotalsByKind = { readonly [Kind in RequestKind]: RequestTotals };
 
 /** What requests came of late. */
-export interface Activity {
-  /** To be called every few seconds. */
-  tick(): void;
-  /** About the last minute. */
-  recent(): { readonly seconds: number; readonly kinds: { [Kind in RequestKind]: RequestLoad } };
-  /** The last hour, of all kinds together; `untilMsAgo` is how long ago the last of the minutes ended. */
-  history(): { readonly untilMsAgo: number; readonly minutes: MinuteLoad[] };
-}
+export type Activity = ReturnType<typeof createActivity>;
 
 const minuteMs = 60_000;
 const minutesKept = 60;
@@ -39,12 +32,13 @@ export const kinds = Object.keys(requestKinds) as readonly RequestKind[];
  * @param boundsMs the bounds of the spreads, in ascending order
  * @param now any clock that goes on alone, in milliseconds
  */
-export function createActivity(read: () => TotalsByKind, boundsMs: readonly number[], now: () => number): Activity {
+export function createActivity(read: () => TotalsByKind, boundsMs: readonly number[], now: () => number) {
   const window = createWindow(read(), now);
   const minutes: MinuteLoad[] = [];
   let minute = { startedAtMs: now(), totals: sumOf(read()) };
   return {
-    tick() {
+    /** To be called every few seconds. */
+    tick(): void {
       const totals = read();
       window.note(totals);
       if (now() - minute.startedAtMs < minuteMs - tickSlackMs) return;
@@ -54,14 +48,19 @@ export function createActivity(read: () => TotalsByKind, boundsMs: readonly numb
       if (minutes.length > minutesKept) minutes.shift();
       minute = next;
     },
-    recent() {
+    /** About the last minute. */
+    recent(): { readonly seconds: number; readonly kinds: { [Kind in RequestKind]: RequestLoad } } {
       const totals = read();
       const { value, agoMs } = window.first();
       const loads = kinds.map((kind) => [kind, loadOf(difference(totals[kind], value[kind]), boundsMs)] as const);
       const byKind = Object.fromEntries(loads) as { [Kind in RequestKind]: RequestLoad };
       return { seconds: agoMs / 1000, kinds: byKind };
     },
-    history: () => ({ untilMsAgo: now() - minute.startedAtMs, minutes: [...minutes] }),
+    /** The last hour, of all kinds together; `untilMsAgo` is how long ago the last of the minutes ended. */
+    history: (): { readonly untilMsAgo: number; readonly minutes: MinuteLoad[] } => ({
+      untilMsAgo: now() - minute.startedAtMs,
+      minutes: [...minutes],
+    }),
   };
 }
 

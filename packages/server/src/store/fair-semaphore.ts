@@ -3,26 +3,19 @@ import { UnavailableError } from '../domain/ports.ts';
 import { createFairQueue } from '../fair-queue.ts';
 
 /** A semaphore with a queue in which callers take turns: an account or network waits for one other work of each other one. */
-export interface FairSemaphore {
-  /**
-   * Waits for a place, in the turn of the {@link currentFairnessKey}.
-   *
-   * @throws UnavailableError when none is free in time
-   */
-  acquire(waitMs: number): Promise<void>;
-  /**
-   * Gives the place back. The next work begins in a later turn of the event loop, even if none waits yet: SQLite's calls are
-   * synchronous, so works that follow one another directly would let neither requests nor other processes in between.
-   */
-  release(): void;
-}
+export type FairSemaphore = ReturnType<typeof createFairSemaphore>;
 
 /** @param places how many works may run at once */
-export function createFairSemaphore(places = 1): FairSemaphore {
+export function createFairSemaphore(places = 1) {
   const waiting = createFairQueue<() => void>(Number.POSITIVE_INFINITY); // each is a request, and those are bounded
   let free = places;
   return {
-    acquire(waitMs) {
+    /**
+     * Waits for a place, in the turn of the {@link currentFairnessKey}.
+     *
+     * @throws UnavailableError when none is free in time
+     */
+    acquire(waitMs: number): Promise<void> {
       if (free > 0) {
         free--;
         return Promise.resolve();
@@ -40,7 +33,11 @@ export function createFairSemaphore(places = 1): FairSemaphore {
         waiting.add(caller, begin);
       });
     },
-    release() {
+    /**
+     * Gives the place back. The next work begins in a later turn of the event loop, even if none waits yet: SQLite's calls are
+     * synchronous, so works that follow one another directly would let neither requests nor other processes in between.
+     */
+    release(): void {
       setImmediate(() => {
         const next = waiting.take(() => true);
         if (next === undefined) free++;

@@ -39,19 +39,13 @@ export function createStoreSpans(tracer: Tracer, system: 'sqlite' | 'postgresql'
   };
 }
 
-interface Attempts {
-  run<T>(work: () => Promise<T>): Promise<T>;
-  /** Ends the last of them with the transaction, whose commit belongs to it. */
-  settle<T>(transaction: Promise<T>): Promise<T>;
-}
-
 /** Makes a span of each run of a transaction. That a run came to nothing shows only when another one follows. */
-function createAttempts(transaction: ActiveSpan, tracer: Tracer, options: SpanOptions): Attempts {
+function createAttempts(transaction: ActiveSpan, tracer: Tracer, options: SpanOptions) {
   let count = 0;
   let last: { readonly span: ActiveSpan; workedUntilMs: number } | undefined;
 
   return {
-    async run(work) {
+    async run<T>(work: () => Promise<T>): Promise<T> {
       transaction.set('tenon.store.attempts', ++count);
       last?.span.fail('overtaken');
       last?.span.end(last.workedUntilMs);
@@ -67,7 +61,8 @@ function createAttempts(transaction: ActiveSpan, tracer: Tracer, options: SpanOp
         own.workedUntilMs = performance.now();
       }
     },
-    async settle(committed) {
+    /** Ends the last of them with the transaction, whose commit belongs to it. */
+    async settle<T>(committed: Promise<T>): Promise<T> {
       try {
         return await committed;
       } catch (error) {

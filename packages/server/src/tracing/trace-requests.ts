@@ -10,22 +10,7 @@ interface TraceIds {
 }
 
 /** Traces requests by the route as it is declared: never by the path, which may hold a guest key or an id. */
-export interface RequestTraces {
-  /** Decides whether a request that has come is traced. To be called with each. @returns whether it is */
-  begin(message: IncomingMessage): boolean;
-  /** Has the requests' ids noted as they are made. */
-  notingIds(requestIdOf: (message: IncomingMessage) => string): (message: IncomingMessage) => string;
-  /** Answers a request that has begun within its span, if it has one. The span ends with the answer. */
-  run(message: IncomingMessage, response: ServerResponse, handle: () => void): void;
-  /** Tells by which route a request that has begun is answered. */
-  routed(message: IncomingMessage, route: string): void;
-  /** Tells of the error that a request is answered with. */
-  failed(message: IncomingMessage, status: number, code: string): void;
-  /** Ends the span of a request that was answered from memory, at once. */
-  answered(message: IncomingMessage, response: ServerResponse, route: string): void;
-  /** For the request's lines in the log. */
-  idsOf(message: IncomingMessage): TraceIds | undefined;
-}
+export type RequestTraces = ReturnType<typeof createRequestTraces>;
 
 interface RequestTracesOptions {
   readonly tracer: Tracer;
@@ -59,7 +44,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PAT
 /** The parent span is sampled: https://www.w3.org/TR/trace-context/#sampled-flag */
 const sampledFlag = 1;
 
-export function createRequestTraces(options: RequestTracesOptions): RequestTraces {
+export function createRequestTraces(options: RequestTracesOptions) {
   const { tracer, samplingRatio, random, trustsCallers, probes } = options;
 
   const isSampled = (parent: SpanContext | undefined): boolean =>
@@ -89,36 +74,44 @@ export function createRequestTraces(options: RequestTracesOptions): RequestTrace
   };
 
   return {
-    begin(message: TracedMessage) {
+    /** Decides whether a request that has come is traced. To be called with each. @returns whether it is */
+    begin(message: TracedMessage): boolean {
       const parent = parentOf(message);
       if (!isSampled(parent)) return false;
       const attributes = { 'network.protocol.version': message.httpVersion };
       message[spanKey] = tracer.beginTrace('HTTP', { kind: 'server', attributes }, parent);
       return true;
     },
-    notingIds: (requestIdOf) => (message: TracedMessage) => {
-      const id = requestIdOf(message);
-      message[spanKey]?.set('tenon.request.id', id);
-      return id;
-    },
-    run(message: TracedMessage, response, handle) {
+    /** Has the requests' ids noted as they are made. */
+    notingIds:
+      (requestIdOf: (message: IncomingMessage) => string): ((message: IncomingMessage) => string) =>
+      (message: TracedMessage) => {
+        const id = requestIdOf(message);
+        message[spanKey]?.set('tenon.request.id', id);
+        return id;
+      },
+    /** Answers a request that has begun within its span, if it has one. The span ends with the answer. */
+    run(message: TracedMessage, response: ServerResponse, handle: () => void): void {
       const span = message[spanKey];
       if (span !== undefined) response.once('close', () => end(span, message, response));
       // Without a span too: what runs for one request on a connection must not seem to be part of another.
       tracer.run(span, handle);
     },
-    routed(message: TracedMessage, route) {
+    /** Tells by which route a request that has begun is answered. */
+    routed(message: TracedMessage, route: string): void {
       const span = message[spanKey];
       if (span !== undefined) span.route = route;
     },
-    failed(message: TracedMessage, status, code) {
+    /** Tells of the error that a request is answered with. */
+    failed(message: TracedMessage, status: number, code: string): void {
       const span = message[spanKey];
       if (span === undefined) return;
       span.set('tenon.error.code', code);
       // https://opentelemetry.io/docs/specs/semconv/http/http-spans/#status: what a client does wrong is no failure of the server.
       if (status >= 500) span.fail(code);
     },
-    answered(message: TracedMessage, { statusCode }, route) {
+    /** Ends the span of a request that was answered from memory, at once. */
+    answered(message: TracedMessage, { statusCode }: ServerResponse, route: string): void {
       const span = message[spanKey];
       if (span === undefined) return;
       const method = message.method === 'HEAD' ? 'HEAD' : 'GET';
@@ -129,7 +122,8 @@ export function createRequestTraces(options: RequestTracesOptions): RequestTrace
       span.set('tenon.from_memory', true);
       span.end();
     },
-    idsOf(message: TracedMessage) {
+    /** For the request's lines in the log. */
+    idsOf(message: TracedMessage): TraceIds | undefined {
       const span = message[spanKey];
       if (span !== undefined) return { traceId: span.traceId, spanId: span.spanId };
       const parent = parentOf(message);

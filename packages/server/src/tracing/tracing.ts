@@ -7,24 +7,13 @@ import type { Config } from '../config.ts';
 import type { BlobStore } from '../domain/ports.ts';
 import { version } from '../version.ts';
 import type { OnTaskEnd } from '../workers/module-workers.ts';
-import { createStoreSpans, type StoreSpans } from './store-spans.ts';
+import { createStoreSpans } from './store-spans.ts';
 import { traceBlobs } from './trace-blobs.ts';
-import { createRequestTraces, type RequestTraces } from './trace-requests.ts';
-import { traceTasks } from './trace-tasks.ts';
-import { createTracer } from './tracer.ts';
+import { createRequestTraces } from './trace-requests.ts';
+import { createTracer, type Tracer } from './tracer.ts';
 
 /** What makes spans of requests, and sends them to a collector, where the configuration names one. */
-export interface Tracing {
-  readonly requests: RequestTraces;
-  readonly storeSpans: StoreSpans;
-  traceBlobs(blobs: BlobStore): BlobStore;
-  /** Makes spans of the tasks of a pool of threads. */
-  tasksOf(pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd>;
-  /** What became of the spans so far. */
-  counts(): OtlpSpanCounts;
-  /** Sends what waits, for three seconds at the most. Never rejects. */
-  close(): Promise<void>;
-}
+export type Tracing = ReturnType<typeof openTracing>;
 
 /** How many spans a request may have within its own. */
 const maxSpans = 250;
@@ -35,7 +24,7 @@ const shutdownTimeoutMs = 3_000;
 /** How often the log tells that the collector does not take spans. */
 const complainEveryMs = 60_000;
 
-export function openTracing(config: Config, log: Logger): Tracing {
+export function openTracing(config: Config, log: Logger) {
   const complain = createComplaints(log, () => exporter.counts());
   const exporter = otlpExporter({ ...collectorOf(config), onError: ({ message }) => complain(message) });
   const tracer = createTracer({ random: randomBytes, export: (span) => exporter.export([span]), maxSpans });
@@ -49,10 +38,14 @@ export function openTracing(config: Config, log: Logger): Tracing {
       probes: new Set(['/healthz', '/readyz']),
     }),
     storeSpans: createStoreSpans(tracer, isOnPostgres ? 'postgresql' : 'sqlite'),
-    traceBlobs: (blobs) => traceBlobs(blobs, tracer, config.s3Bucket === undefined ? 'folder' : 's3'),
-    tasksOf: (pool) => traceTasks(tracer, pool),
-    counts: () => exporter.counts(),
-    close: () => exporter.shutdown().catch(() => {}), // whoever has to know of it was told
+    traceBlobs: (blobs: BlobStore): BlobStore =>
+      traceBlobs(blobs, tracer, config.s3Bucket === undefined ? 'folder' : 's3'),
+    /** Makes spans of the tasks of a pool of threads. */
+    tasksOf: (pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd> => traceTasks(tracer, pool),
+    /** What became of the spans so far. */
+    counts: (): OtlpSpanCounts => exporter.counts(),
+    /** Sends what waits, for three seconds at the most. Never rejects. */
+    close: (): Promise<void> => exporter.shutdown().catch(() => {}), // whoever has to know of it was told
   };
 }
 
@@ -91,5 +84,19 @@ function createComplaints(log: Logger, counts: () => OtlpSpanCounts): (reason: s
     if (performance.now() - toldAt < complainEveryMs) return;
     toldAt = performance.now();
     log.warn({ reason, spans: counts() }, 'spans could not be sent');
+  };
+}
+
+/** Makes a span of each task of a pool of threads, once it has ended: from when it was asked for, with how long it waited for a thread. */
+function traceTasks(tracer: Tracer, pool: string): NonNullable<OnTaskEnd> {
+  return ({ kind }, outcome, durationMs, waitedMs) => {
+    const endMs = performance.now();
+    const span = tracer.begin(`${pool}.${kind}`, {
+      kind: 'internal',
+      startMs: endMs - durationMs,
+      attributes: { 'tenon.task.wait_seconds': waitedMs / 1000 },
+    });
+    if (outcome !== 'done') span?.fail(outcome);
+    span?.end(endMs);
   };
 }

@@ -45,18 +45,9 @@ function isAttachmentReference(value: unknown): value is { readonly part: unknow
 }
 
 /** A streaming decoder: the caller copies received bytes into `buffer`, then calls `advance()`. */
-export interface MessageDecoder {
-  /** Where to write the next bytes; at least one byte long. */
-  readonly buffer: Uint8Array;
-  /**
-   * Call after writing this many bytes to `buffer`.
-   *
-   * @returns the message, once it is complete
-   */
-  advance(byteCount: number): { readonly message: unknown } | undefined;
-}
+export type MessageDecoder = ReturnType<typeof createMessageDecoder>;
 
-export function createMessageDecoder(): MessageDecoder {
+export function createMessageDecoder() {
   let stage: 'fixedHeader' | 'lengths' | 'json' | 'attachment' = 'fixedHeader';
   let target: Uint8Array = new Uint8Array(fixedHeaderBytes);
   let filled = 0;
@@ -99,10 +90,16 @@ export function createMessageDecoder(): MessageDecoder {
   };
 
   return {
-    get buffer() {
+    /** Where to write the next bytes; at least one byte long. */
+    get buffer(): Uint8Array {
       return target.subarray(filled);
     },
-    advance(byteCount) {
+    /**
+     * Call after writing this many bytes to `buffer`.
+     *
+     * @returns the message, once it is complete
+     */
+    advance(byteCount: number): { readonly message: unknown } | undefined {
       filled += byteCount;
       return filled < target.length ? undefined : finishStage();
     },

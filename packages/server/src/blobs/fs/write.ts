@@ -9,23 +9,20 @@ const writeBytes = 1024 * 1024;
 const unlinkDelayMs = 1000;
 
 /** Deletes files after a short delay. */
-interface DelayedUnlinks {
-  add(path: string): void;
-  /** Deletes all pending files now. */
-  close(): Promise<void>;
-}
+type DelayedUnlinks = ReturnType<typeof createDelayedUnlinks>;
 
-export function createDelayedUnlinks(files: FileSystem): DelayedUnlinks {
+export function createDelayedUnlinks(files: FileSystem) {
   const timers = new Map<string, NodeJS.Timeout>();
   const unlink = async (path: string): Promise<void> => {
     timers.delete(path);
     await files.unlink(path).catch(() => {}); // deleted later, as an abandoned temporary file
   };
   return {
-    add(path) {
+    add(path: string): void {
       timers.set(path, setTimeout(() => void unlink(path), unlinkDelayMs).unref());
     },
-    async close() {
+    /** Deletes all pending files now. */
+    async close(): Promise<void> {
       for (const timer of timers.values()) clearTimeout(timer);
       await Promise.all([...timers.keys()].map(unlink));
     },

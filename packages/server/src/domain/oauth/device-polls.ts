@@ -11,22 +11,18 @@ const toleranceMs = 1000;
 const maxDevices = 10_000;
 
 /** Enforces the polling interval of the device grant. */
-export interface DevicePolls {
-  /**
-   * Records a poll.
-   *
-   * @returns whether it arrived too soon. Then the device's interval grows by 5 seconds (RFC 8628 §3.5)
-   */
-  isTooSoon(id: DeviceGrantId): boolean;
-  /** Stops tracking a device. */
-  forget(id: DeviceGrantId): void;
-}
+export type DevicePolls = ReturnType<typeof createDevicePolls>;
 
 /** Tracks polls in memory. After a restart, or in another process, a device may poll more often than allowed. */
-export function createDevicePolls(clock: Clock): DevicePolls {
+export function createDevicePolls(clock: Clock) {
   const polls = new Map<DeviceGrantId, { lastMs: number; intervalMs: number }>();
   return {
-    isTooSoon(id) {
+    /**
+     * Records a poll.
+     *
+     * @returns whether it arrived too soon. Then the device's interval grows by 5 seconds (RFC 8628 §3.5)
+     */
+    isTooSoon(id: DeviceGrantId): boolean {
       const nowMs = clock();
       const known = polls.get(id);
       if (known === undefined) {
@@ -40,6 +36,7 @@ export function createDevicePolls(clock: Clock): DevicePolls {
       if (isTooSoon) known.intervalMs += 5000;
       return isTooSoon;
     },
-    forget: (id) => void polls.delete(id),
+    /** Stops tracking a device. */
+    forget: (id: DeviceGrantId): void => void polls.delete(id),
   };
 }

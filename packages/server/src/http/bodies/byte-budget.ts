@@ -1,9 +1,5 @@
 /** A memory budget that many requests share. */
-export interface ByteBudget {
-  /** Starts a lease of zero bytes for one request. */
-  lease(caller: string): ByteLease;
-  readonly used: number;
-}
+export type ByteBudget = ReturnType<typeof createByteBudget>;
 
 export interface ByteLease {
   /** Takes more bytes from the budget. Returns `false`, and takes none, if the budget doesn't allow them for this caller. */
@@ -17,11 +13,12 @@ export interface ByteLease {
  * as stay free for others: half of the budget for one such caller, a third each for two, and so on. A caller's only request may take
  * all free bytes.
  */
-export function createByteBudget(maxBytes: number): ByteBudget {
+export function createByteBudget(maxBytes: number) {
   const usedByCaller = new Map<string, number>();
   let used = 0;
   return {
-    lease(caller) {
+    /** Starts a lease of zero bytes for one request. */
+    lease(caller: string): ByteLease {
       let [taken, hasEnded] = [0, false];
       return {
         take(bytes) {
@@ -44,7 +41,7 @@ export function createByteBudget(maxBytes: number): ByteBudget {
         },
       };
     },
-    get used() {
+    get used(): number {
       return used;
     },
   };

@@ -1,7 +1,8 @@
 import type { Static, TObject } from 'typebox';
 import { DomainError } from '../../domain/errors.ts';
-import type { BodyReader } from './body-reader.ts';
-import { readForm } from './form-body.ts';
+import { HttpError } from '../http-error.ts';
+import type { BodyReader, BodySource } from './body-reader.ts';
+import { readBytes } from './read-bytes.ts';
 
 /**
  * Reads a form of text fields by the rules of OAuth (RFC 6749 §3.2): no field may be repeated, a field without a value counts as absent,
@@ -36,4 +37,16 @@ export function formFields<const T extends TObject>(
       errors: ['invalid_request', 'payload_too_large', 'request_timeout', 'unsupported_media_type'],
     },
   };
+}
+
+const maxFormBytes = 16 * 1024;
+
+/** @throws HttpError `unsupported_media_type`, and what reading a body throws */
+async function readForm(source: BodySource): Promise<URLSearchParams> {
+  if (source.mediaType !== 'application/x-www-form-urlencoded') {
+    throw new HttpError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded.', {
+      accept: 'application/x-www-form-urlencoded',
+    });
+  }
+  return new URLSearchParams((await readBytes(source, maxFormBytes, 'The form')).toString('utf8'));
 }

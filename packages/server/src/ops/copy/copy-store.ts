@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, realpath } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import { type Lease, takeLease } from '../../domain/housekeeping/leases.ts';
 import { verify } from '../../domain/housekeeping/verify.ts';
@@ -11,7 +12,6 @@ import { migrations } from '../../store/kysely/migrations/all.ts';
 import { copyBlobs, replaceBlobRows } from './blobs.ts';
 import { readSnapshot, writeDatabase } from './databases.ts';
 import { CopyError } from './errors.ts';
-import { placesOf } from './places.ts';
 import { assertTable, type Digests, hasRows, insertRows, readRows } from './rows.ts';
 import { type CopiedTable, readCopiedTables } from './tables.ts';
 
@@ -253,4 +253,29 @@ function notEmpty(detail: string): CopyError {
 
 function differs(detail: string): CopyError {
   return new CopyError('differs', `The target differs from the source: ${detail}.`);
+}
+
+/** Where a store's metadata and blobs are, as texts that are equal for equal places and reveal nothing. */
+interface Places {
+  readonly metadata: string;
+  readonly blobs: string;
+}
+
+async function placesOf(settings: StoreSettings): Promise<Places> {
+  const { databaseUrl, dataDir, s3Bucket, s3Endpoint = '', s3Prefix = '' } = settings;
+  const folder = await realpath(dataDir).catch(() => dataDir);
+  return {
+    metadata: digest(databaseUrl === undefined ? ['folder', folder] : await postgresPlace(databaseUrl)),
+    blobs: digest(s3Bucket === undefined ? ['folder', folder] : ['s3', s3Endpoint, s3Bucket, s3Prefix]),
+  };
+}
+
+async function postgresPlace(url: string): Promise<string[]> {
+  const { default: pg } = await import('pg');
+  const { host, port, database } = new pg.Client(url); // not connected
+  return ['postgres', host, String(port), database ?? ''];
+}
+
+function digest(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 }

@@ -22,11 +22,7 @@ export interface ConnectionOptions {
   readonly sockets?: Sockets;
 }
 
-interface Sockets {
-  open(): Socket;
-  /** Closes what is silent for a while, since the other side doesn't hear that it is to end. */
-  hurry(): void;
-}
+type Sockets = ReturnType<typeof createSockets>;
 
 /**
  * How long who tries again waits for a connection, in milliseconds. What is cut off without a word (a cable, a machine without
@@ -37,15 +33,16 @@ export const silentMs = 2500;
 /** After how long an unused connection is asked for by the operating system, which gives it up some ten seconds later. */
 const keepAliveMs = 5000;
 
-export function createSockets(): Sockets {
+export function createSockets() {
   const opened = new Set<Socket>();
   return {
-    open() {
+    open(): Socket {
       const socket = new Socket();
       opened.add(socket);
       return socket.once('close', () => void opened.delete(socket));
     },
-    hurry() {
+    /** Closes what is silent for a while, since the other side doesn't hear that it is to end. */
+    hurry(): void {
       for (const socket of opened) socket.setTimeout(silentMs, () => socket.destroy());
     },
   };

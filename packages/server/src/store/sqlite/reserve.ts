@@ -11,19 +11,15 @@ export const reserveBytes = 4 * 1024 * 1024;
 const pieceBytes = 1024 * 1024;
 
 /** A file beside the database that keeps room for what still has to work on a full disk. All processes on the database share it. */
-export interface Reserve {
-  /** Makes the file as large as it has to be. @throws StorageFullError when there is no room for that; it then takes all there is */
-  fill(): void;
-  /** Gives its room to the database. */
-  release(): void;
-}
+export type Reserve = ReturnType<typeof createReserve>;
 
 /** @param bytes the size of the file; 0 keeps no room */
-export function createReserve(file: string, bytes: number): Reserve {
+export function createReserve(file: string, bytes: number) {
   if (bytes === 0) return { fill() {}, release() {} };
   const path = `${file}-reserve`;
   return {
-    fill() {
+    /** Makes the file as large as it has to be. @throws StorageFullError when there is no room for that; it then takes all there is */
+    fill(): void {
       const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
       if (size >= bytes) return;
       try {
@@ -34,7 +30,8 @@ export function createReserve(file: string, bytes: number): Reserve {
         });
       }
     },
-    release() {
+    /** Gives its room to the database. */
+    release(): void {
       rmSync(path, { force: true });
     },
   };

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
+import type { StoreFault } from '../../domain/housekeeping/ports.ts';
 import { type Clock, StorageFullError, type Store, UnavailableError } from '../../domain/ports.ts';
 import type { Database } from '../../domain/records.ts';
 import { checkRows } from '../kysely/check.ts';
 import { migrate, NewerSchemaError } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
 import { queries } from '../kysely/queries.ts';
-import { checkFile } from './check-file.ts';
 import { columnTypes } from './column-types.ts';
 import { createCommitTable, readCommits } from './commits.ts';
 import { readingDialect, writingDialect } from './dialect.ts';
@@ -191,4 +191,23 @@ async function createStore({ waitMs, reader, writing }: Parts): Promise<Store> {
       return closing;
     },
   };
+}
+
+/**
+ * Has SQLite read the whole database and tell what contradicts itself in it: pages, indexes, and foreign keys.
+ * https://www.sqlite.org/pragma.html#pragma_integrity_check
+ */
+function checkFile(database: DatabaseSync): StoreFault[] {
+  const faults: StoreFault[] = [];
+  for (const row of database.prepare('pragma integrity_check').all()) {
+    const detail = String(row.integrity_check);
+    if (detail !== 'ok') faults.push({ subject: 'database', detail });
+  }
+  for (const { table, rowid, parent } of database.prepare('pragma foreign_key_check').all()) {
+    faults.push({
+      subject: 'database',
+      detail: `row ${rowid} of ${table} refers to a row of ${parent} that is not there`,
+    });
+  }
+  return faults;
 }
