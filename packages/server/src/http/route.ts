@@ -1,4 +1,4 @@
-import type { ContentAddress, ErrorCode, TokenScope } from '@tenon/protocol';
+import { type ContentAddress, type ErrorCode, listOf, type TokenScope } from '@tenon/protocol';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Actor, AppAccess, ExtensionPointAccess, PermissionName } from '../domain/access.ts';
 import type { Moment } from '../domain/memories/touch-log.ts';
@@ -71,6 +71,16 @@ export interface SuccessDoc {
   readonly example?: unknown;
   /** The JSON that is answered instead when the query asks for it. */
   readonly orJson?: { readonly schema: TSchema; readonly example: unknown };
+}
+
+/** A response with JSON. */
+export function json(description: string, schema: TSchema, example: unknown, headers: SuccessDoc['headers'] = {}) {
+  return { description, schema, example, headers };
+}
+
+/** A response with a list. */
+export function jsonList(description: string, item: TSchema, example: unknown) {
+  return json(description, listOf(item), { objects: [example] });
 }
 
 /** A route's page in the description of the interface. */

@@ -1,9 +1,9 @@
-import { account, accountDeletion, accountUpdate, listOf, pageQuery, passwordChange, session } from '@tenon/protocol';
+import { account, accountDeletion, accountUpdate, pageQuery, passwordChange, session } from '@tenon/protocol';
 import { changePassword, deleteAccount, updateAccount } from '../../domain/accounts.ts';
 import { endOwnSession, listSessions } from '../../domain/sessions.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
-import { type Route, route } from '../route.ts';
+import { json, jsonList, type Route, route } from '../route.ts';
 import { toAccount, toSession } from '../wire.ts';
 import { accountExample, example } from './examples.ts';
 
@@ -30,7 +30,7 @@ export const accountRoutes: readonly Route[] = [
       id: 'updateAccount',
       tag,
       summary: 'Change your name',
-      answers: { 200: { description: 'the account', schema: account, example: accountExample } },
+      answers: { 200: json('the account', account, accountExample) },
     },
     handle: async ({ context }, { admission, body }) => toAccount(await updateAccount(context, admission.actor, body)),
   }),
@@ -78,9 +78,7 @@ export const accountRoutes: readonly Route[] = [
       id: 'listSessions',
       tag,
       summary: 'List your browser sessions',
-      answers: {
-        200: { description: 'the sessions', schema: listOf(session), example: { objects: [sessionExample] } },
-      },
+      answers: { 200: jsonList('the sessions', session, sessionExample) },
     },
     handle: async ({ context }, { admission: { actor }, query }) =>
       toList(await listSessions(context, actor, toPage(query)), (record) => toSession(record, actor)),

@@ -1,9 +1,9 @@
-import { app, appInput, appUpdate, listOf, pageQuery } from '@tenon/protocol';
+import { app, appInput, appUpdate, pageQuery } from '@tenon/protocol';
 import { createApp, deleteApp, listApps, renameApp } from '../../domain/apps.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
 import { preconditionOf, readConditions, sendRepresentation, writeConditions } from '../representation.ts';
-import { type Route, route } from '../route.ts';
+import { json, jsonList, type Route, route } from '../route.ts';
 import { toApp } from '../wire.ts';
 import { appExample } from './examples.ts';
 
@@ -19,7 +19,7 @@ export const appRoutes: readonly Route[] = [
       id: 'listApps',
       tag,
       summary: 'List the applications that you are a member or a guest of',
-      answers: { 200: { description: 'the applications', schema: listOf(app), example: { objects: [appExample] } } },
+      answers: { 200: jsonList('the applications', app, appExample) },
     },
     handle: async ({ context }, { admission, query }) =>
       toList(await listApps(context, admission.actor, toPage(query)), toApp),
@@ -34,7 +34,7 @@ export const appRoutes: readonly Route[] = [
       tag,
       summary: 'Create an application and become its owner',
       description: '`TENON_CREATE_APPS` sets which accounts may: by default operators and members of any team.',
-      answers: { 201: { description: 'the new application', schema: app, example: appExample } },
+      answers: { 201: json('the new application', app, appExample) },
       errors: ['quota_exceeded'],
     },
     handle: async ({ context }, { admission, body }) => toApp(await createApp(context, admission.actor, body.name)),
@@ -49,12 +49,7 @@ export const appRoutes: readonly Route[] = [
       summary: 'Read an application',
       requestHeaders: readConditions.requestHeaders,
       answers: {
-        200: {
-          description: 'the application',
-          schema: app,
-          headers: readConditions.headers,
-          example: appExample,
-        },
+        200: json('the application', app, appExample, readConditions.headers),
         304: { description: 'not modified' },
       },
       errors: ['precondition_failed'],
@@ -71,14 +66,7 @@ export const appRoutes: readonly Route[] = [
       tag,
       summary: 'Rename an application',
       requestHeaders: writeConditions.requestHeaders,
-      answers: {
-        200: {
-          description: 'the application',
-          schema: app,
-          headers: writeConditions.headers,
-          example: appExample,
-        },
-      },
+      answers: { 200: json('the application', app, appExample, writeConditions.headers) },
       errors: ['precondition_failed'],
     },
     handle: async ({ context }, { request, admission, body }, reply) => {

@@ -14,7 +14,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { sendAuditExport } from '../audit-export.ts';
 import { toAccountAuditEntry, toAppAuditEntry } from '../audit-wire.ts';
 import { toList, toPage } from '../query.ts';
-import { type Route, route } from '../route.ts';
+import { jsonList, type Route, route } from '../route.ts';
 import { example } from './examples.ts';
 
 const entryExample = {
@@ -82,13 +82,7 @@ export const auditRoutes: readonly Route[] = [
       tag: 'Account',
       summary: 'Read the audit trail of your account, the newest entries first',
       description: 'Sign-ins, tokens, keys, and your changes in applications.',
-      answers: {
-        200: {
-          description: 'the entries',
-          schema: listOf(accountAuditEntry),
-          example: { objects: [ofAccountExample] },
-        },
-      },
+      answers: { 200: jsonList('the entries', accountAuditEntry, ofAccountExample) },
     },
     handle: async ({ context }, { admission, query }) =>
       toList(await listOwnAudit(context, admission.actor, toFilter(query), toPage(query)), toAccountAuditEntry),

@@ -5,7 +5,7 @@ import { evaluateConditions } from '../conditions.ts';
 import { decodeGuestKey } from '../guest-key.ts';
 import { HttpError } from '../http-error.ts';
 import { bindingListHeaders, cacheBindings, sendBindings, takeRoom } from '../response-cache.ts';
-import { type Route, route } from '../route.ts';
+import { json, type Route, route } from '../route.ts';
 import { example } from './examples.ts';
 
 /** The path of A2. */
@@ -27,23 +27,23 @@ export const bindingRoutes: readonly Route[] = [
       wildcard: { name: 'guestKey', description: 'the guest key' },
       requestHeaders: { 'if-none-match': 'the entity tags that you have cached' },
       answers: {
-        200: {
-          description: 'the plugins by name, names in code-unit order',
-          schema: bindingList,
-          headers: {
-            etag: 'strong; changes exactly when the body changes',
-            'repr-digest': "`sha-256=:…:`, the body's digest (RFC 9530)",
-            'cache-control': `\`${bindingListHeaders['cache-control']}\``,
-            vary: `\`${bindingListHeaders.vary}\``,
-          },
-          example: {
+        200: json(
+          'the plugins by name, names in code-unit order',
+          bindingList,
+          {
             median: {
               id: `${example.extensionPointId}/plugin/${example.userId}/median`,
               contentAddress: example.contentAddress,
               updatedAt: example.time,
             },
           },
-        },
+          {
+            etag: 'strong; changes exactly when the body changes',
+            'repr-digest': "`sha-256=:…:`, the body's digest (RFC 9530)",
+            'cache-control': `\`${bindingListHeaders['cache-control']}\``,
+            vary: `\`${bindingListHeaders.vary}\``,
+          },
+        ),
         304: { description: 'not modified' },
       },
       errors: ['invalid_request', 'precondition_failed'],

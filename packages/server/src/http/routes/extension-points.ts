@@ -2,7 +2,6 @@ import {
   extensionPoint,
   extensionPointInput,
   extensionPointUpdate,
-  listOf,
   schemaTrial,
   schemaTrialInput,
   wholeListQuery,
@@ -23,7 +22,7 @@ import { ListResponse } from '../list-response.ts';
 import { toList } from '../query.ts';
 import type { Reply } from '../reply.ts';
 import { preconditionOf, readConditions, sendRepresentation, writeConditions } from '../representation.ts';
-import { type Route, route } from '../route.ts';
+import { json, jsonList, type Route, route } from '../route.ts';
 import { toExtensionPoint, toSchemaTrial } from '../wire.ts';
 import { extensionPointExample, schemaTrialExample } from './examples.ts';
 
@@ -46,13 +45,7 @@ export const extensionPointRoutes: readonly Route[] = [
       summary: "List an application's extension points",
       description:
         'Without `limit`, the response has all of them, since a host reads this list once. Quotas limit its length.',
-      answers: {
-        200: {
-          description: 'the extension points',
-          schema: listOf(extensionPoint),
-          example: { objects: [extensionPointExample] },
-        },
-      },
+      answers: { 200: jsonList('the extension points', extensionPoint, extensionPointExample) },
     },
     handle: async ({ context }, { admission: { access }, query: { limit, cursor } }) => {
       if (limit === undefined) return new ListResponse(readExtensionPoints(context, access, cursor), toExtensionPoint);
@@ -69,9 +62,7 @@ export const extensionPointRoutes: readonly Route[] = [
       tag,
       summary: 'Create an extension point',
       description: '`schema` is an object, or its YAML or JSON text. Its `exports` are a map or a list.',
-      answers: {
-        201: { description: 'the new extension point', schema: extensionPoint, example: extensionPointExample },
-      },
+      answers: { 201: json('the new extension point', extensionPoint, extensionPointExample) },
       errors: ['quota_exceeded'],
     },
     handle: async ({ context }, { admission, body }, reply) => {
@@ -89,12 +80,7 @@ export const extensionPointRoutes: readonly Route[] = [
       summary: 'Read an extension point',
       requestHeaders: readConditions.requestHeaders,
       answers: {
-        200: {
-          description: 'the extension point',
-          schema: extensionPoint,
-          headers: readConditions.headers,
-          example: extensionPointExample,
-        },
+        200: json('the extension point', extensionPoint, extensionPointExample, readConditions.headers),
         304: { description: 'not modified' },
       },
       errors: ['precondition_failed'],
@@ -112,14 +98,7 @@ export const extensionPointRoutes: readonly Route[] = [
       tag,
       summary: 'Update an extension point; absent fields keep their values',
       requestHeaders: writeConditions.requestHeaders,
-      answers: {
-        200: {
-          description: 'the extension point',
-          schema: extensionPoint,
-          headers: writeConditions.headers,
-          example: extensionPointExample,
-        },
-      },
+      answers: { 200: json('the extension point', extensionPoint, extensionPointExample, writeConditions.headers) },
       errors: ['password_required', 'precondition_failed', 'quota_exceeded'],
     },
     handle: async ({ context }, { request, admission, body }, reply) => {
@@ -139,7 +118,7 @@ export const extensionPointRoutes: readonly Route[] = [
       tag,
       summary: 'Test a schema, or limits, before you set them',
       description: 'Returns the bound plugins that would no longer fit, with the reasons. Changes nothing.',
-      answers: { 200: { description: 'what would break', schema: schemaTrial, example: schemaTrialExample } },
+      answers: { 200: json('what would break', schemaTrial, schemaTrialExample) },
     },
     handle: async ({ context }, { admission, body }, reply) => {
       return toSchemaTrial(await trySchema(context, admission.access, body, jobOptionsOf(admission.actor, reply)));

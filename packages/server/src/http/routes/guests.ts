@@ -4,7 +4,6 @@ import {
   type InvitationLink,
   invitation,
   invitationInput,
-  listOf,
   pageQuery,
 } from '@tenon/protocol';
 import type { Actor, AppAccess } from '../../domain/access.ts';
@@ -20,7 +19,7 @@ import { revokeInvitation } from '../../domain/invitations.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import type { Parts } from '../parts.ts';
 import { toList, toPage } from '../query.ts';
-import { type Route, route } from '../route.ts';
+import { json, jsonList, type Route, route } from '../route.ts';
 import { toGuest, toInvitation } from '../wire.ts';
 import { example } from './examples.ts';
 import { invitationAnswers, pendingInvitationExample, toInvitationLink } from './invitation-links.ts';
@@ -89,7 +88,7 @@ export const guestRoutes: readonly Route[] = [
       id: 'listGuests',
       tag,
       summary: "List an application's guests, with their keys and users",
-      answers: { 200: { description: 'the guests', schema: listOf(guest), example: { objects: [guestExample] } } },
+      answers: { 200: jsonList('the guests', guest, guestExample) },
     },
     handle: async ({ context }, { admission, query }) =>
       toList(await listGuests(context, admission.access, toPage(query)), toGuest),
@@ -102,7 +101,7 @@ export const guestRoutes: readonly Route[] = [
       id: 'readGuest',
       tag,
       summary: 'Read a guest',
-      answers: { 200: { description: 'the guest', schema: guest, example: guestExample } },
+      answers: { 200: json('the guest', guest, guestExample) },
     },
     handle: async ({ context }, { admission, params }) =>
       toGuest(await readGuest(context, admission.access, params.guestId)),
@@ -141,9 +140,7 @@ export const guestRoutes: readonly Route[] = [
       id: 'listInvitations',
       tag,
       summary: "List an application's invitations, including settled ones",
-      answers: {
-        200: { description: 'the invitations', schema: listOf(invitation), example: { objects: [invitationExample] } },
-      },
+      answers: { 200: jsonList('the invitations', invitation, invitationExample) },
     },
     handle: async ({ context }, { admission, query }) => {
       const nowMs = context.clock();

@@ -2,7 +2,7 @@ import { Type } from '@tenon/protocol/type';
 import type { StoreFailure } from '../../domain/readiness.ts';
 import { lineOf } from '../answer-error.ts';
 import { HttpError } from '../http-error.ts';
-import { type Route, route } from '../route.ts';
+import { json, type Route, route } from '../route.ts';
 
 const tag = 'Operation';
 const retryLater = { 'retry-after': '5' };
@@ -39,7 +39,7 @@ export const healthRoutes: readonly Route[] = [
       id: 'readHealth',
       tag,
       summary: 'Liveness: the process responds',
-      answers: { 200: { description: 'the process responds', schema: health, example: { status: 'ok' } } },
+      answers: { 200: json('the process responds', health, { status: 'ok' }) },
     },
     handle: () => ({ status: 'ok' }),
   }),
@@ -54,9 +54,7 @@ export const healthRoutes: readonly Route[] = [
       tag,
       summary: 'Readiness: the stores can be read, and the server is not stopping',
       description: 'With `for=writes`, the stores must accept changes too.',
-      answers: {
-        200: { description: 'ready', schema: readinessAnswer, example: { status: 'ok', writes: true } },
-      },
+      answers: { 200: json('ready', readinessAnswer, { status: 'ok', writes: true }) },
       errors: ['unavailable'],
     },
     handle: async (parts, { request, query }) => {

@@ -1,19 +1,10 @@
-import {
-  approval,
-  guestBinding,
-  listOf,
-  pageQuery,
-  plugin,
-  reasonInput,
-  versionChoice,
-  withdrawal,
-} from '@tenon/protocol';
+import { approval, guestBinding, pageQuery, plugin, reasonInput, versionChoice, withdrawal } from '@tenon/protocol';
 import { blockPlugin, listGuestBindings, pinBinding, unblockPlugin, unpinBinding } from '../../domain/host-control.ts';
 import { listApprovals } from '../../domain/versions.ts';
 import { endWithdrawal, listWithdrawals } from '../../domain/withdrawals.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
-import { type Route, route } from '../route.ts';
+import { json, jsonList, type Route, route } from '../route.ts';
 import { toApproval, toGuestBinding, toPlugin, toWithdrawal } from '../wire.ts';
 import { approvalExample, guestBindingExample, pluginExample, withdrawalExample } from './examples.ts';
 import { artifactPath, pluginTarget } from './plugin-path.ts';
@@ -33,7 +24,7 @@ export const hostControlRoutes: readonly Route[] = [
       tag,
       summary: 'Block a plugin: remove its bindings and reject new versions',
       description: 'A repeated request replaces the reason.',
-      answers: { 200: { description: 'the plugin', schema: plugin, example: pluginExample } },
+      answers: { 200: json('the plugin', plugin, pluginExample) },
     },
     handle: async ({ context }, { admission, params, body }) =>
       toPlugin(await blockPlugin(context, admission.access, pluginTarget(params), body.reason)),
@@ -61,7 +52,7 @@ export const hostControlRoutes: readonly Route[] = [
       summary: "Pin a guest's binding to one version",
       description:
         'Publishing and rolling back do not change a pinned binding. If the pinned version is yanked, nothing is bound.',
-      answers: { 200: { description: 'the binding', schema: guestBinding, example: guestBindingExample } },
+      answers: { 200: json('the binding', guestBinding, guestBindingExample) },
       errors: ['conflict'],
     },
     handle: async ({ context }, { admission, params, body }) => {
@@ -93,11 +84,11 @@ export const hostControlRoutes: readonly Route[] = [
       summary: "List a guest's plugins with the bound version of each, and the reason",
       description: "For the application's team. Hosts read the guest key's binding list (A2).",
       answers: {
-        200: {
-          description: 'the plugins by name, including those without a bound version',
-          schema: listOf(guestBinding),
-          example: { objects: [guestBindingExample] },
-        },
+        200: jsonList(
+          'the plugins by name, including those without a bound version',
+          guestBinding,
+          guestBindingExample,
+        ),
       },
     },
     handle: async ({ context }, { admission, params, query }) =>
@@ -114,13 +105,7 @@ export const hostControlRoutes: readonly Route[] = [
       summary: 'List the withdrawn contents of deleted plugins',
       description:
         'Contents that the team yanked, rejected, or blocked stay withdrawn after the plugin is deleted: their publisher cannot publish them again, under any name.',
-      answers: {
-        200: {
-          description: 'the contents, by publisher and content address',
-          schema: listOf(withdrawal),
-          example: { objects: [withdrawalExample] },
-        },
-      },
+      answers: { 200: jsonList('the contents, by publisher and content address', withdrawal, withdrawalExample) },
     },
     handle: async ({ context }, { admission, query }) =>
       toList(await listWithdrawals(context, admission.access, toPage(query)), toWithdrawal),
@@ -146,9 +131,7 @@ export const hostControlRoutes: readonly Route[] = [
       id: 'listApprovals',
       tag,
       summary: 'List the versions that await approval, the oldest first',
-      answers: {
-        200: { description: 'the versions', schema: listOf(approval), example: { objects: [approvalExample] } },
-      },
+      answers: { 200: jsonList('the versions', approval, approvalExample) },
     },
     handle: async ({ context }, { admission, query }) =>
       toList(await listApprovals(context, admission.access, toPage(query)), toApproval),

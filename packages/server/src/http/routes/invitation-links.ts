@@ -1,17 +1,14 @@
 import { type InvitationLink, invitationLink } from '@tenon/protocol';
 import type { Parts } from '../parts.ts';
+import { json } from '../route.ts';
 import { example } from './examples.ts';
 
 /** The response to a new invitation, of a guest or a team member. */
 export const invitationAnswers = {
-  200: {
-    description: 'the link, which is shown only once',
-    schema: invitationLink,
-    example: {
-      status: 'ok' as const,
-      link: 'http://localhost:8366/accept-invite?code=rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M',
-    },
-  },
+  200: json('the link, which is shown only once', invitationLink, {
+    status: 'ok' as const,
+    link: 'http://localhost:8366/accept-invite?code=rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M',
+  }),
 };
 
 /** The common fields of both examples of invitations. */

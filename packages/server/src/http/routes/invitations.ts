@@ -2,7 +2,7 @@ import { invitationCode, invitationPreview, invitationSettled } from '@tenon/pro
 import { acceptInvitation, declineInvitation, previewInvitation } from '../../domain/invitations.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { withCodeTries } from '../code-attempts.ts';
-import { type Route, route } from '../route.ts';
+import { json, type Route, route } from '../route.ts';
 import { example } from './examples.ts';
 
 const tag = 'Invitations';
@@ -22,11 +22,13 @@ export const invitationRoutes: readonly Route[] = [
       summary: 'Preview an invitation, without an account',
       description: 'The code is the only credential. The request changes nothing.',
       answers: {
-        200: {
-          description: 'a pending invitation',
-          schema: invitationPreview,
-          example: { app: appExample, role: 'guest', invitedBy: null, expiresAt: example.time, allowsSignUp: true },
-        },
+        200: json('a pending invitation', invitationPreview, {
+          app: appExample,
+          role: 'guest',
+          invitedBy: null,
+          expiresAt: example.time,
+          allowsSignUp: true,
+        }),
       },
       errors,
     },
@@ -55,11 +57,7 @@ export const invitationRoutes: readonly Route[] = [
       description:
         'Accepting binds no plugins; the next publish does. An invitation to the team requires the scope `manage`. 409 if you are already a member.',
       answers: {
-        200: {
-          description: 'accepted',
-          schema: invitationSettled,
-          example: { status: 'accepted', app: appExample, guestId: example.guestId },
-        },
+        200: json('accepted', invitationSettled, { status: 'accepted', app: appExample, guestId: example.guestId }),
       },
       errors: [...errors, 'conflict'],
     },
@@ -80,9 +78,7 @@ export const invitationRoutes: readonly Route[] = [
       id: 'declineInvitation',
       tag,
       summary: 'Decline an invitation',
-      answers: {
-        200: { description: 'declined', schema: invitationSettled, example: { status: 'declined', app: appExample } },
-      },
+      answers: { 200: json('declined', invitationSettled, { status: 'declined', app: appExample }) },
       errors,
     },
     handle: async (parts, { request, admission, body }) => {

@@ -1,5 +1,4 @@
 import {
-  listOf,
   member,
   memberInput,
   memberInvitation,
@@ -17,7 +16,7 @@ import {
 } from '../../domain/members.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
-import { type Route, route } from '../route.ts';
+import { json, jsonList, type Route, route } from '../route.ts';
 import { toMember, toMemberInvitation } from '../wire.ts';
 import { example } from './examples.ts';
 import { invitationAnswers, pendingInvitationExample, toInvitationLink } from './invitation-links.ts';
@@ -49,7 +48,7 @@ export const memberRoutes: readonly Route[] = [
       id: 'listMembers',
       tag,
       summary: "List an application's team",
-      answers: { 200: { description: 'the members', schema: listOf(member), example: { objects: [memberExample] } } },
+      answers: { 200: jsonList('the members', member, memberExample) },
     },
     handle: async ({ context }, { admission, query }) =>
       toList(await listMembers(context, admission.access, toPage(query)), toMember),
@@ -81,13 +80,7 @@ export const memberRoutes: readonly Route[] = [
       tag,
       summary: "List an application's invitations to the team, including settled ones",
       description: 'Revoke one with `DELETE /api/v1/apps/{appId}/invitations/{invitationId}`.',
-      answers: {
-        200: {
-          description: 'the invitations',
-          schema: listOf(memberInvitation),
-          example: { objects: [invitationExample] },
-        },
-      },
+      answers: { 200: jsonList('the invitations', memberInvitation, invitationExample) },
     },
     handle: async ({ context }, { admission, query }) => {
       const nowMs = context.clock();
@@ -106,7 +99,7 @@ export const memberRoutes: readonly Route[] = [
       summary: "Change a member's role",
       description:
         '404 for a user who is not a member; invite the user instead. Revokes pending invitations that the new role may not make.',
-      answers: { 200: { description: 'the member', schema: member, example: memberExample } },
+      answers: { 200: json('the member', member, memberExample) },
       errors: ['conflict', 'password_required'],
     },
     handle: async ({ context }, { admission, params, body }) =>

@@ -23,7 +23,7 @@ import { withGrantTries, withRevocationTries } from '../code-attempts.ts';
 import { ClientAuthenticationError, oauthErrorForm } from '../oauth-error.ts';
 import type { Parts } from '../parts.ts';
 import type { Request } from '../request.ts';
-import { type Route, route } from '../route.ts';
+import { json, type Route, route } from '../route.ts';
 
 const tag = 'Command-line login';
 const issuer = 'http://localhost:8366';
@@ -105,7 +105,7 @@ export const oauthRoutes: readonly Route[] = [
       summary: 'Read the metadata of the authorization server (RFC 8414)',
       description:
         'If the base URL has a path, the metadata is also at `https://host/.well-known/oauth-authorization-server/path` (RFC 8414 §3.1).',
-      answers: { 200: { description: 'the metadata', schema: oauthMetadata, example: metadataOf(issuer) } },
+      answers: { 200: json('the metadata', oauthMetadata, metadataOf(issuer)) },
     },
     handle: ({ addresses }) => metadataOf(addresses.base()),
   }),
@@ -122,16 +122,12 @@ export const oauthRoutes: readonly Route[] = [
       description:
         'Takes an authorization code (RFC 6749 §4.1.3) with its PKCE verifier (RFC 7636, S256 only), or a device code (RFC 8628 §3.4). Each code works once. An authorization code expires after a minute; a second request with it revokes the token that it was exchanged for. The token is valid for 30 days.',
       answers: {
-        200: {
-          description: 'the token, which is shown only once',
-          schema: oauthToken,
-          example: {
-            access_token: 'tnn_0000000000000000000000000000AbCdEf',
-            token_type: 'Bearer',
-            expires_in: 2_592_000,
-            scope: 'read publish',
-          },
-        },
+        200: json('the token, which is shown only once', oauthToken, {
+          access_token: 'tnn_0000000000000000000000000000AbCdEf',
+          token_type: 'Bearer',
+          expires_in: 2_592_000,
+          scope: 'read publish',
+        }),
         ...refusals(
           'invalid_request',
           'invalid_client',
@@ -163,18 +159,14 @@ export const oauthRoutes: readonly Route[] = [
       description:
         'A person opens `verification_uri`, enters the code, compares the details on the page, and approves or denies. Meanwhile the machine polls the token endpoint every `interval` seconds.',
       answers: {
-        200: {
-          description: 'the codes, which are shown only once',
-          schema: deviceAuthorization,
-          example: {
-            device_code: 'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eSYE',
-            user_code: 'WDJB-MJHT',
-            verification_uri: `${issuer}${oauthPaths.device}`,
-            verification_uri_complete: `${issuer}${oauthPaths.device}?user_code=WDJB-MJHT`,
-            expires_in: 600,
-            interval: pollIntervalSeconds,
-          },
-        },
+        200: json('the codes, which are shown only once', deviceAuthorization, {
+          device_code: 'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eSYE',
+          user_code: 'WDJB-MJHT',
+          verification_uri: `${issuer}${oauthPaths.device}`,
+          verification_uri_complete: `${issuer}${oauthPaths.device}?user_code=WDJB-MJHT`,
+          expires_in: 600,
+          interval: pollIntervalSeconds,
+        }),
         ...refusals('invalid_request', 'invalid_client', 'invalid_scope'),
       },
       errors: ['rate_limited', 'unavailable', 'storage_full'],

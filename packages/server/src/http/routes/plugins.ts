@@ -1,4 +1,4 @@
-import { listOf, pageQuery, plugin, publishedPlugin } from '@tenon/protocol';
+import { pageQuery, plugin, publishedPlugin } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
 import { deletePlugin } from '../../domain/host-control.ts';
 import { listPlugins, readPlugin } from '../../domain/plugins.ts';
@@ -6,7 +6,7 @@ import { authorizePublish, publish, requireValidLabels } from '../../domain/publ
 import { artifactBody } from '../bodies/artifact-body.ts';
 import { goneSignal } from '../client-gone.ts';
 import { toList, toPage } from '../query.ts';
-import { type Route, route } from '../route.ts';
+import { json, jsonList, type Route, route } from '../route.ts';
 import { toPlugin } from '../wire.ts';
 import { pluginExample } from './examples.ts';
 import { artifactPath, pluginTarget } from './plugin-path.ts';
@@ -41,16 +41,11 @@ export const pluginRoutes: readonly Route[] = [
         'only under `guest`; either all bindings succeed or none. If the bytes equal the newest version, no version is created. If ' +
         'the extension point requires approval, a new version is bound once the team approves it.',
       answers: {
-        200: {
-          description: 'a new version, or the unchanged newest version',
-          schema: publishedPlugin,
-          example: { ...pluginExample, isNewVersion: true },
-        },
-        201: {
-          description: "the plugin's first version",
-          schema: publishedPlugin,
-          example: { ...pluginExample, isNewVersion: true },
-        },
+        200: json('a new version, or the unchanged newest version', publishedPlugin, {
+          ...pluginExample,
+          isNewVersion: true,
+        }),
+        201: json("the plugin's first version", publishedPlugin, { ...pluginExample, isNewVersion: true }),
       },
       errors: [
         'not_a_guest',
@@ -91,7 +86,7 @@ export const pluginRoutes: readonly Route[] = [
       tag,
       summary: 'Read a plugin with its newest version and its status',
       description: 'Members can read every plugin, guests their own.',
-      answers: { 200: { description: 'the plugin', schema: plugin, example: pluginExample } },
+      answers: { 200: json('the plugin', plugin, pluginExample) },
     },
     handle: async ({ context }, { admission, params }) => {
       const { actor, access } = admission;
@@ -124,7 +119,7 @@ export const pluginRoutes: readonly Route[] = [
       tag,
       summary: "List an extension point's plugins",
       description: 'Members see every plugin, guests their own.',
-      answers: { 200: { description: 'the plugins', schema: listOf(plugin), example: { objects: [pluginExample] } } },
+      answers: { 200: jsonList('the plugins', plugin, pluginExample) },
     },
     handle: async ({ context }, { admission, query }) =>
       toList(await listPlugins(context, admission.actor, admission.access, toPage(query)), toPlugin),

@@ -1,6 +1,6 @@
 import { quotaUse } from '@tenon/protocol';
 import { readAccountQuotas, readAppQuotas } from '../../domain/quotas.ts';
-import { type Route, route } from '../route.ts';
+import { json, type Route, route } from '../route.ts';
 import { toQuotaUse } from '../wire.ts';
 
 const description = 'Without the quotas on publishes per hour and on a single plugin.';
@@ -19,11 +19,7 @@ export const quotaRoutes: readonly Route[] = [
       tag: 'Account',
       summary: "Read your account's quota usage",
       answers: {
-        200: {
-          description: 'each quota',
-          schema: quotaUse,
-          example: useOf('applications', 'applications that the account owns', 20, 3),
-        },
+        200: json('each quota', quotaUse, useOf('applications', 'applications that the account owns', 20, 3)),
       },
     },
     handle: async ({ context }, { admission }) => toQuotaUse(await readAccountQuotas(context, admission.actor.userId)),
@@ -37,9 +33,7 @@ export const quotaRoutes: readonly Route[] = [
       tag: 'Applications',
       summary: "Read an application's quota usage",
       description,
-      answers: {
-        200: { description: 'each quota', schema: quotaUse, example: useOf('plugins', 'plugins', 10_000, 12) },
-      },
+      answers: { 200: json('each quota', quotaUse, useOf('plugins', 'plugins', 10_000, 12)) },
     },
     handle: async ({ context }, { admission }) => toQuotaUse(await readAppQuotas(context, admission.access.app.id)),
   }),

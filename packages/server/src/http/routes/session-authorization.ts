@@ -18,7 +18,7 @@ import { loginTokenLifetimeDays } from '../../domain/oauth/login-tokens.ts';
 import type { SessionRecord } from '../../domain/records.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { withUserCodeTries } from '../code-attempts.ts';
-import { type Route, route } from '../route.ts';
+import { json, type Route, route } from '../route.ts';
 import { example } from './examples.ts';
 
 /*
@@ -63,11 +63,11 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
       tag,
       summary: "Describe a program's authorization request",
       answers: {
-        200: {
-          description: 'the request; or, for an invalid request, the URL to redirect to with the error',
-          schema: Type.Union([authorizationView, authorizationOutcome]),
-          example: { flow: 'loopback', ...viewExample },
-        },
+        200: json(
+          'the request; or, for an invalid request, the URL to redirect to with the error',
+          Type.Union([authorizationView, authorizationOutcome]),
+          { flow: 'loopback', ...viewExample },
+        ),
       },
       errors: ['invalid_request'],
     },
@@ -96,13 +96,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
       tag,
       summary: "Approve or deny a program's authorization request",
       description: approvalPassword,
-      answers: {
-        200: {
-          description: 'the URL to redirect the browser to',
-          schema: authorizationOutcome,
-          example: outcomeExample,
-        },
-      },
+      answers: { 200: json('the URL to redirect the browser to', authorizationOutcome, outcomeExample) },
       errors: ['invalid_request', ...decisionErrors],
     },
     handle: async ({ addresses, context }, { admission, body }) => {
@@ -120,13 +114,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
       id: 'viewDeviceLogin',
       tag,
       summary: "Describe a device's login request by its user code",
-      answers: {
-        200: {
-          description: 'the request',
-          schema: authorizationView,
-          example: { flow: 'device', ...viewExample },
-        },
-      },
+      answers: { 200: json('the request', authorizationView, { flow: 'device', ...viewExample }) },
       errors: ['not_found', 'rate_limited'],
     },
     handle: async (parts, { request, admission, body }) => {

@@ -22,7 +22,7 @@ import { withCodeTries } from '../code-attempts.ts';
 import { browserOf, dropSession, keepSession, readCookie } from '../cookies.ts';
 import type { Parts } from '../parts.ts';
 import type { Reply } from '../reply.ts';
-import { type Route, route } from '../route.ts';
+import { json, type Route, route } from '../route.ts';
 import { toAccount, toOneTimeLinkInfo } from '../wire.ts';
 import { accountExample, example } from './examples.ts';
 
@@ -54,7 +54,7 @@ export const sessionRoutes: readonly Route[] = [
       id: 'readSession',
       tag,
       summary: "Read the browser's session, and who may sign up",
-      answers: { 200: { description: 'the state', schema: sessionState, example: stateExample } },
+      answers: { 200: json('the state', sessionState, stateExample) },
     },
     handle: async (parts, { request }) => {
       const session = await findSession(parts.context, readCookie(parts, request, 'session'));
@@ -74,9 +74,7 @@ export const sessionRoutes: readonly Route[] = [
       summary: 'Sign in',
       description:
         "Starts a new session and ends the browser's previous one. The response is the same for an unknown address and a wrong password.",
-      answers: {
-        200: { description: 'signed in', schema: sessionState, example: stateExample, headers: setsCookies },
-      },
+      answers: { 200: json('signed in', sessionState, stateExample, setsCookies) },
       errors: ['invalid_credentials', 'rate_limited', 'unavailable'],
     },
     handle: async (parts, { request, body }, reply) =>
@@ -98,14 +96,7 @@ export const sessionRoutes: readonly Route[] = [
       summary: 'Create an account and sign in to it',
       description:
         "Unless sign-up is open, the request needs the code of an invitation or of the operator's set-up link. Each code creates one account. Signing up does not accept the invitation.",
-      answers: {
-        201: {
-          description: 'created and signed in',
-          schema: sessionState,
-          example: stateExample,
-          headers: setsCookies,
-        },
-      },
+      answers: { 201: json('created and signed in', sessionState, stateExample, setsCookies) },
       errors: [
         'sign_up_closed',
         'email_taken',
@@ -133,11 +124,11 @@ export const sessionRoutes: readonly Route[] = [
       tag,
       summary: "Describe an operator's link without using it",
       answers: {
-        200: {
-          description: 'the purpose of the link',
-          schema: oneTimeLinkInfo,
-          example: { purpose: 'reset_password', email: accountExample.email, expiresAt: example.time },
-        },
+        200: json('the purpose of the link', oneTimeLinkInfo, {
+          purpose: 'reset_password',
+          email: accountExample.email,
+          expiresAt: example.time,
+        }),
       },
       errors: linkErrors,
     },
@@ -155,9 +146,7 @@ export const sessionRoutes: readonly Route[] = [
       summary: "Reset an account's password with an operator's link, and sign in",
       description:
         "Ends the account's other sessions, its other links, and approved logins whose token was not fetched yet. Revokes access tokens and API keys unless `revokeTokens` is `false`.",
-      answers: {
-        200: { description: 'reset and signed in', schema: sessionState, example: stateExample, headers: setsCookies },
-      },
+      answers: { 200: json('reset and signed in', sessionState, stateExample, setsCookies) },
       errors: ['weak_password', 'unavailable', ...linkErrors],
     },
     handle: async (parts, { request, body }, reply) => {
@@ -192,15 +181,11 @@ export const sessionRoutes: readonly Route[] = [
       summary: "Create an access token for the session's pages, valid for an hour or until the session ends",
       description: 'The token has all scopes. `GET /api/v1/tokens` does not list it. Keep it in memory only.',
       answers: {
-        201: {
-          description: 'the token',
-          schema: sessionToken,
-          example: {
-            accessToken: 'tnn_0000000000000000000000000000AbCdEf',
-            scopes: ['read', 'publish', 'manage'],
-            expiresAt: '2026-03-01T13:00:00.000Z',
-          },
-        },
+        201: json('the token', sessionToken, {
+          accessToken: 'tnn_0000000000000000000000000000AbCdEf',
+          scopes: ['read', 'publish', 'manage'],
+          expiresAt: '2026-03-01T13:00:00.000Z',
+        }),
       },
     },
     handle: async ({ context }, { admission }) => {

@@ -1,5 +1,5 @@
 import { serverStatus } from '@tenon/protocol';
-import { type Route, route } from '../route.ts';
+import { json, type Route, route } from '../route.ts';
 import { statusExample } from './status-example.ts';
 
 export const statusRoutes: readonly Route[] = [
@@ -13,7 +13,7 @@ export const statusRoutes: readonly Route[] = [
       summary: 'The status of the server: its stores, the process that answers, and on PostgreSQL all nodes',
       description:
         'For operators, whom `tenon admin grant-operator` makes; to be one gives no right on any application. The figures are those of the process that answers, since its start. `/metrics` has those of each process.',
-      answers: { 200: { description: 'the status', schema: serverStatus, example: statusExample } },
+      answers: { 200: json('the status', serverStatus, statusExample) },
       errors: ['forbidden', 'unavailable'],
     },
     handle: ({ status }) => status.read(),

@@ -2,7 +2,6 @@ import {
   apiKeyCreated,
   apiKeyInfo,
   apiKeyInput,
-  listOf,
   me,
   pageQuery,
   tokenCreated,
@@ -22,7 +21,7 @@ import {
 } from '../../domain/tokens.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
-import { type Route, route } from '../route.ts';
+import { json, jsonList, type Route, route } from '../route.ts';
 import { toAccount, toApiKeyInfo, toTokenInfo } from '../wire.ts';
 import { example } from './examples.ts';
 
@@ -57,18 +56,14 @@ export const tokenRoutes: readonly Route[] = [
       summary: 'Read your account and the token of the request',
       description: '`email` is `null` for a token with only the scope `read`, or restricted to one application.',
       answers: {
-        200: {
-          description: 'the account',
-          schema: me,
-          example: {
-            id: example.userId,
-            name: 'Ada',
-            email: null,
-            isOperator: false,
-            mayCreateApps: true,
-            token: tokenExample,
-          },
-        },
+        200: json('the account', me, {
+          id: example.userId,
+          name: 'Ada',
+          email: null,
+          isOperator: false,
+          mayCreateApps: true,
+          token: tokenExample,
+        }),
       },
     },
     handle: async ({ context }, { admission: { actor } }) => {
@@ -86,7 +81,7 @@ export const tokenRoutes: readonly Route[] = [
       id: 'listTokens',
       tag,
       summary: 'List your access tokens, without their secrets',
-      answers: { 200: { description: 'the tokens', schema: listOf(tokenInfo), example: { objects: [tokenExample] } } },
+      answers: { 200: jsonList('the tokens', tokenInfo, tokenExample) },
     },
     handle: async ({ context }, { admission, query }) =>
       toList(await listTokens(context, admission.actor, toPage(query)), toTokenInfo),
@@ -103,11 +98,10 @@ export const tokenRoutes: readonly Route[] = [
       description:
         "The lifetime is 90 days by default for a token that only reads, and 7 days by default, 90 at most, for one with `publish` or `manage`. A browser session's token can create one with a longer lifetime than its own, if the password was entered within the last 15 minutes.",
       answers: {
-        201: {
-          description: 'the token with its secret, which is shown only once',
-          schema: tokenCreated,
-          example: { ...tokenExample, token: 'tnn_0000000000000000000000000000AbCdEf' },
-        },
+        201: json('the token with its secret, which is shown only once', tokenCreated, {
+          ...tokenExample,
+          token: 'tnn_0000000000000000000000000000AbCdEf',
+        }),
       },
       errors: ['forbidden', 'password_required', 'quota_exceeded'],
     },
@@ -142,7 +136,7 @@ export const tokenRoutes: readonly Route[] = [
       id: 'listApiKeys',
       tag,
       summary: 'List your API keys, without their secrets',
-      answers: { 200: { description: 'the keys', schema: listOf(apiKeyInfo), example: { objects: [apiKeyExample] } } },
+      answers: { 200: jsonList('the keys', apiKeyInfo, apiKeyExample) },
     },
     handle: async ({ context }, { admission, query }) =>
       toList(await listApiKeys(context, admission.actor, toPage(query)), toApiKeyInfo),
@@ -159,11 +153,10 @@ export const tokenRoutes: readonly Route[] = [
       description:
         "The lifetime is 90 days by default and 365 at most. A program's token can't create a key that outlives it, and revoking the token revokes its keys. In a browser session, the password must have been entered within the last 15 minutes.",
       answers: {
-        201: {
-          description: 'the key with its secret, which is shown only once',
-          schema: apiKeyCreated,
-          example: { ...apiKeyExample, apiKey: 'tnk_0000000000000000000000000000AbCdEf' },
-        },
+        201: json('the key with its secret, which is shown only once', apiKeyCreated, {
+          ...apiKeyExample,
+          apiKey: 'tnk_0000000000000000000000000000AbCdEf',
+        }),
       },
       errors: ['forbidden', 'password_required', 'quota_exceeded'],
     },

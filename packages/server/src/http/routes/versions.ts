@@ -1,9 +1,9 @@
-import { type ErrorCode, listOf, pageQuery, plugin, reasonInput, version, versionChoice } from '@tenon/protocol';
+import { type ErrorCode, pageQuery, plugin, reasonInput, version, versionChoice } from '@tenon/protocol';
 import { rollBack } from '../../domain/host-control.ts';
 import { decideVersion, listVersions, readVersion } from '../../domain/versions.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
-import { type Route, route } from '../route.ts';
+import { json, jsonList, type Route, route } from '../route.ts';
 import { contentAnswers, contentRequestHeaders, sendContent } from '../send-content.ts';
 import { toPlugin, toVersion } from '../wire.ts';
 import { pluginExample, versionExample } from './examples.ts';
@@ -29,9 +29,7 @@ export const versionRoutes: readonly Route[] = [
       tag,
       summary: "List a plugin's versions, the newest first",
       description: "Members can see every plugin's versions, guests those of their own plugins.",
-      answers: {
-        200: { description: 'the versions', schema: listOf(version), example: { objects: [versionExample] } },
-      },
+      answers: { 200: jsonList('the versions', version, versionExample) },
     },
     handle: async ({ context }, { admission, params, query }) => {
       const { actor, access } = admission;
@@ -46,7 +44,7 @@ export const versionRoutes: readonly Route[] = [
       id: 'readVersion',
       tag,
       summary: 'Read a version',
-      answers: { 200: { description: 'the version', schema: version, example: versionExample } },
+      answers: { 200: json('the version', version, versionExample) },
     },
     handle: async ({ context }, { admission, params }) =>
       toVersion(await readVersion(context, admission.actor, admission.access, pluginTarget(params), params.number)),
@@ -80,7 +78,7 @@ export const versionRoutes: readonly Route[] = [
       tag,
       summary: 'Yank a version: remove its bindings',
       description: `${publishers} Its bindings change to the newest version that can be bound, if there is one. Its content stays available.`,
-      answers: { 200: { description: 'the version', schema: version, example: versionExample } },
+      answers: { 200: json('the version', version, versionExample) },
       errors: decisionErrors,
     },
     handle: async ({ context }, { admission, params, body }) => {
@@ -98,7 +96,7 @@ export const versionRoutes: readonly Route[] = [
       tag,
       summary: 'Restore a yanked version',
       description: `${publishers} The publisher can't restore a version that the team has yanked.`,
-      answers: { 200: { description: 'the version', schema: version, example: versionExample } },
+      answers: { 200: json('the version', version, versionExample) },
       errors: [...decisionErrors, 'plugin_blocked'],
     },
     handle: async ({ context }, { admission, params }) => {
@@ -114,7 +112,7 @@ export const versionRoutes: readonly Route[] = [
       id: 'approveVersion',
       tag,
       summary: 'Approve a version: allow its bindings',
-      answers: { 200: { description: 'the version', schema: version, example: versionExample } },
+      answers: { 200: json('the version', version, versionExample) },
       errors: [...decisionErrors, 'plugin_blocked'],
     },
     handle: async ({ context }, { admission, params }) => {
@@ -131,7 +129,7 @@ export const versionRoutes: readonly Route[] = [
       id: 'rejectVersion',
       tag,
       summary: 'Reject a version that awaits approval, permanently',
-      answers: { 200: { description: 'the version', schema: version, example: versionExample } },
+      answers: { 200: json('the version', version, versionExample) },
       errors: decisionErrors,
     },
     handle: async ({ context }, { admission, params, body }) => {
@@ -152,7 +150,7 @@ export const versionRoutes: readonly Route[] = [
       description:
         `${publishers} Binds the version under every guest that it was published under. Rolling back to the newest version ends a ` +
         'rollback, and so does the next publish, for its guests. Pinned bindings do not change.',
-      answers: { 200: { description: 'the plugin', schema: plugin, example: pluginExample } },
+      answers: { 200: json('the plugin', plugin, pluginExample) },
       errors: decisionErrors,
     },
     handle: async ({ context }, { admission, params, body }) => {
