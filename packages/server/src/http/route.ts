@@ -100,11 +100,8 @@ export interface RouteDoc {
   readonly deprecated?: true;
 }
 
-/** A route as it is declared: how it is reached, who may, what it takes, what it does. */
+/** A route without its method and path: who may call it, what it takes, what it does. */
 interface RouteDeclaration<A extends Access, Path extends string, Query extends TObject, Body> {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** With `:name` for a segment and `*` at the end for the rest. */
-  readonly path: Path;
   readonly access: A;
   readonly query?: Query;
   readonly body?: BodyReader<Body>;
@@ -127,11 +124,17 @@ interface RouteDeclaration<A extends Access, Path extends string, Query extends 
 }
 
 /** A route of any kind, as the table of all of them holds it. */
-export type Route = RouteDeclaration<Access, string, TObject, unknown>;
+export interface Route extends RouteDeclaration<Access, string, TObject, unknown> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** With `:name` for a segment and `*` at the end for the rest. */
+  readonly path: string;
+}
 
 /** Declares a route; the handler's types follow from the declaration. */
 export function route<const A extends Access, const Path extends string, Query extends TObject, Body = undefined>(
+  method: Route['method'],
+  path: Path,
   declaration: RouteDeclaration<A, Path, Query, Body>,
 ): Route {
-  return declaration as unknown as Route;
+  return { method, path, ...declaration } as unknown as Route;
 }

@@ -21,9 +21,7 @@ const sessionExample = {
 };
 
 export const accountRoutes: readonly Route[] = [
-  route({
-    method: 'PUT',
-    path: '/api/v1/me',
+  route('PUT', '/api/v1/me', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     body: jsonBody(accountUpdate, { name: accountExample.name }),
     doc: {
@@ -34,9 +32,7 @@ export const accountRoutes: readonly Route[] = [
     },
     handle: async ({ context }, { admission, body }) => toAccount(await updateAccount(context, admission.actor, body)),
   }),
-  route({
-    method: 'PUT',
-    path: '/api/v1/me/password',
+  route('PUT', '/api/v1/me/password', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     body: jsonBody(passwordChange, {
       currentPassword: 'magnolia tugboat 17 linen',
@@ -53,9 +49,7 @@ export const accountRoutes: readonly Route[] = [
     },
     handle: ({ context }, { admission, body }) => changePassword(context, admission.actor, body),
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/me/deletion',
+  route('POST', '/api/v1/me/deletion', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     body: jsonBody(accountDeletion, { password: 'magnolia tugboat 17 linen' }),
     doc: {
@@ -69,9 +63,7 @@ export const accountRoutes: readonly Route[] = [
     },
     handle: ({ context }, { admission, body }) => deleteAccount(context, admission.actor, body.password),
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/sessions',
+  route('GET', '/api/v1/sessions', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     query: pageQuery,
     doc: {
@@ -83,9 +75,7 @@ export const accountRoutes: readonly Route[] = [
     handle: async ({ context }, { admission: { actor }, query }) =>
       toList(await listSessions(context, actor, toPage(query)), (record) => toSession(record, actor)),
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/sessions/:sessionId',
+  route('DELETE', '/api/v1/sessions/:sessionId', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     doc: {
       id: 'endSession',

@@ -10,9 +10,7 @@ import { appExample } from './examples.ts';
 const tag = 'Applications';
 
 export const appRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/api/v1/apps',
+  route('GET', '/api/v1/apps', {
     access: { kind: 'user', scope: 'read' },
     query: pageQuery,
     doc: {
@@ -24,9 +22,7 @@ export const appRoutes: readonly Route[] = [
     handle: async ({ context }, { admission, query }) =>
       toList(await listApps(context, admission.actor, toPage(query)), toApp),
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/apps',
+  route('POST', '/api/v1/apps', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     body: jsonBody(appInput, { name: 'Acme Spreadsheet' }),
     doc: {
@@ -39,9 +35,7 @@ export const appRoutes: readonly Route[] = [
     },
     handle: async ({ context }, { admission, body }) => toApp(await createApp(context, admission.actor, body.name)),
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/apps/:appId',
+  route('GET', '/api/v1/apps/:appId', {
     access: { kind: 'app', purpose: 'readApp' },
     doc: {
       id: 'readApp',
@@ -56,9 +50,7 @@ export const appRoutes: readonly Route[] = [
     },
     handle: (_parts, { request, admission }, reply) => sendRepresentation(request, reply, toApp(admission.access)),
   }),
-  route({
-    method: 'PUT',
-    path: '/api/v1/apps/:appId',
+  route('PUT', '/api/v1/apps/:appId', {
     access: { kind: 'app', purpose: 'updateApp' },
     body: jsonBody(appUpdate, { name: 'Acme Sheets' }),
     doc: {
@@ -74,9 +66,7 @@ export const appRoutes: readonly Route[] = [
       return sendRepresentation(request, reply, toApp(renamed));
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/apps/:appId',
+  route('DELETE', '/api/v1/apps/:appId', {
     access: { kind: 'app', purpose: 'deleteApp' },
     doc: {
       id: 'deleteApp',

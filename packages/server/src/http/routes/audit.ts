@@ -36,9 +36,7 @@ const ofAppExample = { ...entryExample, guestKeys: {} };
 const ofAccountExample = { ...entryExample, appId: example.appId, address: null };
 
 export const auditRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/api/v1/apps/:appId/audit',
+  route('GET', '/api/v1/apps/:appId/audit', {
     access: { kind: 'app', purpose: 'readAudit' },
     query: appAuditQuery,
     doc: {
@@ -72,9 +70,7 @@ export const auditRoutes: readonly Route[] = [
       return sendAuditExport(parts, reply, query.format, `audit-${access.app.id}`, events);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/me/audit',
+  route('GET', '/api/v1/me/audit', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     query: accountAuditQuery,
     doc: {

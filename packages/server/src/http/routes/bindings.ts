@@ -12,9 +12,7 @@ import { example } from './examples.ts';
 export const bindingsPath = '/api/v1/extension-points/:extensionPointId/bindings/*';
 
 export const bindingRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: bindingsPath,
+  route('GET', bindingsPath, {
     access: { kind: 'extensionPoint', purpose: 'readBindings' },
     rawWildcard: true,
     doc: {

@@ -54,9 +54,7 @@ export const consoleRoutes: readonly Route[] = [
    * The page of an invitation link. A GET changes nothing, because link previews open links too; the person decides with a button.
    * The response status tells programs whether the code is valid.
    */
-  route({
-    method: 'GET',
-    path: '/accept-invite',
+  route('GET', '/accept-invite', {
     access: { kind: 'public' },
     page: true,
     query: invitationQuery,
@@ -76,9 +74,7 @@ export const consoleRoutes: readonly Route[] = [
       return sendShell(parts, reply.headers(headers), status);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/assets/*',
+  route('GET', '/assets/*', {
     access: { kind: 'public' },
     page: true,
     doc: {
@@ -100,9 +96,7 @@ export const consoleRoutes: readonly Route[] = [
 ];
 
 function wellKnownRoute(name: WellKnownName, contentType: string): Route {
-  return route({
-    method: 'GET',
-    path: `/${name}`,
+  return route('GET', `/${name}`, {
     access: { kind: 'public' },
     page: true,
     doc: {
@@ -129,7 +123,7 @@ function pageRoute(path: string, id: string, summary: string): Route {
   };
   const kind = path === '/trace' ? 'trace' : 'page';
   const handle: Route['handle'] = (parts, _call, reply) => sendShell(parts, reply, 200, kind);
-  return route({ method: 'GET', path, access: { kind: 'public' }, page: true, doc, handle });
+  return route('GET', path, { access: { kind: 'public' }, page: true, doc, handle });
 }
 
 interface InvitationCheck {

@@ -9,9 +9,7 @@ const cacheControl = 'private, max-age=31536000, immutable';
 const contentPath = '/api/v1/c/:contentAddress';
 
 export const contentRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: contentPath,
+  route('GET', contentPath, {
     access: { kind: 'content' },
     doc: {
       id: 'readContent',

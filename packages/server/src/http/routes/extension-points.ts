@@ -34,9 +34,7 @@ function jobOptionsOf({ userId }: Actor, reply: Reply): JobOptions {
 }
 
 export const extensionPointRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/api/v1/apps/:appId/extension-points',
+  route('GET', '/api/v1/apps/:appId/extension-points', {
     access: { kind: 'app', purpose: 'readExtensionPoints' },
     query: wholeListQuery,
     doc: {
@@ -52,9 +50,7 @@ export const extensionPointRoutes: readonly Route[] = [
       return toList(await listExtensionPoints(context, access, { limit, after: cursor }), toExtensionPoint);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/apps/:appId/extension-points',
+  route('POST', '/api/v1/apps/:appId/extension-points', {
     access: { kind: 'app', purpose: 'changeExtensionPoints' },
     body: jsonBody(extensionPointInput, { name: 'Formula functions', schema: 'exports:\n  - evaluate\n' }),
     doc: {
@@ -70,9 +66,7 @@ export const extensionPointRoutes: readonly Route[] = [
       return toExtensionPoint(created);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/extension-points/:extensionPointId',
+  route('GET', '/api/v1/extension-points/:extensionPointId', {
     access: { kind: 'extensionPoint', purpose: 'readExtensionPoints' },
     doc: {
       id: 'readExtensionPoint',
@@ -88,9 +82,7 @@ export const extensionPointRoutes: readonly Route[] = [
     handle: (_parts, { request, admission }, reply) =>
       sendRepresentation(request, reply, toExtensionPoint(admission.access.extensionPoint)),
   }),
-  route({
-    method: 'PUT',
-    path: '/api/v1/extension-points/:extensionPointId',
+  route('PUT', '/api/v1/extension-points/:extensionPointId', {
     access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
     body: jsonBody(extensionPointUpdate, { name: 'Formulas' }),
     doc: {
@@ -108,9 +100,7 @@ export const extensionPointRoutes: readonly Route[] = [
       return sendRepresentation(request, reply, toExtensionPoint(updated));
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/extension-points/:extensionPointId/schema/trial',
+  route('POST', '/api/v1/extension-points/:extensionPointId/schema/trial', {
     access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
     body: jsonBody(schemaTrialInput, { schema: 'exports:\n  - evaluate\n  - describe\n' }),
     doc: {
@@ -124,9 +114,7 @@ export const extensionPointRoutes: readonly Route[] = [
       return toSchemaTrial(await trySchema(context, admission.access, body, jobOptionsOf(admission.actor, reply)));
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/extension-points/:extensionPointId',
+  route('DELETE', '/api/v1/extension-points/:extensionPointId', {
     access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
     doc: {
       id: 'deleteExtensionPoint',

@@ -50,9 +50,7 @@ async function invite(
 }
 
 export const guestRoutes: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: '/api/v1/apps/:appId/guests',
+  route('POST', '/api/v1/apps/:appId/guests', {
     access: { kind: 'app', purpose: 'changeGuests' },
     body: inviteBody,
     doc: {
@@ -65,9 +63,7 @@ export const guestRoutes: readonly Route[] = [
     },
     handle: (parts, { admission, body }) => invite(parts, admission, body),
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/apps/:appId/guests/invite',
+  route('POST', '/api/v1/apps/:appId/guests/invite', {
     access: { kind: 'app', purpose: 'changeGuests' },
     body: inviteBody,
     doc: {
@@ -79,9 +75,7 @@ export const guestRoutes: readonly Route[] = [
     },
     handle: (parts, { admission, body }) => invite(parts, admission, body),
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/apps/:appId/guests',
+  route('GET', '/api/v1/apps/:appId/guests', {
     access: { kind: 'app', purpose: 'readGuests' },
     query: pageQuery,
     doc: {
@@ -93,9 +87,7 @@ export const guestRoutes: readonly Route[] = [
     handle: async ({ context }, { admission, query }) =>
       toList(await listGuests(context, admission.access, toPage(query)), toGuest),
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/apps/:appId/guests/:guestId',
+  route('GET', '/api/v1/apps/:appId/guests/:guestId', {
     access: { kind: 'app', purpose: 'readGuests' },
     doc: {
       id: 'readGuest',
@@ -106,9 +98,7 @@ export const guestRoutes: readonly Route[] = [
     handle: async ({ context }, { admission, params }) =>
       toGuest(await readGuest(context, admission.access, params.guestId)),
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/apps/:appId/guests/:guestId',
+  route('DELETE', '/api/v1/apps/:appId/guests/:guestId', {
     access: { kind: 'app', purpose: 'changeGuests' },
     doc: {
       id: 'removeGuest',
@@ -118,9 +108,7 @@ export const guestRoutes: readonly Route[] = [
     },
     handle: ({ context }, { admission, params }) => removeGuest(context, admission.access, params.guestId),
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/apps/:appId/guests/:guestId/users/:userId',
+  route('DELETE', '/api/v1/apps/:appId/guests/:guestId/users/:userId', {
     access: { kind: 'app', purpose: 'changeGuests' },
     doc: {
       id: 'removeGuestUser',
@@ -131,9 +119,7 @@ export const guestRoutes: readonly Route[] = [
     handle: ({ context }, { admission, params }) =>
       removeGuestUser(context, admission.access, params.guestId, params.userId),
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/apps/:appId/invitations',
+  route('GET', '/api/v1/apps/:appId/invitations', {
     access: { kind: 'app', purpose: 'readGuests' },
     query: pageQuery,
     doc: {
@@ -147,9 +133,7 @@ export const guestRoutes: readonly Route[] = [
       return toList(await listInvitations(context, admission.access, toPage(query)), (one) => toInvitation(one, nowMs));
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/apps/:appId/invitations/:invitationId',
+  route('DELETE', '/api/v1/apps/:appId/invitations/:invitationId', {
     access: { kind: 'app', purpose: 'changeGuests' },
     doc: {
       id: 'revokeInvitation',

@@ -30,9 +30,7 @@ const readinessQuery = Type.Object({
 });
 
 export const healthRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/healthz',
+  route('GET', '/healthz', {
     access: { kind: 'public' },
     area: 'both',
     doc: {
@@ -43,9 +41,7 @@ export const healthRoutes: readonly Route[] = [
     },
     handle: () => ({ status: 'ok' }),
   }),
-  route({
-    method: 'GET',
-    path: '/readyz',
+  route('GET', '/readyz', {
     access: { kind: 'public' },
     area: 'both',
     query: readinessQuery,

@@ -14,9 +14,7 @@ const guestPath = '/api/v1/extension-points/:extensionPointId/guests/:guestId';
 const withdrawalsPath = '/api/v1/extension-points/:extensionPointId/withdrawals';
 
 export const hostControlRoutes: readonly Route[] = [
-  route({
-    method: 'PUT',
-    path: `${artifactPath}/block`,
+  route('PUT', `${artifactPath}/block`, {
     access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
     body: jsonBody(reasonInput, { reason: 'Sends what it reads to a third party.' }),
     doc: {
@@ -29,9 +27,7 @@ export const hostControlRoutes: readonly Route[] = [
     handle: async ({ context }, { admission, params, body }) =>
       toPlugin(await blockPlugin(context, admission.access, pluginTarget(params), body.reason)),
   }),
-  route({
-    method: 'DELETE',
-    path: `${artifactPath}/block`,
+  route('DELETE', `${artifactPath}/block`, {
     access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
     doc: {
       id: 'unblockPlugin',
@@ -41,9 +37,7 @@ export const hostControlRoutes: readonly Route[] = [
     },
     handle: ({ context }, { admission, params }) => unblockPlugin(context, admission.access, pluginTarget(params)),
   }),
-  route({
-    method: 'PUT',
-    path: `${guestPath}/pins/:pluginName`,
+  route('PUT', `${guestPath}/pins/:pluginName`, {
     access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
     body: jsonBody(versionChoice, { version: 2 }),
     doc: {
@@ -60,9 +54,7 @@ export const hostControlRoutes: readonly Route[] = [
       return toGuestBinding(await pinBinding(context, admission.access, target, body.version));
     },
   }),
-  route({
-    method: 'DELETE',
-    path: `${guestPath}/pins/:pluginName`,
+  route('DELETE', `${guestPath}/pins/:pluginName`, {
     access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
     doc: {
       id: 'unpinBinding',
@@ -73,9 +65,7 @@ export const hostControlRoutes: readonly Route[] = [
     handle: ({ context }, { admission, params }) =>
       unpinBinding(context, admission.access, { guestId: params.guestId, name: params.pluginName }),
   }),
-  route({
-    method: 'GET',
-    path: `${guestPath}/bindings`,
+  route('GET', `${guestPath}/bindings`, {
     access: { kind: 'extensionPoint', purpose: 'readBindings' },
     query: pageQuery,
     doc: {
@@ -94,9 +84,7 @@ export const hostControlRoutes: readonly Route[] = [
     handle: async ({ context }, { admission, params, query }) =>
       toList(await listGuestBindings(context, admission.access, params.guestId, toPage(query)), toGuestBinding),
   }),
-  route({
-    method: 'GET',
-    path: withdrawalsPath,
+  route('GET', withdrawalsPath, {
     access: { kind: 'extensionPoint', purpose: 'readBindings' },
     query: pageQuery,
     doc: {
@@ -110,9 +98,7 @@ export const hostControlRoutes: readonly Route[] = [
     handle: async ({ context }, { admission, query }) =>
       toList(await listWithdrawals(context, admission.access, toPage(query)), toWithdrawal),
   }),
-  route({
-    method: 'DELETE',
-    path: `${withdrawalsPath}/:userId/:contentAddress`,
+  route('DELETE', `${withdrawalsPath}/:userId/:contentAddress`, {
     access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
     doc: {
       id: 'endWithdrawal',
@@ -122,9 +108,7 @@ export const hostControlRoutes: readonly Route[] = [
     },
     handle: ({ context }, { admission, params }) => endWithdrawal(context, admission.access, params),
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/apps/:appId/approvals',
+  route('GET', '/api/v1/apps/:appId/approvals', {
     access: { kind: 'app', purpose: 'readBindings' },
     query: pageQuery,
     doc: {

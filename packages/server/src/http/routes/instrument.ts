@@ -6,9 +6,7 @@ import { type Route, route } from '../route.ts';
 import { instrumentationReportExample } from './examples.ts';
 
 export const instrumentRoutes: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: '/instrument',
+  route('POST', '/instrument', {
     access: { kind: 'apiKey' },
     area: 'instrumentation',
     query: instrumentationQuery,

@@ -11,9 +11,7 @@ const appExample = { id: example.appId, name: 'Acme Spreadsheet' };
 const errors = ['not_found', 'invitation_used', 'invitation_expired', 'invitation_revoked', 'rate_limited'] as const;
 
 export const invitationRoutes: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: '/api/v1/invitations/preview',
+  route('POST', '/api/v1/invitations/preview', {
     access: { kind: 'public' },
     body: codeBody,
     doc: {
@@ -45,9 +43,7 @@ export const invitationRoutes: readonly Route[] = [
       };
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/invitations/accept',
+  route('POST', '/api/v1/invitations/accept', {
     access: { kind: 'user', scope: 'publish' },
     body: codeBody,
     doc: {
@@ -69,9 +65,7 @@ export const invitationRoutes: readonly Route[] = [
       return { status: 'accepted', app: { id: app.id, name: app.name }, ...joined };
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/invitations/decline',
+  route('POST', '/api/v1/invitations/decline', {
     access: { kind: 'user', scope: 'publish' },
     body: codeBody,
     doc: {

@@ -39,9 +39,7 @@ const invitationExample = {
 };
 
 export const memberRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/api/v1/apps/:appId/members',
+  route('GET', '/api/v1/apps/:appId/members', {
     access: { kind: 'app', purpose: 'readMembers' },
     query: pageQuery,
     doc: {
@@ -53,9 +51,7 @@ export const memberRoutes: readonly Route[] = [
     handle: async ({ context }, { admission, query }) =>
       toList(await listMembers(context, admission.access, toPage(query)), toMember),
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/apps/:appId/members',
+  route('POST', '/api/v1/apps/:appId/members', {
     access: { kind: 'app', purpose: 'changeMembers' },
     body: jsonBody(memberInvitationInput, { role: 'admin', name: 'Ada' }),
     doc: {
@@ -70,9 +66,7 @@ export const memberRoutes: readonly Route[] = [
     handle: async (parts, { admission, body }) =>
       toInvitationLink(parts, await inviteMember(parts.context, admission.actor, admission.access, body)),
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/apps/:appId/members/invitations',
+  route('GET', '/api/v1/apps/:appId/members/invitations', {
     access: { kind: 'app', purpose: 'readMembers' },
     query: pageQuery,
     doc: {
@@ -88,9 +82,7 @@ export const memberRoutes: readonly Route[] = [
       return toList(found, (one) => toMemberInvitation(one, nowMs));
     },
   }),
-  route({
-    method: 'PUT',
-    path: '/api/v1/apps/:appId/members/:userId',
+  route('PUT', '/api/v1/apps/:appId/members/:userId', {
     access: { kind: 'app', purpose: 'changeMembers' },
     body: jsonBody(memberInput, { role: 'admin' }),
     doc: {
@@ -105,9 +97,7 @@ export const memberRoutes: readonly Route[] = [
     handle: async ({ context }, { admission, params, body }) =>
       toMember(await changeMemberRole(context, admission.access, params.userId, body.role)),
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/apps/:appId/members/:userId',
+  route('DELETE', '/api/v1/apps/:appId/members/:userId', {
     access: { kind: 'app', purpose: 'changeMembers' },
     query: memberRemovalQuery,
     doc: {
@@ -121,9 +111,7 @@ export const memberRoutes: readonly Route[] = [
     handle: ({ context }, { admission, params, query }) =>
       removeMember(context, admission.access, params.userId, query.guests === 'remove'),
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/apps/:appId/membership',
+  route('DELETE', '/api/v1/apps/:appId/membership', {
     access: { kind: 'app', purpose: 'leaveTeam' },
     doc: {
       id: 'leaveTeam',

@@ -47,18 +47,14 @@ function docOf(id: string, summary: string): RouteDoc {
 }
 
 export const newsRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/api/v1/apps/:appId/news',
+  route('GET', '/api/v1/apps/:appId/news', {
     access: appAccess,
     hasOwnPlaces: true,
     doc: docOf('followAppNews', 'Subscribe to changes of the binding lists of an application'),
     handle: (parts, { request, admission }, reply) =>
       sendNews(parts, { access: appAccess, actor: admission.actor, app: admission.access.app }, request, reply),
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/extension-points/:extensionPointId/news',
+  route('GET', '/api/v1/extension-points/:extensionPointId/news', {
     access: extensionPointAccess,
     hasOwnPlaces: true,
     doc: docOf('followExtensionPointNews', 'Subscribe to changes of the binding lists of an extension point'),

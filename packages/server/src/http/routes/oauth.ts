@@ -95,9 +95,7 @@ const refusals = (...codes: readonly string[]) => ({
 });
 
 export const oauthRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: oauthPaths.metadata,
+  route('GET', oauthPaths.metadata, {
     access: { kind: 'public' },
     doc: {
       id: 'readOauthMetadata',
@@ -109,9 +107,7 @@ export const oauthRoutes: readonly Route[] = [
     },
     handle: ({ addresses }) => metadataOf(addresses.base()),
   }),
-  route({
-    method: 'POST',
-    path: oauthPaths.token,
+  route('POST', oauthPaths.token, {
     access: { kind: 'public' },
     ...form,
     body: tokenBody,
@@ -146,9 +142,7 @@ export const oauthRoutes: readonly Route[] = [
       return toOauthToken(await withGrantTries(parts, request, () => redeem(parts, body)));
     },
   }),
-  route({
-    method: 'POST',
-    path: oauthPaths.deviceAuthorization,
+  route('POST', oauthPaths.deviceAuthorization, {
     access: { kind: 'public' },
     ...form,
     body: deviceBody,
@@ -190,9 +184,7 @@ export const oauthRoutes: readonly Route[] = [
       };
     },
   }),
-  route({
-    method: 'POST',
-    path: oauthPaths.revoke,
+  route('POST', oauthPaths.revoke, {
     access: { kind: 'public' },
     ...form,
     body: revocationBody,

@@ -26,9 +26,7 @@ const publishQuery = Type.Object({
 });
 
 export const pluginRoutes: readonly Route[] = [
-  route({
-    method: 'PUT',
-    path: artifactPath,
+  route('PUT', artifactPath, {
     access: { kind: 'extensionPoint', purpose: 'publish' },
     query: publishQuery,
     body: artifactBody,
@@ -77,9 +75,7 @@ export const pluginRoutes: readonly Route[] = [
       return { ...toPlugin(published), isNewVersion: published.created !== 'nothing' };
     },
   }),
-  route({
-    method: 'GET',
-    path: artifactPath,
+  route('GET', artifactPath, {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
     doc: {
       id: 'readPlugin',
@@ -93,9 +89,7 @@ export const pluginRoutes: readonly Route[] = [
       return toPlugin(await readPlugin(context, actor, access, pluginTarget(params)));
     },
   }),
-  route({
-    method: 'DELETE',
-    path: artifactPath,
+  route('DELETE', artifactPath, {
     access: { kind: 'extensionPoint', purpose: 'changePlugins' },
     doc: {
       id: 'deletePlugin',
@@ -109,9 +103,7 @@ export const pluginRoutes: readonly Route[] = [
     },
     handle: ({ context }, { admission, params }) => deletePlugin(context, admission.access, pluginTarget(params)),
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/extension-points/:extensionPointId/plugins',
+  route('GET', '/api/v1/extension-points/:extensionPointId/plugins', {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
     query: pageQuery,
     doc: {

@@ -10,9 +10,7 @@ const useOf = (name: string, what: string, limit: number, used: number) => ({
 });
 
 export const quotaRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/api/v1/me/quotas',
+  route('GET', '/api/v1/me/quotas', {
     access: { kind: 'user', scope: 'read', userLevel: true },
     doc: {
       id: 'readAccountQuotas',
@@ -24,9 +22,7 @@ export const quotaRoutes: readonly Route[] = [
     },
     handle: async ({ context }, { admission }) => toQuotaUse(await readAccountQuotas(context, admission.actor.userId)),
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/apps/:appId/quotas',
+  route('GET', '/api/v1/apps/:appId/quotas', {
     access: { kind: 'app', purpose: 'readMembers' },
     doc: {
       id: 'readAppQuotas',

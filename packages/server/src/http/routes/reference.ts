@@ -8,9 +8,7 @@ import { type Route, route } from '../route.ts';
 const tag = 'Operation';
 
 export const referenceRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/openapi.json',
+  route('GET', '/openapi.json', {
     access: { kind: 'public' },
     area: 'both',
     doc: {
@@ -21,9 +19,7 @@ export const referenceRoutes: readonly Route[] = [
     },
     handle: ({ openApi }, _call, reply) => reply.json(openApi()),
   }),
-  route({
-    method: 'GET',
-    path: errorReferencePath,
+  route('GET', errorReferencePath, {
     access: { kind: 'public' },
     area: 'both',
     page: true,

@@ -53,9 +53,7 @@ const approvalPassword =
 const decisionErrors = ['password_required', 'invalid_credentials', 'conflict', 'rate_limited', 'unavailable'] as const;
 
 export const sessionAuthorizationRoutes: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: '/session/authorization/view',
+  route('POST', '/session/authorization/view', {
     access: { kind: 'session' },
     body: jsonBody(authorizationViewInput, { request: requestExample }),
     doc: {
@@ -86,9 +84,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
       });
     },
   }),
-  route({
-    method: 'POST',
-    path: '/session/authorization',
+  route('POST', '/session/authorization', {
     access: { kind: 'session' },
     body: jsonBody(authorizationDecision, { request: requestExample, decision: 'approve', userId: example.userId }),
     doc: {
@@ -105,9 +101,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
       return { redirectTo: await decideAuthorization(context, approverOf(admission.session), parsed, body) };
     },
   }),
-  route({
-    method: 'POST',
-    path: '/session/device/view',
+  route('POST', '/session/device/view', {
     access: { kind: 'session' },
     body: jsonBody(userCodeInput, { userCode: 'WDJB-MJHT' }),
     doc: {
@@ -134,9 +128,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
       });
     },
   }),
-  route({
-    method: 'POST',
-    path: '/session/device',
+  route('POST', '/session/device', {
     access: { kind: 'session' },
     body: jsonBody(deviceDecision, { userCode: 'WDJB-MJHT', decision: 'approve', userId: example.userId }),
     doc: {

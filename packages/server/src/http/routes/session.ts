@@ -46,9 +46,7 @@ const setsCookies = {
 const linkErrors = ['not_found', 'link_used', 'link_expired', 'rate_limited'] as const;
 
 export const sessionRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/session',
+  route('GET', '/session', {
     access: { kind: 'ownOrigin' },
     doc: {
       id: 'readSession',
@@ -63,9 +61,7 @@ export const sessionRoutes: readonly Route[] = [
       return stateOf(parts, session);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/session',
+  route('POST', '/session', {
     access: { kind: 'ownOrigin' },
     body: jsonBody(signInInput, { email: accountExample.email, password: passwordExample }),
     doc: {
@@ -80,9 +76,7 @@ export const sessionRoutes: readonly Route[] = [
     handle: async (parts, { request, body }, reply) =>
       answerStarted(parts, reply, await signIn(parts.context, body, browserOf(parts, request))),
   }),
-  route({
-    method: 'POST',
-    path: '/session/sign-up',
+  route('POST', '/session/sign-up', {
     access: { kind: 'ownOrigin' },
     body: jsonBody(signUpInput, {
       name: accountExample.name,
@@ -114,9 +108,7 @@ export const sessionRoutes: readonly Route[] = [
       return answerStarted(parts, reply, started);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/session/link',
+  route('POST', '/session/link', {
     access: { kind: 'ownOrigin' },
     body: jsonBody(linkCode, { code: codeExample }),
     doc: {
@@ -135,9 +127,7 @@ export const sessionRoutes: readonly Route[] = [
     handle: async (parts, { request, body }) =>
       toOneTimeLinkInfo(await withCodeTries(parts, request, () => describeLink(parts.context, body.code))),
   }),
-  route({
-    method: 'POST',
-    path: '/session/reset-password',
+  route('POST', '/session/reset-password', {
     access: { kind: 'ownOrigin' },
     body: jsonBody(passwordReset, { code: codeExample, password: passwordExample }),
     doc: {
@@ -155,9 +145,7 @@ export const sessionRoutes: readonly Route[] = [
       return answerStarted(parts, reply, started);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/session',
+  route('DELETE', '/session', {
     access: { kind: 'session' },
     doc: {
       id: 'signOut',
@@ -170,9 +158,7 @@ export const sessionRoutes: readonly Route[] = [
       dropSession(parts, reply);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/session/token',
+  route('POST', '/session/token', {
     access: { kind: 'session' },
     body: jsonBody(Type.Object({}), {}),
     doc: {
@@ -193,9 +179,7 @@ export const sessionRoutes: readonly Route[] = [
       return { accessToken: secret, scopes: record.scopes, expiresAt: new Date(record.expiresAtMs).toISOString() };
     },
   }),
-  route({
-    method: 'POST',
-    path: '/session/confirm',
+  route('POST', '/session/confirm', {
     access: { kind: 'session' },
     body: jsonBody(passwordConfirmation, { password: passwordExample }),
     doc: {

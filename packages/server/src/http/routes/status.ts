@@ -3,9 +3,7 @@ import { json, type Route, route } from '../route.ts';
 import { statusExample } from './status-example.ts';
 
 export const statusRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/api/v1/status',
+  route('GET', '/api/v1/status', {
     access: { kind: 'user', scope: 'read', userLevel: true, operator: true },
     doc: {
       id: 'readStatus',

@@ -46,9 +46,7 @@ const apiKeyExample = {
 };
 
 export const tokenRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/api/v1/me',
+  route('GET', '/api/v1/me', {
     access: { kind: 'user' },
     doc: {
       id: 'readMe',
@@ -72,9 +70,7 @@ export const tokenRoutes: readonly Route[] = [
       return { ...account, email, token: toTokenInfo(await readOwnToken(context, actor)) };
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/tokens',
+  route('GET', '/api/v1/tokens', {
     access: { kind: 'user', scope: 'read' },
     query: pageQuery,
     doc: {
@@ -86,9 +82,7 @@ export const tokenRoutes: readonly Route[] = [
     handle: async ({ context }, { admission, query }) =>
       toList(await listTokens(context, admission.actor, toPage(query)), toTokenInfo),
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/tokens',
+  route('POST', '/api/v1/tokens', {
     access: { kind: 'user', scope: 'manage' },
     body: jsonBody(tokenInput, { name: 'CI', scopes: ['publish'], expiresInDays: 30 }),
     doc: {
@@ -110,9 +104,7 @@ export const tokenRoutes: readonly Route[] = [
       return { ...toTokenInfo(record), token: secret };
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/tokens/:tokenId',
+  route('DELETE', '/api/v1/tokens/:tokenId', {
     access: { kind: 'user' },
     doc: {
       id: 'revokeToken',
@@ -127,9 +119,7 @@ export const tokenRoutes: readonly Route[] = [
     },
     handle: ({ context }, { admission, params }) => revokeToken(context, admission.actor, params.tokenId),
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/api-keys',
+  route('GET', '/api/v1/api-keys', {
     access: { kind: 'user', scope: 'read', userLevel: true },
     query: pageQuery,
     doc: {
@@ -141,9 +131,7 @@ export const tokenRoutes: readonly Route[] = [
     handle: async ({ context }, { admission, query }) =>
       toList(await listApiKeys(context, admission.actor, toPage(query)), toApiKeyInfo),
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/api-keys',
+  route('POST', '/api/v1/api-keys', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     body: jsonBody(apiKeyInput, { name: 'build server', expiresInDays: 90 }),
     doc: {
@@ -165,9 +153,7 @@ export const tokenRoutes: readonly Route[] = [
       return { ...toApiKeyInfo(record), apiKey: secret };
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/api-keys/:apiKeyId',
+  route('DELETE', '/api/v1/api-keys/:apiKeyId', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     doc: {
       id: 'revokeApiKey',

@@ -19,9 +19,7 @@ const publishers = "For the plugin's publisher and the application's team.";
 const decisionErrors: readonly ErrorCode[] = ['conflict'];
 
 export const versionRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: `${artifactPath}/versions`,
+  route('GET', `${artifactPath}/versions`, {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
     query: pageQuery,
     doc: {
@@ -36,9 +34,7 @@ export const versionRoutes: readonly Route[] = [
       return toList(await listVersions(context, actor, access, pluginTarget(params), toPage(query)), toVersion);
     },
   }),
-  route({
-    method: 'GET',
-    path: versionPath,
+  route('GET', versionPath, {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
     doc: {
       id: 'readVersion',
@@ -49,9 +45,7 @@ export const versionRoutes: readonly Route[] = [
     handle: async ({ context }, { admission, params }) =>
       toVersion(await readVersion(context, admission.actor, admission.access, pluginTarget(params), params.number)),
   }),
-  route({
-    method: 'GET',
-    path: `${versionPath}/content`,
+  route('GET', `${versionPath}/content`, {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
     doc: {
       id: 'readVersionContent',
@@ -68,9 +62,7 @@ export const versionRoutes: readonly Route[] = [
       return sendContent(parts, found.version.contentAddress, contentCacheControl, request, reply);
     },
   }),
-  route({
-    method: 'POST',
-    path: `${versionPath}/yank`,
+  route('POST', `${versionPath}/yank`, {
     access: { kind: 'extensionPoint', purpose: 'changePlugins' },
     body: jsonBody(reasonInput, { reason: 'Divides by zero on empty ranges.' }),
     doc: {
@@ -87,9 +79,7 @@ export const versionRoutes: readonly Route[] = [
       return toVersion(await decideVersion(context, access, target, params.number, 'yank', body.reason));
     },
   }),
-  route({
-    method: 'POST',
-    path: `${versionPath}/restore`,
+  route('POST', `${versionPath}/restore`, {
     access: { kind: 'extensionPoint', purpose: 'changePlugins' },
     doc: {
       id: 'restoreVersion',
@@ -104,9 +94,7 @@ export const versionRoutes: readonly Route[] = [
       return toVersion(await decideVersion(context, access, pluginTarget(params), params.number, 'restore'));
     },
   }),
-  route({
-    method: 'POST',
-    path: `${versionPath}/approve`,
+  route('POST', `${versionPath}/approve`, {
     access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
     doc: {
       id: 'approveVersion',
@@ -120,9 +108,7 @@ export const versionRoutes: readonly Route[] = [
       return toVersion(await decideVersion(context, access, pluginTarget(params), params.number, 'approve'));
     },
   }),
-  route({
-    method: 'POST',
-    path: `${versionPath}/reject`,
+  route('POST', `${versionPath}/reject`, {
     access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
     body: jsonBody(reasonInput, { reason: 'Imports a clock, which our sheets have none of.' }),
     doc: {
@@ -138,9 +124,7 @@ export const versionRoutes: readonly Route[] = [
       return toVersion(await decideVersion(context, access, target, params.number, 'reject', body.reason));
     },
   }),
-  route({
-    method: 'POST',
-    path: `${artifactPath}/rollback`,
+  route('POST', `${artifactPath}/rollback`, {
     access: { kind: 'extensionPoint', purpose: 'changePlugins' },
     body: jsonBody(versionChoice, { version: 2 }),
     doc: {
