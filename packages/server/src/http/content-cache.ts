@@ -1,38 +1,9 @@
 import type { ContentAddress } from '@tenon/protocol';
 import { type ByteRange, UnavailableError } from '../domain/ports.ts';
-import type { StoredContents } from '../domain/stored-contents.ts';
+import type { StoredContent, StoredContents } from '../domain/stored-contents.ts';
 
 /** Content by address: small ones from memory, the rest as it comes from the blob store. */
-export interface ContentCache {
-  /**
-   * The whole content as bytes when it is small enough to be sent in one go; else `undefined`, and it is there to be opened, perhaps
-   * in memory by now.
-   *
-   * @throws DamagedContentError
-   */
-  small(address: ContentAddress): Promise<Uint8Array | undefined> | Uint8Array | undefined;
-  /** The whole content, if it is in memory and small enough to be sent in one go. */
-  cached(address: ContentAddress): Uint8Array | undefined;
-  /**
-   * The size in bytes; `undefined` when there is no such content.
-   *
-   * @throws DamagedContentError
-   */
-  size(address: ContentAddress): Promise<number | undefined>;
-  /**
-   * As {@link StoredContent.open}; `undefined` when there is no such content.
-   *
-   * @throws DamagedContentError
-   */
-  open(
-    address: ContentAddress,
-    range?: ByteRange,
-    signal?: AbortSignal,
-    scratch?: Uint8Array,
-  ): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** How often `small` found what it was asked for in memory and how often not, and how many bytes are there. */
-  readonly usage: { readonly hits: number; readonly misses: number; readonly bytes: number };
-}
+export type ContentCache = ReturnType<typeof createContentCache>;
 
 /** A content with more bytes is sent in chunks: what is under way to a slow client stays in memory, whatever the cache keeps. */
 const maxWholeBytes = 1024 * 1024;
@@ -44,7 +15,7 @@ const chunkBytes = 256 * 1024;
  * a few large ones don't push all others out. Only bytes that have the digest of their address get in, so nothing has to be taken back:
  * what is damaged is read again each time, and served once it is repaired.
  */
-export function createContentCache(contents: StoredContents, maxBytes: number): ContentCache {
+export function createContentCache(contents: StoredContents, maxBytes: number) {
   const maxEntryBytes = Math.floor(maxBytes / 8);
   const entries = new Map<ContentAddress, Uint8Array>(); // the one read last stands last
   const loading = new Map<ContentAddress, Promise<Uint8Array | undefined>>();
@@ -94,7 +65,7 @@ export function createContentCache(contents: StoredContents, maxBytes: number): 
       yield scratch?.subarray(0, chunk.length) ?? Buffer.from(chunk);
     }
   }
-  const openStored: ContentCache['open'] = async (address, ...question) =>
+  const openStored = async (address: ContentAddress, ...question: Parameters<StoredContent['open']>) =>
     (await contents.find(address))?.open(...question);
   /** Many who ask for the same at once share one reading of it. */
   const loadOnce = (address: ContentAddress): Promise<Uint8Array | undefined> => {
@@ -115,19 +86,43 @@ export function createContentCache(contents: StoredContents, maxBytes: number): 
     return whole(known);
   };
   return {
+    /** The whole content, if it is in memory and small enough to be sent in one go. */
     cached,
-    small(address) {
+    /**
+     * The whole content as bytes when it is small enough to be sent in one go; else `undefined`, and it is there to be opened, perhaps
+     * in memory by now.
+     *
+     * @throws DamagedContentError
+     */
+    small(address: ContentAddress): Promise<Uint8Array | undefined> | Uint8Array | undefined {
       if (entries.has(address)) return cached(address);
       misses++;
       return loadOnce(address).then(whole);
     },
-    size: async (address) => entries.get(address)?.length ?? (await contents.find(address))?.size,
-    async open(address, range, signal, scratch) {
+    /**
+     * The size in bytes; `undefined` when there is no such content.
+     *
+     * @throws DamagedContentError
+     */
+    size: async (address: ContentAddress): Promise<number | undefined> =>
+      entries.get(address)?.length ?? (await contents.find(address))?.size,
+    /**
+     * As {@link StoredContent.open}; `undefined` when there is no such content.
+     *
+     * @throws DamagedContentError
+     */
+    async open(
+      address: ContentAddress,
+      range?: ByteRange,
+      signal?: AbortSignal,
+      scratch?: Uint8Array,
+    ): Promise<AsyncIterable<Uint8Array> | undefined> {
       const known = entries.get(address);
       if (known === undefined) return openStored(address, range, signal, scratch);
       return readKept(address, range ?? { first: 0, last: known.length - 1 }, signal, scratch);
     },
-    get usage() {
+    /** How often `small` found what it was asked for in memory and how often not, and how many bytes are there. */
+    get usage(): { readonly hits: number; readonly misses: number; readonly bytes: number } {
       return { hits, misses, bytes };
     },
   };

@@ -16,8 +16,6 @@ import { sendReply } from './send-reply.ts';
 /** What a client may choose as a request id: it goes into the log and back out. */
 const acceptable = /^[A-Za-z0-9._:-]{1,100}$/;
 
-export type Pipeline = ReturnType<typeof createPipeline>;
-
 /**
  * Responds to every request: from the cache, or by the route that the router finds.
  *

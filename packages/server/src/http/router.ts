@@ -23,15 +23,7 @@ interface PathInfo {
   readonly errorForm: ErrorForm | undefined;
 }
 
-export interface Router {
-  /** @throws DomainError `invalid_request` for a path whose escapes can't be decoded */
-  find(method: string, target: string): Match | undefined;
-  /** What is at a target, whose query doesn't count; `undefined` when there is nothing. */
-  at(target: string): PathInfo | undefined;
-  /** A target without the prefix of the public URLs, with the query. */
-  pathOf(target: string): string;
-  readonly endpoints: readonly Endpoint[];
-}
+export type Router = ReturnType<typeof createRouter>;
 
 const routedMethods = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
@@ -43,7 +35,7 @@ export function createRouter(
   endpoints: readonly Endpoint[],
   publicUrls: () => readonly string[],
   maxParamLength: number,
-): Router {
+) {
   const handler = (): void => {};
   const tree = findMyWay({ maxParamLength, onBadUrl: handler });
   for (const endpoint of endpoints) {
@@ -53,7 +45,7 @@ export function createRouter(
   const raw = endpoints.filter(({ route }) => route.rawWildcard).map(({ route }) => rawWildcardPattern(route.path));
   const readTarget = createTargetReader(publicUrls, raw);
 
-  const find: Router['find'] = (method, target) => {
+  const find = (method: string, target: string): Match | undefined => {
     const { path, rawWildcard } = readTarget(target);
     const found = tree.find(method as 'GET', path);
     if (found === null) return undefined;
@@ -65,9 +57,12 @@ export function createRouter(
   };
   return {
     endpoints,
-    pathOf: (target) => readTarget(target).path,
+    /** A target without the prefix of the public URLs, with the query. */
+    pathOf: (target: string): string => readTarget(target).path,
+    /** @throws DomainError `invalid_request` for a path whose escapes can't be decoded */
     find,
-    at(target) {
+    /** What is at a target, whose query doesn't count; `undefined` when there is nothing. */
+    at(target: string): PathInfo | undefined {
       const found = routedMethods.flatMap((method) => find(method, target)?.endpoint ?? []);
       const [first] = found;
       if (first === undefined) return undefined;

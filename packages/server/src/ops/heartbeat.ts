@@ -13,22 +13,13 @@ const forgottenAfterMs = 24 * 60 * 60_000;
 /** How far the clocks of this node and of the database may differ before it is logged, in milliseconds. */
 const maxClockDifferenceMs = 5_000;
 
-export interface Heartbeat {
-  /** Writes one now. Never rejects. */
-  beat(): Promise<void>;
-  /** Stops, and removes the node from the list. */
-  stop(): Promise<void>;
-}
+export type Heartbeat = ReturnType<typeof startHeartbeat>;
 
 /**
  * Keeps this node in the list of nodes that share a database, and compares the clocks of both. The first heartbeat is up to the caller. A
  * failure is logged once, until a heartbeat succeeds.
  */
-export function startHeartbeat(
-  { store, clock }: Pick<Context, 'store' | 'clock'>,
-  status: Status,
-  log: Logger,
-): Heartbeat {
+export function startHeartbeat({ store, clock }: Pick<Context, 'store' | 'clock'>, status: Status, log: Logger) {
   const { id, node, startedAtMs } = status;
   let isFailing = false;
   let clocksDiffer = false;
@@ -70,8 +61,10 @@ export function startHeartbeat(
   }, heartbeatMs);
   timer.unref();
   return {
+    /** Writes one now. Never rejects. */
     beat,
-    async stop() {
+    /** Stops, and removes the node from the list. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       await last;
       await store

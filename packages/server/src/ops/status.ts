@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
-import { newId, type ProcessId, type ServerStatus } from '@tenon/protocol';
+import { newId, type ServerStatus } from '@tenon/protocol';
 import type { Settings } from '../config/settings.ts';
 import type { Context } from '../domain/context.ts';
 import type { PingResult, Readiness, StoreFailure } from '../domain/readiness.ts';
@@ -35,20 +35,9 @@ export interface StatusDeps extends Pick<Context, 'store' | 'clock'> {
 }
 
 /** The status of this process, with a history in memory, of the stores, and on PostgreSQL of the other nodes. */
-export interface Status {
-  /** This process, as its heartbeats name it. */
-  readonly id: ProcessId;
-  readonly node: string;
-  readonly startedAtMs: number;
-  /** Updates the history of requests. */
-  tick(): void;
-  /** @throws UnavailableError when the metadata can't be read */
-  read(): Promise<ServerStatus>;
-  /** Shows that a clock is wrong, until it is called without a warning. */
-  setClockWarning(kind: 'database' | 'maintenance', warning: string | undefined): void;
-}
+export type Status = ReturnType<typeof createStatus>;
 
-export function createStatus(deps: StatusDeps): Status {
+export function createStatus(deps: StatusDeps) {
   const { store, clock, settings, readiness, draining, totals, eventLoop } = deps;
   const now = () => performance.now();
   const activity = createActivity(totals, boundsMs, now);
@@ -93,14 +82,17 @@ export function createStatus(deps: StatusDeps): Status {
   });
 
   return {
+    /** This process, as its heartbeats name it. */
     id,
     node,
     startedAtMs,
-    tick() {
+    /** Updates the history of requests. */
+    tick(): void {
       activity.tick();
       utilization.note(performance.eventLoopUtilization());
     },
-    async read() {
+    /** @throws UnavailableError when the metadata can't be read */
+    async read(): Promise<ServerStatus> {
       const hasNodes = settings.databaseUrl !== undefined;
       const [answers, failures, writeFailures, nodes] = await Promise.all([
         readiness.checkStores(),
@@ -120,7 +112,8 @@ export function createStatus(deps: StatusDeps): Status {
         nodes: nodes.map(toNode).toSorted(byNodeAndStart),
       };
     },
-    setClockWarning(kind, warning) {
+    /** Shows that a clock is wrong, until it is called without a warning. */
+    setClockWarning(kind: 'database' | 'maintenance', warning: string | undefined): void {
       if (warning === undefined) clockWarnings.delete(kind);
       else clockWarnings.set(kind, warning);
     },

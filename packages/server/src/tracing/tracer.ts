@@ -27,23 +27,7 @@ export interface SpanOptions {
 }
 
 /** Makes spans within spans. Which span the work belongs to that runs goes along with it through every `await`. */
-export interface Tracer {
-  /** Begins a trace here, or goes on with that of the caller. */
-  beginTrace(name: string, options: SpanOptions, parent: SpanContext | undefined): ActiveSpan;
-  /** Whether what runs now belongs to a span. */
-  isTracing(): boolean;
-  /** Begins a span within the current one; `undefined` where nothing is traced, or the trace has too many already. */
-  begin(name: string, options: SpanOptions): ActiveSpan | undefined;
-  /** Runs the work within a span; within none, where `undefined` is given. */
-  run<T>(span: ActiveSpan | undefined, work: () => T): T;
-  /** Runs the work within a span of its own, if it gets one. An error that it throws is the span's. */
-  within<T>(
-    name: string,
-    options: SpanOptions,
-    work: (span: ActiveSpan | undefined) => Promise<T>,
-    errorTypeOf: ErrorTypeOf,
-  ): Promise<T>;
-}
+export type Tracer = ReturnType<typeof createTracer>;
 
 type ErrorTypeOf = (error: unknown) => string;
 
@@ -72,7 +56,7 @@ const noEvents: HostSpan['events'] = [];
 const unset: HostSpan['status'] = { code: 'unset', message: '' };
 const failed: HostSpan['status'] = { code: 'error', message: '' };
 
-export function createTracer({ random, export: send, maxSpans }: TracerOptions): Tracer {
+export function createTracer({ random, export: send, maxSpans }: TracerOptions) {
   const current = new AsyncLocalStorage<InternalSpan | undefined>();
   const originMs = createOrigin();
   const newId = (bytes: number): string => Buffer.from(random(bytes)).toString('hex');
@@ -125,7 +109,7 @@ export function createTracer({ random, export: send, maxSpans }: TracerOptions):
     };
   };
 
-  const begin: Tracer['begin'] = (name, options) => {
+  const begin = (name: string, options: SpanOptions): ActiveSpan | undefined => {
     const parent = current.getStore();
     if (parent === undefined) return undefined;
     const { trace } = parent;
@@ -135,15 +119,25 @@ export function createTracer({ random, export: send, maxSpans }: TracerOptions):
   };
 
   return {
-    beginTrace(name, options, parent) {
+    /** Begins a trace here, or goes on with that of the caller. */
+    beginTrace(name: string, options: SpanOptions, parent: SpanContext | undefined): ActiveSpan {
       const id = parent?.traceId ?? newId(16);
       const trace = { id, traceState: parent?.traceState, originMs: originMs(), spans: 0, leftOut: 0 };
       return create(name, options, trace, parent?.spanId);
     },
-    isTracing: () => current.getStore() !== undefined,
+    /** Whether what runs now belongs to a span. */
+    isTracing: (): boolean => current.getStore() !== undefined,
+    /** Begins a span within the current one; `undefined` where nothing is traced, or the trace has too many already. */
     begin,
-    run: (span, work) => current.run(span as InternalSpan | undefined, work),
-    within(name, options, work, errorTypeOf) {
+    /** Runs the work within a span; within none, where `undefined` is given. */
+    run: <T>(span: ActiveSpan | undefined, work: () => T): T => current.run(span as InternalSpan | undefined, work),
+    /** Runs the work within a span of its own, if it gets one. An error that it throws is the span's. */
+    within<T>(
+      name: string,
+      options: SpanOptions,
+      work: (span: ActiveSpan | undefined) => Promise<T>,
+      errorTypeOf: ErrorTypeOf,
+    ): Promise<T> {
       const span = begin(name, options);
       return span === undefined
         ? work(span)

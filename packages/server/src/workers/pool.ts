@@ -54,16 +54,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Pool<Task, Result> {
-  /** @throws PoolError */
-  run(task: Task, options: RunOptions): Promise<Result>;
-  /** The number of tasks in the queue. */
-  readonly queued: number;
-  /** The number of workers that run a task or are being terminated. */
-  readonly running: number;
-  /** Terminates all workers. Running and queued tasks fail with `closed`. */
-  close(): Promise<void>;
-}
+export type Pool<Task, Result> = ReturnType<typeof createPool<Task, Result>>;
 
 interface Job<Task, Result> {
   readonly task: Task;
@@ -95,7 +86,7 @@ interface WorkerState<Task, Result> {
  * Callers share the workers fairly. They take turns in the queue; when the queue is full, the caller with the most queued tasks loses
  * one; and the pool adds a worker for the other callers when one caller occupies all.
  */
-export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Pool<Task, Result> {
+export function createPool<Task, Result>(options: PoolOptions<Task, Result>) {
   const idle: WorkerState<Task, Result>[] = [];
   const workers = new Set<WorkerState<Task, Result>>();
   const queue = createFairQueue<Job<Task, Result>>(options.maxQueued);
@@ -194,7 +185,8 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Po
   };
 
   return {
-    async run(task, runOptions) {
+    /** @throws PoolError */
+    async run(task: Task, runOptions: RunOptions): Promise<Result> {
       const queuedAtMs = performance.now();
       let startedAtMs: number | undefined;
       const report = (outcome: PoolOutcome): void => {
@@ -212,13 +204,16 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Po
         throw error;
       }
     },
-    get queued() {
+    /** The number of tasks in the queue. */
+    get queued(): number {
       return queue.size;
     },
-    get running() {
+    /** The number of workers that run a task or are being terminated. */
+    get running(): number {
       return runningCount();
     },
-    async close() {
+    /** Terminates all workers. Running and queued tasks fail with `closed`. */
+    async close(): Promise<void> {
       isClosed = true;
       for (const job of queue.clear()) job.reject(new PoolError('closed', 'The pool is closed'));
       for (const state of workers) terminate(state, new PoolError('closed', 'The pool is closed'));
