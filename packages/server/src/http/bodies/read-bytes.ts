@@ -40,7 +40,7 @@ export function tooLarge(what: string, maxBytes: number): HttpError {
   return new HttpError('payload_too_large', `${what} must have at most ${maxBytes.toLocaleString('en')} bytes.`);
 }
 
-/** Calls `onChunk` for each chunk of the body. If `onChunk` throws, the rest stays unread; `drain.ts` discards it later. */
+/** Calls `onChunk` for each chunk of the body. If `onChunk` throws, the rest stays unread; `drain()` discards it later. */
 function forEachChunk(source: BodySource, onChunk: (chunk: Buffer) => void): Promise<void> {
   const { message, mayBeSlow, limits } = source;
   const seconds = `${limits.idleTimeoutMs / 1000} seconds`;
