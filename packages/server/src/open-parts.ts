@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
+import { createCache } from './cache/cache.ts';
 import { createCommonPasswords } from './common-passwords.ts';
 import type { Config } from './config.ts';
 import { createLastUsedLog } from './domain/authenticate.ts';
 import type { Context } from './domain/context.ts';
-import { createMemories } from './domain/memories/memories.ts';
 import { createNewsFeed, type NewsFeed } from './domain/news/feed.ts';
 import { createDevicePolls } from './domain/oauth/device-polls.ts';
 import type { Clock } from './domain/ports.ts';
@@ -90,7 +90,7 @@ export async function openData(
     blobs,
     contents: createStoredContents({ store, blobs }, { onDamage: metrics?.onDamage }),
     checker: workers,
-    memories: createMemories(store, config.answerCacheBytes),
+    cache: createCache(store, config.answerCacheBytes),
     clock: Date.now,
     random: randomBytes,
     passwords,

@@ -223,11 +223,11 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2), when t
     const fail = (): never => {
       throw new UnavailableError('Cannot look');
     };
-    const memory = { get: fail, getOrLoad: fail, set: fail };
+    const partition = { get: fail, getOrLoad: fail, set: fail };
     const service = await openService({
       config: { logLevel: 'info' },
       replace: ({ context }) => ({
-        context: { ...context, memories: { ...context.memories, now: fail, of: () => memory } },
+        context: { ...context, cache: { ...context.cache, version: fail, of: () => partition } },
       }),
     });
     try {

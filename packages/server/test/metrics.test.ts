@@ -76,7 +76,7 @@ describe('GET /metrics', () => {
     assert.equal(requests('GET', '(none)', '404'), 1);
     assert.equal(requests('DELETE', '(none)', '405'), 1);
     assert.equal(of(`tenon_http_request_duration_seconds_count{method="GET",route="${list}"}`), 5);
-    assert.equal(of('tenon_lists_from_memory_total'), 3);
+    assert.equal(of('tenon_response_cache_hits_total'), 3);
   });
 
   it('counts who went before the answer', async () => {
@@ -121,8 +121,8 @@ describe('GET /metrics', () => {
     assert.equal(of(`tenon_worker_task_duration_seconds_count{${task('instrument')}}`), 1);
     assert.ok(of('tenon_store_transactions_total{outcome="committed"}') > 0);
     assert.ok(of('tenon_store_transaction_duration_seconds_count') > 0);
-    assert.ok(of('tenon_memory_answers_total{result="known"}') > 0);
-    assert.ok(of('tenon_memory_answers_total{result="unknown"}') > 0);
+    assert.ok(of('tenon_cache_requests_total{result="hit"}') > 0);
+    assert.ok(of('tenon_cache_requests_total{result="miss"}') > 0);
     assert.equal(of('tenon_blob_requests_total{operation="put",outcome="done"}'), 1);
     assert.equal(of('tenon_blob_written_bytes_total'), bytes.length);
     assert.equal(of('tenon_blob_requests_total{operation="open",outcome="done"}'), 1);

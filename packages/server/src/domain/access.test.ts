@@ -4,13 +4,13 @@ import { newId } from '@tenon/protocol';
 import { closeContext, openContext } from '../../test/helpers/first-start-parts.ts';
 import { type House, openHouse } from '../../test/helpers/housekeeping.ts';
 import { createRecords, someTimeMs } from '../../test/helpers/records.ts';
+import { createCache } from '../cache/cache.ts';
 import { type Actor, authorizeApp, authorizeExtensionPoint } from './access.ts';
 import type { Context } from './context.ts';
-import { createMemories } from './memories/memories.ts';
 import type { UserRecord } from './records.ts';
 
-/** How much the memories take: half of it is less than one large answer below. */
-const memoryBytes = 32 * 1024;
+/** The size of the cache: half of it is less than one large answer below. */
+const cacheBytes = 32 * 1024;
 
 describe('the cache of memberships', () => {
   let house: House;
@@ -19,7 +19,7 @@ describe('the cache of memberships', () => {
   beforeEach(async () => {
     house = await openHouse();
     const opened = await openContext(house.dataDir);
-    context = { ...opened, memories: createMemories(opened.store, memoryBytes) };
+    context = { ...opened, cache: createCache(opened.store, cacheBytes) };
     records = createRecords(house.store);
   });
   afterEach(async () => {
@@ -37,12 +37,12 @@ describe('the cache of memberships', () => {
   });
   /** How often something had to be read that was read before. */
   const forgottenAfter = async (ask: () => Promise<unknown>) => {
-    const before = context.memories.usage.unknown;
+    const before = context.cache.usage.miss;
     await ask();
-    return context.memories.usage.unknown - before;
+    return context.cache.usage.miss - before;
   };
 
-  it('weighs the schema of an extension point', async () => {
+  it('counts the size of the schema of an extension point', async () => {
     const user = await records.user();
     const app = await records.app();
     await records.member(app, user);
@@ -59,7 +59,7 @@ describe('the cache of memberships', () => {
     assert.ok((await forgottenAfter(() => ask(large))) > 0, 'a large one made room for the next');
   });
 
-  it('weighs the guests that a user holds', async () => {
+  it('counts the size of the guests that a user holds', async () => {
     const user = await records.user();
     const apps = [await records.app(), await records.app()] as const;
     await house.store.write(async (tx) => {

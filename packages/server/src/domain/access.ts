@@ -8,10 +8,10 @@ import {
   type TokenScope,
   type UserId,
 } from '@tenon/protocol';
+import type { CacheSpec } from '../cache/cache.ts';
+import { type CacheTag, membershipTag } from '../cache/cache-tag.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
-import type { MemoryKind } from './memories/memories.ts';
-import { type Subject, standingSubject } from './memories/subject.ts';
 import { readLimited } from './paging.ts';
 import type { Queries } from './ports.ts';
 import type { AppRecord, ExtensionPointRecord, GuestRecord, PluginRole, TokenRecord } from './records.ts';
@@ -86,26 +86,26 @@ type Membership = Omit<AppAccess, 'actor'>;
 const guestBytes = 200;
 
 /** Cached by the ids of the user and the application, separated by a space. */
-const memberships: MemoryKind<Membership> = {
+const memberships: CacheSpec<Membership> = {
   name: 'memberships',
-  subjects: (_membership, key) => [key, ...key.split(' ')],
-  weigh: ({ guests }) => guests.reduce((sum, { guestKey }) => sum + guestBytes + guestKey.length, 0),
+  tags: (_membership, key) => [key, ...key.split(' ')],
+  sizeOf: ({ guests }) => guests.reduce((sum, { guestKey }) => sum + guestBytes + guestKey.length, 0),
 };
 
 /** Cached by id. */
-const extensionPointRecords: MemoryKind<ExtensionPointRecord> = {
+const extensionPointRecords: CacheSpec<ExtensionPointRecord> = {
   name: 'extension points',
-  subjects: ({ id, appId }) => [id, appId],
-  weigh: ({ schemaJson }) => schemaJson.length,
+  tags: ({ id, appId }) => [id, appId],
+  sizeOf: ({ schemaJson }) => schemaJson.length,
 };
 
 /** The cache tags that invalidate an actor's access to an extension point. */
-export function accessCacheTags({ actor, app, extensionPoint }: ExtensionPointAccess): readonly Subject[] {
-  return [...actorCacheTags(actor), standingSubject(actor.userId, app.id), app.id, extensionPoint.id];
+export function accessCacheTags({ actor, app, extensionPoint }: ExtensionPointAccess): readonly CacheTag[] {
+  return [...actorCacheTags(actor), membershipTag(actor.userId, app.id), app.id, extensionPoint.id];
 }
 
 /** The cache tags that invalidate an authenticated token. */
-export function actorCacheTags({ tokenId, userId, sessionId, appId }: Actor): readonly Subject[] {
+export function actorCacheTags({ tokenId, userId, sessionId, appId }: Actor): readonly CacheTag[] {
   return [tokenId, userId, sessionId, appId].filter((id) => id !== null);
 }
 
@@ -245,7 +245,7 @@ function requirePermission(actor: Actor, { role, guests }: Membership, name: Per
 function findAppAccess(context: Context, actor: Actor, appId: AppId): Promise<Membership | undefined> {
   if (actor.appId !== null && actor.appId !== appId) return Promise.resolve(undefined);
   const load = () => readMembership(context.store.read, actor, appId);
-  return context.memories.of(memberships).getOrLoad(standingSubject(actor.userId, appId), load);
+  return context.cache.of(memberships).getOrLoad(membershipTag(actor.userId, appId), load);
 }
 
 async function readMembership(read: Queries, { userId }: Actor, appId: AppId): Promise<Membership | undefined> {
@@ -259,5 +259,5 @@ async function readMembership(read: Queries, { userId }: Actor, appId: AppId): P
 }
 
 function findExtensionPoint(context: Context, id: ExtensionPointId): Promise<ExtensionPointRecord | undefined> {
-  return context.memories.of(extensionPointRecords).getOrLoad(id, () => context.store.read.extensionPoint(id));
+  return context.cache.of(extensionPointRecords).getOrLoad(id, () => context.store.read.extensionPoint(id));
 }

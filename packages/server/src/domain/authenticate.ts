@@ -1,20 +1,20 @@
 import { type ApiKeyId, isSecret, type SessionId, type TokenId } from '@tenon/protocol';
+import type { CacheSpec } from '../cache/cache.ts';
 import { type Actor, actorCacheTags } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
-import type { MemoryKind } from './memories/memories.ts';
 import type { ApiKeyRecord, TokenRecord } from './records.ts';
 import { hashSecret } from './secrets.ts';
 
 /** Cached by the secret itself. Parsing and hashing it would be the most costly part of a host's usual request. */
-const tokens: MemoryKind<Actor> = {
+const tokens: CacheSpec<Actor> = {
   name: 'tokens',
-  subjects: actorCacheTags,
+  tags: actorCacheTags,
 };
 
-const apiKeys: MemoryKind<ApiKeyRecord> = {
+const apiKeys: CacheSpec<ApiKeyRecord> = {
   name: 'API keys',
-  subjects: ({ id, userId, tokenId }) => (tokenId === null ? [id, userId] : [id, userId, tokenId]),
+  tags: ({ id, userId, tokenId }) => (tokenId === null ? [id, userId] : [id, userId, tokenId]),
 };
 
 /**
@@ -23,7 +23,7 @@ const apiKeys: MemoryKind<ApiKeyRecord> = {
  * @throws DomainError `invalid_token` if it is unknown, revoked, expired or of another kind
  */
 export async function authenticateToken(context: Context, secret: string): Promise<Actor> {
-  const actor = await context.memories.of(tokens).getOrLoad(secret, () => loadToken(context, secret));
+  const actor = await context.cache.of(tokens).getOrLoad(secret, () => loadToken(context, secret));
   if (actor === undefined || actor.expiresAtMs <= context.clock()) throw invalidToken();
   return actor;
 }
@@ -43,7 +43,7 @@ export async function authenticateApiKey(context: Context, secret: string): Prom
   if (!isSecret('apiKey', secret)) throw invalidToken();
   const secretHash = hashSecret(secret);
   const load = () => context.store.read.apiKeyByHash(secretHash);
-  const record = await context.memories.of(apiKeys).getOrLoad(secretHash, load);
+  const record = await context.cache.of(apiKeys).getOrLoad(secretHash, load);
   if (record === undefined || record.expiresAtMs <= context.clock()) throw invalidToken();
   return record;
 }

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { type Binding, guestKeyFault, pluginId } from '@tenon/protocol';
+import type { CacheSpec } from '../cache/cache.ts';
+import { listTag } from '../cache/cache-tag.ts';
 import type { ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
-import type { MemoryKind } from './memories/memories.ts';
-import { listSubject } from './memories/subject.ts';
 import type { BoundRecord } from './records.ts';
 
 /** The response to A2 (`docs/reference/http-api.md`): the binding list of one guest key. */
@@ -21,10 +21,10 @@ export interface BindingListResponse {
 }
 
 /** Cached by the list's cache tag. */
-export const bindingLists: MemoryKind<BindingListResponse> = {
+export const bindingLists: CacheSpec<BindingListResponse> = {
   name: 'binding lists',
-  subjects: (_answer, list) => [list],
-  weigh: (answer) => answer.json.length,
+  tags: (_answer, list) => [list],
+  sizeOf: (answer) => answer.json.length,
 };
 
 /**
@@ -41,7 +41,7 @@ export async function readBindings(
   if (fault !== undefined) throw new DomainError('invalid_request', `A guest key ${fault}.`);
   const extensionPointId = access.extensionPoint.id;
   const load = async () => toResponse(await context.store.read.bindings(extensionPointId, guestKey));
-  return context.memories.of(bindingLists).getOrLoad(listSubject(extensionPointId, guestKey), load);
+  return context.cache.of(bindingLists).getOrLoad(listTag(extensionPointId, guestKey), load);
 }
 
 function toResponse(bindings: readonly BoundRecord[]): BindingListResponse {

@@ -1,22 +1,22 @@
 import { type ContentAddress, isContentAddress } from '@tenon/protocol';
+import type { CacheSpec } from '../cache/cache.ts';
+import { allContentsTag, type CacheTag, readableContentsTag } from '../cache/cache-tag.ts';
 import { type Actor, actorCacheTags, requireScope } from './access.ts';
 import type { Context } from './context.ts';
 import { notFound } from './errors.ts';
-import type { MemoryKind } from './memories/memories.ts';
-import { contents, readingSubject, type Subject } from './memories/subject.ts';
 
 /** Cached by the user's id, the token's application and the content address. Only permissions are cached, not denials. */
-const readable: MemoryKind<true> = {
+const readable: CacheSpec<true> = {
   name: 'readable content',
-  subjects(_mayRead, key) {
+  tags(_mayRead, key) {
     const userId = key.slice(0, key.indexOf(' '));
-    return [userId, readingSubject(userId), contents];
+    return [userId, readableContentsTag(userId), allContentsTag];
   },
 };
 
 /** The cache tags of what an actor may read. */
-export function contentCacheTags(actor: Actor): readonly Subject[] {
-  return [...actorCacheTags(actor), readingSubject(actor.userId), contents];
+export function contentCacheTags(actor: Actor): readonly CacheTag[] {
+  return [...actorCacheTags(actor), readableContentsTag(actor.userId), allContentsTag];
 }
 
 /**
@@ -29,7 +29,7 @@ export async function authorizeContent(context: Context, actor: Actor, address: 
   if (!isContentAddress(address)) throw notFound('content');
   const { userId, appId } = actor;
   const load = async () => (await context.store.read.mayReadContent(userId, address, appId ?? undefined)) || undefined;
-  const mayRead = await context.memories.of(readable).getOrLoad(`${userId} ${appId} ${address}`, load);
+  const mayRead = await context.cache.of(readable).getOrLoad(`${userId} ${appId} ${address}`, load);
   if (!mayRead) throw notFound('content');
   requireScope(actor, 'read');
   return address;

@@ -1,7 +1,7 @@
 import type { CreateAppsMode, SignUpMode } from '@tenon/protocol';
+import type { Cache } from '../cache/cache.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import type { AttemptLimiters } from './attempts.ts';
-import type { Memories } from './memories/memories.ts';
 import type { BlobStore, Clock, CommonPasswords, ModuleChecker, PasswordHasher, RandomBytes, Store } from './ports.ts';
 import type { Quotas } from './quotas.ts';
 import type { StoredContents } from './stored-contents.ts';
@@ -28,7 +28,7 @@ export interface Context {
   readonly passwords: PasswordHasher;
   readonly commonPasswords: CommonPasswords;
   readonly rates: AttemptLimiters;
-  readonly memories: Memories;
+  readonly cache: Cache;
   /** Serializes costly work for one key, such as hashing new passwords for one invitation. */
   readonly mutex: KeyedMutex;
   readonly clock: Clock;

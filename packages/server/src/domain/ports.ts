@@ -1,8 +1,8 @@
 import type { Mismatch } from '@tenon/extension-schema/interface-check';
+import type { CacheTag } from '../cache/cache-tag.ts';
 import type { Queries, Transaction } from '../store/kysely/queries.ts';
 import type { BlobKey } from './housekeeping/blob-key.ts';
 import type { StoreFault } from './housekeeping/ports.ts';
-import type { Subject } from './memories/subject.ts';
 import type { ExtensionPointRecord } from './records.ts';
 
 /** The interfaces between the domain and the world. Every implementation of one passes its contract suite in `test/contracts`. */
@@ -15,7 +15,7 @@ export * from './store-errors.ts';
 type LockingTransaction = Pick<Transaction, 'leaseHolders' | 'noteUnused' | 'markForDeletion' | 'deleteBlobDeletions'>;
 
 /** Is told of a commit. */
-export type CommitListener = (touched: readonly Subject[] | undefined) => void;
+export type CommitListener = (invalidated: readonly CacheTag[] | undefined) => void;
 
 /** Metadata: everything but the bytes of plugins. */
 export interface Store {
@@ -42,8 +42,8 @@ export interface Store {
    */
   revision(): number;
   /**
-   * Has a listener told of each commit, this store's own among them: what it has touched, or `undefined` where that isn't known, and
-   * may be anything. It is called before `revision` is another number.
+   * Calls the listener for each commit, including this store's own, with the cache tags that it invalidates, or with `undefined` to
+   * invalidate everything. It is called before `revision` changes.
    */
   onCommitted(listener: CommitListener): void;
   /** Whether commits of others are known now; while they aren't, `revision` is another number each time. */

@@ -1,10 +1,10 @@
 import { isId, newId, type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
+import type { CacheSpec } from '../cache/cache.ts';
 import { type Actor, requireActiveToken } from './access.ts';
 import { type AuditUserActor, record } from './audit/record.ts';
 import { sessionActor, sessionTarget } from './audit/session-actor.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
-import type { MemoryKind } from './memories/memories.ts';
 import { type PageOf, readPage } from './paging.ts';
 import type { Page, Queries, Transaction } from './ports.ts';
 import type { SessionRecord } from './records.ts';
@@ -106,9 +106,9 @@ async function rememberBrowser(
 }
 
 /** Cached by their secrets. */
-const sessions: MemoryKind<SessionRecord> = {
+const sessions: CacheSpec<SessionRecord> = {
   name: 'sessions',
-  subjects: ({ id, userId }) => [id, userId],
+  tags: ({ id, userId }) => [id, userId],
 };
 
 /**
@@ -126,7 +126,7 @@ export async function authenticateSession(context: Context, secret: string | und
 export async function findSession(context: Context, secret: string | undefined): Promise<SessionRecord | undefined> {
   if (secret === undefined || !isCode(secret)) return undefined;
   const load = () => context.store.read.sessionByHash(hashSecret(secret));
-  const session = await context.memories.of(sessions).getOrLoad(secret, load);
+  const session = await context.cache.of(sessions).getOrLoad(secret, load);
   return session !== undefined && session.expiresAtMs > context.clock() ? session : undefined;
 }
 

@@ -1,5 +1,5 @@
+import type { CacheVersion } from '../cache/invalidation-log.ts';
 import { runWithFairnessKey } from '../domain/fairness-key.ts';
-import type { Moment } from '../domain/memories/touch-log.ts';
 import { accountOf } from './account-of.ts';
 import { lineOf } from './answer-error.ts';
 import { admit, rateLimited } from './authenticate.ts';
@@ -41,7 +41,7 @@ export function createEndpoint(parts: Parts, route: Route) {
   };
   const logs = parts.log.isLevelEnabled(method === 'GET' ? 'debug' : 'info');
 
-  const toCall = (request: Request, admission: Admission, since: Moment): AnyCall => ({
+  const toCall = (request: Request, admission: Admission, since: CacheVersion): AnyCall => ({
     request,
     admission,
     since,
@@ -74,7 +74,7 @@ export function createEndpoint(parts: Parts, route: Route) {
     async handle(request: Request, reply: Reply): Promise<void> {
       if (logs) logWhenSent(parts, request, reply);
       if (ownFields !== undefined) reply.headers(ownFields);
-      const since = parts.context.memories.now();
+      const since = parts.context.cache.version();
       const admission = await admit(parts, access, request);
       if (route.hasOwnPlaces !== true) takePlace(parts, admission, reply);
       const call = toCall(request, admission, since);

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createCache } from '../cache/cache.ts';
 import type { ExtensionPointAccess } from '../domain/access.ts';
 import { readBindings } from '../domain/bindings.ts';
 import type { Context } from '../domain/context.ts';
-import { createMemories } from '../domain/memories/memories.ts';
 import { cacheBindings, getCachedBindings } from './response-cache.ts';
 
 describe('cacheBindings()', () => {
   const open = (maxBytes: number) => {
-    const memories = createMemories({ revision: () => 1, onCommitted: () => {} }, maxBytes);
+    const cache = createCache({ revision: () => 1, onCommitted: () => {} }, maxBytes);
     const binding = { name: 'x'.repeat(100_000), extensionPointId: 'ext_1', userId: 'usr_1', updatedAtMs: 0 };
     const store = { read: { bindings: async () => [binding] } };
-    const context = { memories, store, clock: () => 0 } as unknown as Context;
+    const context = { cache, store, clock: () => 0 } as unknown as Context;
     const actor = { tokenId: 'tok_1', userId: 'usr_1', sessionId: null, appId: null, expiresAtMs: 1 };
     const access = { actor, app: { id: 'app_1' }, extensionPoint: { id: 'ext_1' } } as unknown as ExtensionPointAccess;
     const ask = async (target: string, guestKey: string) => {
       await readBindings(context, access, guestKey);
-      const request = { authorization: 'Bearer x', target, route: '', since: memories.now() };
+      const request = { authorization: 'Bearer x', target, route: '', since: cache.version() };
       cacheBindings(context, request, access, guestKey);
       return target;
     };

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ContentAddress } from '@tenon/protocol';
+import type { CacheSpec } from '../cache/cache.ts';
+import { type CacheTag, listTag } from '../cache/cache-tag.ts';
+import type { CacheVersion } from '../cache/invalidation-log.ts';
 import { type Actor, accessCacheTags, type ExtensionPointAccess } from '../domain/access.ts';
 import type { CredentialId } from '../domain/authenticate.ts';
 import { type BindingListResponse, bindingLists } from '../domain/bindings.ts';
 import { contentCacheTags } from '../domain/content.ts';
 import type { Context } from '../domain/context.ts';
-import type { MemoryKind } from '../domain/memories/memories.ts';
-import { listSubject, type Subject } from '../domain/memories/subject.ts';
-import type { Moment } from '../domain/memories/touch-log.ts';
 import { usedBy } from './authenticate.ts';
 import { leaseFor } from './body-room.ts';
 import { type ConditionOutcome, evaluateConditions } from './conditions.ts';
@@ -22,7 +22,7 @@ import type { Parts } from './parts.ts';
 
 /** What a request is answered with: a reference to another cache, so that the same bytes are counted once. */
 type Resource =
-  | { readonly kind: 'list'; readonly list: Subject }
+  | { readonly kind: 'list'; readonly list: CacheTag }
   | { readonly kind: 'content'; readonly address: ContentAddress; readonly etag: string; readonly fields: string[] };
 
 interface CachedResponse {
@@ -31,12 +31,12 @@ interface CachedResponse {
   readonly route: string;
   readonly actor: Pick<Actor, 'userId' | 'expiresAtMs'>;
   readonly usedBy: CredentialId;
-  readonly tags: readonly Subject[];
+  readonly tags: readonly CacheTag[];
 }
 
-const kind: MemoryKind<CachedResponse> = {
+const spec: CacheSpec<CachedResponse> = {
   name: 'responses',
-  subjects: ({ tags }) => tags,
+  tags: ({ tags }) => tags,
 };
 
 /** Longer keys than any host's are not cached, so that the size of an entry has a bound. */
@@ -59,7 +59,7 @@ interface CacheableRequest {
   readonly target: string;
   readonly route: string;
   /** A moment before the caller was authorized. */
-  readonly since: Moment;
+  readonly since: CacheVersion;
 }
 
 /** Caches which binding list a request is answered with. */
@@ -69,7 +69,7 @@ export function cacheBindings(
   access: ExtensionPointAccess,
   guestKey: string,
 ): void {
-  const list = listSubject(access.extensionPoint.id, guestKey);
+  const list = listTag(access.extensionPoint.id, guestKey);
   store(context, request, access.actor, accessCacheTags(access), { kind: 'list', list });
 }
 
@@ -90,27 +90,27 @@ export function cacheContent(
 }
 
 function store(
-  { memories }: Context,
+  { cache }: Context,
   request: CacheableRequest,
   { userId, expiresAtMs, ...actor }: Actor,
-  tags: readonly Subject[],
+  tags: readonly CacheTag[],
   resource: Resource,
 ): void {
   const { authorization, target, route, since } = request;
   const key = keyOf(authorization, target);
   if (key === undefined) return;
-  memories.of(kind).set(key, { resource, route, actor: { userId, expiresAtMs }, usedBy: usedBy(actor), tags }, since);
+  cache.of(spec).set(key, { resource, route, actor: { userId, expiresAtMs }, usedBy: usedBy(actor), tags }, since);
 }
 
 /** What a request is answered with, if it is cached and still holds. */
 function getCached(
-  { memories, clock }: Context,
+  { cache, clock }: Context,
   authorization: string | undefined,
   target: string,
 ): CachedResponse | undefined {
   const key = keyOf(authorization, target);
   if (key === undefined) return undefined;
-  const cached = memories.of(kind).get(key);
+  const cached = cache.of(spec).get(key);
   return cached === undefined || cached.actor.expiresAtMs <= clock() ? undefined : cached;
 }
 
@@ -121,7 +121,7 @@ export function getCachedBindings(
   target: string,
 ): BindingListResponse | undefined {
   const resource = getCached(context, authorization, target)?.resource;
-  return resource?.kind === 'list' ? context.memories.of(bindingLists).get(resource.list) : undefined;
+  return resource?.kind === 'list' ? context.cache.of(bindingLists).get(resource.list) : undefined;
 }
 
 /** Responds from the cache. @returns the template of the route; `undefined`, and nothing is done, when it can't */
@@ -172,7 +172,7 @@ function respond(
   requestIdOf: (message: IncomingMessage) => string,
 ): boolean {
   if (resource.kind === 'list') {
-    const list = parts.context.memories.of(bindingLists).get(resource.list);
+    const list = parts.context.cache.of(bindingLists).get(resource.list);
     if (list === undefined) return false;
     const outcome = evaluateConditions(message.headers, list.etag);
     if (outcome === 'precondition_failed') return false;

@@ -1,7 +1,7 @@
 import { type ContentAddress, type ErrorCode, listOf, type TokenScope } from '@tenon/protocol';
 import type { Static, TObject, TSchema } from 'typebox';
+import type { CacheVersion } from '../cache/invalidation-log.ts';
 import type { Actor, AppAccess, ExtensionPointAccess, PermissionName } from '../domain/access.ts';
-import type { Moment } from '../domain/memories/touch-log.ts';
 import type { ApiKeyRecord, SessionRecord } from '../domain/records.ts';
 import type { BodyReader } from './bodies/body-reader.ts';
 import type { ErrorForm } from './error-form.ts';
@@ -57,7 +57,7 @@ export interface Call<A extends Access, Path extends string, Query extends TObje
   readonly query: Static<Query>;
   readonly body: Body;
   /** A moment before the caller was let in: what follows from that, and from what was read later, may be kept as from then. */
-  readonly since: Moment;
+  readonly since: CacheVersion;
 }
 
 /** What a route answers when all goes well, for the description of the interface. */

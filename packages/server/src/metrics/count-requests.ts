@@ -26,7 +26,7 @@ export function createRequestCounts(registry: Registry, listRoute: string) {
   const open = new Set<Socket>();
   let inProgress = 0;
   registry.atScrape('tenon_http_requests_in_progress', () => [{ labels: {}, value: inProgress }]);
-  const listsFromMemory = registry.counter('tenon_lists_from_memory_total', {});
+  const responseCacheHits = registry.counter('tenon_response_cache_hits_total', {});
 
   const seriesOf = (method: string, route: string): RouteSeries => {
     const known = all.get(`${method} ${route}`);
@@ -65,9 +65,9 @@ export function createRequestCounts(registry: Registry, listRoute: string) {
     routed(message: RoutedMessage, route: string): void {
       message[routeKey] = route;
     },
-    /** Counts a request that was answered from memory, at once. */
+    /** Counts a request that was answered from the response cache, at once. */
     answered({ method }: IncomingMessage, { statusCode }: ServerResponse, route: string, startedAt: number): void {
-      if (route === listRoute) listsFromMemory.value++;
+      if (route === listRoute) responseCacheHits.value++;
       count(method === 'HEAD' ? 'HEAD' : 'GET', route, statusCode, startedAt);
     },
     /** What was counted since the start, by method and route. The status 0 stands for requests that were aborted. */

@@ -50,7 +50,7 @@ export const definitions = {
     labels: [],
     help: 'bytes sent to clients, including header fields',
   },
-  tenon_lists_from_memory_total: {
+  tenon_response_cache_hits_total: {
     type: 'counter',
     labels: [],
     help: 'binding lists from the response cache, without a lookup of the token, role or list',
@@ -92,10 +92,10 @@ export const definitions = {
     labels: [],
     help: 'retries of transactions after a conflict with another one',
   },
-  tenon_memory_answers_total: {
+  tenon_cache_requests_total: {
     type: 'counter',
     labels: ['result'],
-    help: 'cache lookups before reads of the metadata store: `known` (hit), `unknown` (miss), or `stale` (invalidated, or possibly invalidated, by a commit)',
+    help: 'cache lookups before reads of the metadata store: `hit`, `miss`, or `stale` (invalidated, or possibly invalidated, by a commit)',
   },
   tenon_store_revision_trusted: {
     type: 'gauge',

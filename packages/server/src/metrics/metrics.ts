@@ -20,7 +20,7 @@ type SpanCounts = Readonly<Record<'sent' | 'rejected' | 'failed' | 'dropped' | '
 export interface Watched {
   readonly workers: { readonly load: PoolLoad };
   readonly passwords: { readonly load: PoolLoad };
-  readonly context: Pick<Context, 'memories' | 'store'>;
+  readonly context: Pick<Context, 'cache' | 'store'>;
 }
 
 /** @param listRoute the route of binding lists as it is declared: the one that is answered from memory */
@@ -88,8 +88,8 @@ function watch(
     { labels: { result: 'hit' }, value: contents.usage.hits },
     { labels: { result: 'miss' }, value: contents.usage.misses },
   ]);
-  registry.atScrape('tenon_memory_answers_total', () =>
-    Object.entries(context.memories.usage).map(([result, value]) => ({ labels: { result }, value })),
+  registry.atScrape('tenon_cache_requests_total', () =>
+    Object.entries(context.cache.usage).map(([result, value]) => ({ labels: { result }, value })),
   );
   registry.atScrape('tenon_store_revision_trusted', () => [
     { labels: {}, value: Number(context.store.isRevisionTrusted()) },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { newId, type VersionId } from '@tenon/protocol';
+import { createCache } from '../../src/cache/cache.ts';
 import type { Actor } from '../../src/domain/access.ts';
 import { deleteAccount } from '../../src/domain/accounts.ts';
 import { deleteApp } from '../../src/domain/apps.ts';
@@ -10,7 +11,6 @@ import { finishPendingChanges } from '../../src/domain/deletions/finish-pending.
 import { deleteExtensionPoint } from '../../src/domain/extension-points.ts';
 import { deletePlugin, rollBack } from '../../src/domain/host-control.ts';
 import { removeMember } from '../../src/domain/members.ts';
-import { createMemories } from '../../src/domain/memories/memories.ts';
 import { maxRelatedRows } from '../../src/domain/paging.ts';
 import { listPlugins } from '../../src/domain/plugins.ts';
 import type { BlobStore, Mutations, Store } from '../../src/domain/ports.ts';
@@ -120,7 +120,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
         blobs,
         checker: anyModule,
         contents: createStoredContents({ store, blobs }),
-        memories: createMemories(store),
+        cache: createCache(store),
         clock: () => someTimeMs,
         random: randomBytes,
         ...accountParts(),
@@ -249,14 +249,14 @@ export function largeChangesContract(title: string, backend: Backend): void {
       }
     });
 
-    it('touches each list once where a piece moves it, and makes no row of news for it', async () => {
+    it('invalidates each list once where a piece moves it, and makes no row of news for it', async () => {
       const one = await stage(manyGuests);
-      const touched: (readonly string[] | undefined)[] = [];
-      store.onCommitted((subjects) => void touched.push(subjects));
+      const invalidated: (readonly string[] | undefined)[] = [];
+      store.onCommitted((tags) => void invalidated.push(tags));
       await one.publish();
       store.revision();
-      const lists = touched.flatMap((subjects) => subjects ?? []).filter((of) => of.startsWith(one.extensionPoint.id));
-      if (touched.includes(undefined)) return; // somebody may have fallen behind, and takes all for touched
+      const lists = invalidated.flatMap((tags) => tags ?? []).filter((of) => of.startsWith(one.extensionPoint.id));
+      if (invalidated.includes(undefined)) return; // somebody may have fallen behind, and invalidates everything
       assert.deepEqual(new Set(lists).size, manyGuests);
     });
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type ContentAddress, newId, type UserId } from '@tenon/protocol';
+import { createCache } from '../../src/cache/cache.ts';
 import type { Actor } from '../../src/domain/access.ts';
 import type { Context } from '../../src/domain/context.ts';
 import { blobKey } from '../../src/domain/housekeeping/blob-key.ts';
-import { createMemories } from '../../src/domain/memories/memories.ts';
 import type { BlobStore, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
 import type {
@@ -78,7 +78,7 @@ export async function openPublisher(
     blobs,
     contents: createStoredContents({ store, blobs }),
     checker: anyModule,
-    memories: createMemories(store),
+    cache: createCache(store),
     clock: () => someTimeMs,
     random: randomBytes,
     ...accountParts(),

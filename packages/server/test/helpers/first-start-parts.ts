@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
+import { createCache } from '../../src/cache/cache.ts';
 import type { Context } from '../../src/domain/context.ts';
-import { createMemories } from '../../src/domain/memories/memories.ts';
 import type { Transaction } from '../../src/domain/ports.ts';
 import { createStoredContents } from '../../src/domain/stored-contents.ts';
 import type { FirstStartOptions } from '../../src/first-start.ts';
@@ -29,7 +29,7 @@ export async function openContext(dataDir: string): Promise<Context> {
         return anyModule.check(bytes);
       },
     },
-    memories: createMemories(store),
+    cache: createCache(store),
     clock: Date.now,
     random: (length) => new Uint8Array(randomBytes(length)),
     ...accountParts(),

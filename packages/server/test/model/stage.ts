@@ -9,6 +9,7 @@ import {
   newId,
   type UserId,
 } from '@tenon/protocol';
+import { createCache } from '../../src/cache/cache.ts';
 import {
   type Actor,
   authorizeApp,
@@ -31,7 +32,6 @@ import {
   unpinBinding,
 } from '../../src/domain/host-control.ts';
 import { acceptInvitation } from '../../src/domain/invitations.ts';
-import { createMemories } from '../../src/domain/memories/memories.ts';
 import type { BlobStore, ModuleChecker, Store } from '../../src/domain/ports.ts';
 import { publish } from '../../src/domain/publish.ts';
 import { readSchema } from '../../src/domain/read-schema.ts';
@@ -109,7 +109,7 @@ export function openStage(bare: Store): Stage {
     blobs: noBlobs,
     contents: createStoredContents({ store, blobs: noBlobs }),
     checker,
-    memories: createMemories(store),
+    cache: createCache(store),
     clock: () => nowMs,
     random: randomBytes,
     ...accountParts(),

@@ -1,5 +1,5 @@
 import type { AppId, UserId } from '@tenon/protocol';
-import { contents, readingSubject, standingSubject } from '../../domain/memories/subject.ts';
+import { allContentsTag, membershipTag, readableContentsTag } from '../../cache/cache-tag.ts';
 import type { Page } from '../../domain/query-types.ts';
 import { type AppRecord, columns, type MemberRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
@@ -109,7 +109,7 @@ export const appMutations = {
   deleteApp: mutation(
     {
       audit: true,
-      invalidates: (id) => [id, contents],
+      invalidates: (id) => [id, allContentsTag],
       changes: (changed, _db, id) => changed.forget(id),
       freesSpace: true,
     },
@@ -126,7 +126,7 @@ export const appMutations = {
 
   /** Adds the member, or changes the role (and keeps `createdAtMs`) of one who is there. */
   putMember: mutation(
-    { audit: true, invalidates: ({ appId, userId }) => [standingSubject(userId, appId), readingSubject(userId)] },
+    { audit: true, invalidates: ({ appId, userId }) => [membershipTag(userId, appId), readableContentsTag(userId)] },
     async (db: Db, member: MemberRecord): Promise<void> => {
       await db
         .insertInto('members')
@@ -139,7 +139,7 @@ export const appMutations = {
   deleteMember: mutation(
     {
       audit: true,
-      invalidates: (appId, userId) => [standingSubject(userId, appId), readingSubject(userId)],
+      invalidates: (appId, userId) => [membershipTag(userId, appId), readableContentsTag(userId)],
       freesSpace: true,
     },
     async (db: Db, appId: AppId, userId: UserId): Promise<void> => {

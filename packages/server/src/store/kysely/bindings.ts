@@ -1,6 +1,6 @@
 import type { ExtensionPointId, GuestId, VersionId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import { listSubject } from '../../domain/memories/subject.ts';
+import { listTag } from '../../cache/cache-tag.ts';
 import type { BindingMove, Claim, GuestBinding, Page } from '../../domain/query-types.ts';
 import {
   type BindingRecord,
@@ -217,8 +217,7 @@ export const bindingMutations = {
     {
       // What is bound, and rolled back to, follows from what else is changed, which leaves the row.
       audit: false,
-      invalidates: ({ extensionPointId }, guests) =>
-        guests.map(({ guestKey }) => listSubject(extensionPointId, guestKey)),
+      invalidates: ({ extensionPointId }, guests) => guests.map(({ guestKey }) => listTag(extensionPointId, guestKey)),
       changes: (changed, db, { extensionPointId }, guests, move) =>
         move.tellsEach
           ? changed.addLists(

@@ -1,7 +1,7 @@
 import type { AppId, ExtensionPointId, UserId } from '@tenon/protocol';
 import { sql } from 'kysely';
+import { allContentsTag } from '../../cache/cache-tag.ts';
 import type { DeletionScope } from '../../domain/deletions/ports.ts';
-import { contents } from '../../domain/memories/subject.ts';
 import type { PluginKey } from '../../domain/records.ts';
 import type { Db } from './db.ts';
 import { mutation, nothing } from './mutation.ts';
@@ -65,7 +65,7 @@ export const deletionMutations = {
   markExtensionPointDeleted: mutation(
     {
       audit: true,
-      invalidates: (id) => [id, contents],
+      invalidates: (id) => [id, allContentsTag],
       changes: (changed, db, id) => changed.addDeleted(db, id),
       freesSpace: true,
     },
@@ -76,7 +76,7 @@ export const deletionMutations = {
 
   /** Deletes tokens that are restricted to the application at once. */
   markAppDeleted: mutation(
-    { audit: true, invalidates: (id) => [id, contents], freesSpace: true },
+    { audit: true, invalidates: (id) => [id, allContentsTag], freesSpace: true },
     async (db: Db, id: AppId, atMs: number): Promise<void> => {
       await db.updateTable('apps').set({ deletedAtMs: atMs }).where('id', '=', id).execute();
       await db.deleteFrom('tokens').where('appId', '=', id).execute();
@@ -106,7 +106,7 @@ export const deletionMutations = {
 
   /** Deletes what is marked as deleted itself, once its rows are gone. */
   forgetDeleted: mutation(
-    { audit: false, invalidates: () => [contents], freesSpace: true },
+    { audit: false, invalidates: () => [allContentsTag], freesSpace: true },
     async (db: Db, scope: DeletionScope): Promise<void> => {
       if ('appId' in scope) await db.deleteFrom('apps').where('id', '=', scope.appId).execute();
       else if ('name' in scope) await sql`delete from plugins where ${isOfPlugin(scope)}`.execute(db);

@@ -1,5 +1,5 @@
 import type { AuditAction } from '@tenon/protocol';
-import type { Subject } from '../../domain/memories/subject.ts';
+import type { CacheTag } from '../../cache/cache-tag.ts';
 import type { Db } from './db.ts';
 import { ListChanges } from './list-changes.ts';
 import type { MutationRules } from './mutation.ts';
@@ -18,7 +18,7 @@ export class UnrecordedChangeError extends Error {
 /** What the mutations of a transaction have done so far, by their declarations. */
 export class Effects {
   /** The cache tags that it invalidates. */
-  readonly invalidated = new Set<Subject>();
+  readonly invalidated = new Set<CacheTag>();
   /** The binding lists that it changes. */
   readonly lists = new ListChanges();
   /** The audit events that it wrote. */

@@ -1,5 +1,5 @@
 import type { AppId, ExtensionPointId } from '@tenon/protocol';
-import { contents } from '../../domain/memories/subject.ts';
+import { allContentsTag } from '../../cache/cache-tag.ts';
 import type { Page } from '../../domain/query-types.ts';
 import { columns, type ExtensionPointRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
@@ -52,7 +52,7 @@ export const extensionPointMutations = {
   deleteExtensionPoint: mutation(
     {
       audit: true,
-      invalidates: (id) => [id, contents],
+      invalidates: (id) => [id, allContentsTag],
       changes: (changed, db, id) => changed.addDeleted(db, id),
       freesSpace: true,
     },

@@ -1,5 +1,5 @@
 import type { AppId, GuestId, UserId } from '@tenon/protocol';
-import { contents, readingSubject, type Subject, standingSubject } from '../../domain/memories/subject.ts';
+import { allContentsTag, type CacheTag, membershipTag, readableContentsTag } from '../../cache/cache-tag.ts';
 import type { Page } from '../../domain/query-types.ts';
 import { columns, type GuestRecord, type GuestUserRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
@@ -94,10 +94,10 @@ function compare(a: string, b: string): number {
 }
 
 /** What a user may do, where some guests of one application are given to the user or taken away. */
-function rightsOfHolder([guestId]: readonly GuestId[], userId: UserId): (db: Db) => Promise<readonly Subject[]> {
+function rightsOfHolder([guestId]: readonly GuestId[], userId: UserId): (db: Db) => Promise<readonly CacheTag[]> {
   return async (db) => {
     const guest = guestId === undefined ? undefined : await guestQueries.guest(db, guestId);
-    return guest === undefined ? [] : [standingSubject(userId, guest.appId), readingSubject(userId)];
+    return guest === undefined ? [] : [membershipTag(userId, guest.appId), readableContentsTag(userId)];
   };
 }
 
@@ -112,7 +112,7 @@ export const guestMutations = {
       audit: true,
       invalidates: (id) => async (db) => {
         const guest = await guestQueries.guest(db, id);
-        return guest === undefined ? [] : [guest.appId, contents];
+        return guest === undefined ? [] : [guest.appId, allContentsTag];
       },
       changes: (changed, db, guestId) => changed.addBound(db, { guestIds: [guestId] }),
       freesSpace: true,

@@ -1,5 +1,5 @@
 import type { AuditAction } from '@tenon/protocol';
-import type { Subject } from '../../domain/memories/subject.ts';
+import type { CacheTag } from '../../cache/cache-tag.ts';
 import type { Db } from './db.ts';
 import type { ListChanges } from './list-changes.ts';
 
@@ -8,7 +8,7 @@ export interface MutationRules<A extends readonly unknown[]> {
   /** Whether a transaction that calls it fails unless it also writes an audit event. */
   readonly audit: boolean | ((...args: A) => boolean);
   /** The cache tags that it invalidates. Called before the mutation; the second form reads what they depend on. */
-  readonly invalidates: (...args: A) => readonly Subject[] | ((db: Db) => Promise<readonly Subject[]>);
+  readonly invalidates: (...args: A) => readonly CacheTag[] | ((db: Db) => Promise<readonly CacheTag[]>);
   /** Collects the binding lists that it changes. Called before the mutation. */
   readonly changes?: (changed: ListChanges, db: Db, ...args: A) => Promise<void> | void;
   /**
@@ -33,4 +33,4 @@ export function mutation<F extends Run>(rules: MutationRules<ArgumentsOf<F>>, ru
 }
 
 /** Of mutations that no cache depends on. Caches hold that something is missing only for binding lists. */
-export const nothing = (): readonly Subject[] => [];
+export const nothing = (): readonly CacheTag[] => [];

@@ -1,6 +1,6 @@
 import type { AppId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import { listSubject, type Subject } from '../../domain/memories/subject.ts';
+import { type CacheTag, listTag } from '../../cache/cache-tag.ts';
 import { beforeAllNews, type ChangedList, type NewsPosition, type NewsRecord } from '../../domain/news/ports.ts';
 import { columns } from '../../domain/records.ts';
 import type { Db } from './db.ts';
@@ -39,9 +39,9 @@ const rowsAtOnce = 100;
 function changedLists(
   _appId: AppId,
   lists: readonly Pick<ChangedList, 'extensionPointId' | 'guestKey'>[],
-): readonly Subject[] {
+): readonly CacheTag[] {
   return lists.map(({ extensionPointId, guestKey }) =>
-    guestKey === null ? extensionPointId : listSubject(extensionPointId, guestKey),
+    guestKey === null ? extensionPointId : listTag(extensionPointId, guestKey),
   );
 }
 

@@ -1,6 +1,6 @@
 import type { AppId, ContentAddress, ExtensionPointId, UserId } from '@tenon/protocol';
 import type { ExpressionBuilder } from 'kysely';
-import { contents } from '../../domain/memories/subject.ts';
+import { allContentsTag } from '../../cache/cache-tag.ts';
 import type { FoundPendingRebind, Page } from '../../domain/query-types.ts';
 import {
   type BlockRecord,
@@ -219,7 +219,7 @@ export const pluginMutations = {
   deletePlugin: mutation(
     {
       audit: true,
-      invalidates: () => [contents],
+      invalidates: () => [allContentsTag],
       changes: (changed, db, key) => changed.addBound(db, key),
       freesSpace: true,
     },

@@ -1,5 +1,5 @@
 import type { UserId } from '@tenon/protocol';
-import { contents } from '../../domain/memories/subject.ts';
+import { allContentsTag } from '../../cache/cache-tag.ts';
 import { columns, type PasswordRecord, type UserRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
 import { mutation, nothing } from './mutation.ts';
@@ -96,7 +96,7 @@ export const userMutations = {
   eraseUser: mutation(
     {
       audit: true,
-      invalidates: (id) => [id, contents],
+      invalidates: (id) => [id, allContentsTag],
       changes: (changed, db, userId) => changed.addBound(db, { userId, isDeleted: false }),
       freesSpace: true,
     },

@@ -87,13 +87,13 @@ describe('openPostgresStore() over a way that is cut without a word', {
     try {
       const writing = store.write((tx) => tx.updateApp(app.id, { name: 'late', updatedAtMs: 1 }));
       await held.untilOneWaits();
-      store.onCommitted((touched) => told.push(touched));
+      store.onCommitted((invalidated) => told.push(invalidated));
       front.hangUp();
       await assert.rejects(writing, UnavailableError);
       await until(() => told.length >= 2 && store.isRevisionTrusted(), { timeoutMs: limitMs }); // told of what is lost, and of listening anew
       assert.notEqual((await store.read.app(app.id))?.name, 'late');
       await held.release();
-      await until(() => told.some((touched) => touched?.includes(app.id)), { timeoutMs: limitMs });
+      await until(() => told.some((invalidated) => invalidated?.includes(app.id)), { timeoutMs: limitMs });
       assert.equal((await store.read.app(app.id))?.name, 'late');
     } finally {
       await held.end();

@@ -6,38 +6,38 @@ const self = '3d594650-3436-11e5-bf21-0800200c9a66';
 
 describe('notes of commits', () => {
   it('are read as they were written', () => {
-    const subjects = ['tok_01', 'ext_01 a guest key with spaces', 'ext_01 "schlüssel"\n\u2028', 'ext_01 😀'];
-    for (const touched of [[], subjects]) {
-      const notes = writeNotes(self, touched);
+    const tags = ['tok_01', 'ext_01 a guest key with spaces', 'ext_01 "schlüssel"\n\u2028', 'ext_01 😀'];
+    for (const invalidated of [[], tags]) {
+      const notes = writeNotes(self, invalidated);
       assert.equal(notes.length, 1);
-      assert.deepEqual(readNote(notes[0] ?? ''), { by: self, touched });
+      assert.deepEqual(readNote(notes[0] ?? ''), { by: self, invalidated });
     }
   });
 
   it('are as many as it takes for each to be shorter than a notification may be', () => {
-    const touched = Array.from({ length: 1000 }, (_, at) => `ext_01kx guest-ä-${at}`);
-    const notes = writeNotes(self, touched);
+    const invalidated = Array.from({ length: 1000 }, (_, at) => `ext_01kx guest-ä-${at}`);
+    const notes = writeNotes(self, invalidated);
     assert.ok(notes.length > 1);
     for (const note of notes) assert.ok(Buffer.byteLength(note) < 8000);
     assert.deepEqual(
-      notes.flatMap((note) => readNote(note).touched ?? []),
-      touched,
+      notes.flatMap((note) => readNote(note).invalidated ?? []),
+      invalidated,
     );
   });
 
   it('say that it may be anything where that would take too many, or too long a one', () => {
-    for (const touched of [
+    for (const invalidated of [
       Array.from({ length: 100_000 }, (_, at) => `ext_01kx guest-${at}`),
       ['a', 'x'.repeat(8000)],
     ]) {
-      assert.deepEqual(writeNotes(self, touched).map(readNote), [{ by: self, touched: undefined }]);
+      assert.deepEqual(writeNotes(self, invalidated).map(readNote), [{ by: self, invalidated: undefined }]);
     }
   });
 
   it('may be about anything when they are not understood', () => {
     for (const note of [self, `${self} `, `${self} [`, `${self} {}`, `${self} [1]`, `${self} null`]) {
-      assert.deepEqual(readNote(note), { by: self, touched: undefined }, note);
+      assert.deepEqual(readNote(note), { by: self, invalidated: undefined }, note);
     }
-    assert.deepEqual(readNote(''), { by: '', touched: undefined });
+    assert.deepEqual(readNote(''), { by: '', invalidated: undefined });
   });
 });

@@ -1,30 +1,30 @@
-import type { Subject } from '../../domain/memories/subject.ts';
+import type { CacheTag } from '../../cache/cache-tag.ts';
 
 /*
- * What nodes tell one another with a commit: which one it is, and what it has touched, as `<id of the node>:<number> <JSON list>`. A note
- * without a list may be about anything: that was too much to tell, or a release has sent it that tells less.
+ * How nodes notify each other of a commit: its name, and the cache tags that it invalidates, as `<id of the node>:<number> <JSON list>`. A note
+ * without a list invalidates everything: the list was too long, or another release sent the note.
  */
 
 /** A notification is shorter than 8,000 bytes: https://www.postgresql.org/docs/current/sql-notify.html */
 const maxNoteBytes = 7_900;
 
-/** A commit that would take more notes may have touched anything. */
+/** A commit with more notes than this invalidates everything. */
 const maxNotes = 100;
 
-/** A note, as it was read. */
+/** A parsed note. */
 interface CommitNote {
   readonly by: string;
-  readonly touched: readonly Subject[] | undefined;
+  readonly invalidated: readonly CacheTag[] | undefined;
 }
 
-/** The notes that tell of a commit: one at least. */
-export function writeNotes(by: string, touched: readonly Subject[]): readonly string[] {
+/** The notes of a commit: at least one. */
+export function writeNotes(by: string, invalidated: readonly CacheTag[]): readonly string[] {
   const notes: string[] = [];
   let items: string[] = [];
   const room = maxNoteBytes - by.length - ' []'.length;
   let bytes = 0;
-  for (const subject of touched) {
-    const item = JSON.stringify(subject);
+  for (const tag of invalidated) {
+    const item = JSON.stringify(tag);
     const itemBytes = Buffer.byteLength(item) + 1;
     if (itemBytes > room) return [by];
     if (bytes + itemBytes > room) {
@@ -41,13 +41,13 @@ export function writeNotes(by: string, touched: readonly Subject[]): readonly st
 
 export function readNote(note: string): CommitNote {
   const space = note.indexOf(' ');
-  if (space === -1) return { by: note, touched: undefined };
+  if (space === -1) return { by: note, invalidated: undefined };
   const by = note.slice(0, space);
   try {
-    const touched: unknown = JSON.parse(note.slice(space + 1));
-    const isList = Array.isArray(touched) && touched.every((subject) => typeof subject === 'string');
-    return { by, touched: isList ? touched : undefined };
+    const invalidated: unknown = JSON.parse(note.slice(space + 1));
+    const isList = Array.isArray(invalidated) && invalidated.every((tag) => typeof tag === 'string');
+    return { by, invalidated: isList ? invalidated : undefined };
   } catch {
-    return { by, touched: undefined };
+    return { by, invalidated: undefined };
   }
 }

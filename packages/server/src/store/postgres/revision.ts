@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { Subject } from '../../domain/memories/subject.ts';
+import type { CacheTag } from '../../cache/cache-tag.ts';
 import { type CommitListener, RefusedError } from '../../domain/ports.ts';
 import { readNote } from './notes.ts';
 import { type ConnectionOptions, clientConfig, limitSession, openPool, silentMs } from './pool.ts';
@@ -33,13 +33,13 @@ export interface Clocks {
 const ownClocks: Clocks = { monotonicMs: () => performance.now(), wallMs: Date.now };
 
 /** What both clocks said. */
-type Moment = Readonly<Record<keyof Clocks, number>>;
+type ClockReadings = Readonly<Record<keyof Clocks, number>>;
 
-function momentOf({ monotonicMs, wallMs }: Clocks): Moment {
+function readClocks({ monotonicMs, wallMs }: Clocks): ClockReadings {
   return { monotonicMs: monotonicMs(), wallMs: wallMs() };
 }
 
-function elapsedMs(clocks: Clocks, since: Moment): number {
+function elapsedMs(clocks: Clocks, since: ClockReadings): number {
   return Math.max(clocks.monotonicMs() - since.monotonicMs, clocks.wallMs() - since.wallMs);
 }
 
@@ -65,8 +65,8 @@ export interface RevisionWatch {
 interface OwnTransaction {
   /** By what its notes are known on the channel. */
   readonly name: string;
-  /** It was committed, and has touched these. */
-  committed(touched: readonly Subject[]): void;
+  /** The transaction was committed and invalidates these tags. */
+  committed(invalidated: readonly CacheTag[]): void;
   /** It came to nothing. */
   failed(): void;
   /** Nobody knows. It may even be committed later, so that it never ends here. */
@@ -86,7 +86,7 @@ export async function watchRevision(options: ConnectionOptions, clocks: Clocks =
   const self = randomUUID();
   const pings = `${channel} ${self}`; // nobody else listens there
   let revision = 0;
-  let knownAt: Moment | undefined;
+  let knownAt: ClockReadings | undefined;
   let connection: Promise<void> | undefined;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -95,7 +95,7 @@ export async function watchRevision(options: ConnectionOptions, clocks: Clocks =
   let hasBegun = false;
   let isClosed = false;
   let pingNumber = 0;
-  let ping: { readonly text: string; readonly sentAt: Moment } | undefined;
+  let ping: { readonly text: string; readonly sentAt: ClockReadings } | undefined;
   let isSending = false;
   let unansweredSince: number | undefined;
   let fault: RefusedError | undefined;
@@ -109,9 +109,9 @@ export async function watchRevision(options: ConnectionOptions, clocks: Clocks =
   });
 
   const listeners: CommitListener[] = [];
-  const advance = (touched: readonly Subject[] | undefined): void => {
+  const advance = (invalidated: readonly CacheTag[] | undefined): void => {
     revision++;
-    for (const listener of listeners) listener(touched);
+    for (const listener of listeners) listener(invalidated);
   };
   const sendPing = (to: pg.Client): void => {
     if (unansweredSince !== undefined && monotonicMs() - unansweredSince > silentMs) {
@@ -121,7 +121,7 @@ export async function watchRevision(options: ConnectionOptions, clocks: Clocks =
     if (isSending || (ping !== undefined && elapsedMs(clocks, ping.sentAt) < trustedMs)) return;
     isSending = true;
     const text = String(++pingNumber);
-    ping = { text, sentAt: momentOf(clocks) };
+    ping = { text, sentAt: readClocks(clocks) };
     unansweredSince ??= monotonicMs();
     // A ping changes nothing, so it need not reach the disk.
     const sent = pinging.query(
@@ -159,7 +159,7 @@ export async function watchRevision(options: ConnectionOptions, clocks: Clocks =
     fresh.on('notification', ({ channel: from, payload }) => {
       if (from !== pings) {
         const note = readNote(payload ?? '');
-        if (!note.by.startsWith(self) || ownUnderWay.has(note.by)) advance(note.touched);
+        if (!note.by.startsWith(self) || ownUnderWay.has(note.by)) advance(note.invalidated);
       } else if (ping !== undefined && payload === ping.text) {
         knownAt = ping.sentAt;
         ping = undefined;
@@ -204,9 +204,9 @@ export async function watchRevision(options: ConnectionOptions, clocks: Clocks =
       ownUnderWay.add(name);
       return {
         name,
-        committed(touched) {
+        committed(invalidated) {
           ownUnderWay.delete(name);
-          advance(touched);
+          advance(invalidated);
         },
         failed() {
           ownUnderWay.delete(name);

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
-import type { Subject } from '../../domain/memories/subject.ts';
+import type { CacheTag } from '../../cache/cache-tag.ts';
 import type { Clock, Store, Transaction } from '../../domain/ports.ts';
 import { RefusedError, UnavailableError } from '../../domain/ports.ts';
 import type { Database } from '../../domain/records.ts';
@@ -114,10 +114,10 @@ function createStore({ readDb, endPools, ...parts }: Parts): Store {
     const scope = { open: true };
     const own = watch.begin();
     try {
-      const { result, touched } = await current.run(scope, () =>
+      const { result, invalidated } = await current.run(scope, () =>
         runTransaction({ ...parts, by: own.name, isolation }, work),
       );
-      own.committed(touched);
+      own.committed(invalidated);
       return result;
     } catch (error) {
       // Of a connection that was lost while it committed nobody knows whether it did, or will.
@@ -179,7 +179,7 @@ interface Run extends Omit<Parts, 'readDb' | 'watch' | 'endPools'> {
 
 interface Done<T> {
   readonly result: T;
-  readonly touched: readonly Subject[];
+  readonly invalidated: readonly CacheTag[];
 }
 
 /**
@@ -234,9 +234,9 @@ async function runOnce<T>(
     .execute(async (db) => {
       const tx = transaction(db);
       const result = await work(tx);
-      const touched = [...tx.effects.invalidated];
-      const notes = JSON.stringify(writeNotes(by, touched));
+      const invalidated = [...tx.effects.invalidated];
+      const notes = JSON.stringify(writeNotes(by, invalidated));
       await sql`select pg_notify(${channel}, note) from json_array_elements_text(${notes}) as note`.execute(db);
-      return { result, touched };
+      return { result, invalidated };
     });
 }

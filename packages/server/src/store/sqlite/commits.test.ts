@@ -29,11 +29,11 @@ describe('readCommits()', () => {
     const commits = readCommits(database);
     commits.version();
     const told: (readonly string[] | undefined)[] = [];
-    commits.onCommitted((touched) => told.push(touched));
+    commits.onCommitted((invalidated) => told.push(invalidated));
     return { commits, told };
   }
-  const commit = (...subjects: readonly string[]) =>
-    void writer.prepare('insert into commits (touched) values (?)').run(JSON.stringify(subjects));
+  const commit = (...tags: readonly string[]) =>
+    void writer.prepare('insert into commits (invalidated) values (?)').run(JSON.stringify(tags));
 
   it('tells of each commit once, in their order, before the version is another number', () => {
     const { commits, told } = follow();
@@ -49,7 +49,7 @@ describe('readCommits()', () => {
 
   it('tells that it may have been anything for a row without a text', () => {
     const { commits, told } = follow();
-    writer.exec('insert into commits (touched) values (null)');
+    writer.exec('insert into commits (invalidated) values (null)');
     commits.version();
     assert.deepEqual(told, [undefined]);
   });
@@ -67,7 +67,7 @@ describe('readCommits()', () => {
 
   it('tells that it may have been anything when rows are gone that it has not read', () => {
     const { commits, told } = follow();
-    for (const subject of ['a', 'b', 'c']) commit(subject);
+    for (const tag of ['a', 'b', 'c']) commit(tag);
     writer.exec('delete from commits where number < (select max(number) from commits)');
     commits.version();
     assert.deepEqual(told, [undefined]);
@@ -78,15 +78,15 @@ describe('readCommits()', () => {
 
   it('tells of each commit once while the log is begun anew', () => {
     const { commits, told } = follow();
-    const subjects = Array.from({ length: 200 }, (_, at) => `s${at}`);
-    for (const subject of subjects) {
+    const tags = Array.from({ length: 200 }, (_, at) => `s${at}`);
+    for (const tag of tags) {
       commits.version();
       writer.exec('pragma wal_checkpoint(restart)');
       commits.version();
-      commit(subject);
+      commit(tag);
       commits.version();
     }
-    assert.deepEqual(told.flat(), subjects);
+    assert.deepEqual(told.flat(), tags);
   });
 
   it('tells nothing, and keeps the version, while nothing is committed', () => {

@@ -1,35 +1,35 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
-import type { Subject } from '../../domain/memories/subject.ts';
+import type { CacheTag } from '../../cache/cache-tag.ts';
 import type { CommitListener } from '../../domain/ports.ts';
 import type { Db } from '../kysely/db.ts';
 
 /*
- * How processes that share the file tell one another what they have touched: a row for each commit, written in its transaction. `PRAGMA
+ * How processes that share the file notify each other of invalidated cache tags: a row for each commit, written in its transaction. `PRAGMA
  * data_version` says when to look for rows. Each file has its own table: it is made where it is missing, and not copied to other stores.
  */
 
-/** How many rows are kept. Who has fallen behind by more takes it that anything was touched. */
+/** The maximum number of rows. A reader further behind invalidates everything. */
 const kept = 1000;
 
-/** Texts that are longer are not written: the commit may have touched anything. */
+/** Longer texts are not written: the commit invalidates everything. */
 const maxTextLength = 1_000_000;
 
-/** To be called once with the connection that writes. */
+/** Call once with the connection that writes. */
 export function createCommitTable(writer: DatabaseSync): void {
-  writer.exec('create table if not exists commits (number integer primary key, touched text) strict');
+  writer.exec('create table if not exists commits (number integer primary key, invalidated text) strict');
 }
 
-/** Notes what the transaction at hand has touched. */
-export async function noteCommit(db: Db, touched: readonly Subject[]): Promise<void> {
-  const text = JSON.stringify(touched);
-  await sql`insert into commits (touched) values (${text.length > maxTextLength ? null : text})`.execute(db);
+/** Records the tags that the current transaction invalidates. */
+export async function noteCommit(db: Db, invalidated: readonly CacheTag[]): Promise<void> {
+  const text = JSON.stringify(invalidated);
+  await sql`insert into commits (invalidated) values (${text.length > maxTextLength ? null : text})`.execute(db);
   await sql`delete from commits where number <= last_insert_rowid() - ${kept}`.execute(db);
 }
 
 interface CommitRow {
   readonly number: number;
-  readonly touched: string | null;
+  readonly invalidated: string | null;
 }
 
 /** Follows what is committed, from now on. */
@@ -47,7 +47,7 @@ export function readCommits(reader: DatabaseSync): CommitReader {
   const dataVersion = reader.prepare('pragma data_version');
   dataVersion.setReturnArrays(true); // the oldest Node.js passes over options of `prepare`, and each answer would look like the one before
   const newest = reader.prepare('select max(number) as number from commits');
-  const after = reader.prepare('select number, touched from commits where number > ? order by number');
+  const after = reader.prepare('select number, invalidated from commits where number > ? order by number');
   const listeners: CommitListener[] = [];
   let last = (newest.get() as { readonly number: number | null }).number ?? 0;
   let known: number | undefined;
@@ -69,11 +69,11 @@ export function readCommits(reader: DatabaseSync): CommitReader {
       known = version;
       const isComplete = rows.length === 0 || rows[0]?.number === last + 1;
       last = rows.at(-1)?.number ?? last;
-      // Commits whose rows are deleted already may have touched anything.
-      const touched = isComplete
-        ? rows.map((row) => (row.touched === null ? undefined : JSON.parse(row.touched)))
+      // Commits whose rows are deleted invalidate everything.
+      const invalidated = isComplete
+        ? rows.map((row) => (row.invalidated === null ? undefined : JSON.parse(row.invalidated)))
         : [undefined];
-      for (const one of touched) for (const listener of listeners) listener(one);
+      for (const one of invalidated) for (const listener of listeners) listener(one);
       return version;
     },
     onCommitted(listener) {

@@ -84,18 +84,18 @@ describe('openSqliteStore()', () => {
     await assert.rejects(openSqliteStore({ file }), /not a database/);
   });
 
-  it('tells reads from writes when it is asked whether it is there, and asks by a change that touches nothing', async () => {
+  it('tells reads from writes when it is asked whether it is there, and asks by a commit that invalidates nothing', async () => {
     const file = join(folder, 'ping.db');
     const store = await openSqliteStore({ file, waitMs: 50 });
-    const touched: unknown[] = [];
-    store.onCommitted((subjects) => void touched.push(subjects));
+    const invalidated: unknown[] = [];
+    store.onCommitted((tags) => void invalidated.push(tags));
     const other = new DatabaseSync(file);
     const commits = () => other.prepare('select count(*) as rows from commits').get()?.rows;
     const before = Number(commits());
     await Promise.all([store.pingWrite(), store.pingWrite()]);
     assert.equal(commits(), before + 1);
     store.revision();
-    assert.deepEqual(touched, [[]]);
+    assert.deepEqual(invalidated, [[]]);
     other.exec('begin immediate');
     await store.ping();
     await assert.rejects(store.pingWrite(), UnavailableError);

@@ -61,7 +61,7 @@ export function createWriting({ db, writer, file, reserve }: WritingOptions): Wr
 }
 
 /**
- * Runs the work, and notes what it has touched. On a full disk, work that frees room is run again with the reserve, and everything else is
+ * Runs the work, and records the tags that it invalidates. On a full disk, work that frees room is run again with the reserve, and everything else is
  * refused until there is a reserve again.
  */
 async function runTransaction<T>(
@@ -101,7 +101,7 @@ function restartLog(writer: DatabaseSync): void {
   }
 }
 
-/** Commits a change that touches nothing. */
+/** Commits without invalidating anything. */
 async function probe(db: Kysely<Database>, reserve: Reserve): Promise<void> {
   await db.transaction().execute(async (trx) => {
     reserve.fill();

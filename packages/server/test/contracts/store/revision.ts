@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../../../test/helpers/until.ts';
-import type { Subject } from '../../../src/domain/memories/subject.ts';
+import type { CacheTag } from '../../../src/cache/cache-tag.ts';
 import type { Store } from '../../../src/domain/ports.ts';
 import { createRecords, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
@@ -74,21 +74,21 @@ export function revisionContract(backend: Backend): void {
   });
 }
 
-/** What commits have touched, told to whoever keeps answers. */
+/** What commits have invalidated, told to whoever keeps answers. */
 export function commitsContract(backend: Backend): void {
   describe('onCommitted()', () => {
     const store = opened(backend, backend.openStore);
 
     /**
-     * Hears of what is touched from now on, in the order in which it is told. That anything may have been touched is told besides
+     * Hears of what is invalidated from now on, in the order in which it is told. That anything may have been invalidated is told besides
      * while a node doesn't hear of others' commits, which a busy machine brings about at any time.
      */
-    function listen(to: Store): { readonly known: readonly (readonly Subject[])[]; readonly isLost: boolean } {
+    function listen(to: Store): { readonly known: readonly (readonly CacheTag[])[]; readonly isLost: boolean } {
       to.revision(); // what there was so far
-      const told = { known: [] as (readonly Subject[])[], isLost: false };
-      to.onCommitted((touched) => {
-        if (touched === undefined) told.isLost = true;
-        else told.known.push(touched);
+      const told = { known: [] as (readonly CacheTag[])[], isLost: false };
+      to.onCommitted((invalidated) => {
+        if (invalidated === undefined) told.isLost = true;
+        else told.known.push(invalidated);
       });
       return told;
     }
@@ -103,7 +103,7 @@ export function commitsContract(backend: Backend): void {
       });
       assert.notEqual(store.it.revision(), before);
       assert.ok(told.known.length > 0);
-      for (const touched of told.known) assert.deepEqual(touched, [app.id]);
+      for (const invalidated of told.known) assert.deepEqual(invalidated, [app.id]);
     });
 
     it('tells of nothing that came to nothing', async () => {

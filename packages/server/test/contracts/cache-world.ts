@@ -25,7 +25,7 @@ import { addressOf, createRecords, putBinding, someTimeMs, versionRecord } from 
 type WithSecret<T> = T & { readonly secret: string };
 
 /** All there ever was; what was deleted stays in the lists, so that it is asked for again. */
-export interface MemoryWorld {
+export interface CacheWorld {
   readonly users: UserRecord[];
   readonly apps: AppRecord[];
   readonly extensionPoints: ExtensionPointRecord[];
@@ -39,9 +39,9 @@ export interface MemoryWorld {
 }
 
 /** Two applications with an extension point and two guests each, and three people who are members, guests, or both. */
-export async function makeWorld(store: Store): Promise<MemoryWorld> {
+export async function makeWorld(store: Store): Promise<CacheWorld> {
   const records = createRecords(store);
-  const world: MemoryWorld = {
+  const world: CacheWorld = {
     users: [
       await records.user({ name: 'Ada' }),
       await records.user({ name: 'Bo' }),
@@ -71,7 +71,7 @@ export async function makeWorld(store: Store): Promise<MemoryWorld> {
 
 async function insertToken(
   tx: Transaction,
-  world: MemoryWorld,
+  world: CacheWorld,
   { userId, appId = null, sessionId = null }: Pick<TokenRecord, 'userId'> & Partial<TokenRecord>,
 ): Promise<void> {
   const secret = makeSecret('accessToken', randomBytes(secretRandomBytes));
@@ -91,7 +91,7 @@ async function insertToken(
   world.tokens.push({ ...token, secret });
 }
 
-type Change = (tx: Transaction, world: MemoryWorld, pick: <T>(from: readonly T[]) => T) => Promise<unknown>;
+type Change = (tx: Transaction, world: CacheWorld, pick: <T>(from: readonly T[]) => T) => Promise<unknown>;
 
 const made = { createdAtMs: someTimeMs, updatedAtMs: someTimeMs };
 
@@ -208,7 +208,7 @@ async function bind(tx: Transaction, version: VersionRecord, guestId: GuestId): 
 const rare = new Set(['eraseUser', 'deleteApp', 'deleteExtensionPoint', 'deleteGuest', 'deleteTokensAndKeysOf']);
 
 /** Makes a change in one transaction. @returns its name */
-export async function changeSomething(store: Store, world: MemoryWorld, random: Random): Promise<string> {
+export async function changeSomething(store: Store, world: CacheWorld, random: Random): Promise<string> {
   const names = Object.keys(changes);
   const pick = <T>(from: readonly T[]): T => {
     if (from.length === 0) throw new NothingToChange();

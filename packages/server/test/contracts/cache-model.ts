@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../test/helpers/random.ts';
+import { createCache } from '../../src/cache/cache.ts';
 import { authorizeExtensionPoint } from '../../src/domain/access.ts';
 import { authenticateApiKey, authenticateToken } from '../../src/domain/authenticate.ts';
 import { readBindings } from '../../src/domain/bindings.ts';
 import { authorizeContent } from '../../src/domain/content.ts';
 import type { Context } from '../../src/domain/context.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import { createMemories } from '../../src/domain/memories/memories.ts';
 import type { Store } from '../../src/domain/ports.ts';
 import { findSession } from '../../src/domain/sessions.ts';
 import { cacheBindings, getCachedBindings } from '../../src/http/response-cache.ts';
@@ -17,7 +17,7 @@ import { withEffects } from '../../src/store/with-effects.ts';
 import { accountParts } from '../helpers/account-parts.ts';
 import { someTimeMs } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
-import { changeSomething, type MemoryWorld, makeWorld } from './memories-world.ts';
+import { type CacheWorld, changeSomething, makeWorld } from './cache-world.ts';
 
 /** How long other nodes' commits may take to become known, before a test fails: far longer than they may in earnest. */
 const patienceMs = 30_000;
@@ -26,7 +26,7 @@ const patienceMs = 30_000;
  * Random changes through one store, while two nodes answer from memory on the same data: after each, both must answer all
  * questions as a node does that has nothing in memory.
  */
-export function memoriesModel(
+export function cacheModel(
   name: string,
   backend: Backend,
   { sequences, steps, skip = false }: { sequences: number; steps: number; skip?: string | false },
@@ -68,7 +68,7 @@ async function runSequence(
       await untilEqual(context, world, expected, `seed ${seed}, node ${node}: ${history.join(', ')}`);
     }
   }
-  return here.memories.usage.known + there.memories.usage.known;
+  return here.cache.usage.hit + there.cache.usage.hit;
 }
 
 function openContext(store: Store): Context {
@@ -77,7 +77,7 @@ function openContext(store: Store): Context {
       requiresAudit: false,
       changes: { clock: () => someTimeMs, random: randomBytes, keep: 1000 },
     }),
-    memories: createMemories(store),
+    cache: createCache(store),
     clock: () => someTimeMs,
     random: randomBytes,
     ...accountParts(),
@@ -85,7 +85,7 @@ function openContext(store: Store): Context {
 }
 
 /** A commit through the other store may take a moment to become known; through its own, none. */
-async function untilEqual(context: Context, world: MemoryWorld, expected: Answers, told: string): Promise<void> {
+async function untilEqual(context: Context, world: CacheWorld, expected: Answers, told: string): Promise<void> {
   const endsAt = performance.now() + patienceMs;
   for (;;) {
     const actual = await answersOf(context, world);
@@ -102,7 +102,7 @@ async function untilEqual(context: Context, world: MemoryWorld, expected: Answer
 type Answers = Record<string, unknown>;
 
 /** All that can be asked, by name: what is answered, or the code of the refusal. */
-async function answersOf(context: Context, world: MemoryWorld): Promise<Answers> {
+async function answersOf(context: Context, world: CacheWorld): Promise<Answers> {
   const answers: Answers = {};
   const ask = async (name: string, question: () => Promise<unknown>): Promise<void> => {
     answers[name] = await question().catch((error: unknown) => {
@@ -138,7 +138,7 @@ async function askList(context: Context, secret: string, extensionPointId: strin
   const [authorization, target] = [`Bearer ${secret}`, `/${extensionPointId}/${guestKey}`];
   const cached = getCachedBindings(context, authorization, target);
   if (cached !== undefined) return cached.json;
-  const since = context.memories.now();
+  const since = context.cache.version();
   const actor = await authenticateToken(context, secret);
   const access = await authorizeExtensionPoint(context, actor, 'readBindings', extensionPointId);
   const answer = await readBindings(context, access, guestKey);

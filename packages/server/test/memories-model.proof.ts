@@ -1,1 +1,0 @@
-import './memories-model.test.ts';
