@@ -273,7 +273,7 @@ describe('firstStart()', () => {
     const at = (name: string, from = 0) => steps.indexOf(name, from) + 1;
     const made = at('commit', at('insertUser'));
     const kills = [
-      at('holdBlob'),
+      at('leaseBlob'),
       at('put blob'),
       at('begin', at('put blob')),
       at('insertUser'),

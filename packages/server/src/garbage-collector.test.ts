@@ -53,7 +53,7 @@ describe('startGarbageCollector()', () => {
       const contentAddress = addressOfBytes(bytesOf(seed, 10));
       const held = { address: contentAddress, size: 10, generation: '', leaseUntilMs: 0 };
       await house.store.write(async (tx) => {
-        await tx.holdBlob(held);
+        await tx.leaseBlob(held);
         await tx.insertVersion(versionRecord(key(`plugin-${seed}`), { contentAddress, size: 10 }));
       });
     }

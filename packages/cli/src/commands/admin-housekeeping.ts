@@ -74,7 +74,7 @@ async function runVerify(io: Io, context: Context, out: Reporter): Promise<void>
 
 function showVerified(
   out: Reporter,
-  { blobs, blobBytes, namedContents, versions, faults, unknownObjects }: VerifyResult,
+  { blobs, blobBytes, referencedContents, versions, faults, unknownObjects }: VerifyResult,
 ): void {
   for (const { subject, detail } of faults) {
     out.write(`${out.style.error('fault')}  ${printable(subject)}: ${printable(detail)}\n`);
@@ -84,7 +84,7 @@ function showVerified(
   }
   out.fields([
     ['plugin contents', `${count(blobs, 'file')}, ${formatSize(blobBytes)}`],
-    ['versions', `${count(versions, 'version')} of ${count(namedContents, 'content')}`],
+    ['versions', `${count(versions, 'version')} of ${count(referencedContents, 'content')}`],
     ['unknown files', unknownObjects.length === 0 ? out.style.good('none') : String(unknownObjects.length)],
     ['faults', faults.length === 0 ? out.style.good('none') : String(faults.length)],
   ]);

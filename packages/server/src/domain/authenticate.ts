@@ -86,7 +86,7 @@ export function createLastUsedLog(context: Pick<Context, 'store' | 'clock'>) {
       if (pending.size === 0) return;
       const uses = pending;
       pending = new Map();
-      await context.store.write((tx) => tx.touch(uses));
+      await context.store.write((tx) => tx.updateLastUsed(uses));
       if (written.size > maxWritten) written.clear();
       for (const [id, minute] of uses) written.set(id, minute);
     },

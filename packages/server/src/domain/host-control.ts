@@ -32,7 +32,7 @@ export function rollBack(
     target,
     async ({ tx, plugin, recordAudit }) => {
       const version = await requirePublishedVersion(tx, plugin, number);
-      const guestIds = await tx.claimantsOfVersion(version, maxAuditedGuests);
+      const guestIds = await tx.bindingGuestsOfVersion(version, maxAuditedGuests);
       if (guestIds.length === 0) {
         throw new DomainError(
           'conflict',

@@ -87,7 +87,7 @@ export function acceptInvitation(context: Context, actor: Actor, code: string): 
       invitation.role === null
         ? { guest: await becomeGuest(tx, actor, invitation, nowMs) }
         : { role: await becomeMember(tx, actor, invitation, invitation.role, nowMs) };
-    await tx.settleInvitation(invitation.id, 'accepted', nowMs);
+    await tx.closeInvitation(invitation.id, 'accepted', nowMs);
     await recordDecision(context, tx, actor, 'invitation.accept', invitation);
     return { app, ...accepted };
   });
@@ -134,7 +134,7 @@ export function declineInvitation(context: Context, actor: Actor, code: string):
   return context.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     const { invitation, app } = await findPendingInvitation(tx, code, nowMs, actor.appId);
-    await tx.settleInvitation(invitation.id, 'declined', nowMs);
+    await tx.closeInvitation(invitation.id, 'declined', nowMs);
     await recordDecision(context, tx, actor, 'invitation.decline', invitation);
     return app;
   });
@@ -155,7 +155,7 @@ export async function revokeInvitation(context: Context, access: AppAccess, invi
     if (invitation.status !== 'pending') {
       throw new DomainError('conflict', `Only a pending invitation can be revoked; this one was ${invitation.status}.`);
     }
-    await tx.settleInvitation(invitation.id, 'revoked', context.clock());
+    await tx.closeInvitation(invitation.id, 'revoked', context.clock());
     await recordDecision(context, tx, access.actor, 'invitation.revoke', invitation);
   });
 }

@@ -12,7 +12,7 @@ export type * from './query-types.ts';
 export * from './store-errors.ts';
 
 /** What is safe at the isolation level "read committed". */
-type LockingTransaction = Pick<Transaction, 'leaseHolders' | 'noteUnused' | 'markForDeletion' | 'deleteBlobDeletions'>;
+type LockingTransaction = Pick<Transaction, 'leaseHolders' | 'markUnused' | 'markForDeletion' | 'deleteBlobDeletions'>;
 
 /** Is told of a commit. */
 export type CommitListener = (invalidated: readonly CacheTag[] | undefined) => void;

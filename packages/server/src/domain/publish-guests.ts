@@ -139,7 +139,7 @@ export async function addVersionToGuests(
 ): Promise<void> {
   await inBatches(guestIds, async (batch) => {
     await tx.putVersionGuests(version.id, batch);
-    await tx.claimName(key, batch);
+    await tx.putBindingKeys(key, batch);
     if (version.state === 'published') await tx.selectVersion(key, batch, null);
   });
 }

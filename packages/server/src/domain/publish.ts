@@ -240,7 +240,7 @@ async function insertVersion(
   const { quotas } = context.limits;
   const pluginAtMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
   await tx.insertVersion(version, interfaceJson);
-  await tx.payPublish(key, { pluginAtMs });
+  await tx.putPublishPaid(key, { pluginAtMs });
   return version;
 }
 
@@ -275,7 +275,7 @@ function requireNotBlocked(plugin: PluginRecord | undefined): void {
  * @throws DomainError `conflict`
  */
 async function requireUnusedSemver(tx: Transaction, key: PluginKey, semver: string, nowMs: number): Promise<void> {
-  const use = await tx.labelUse(key, semver);
+  const use = await tx.semverUse(key, semver);
   if (use === undefined || (use.untilMs !== null && use.untilMs <= nowMs)) return;
   const user = use.number === null ? 'a version of the deleted plugin of this name' : `version ${use.number}`;
   throw new DomainError(

@@ -33,10 +33,10 @@ export interface PublishPaid {
 }
 
 /** Names a plugin's claim under one guest. */
-export type Claim = PluginKey & Pick<BindingRecord, 'guestId'>;
+export type BindingKey = PluginKey & Pick<BindingRecord, 'guestId'>;
 
 /** A plugin's claim under a guest, with what decides what it binds. */
-export type ClaimFacts = BindingFacts<VersionId> &
+export type BindingWithFacts = BindingFacts<VersionId> &
   Pick<BindingRecord, 'guestId' | 'versionId' | 'selectedVersionId' | 'selectedNumber' | 'updatedAtMs'> &
   Pick<GuestRecord, 'guestKey'>;
 
@@ -45,11 +45,11 @@ export interface BindingMove {
   readonly versionId: VersionId | null;
   readonly nowMs: number;
   /** Whether hosts are told of each list; otherwise they are told at the end to ask for all: {@link Mutations.endPendingRebind}. */
-  readonly tellsEach: boolean;
+  readonly notifiesEachList: boolean;
 }
 
 /** Some of a plugin's claims: those under these guests, or after a guest's id; `limit` at the most. */
-export interface ClaimPart {
+export interface BindingRange {
   readonly guestIds?: readonly GuestId[];
   readonly after?: string;
   readonly limit?: number;
@@ -62,7 +62,7 @@ export interface VersionGuest {
 }
 
 /** How many guests of versions are read, and in which order of the versions' ids. */
-export interface VersionGuestsCut {
+export interface VersionGuestsLimit {
   readonly limit: number;
   readonly isDescending?: boolean;
 }

@@ -170,7 +170,7 @@ export async function requirePublishQuota(
  * @throws DomainError `rate_limited`, with the seconds to wait
  */
 export async function chargeStoredBytes(
-  tx: Pick<Transaction, 'publishPaid' | 'payPublish'>,
+  tx: Pick<Transaction, 'publishPaid' | 'putPublishPaid'>,
   limits: Quotas,
   key: PluginKey,
   size: number,
@@ -182,7 +182,7 @@ export async function chargeStoredBytes(
     windowMs: dayMs,
     reason: `Your account stored ${bytesPerDay.toLocaleString('en')} bytes within a day (quota "account-bytes").`,
   });
-  await tx.payPublish(key, { accountAtMs });
+  await tx.putPublishPaid(key, { accountAtMs });
 }
 
 interface Charge {

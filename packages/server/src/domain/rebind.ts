@@ -2,7 +2,7 @@ import { bindingTarget, type GuestId, type VersionId } from '@tenon/protocol';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import { nameReservationMs } from './name-reservations.ts';
-import type { BindingMove, ClaimFacts, Transaction } from './ports.ts';
+import type { BindingMove, BindingWithFacts, Transaction } from './ports.ts';
 import type { PluginKey, SelectionChange } from './records.ts';
 
 /*
@@ -45,7 +45,7 @@ export async function rebind(
   const facts = await tx.bindingFacts(key, { limit: rebindBatchSize + 1, ...(isSmall && { guestIds }) });
   const isPending = isDeleted || facts.length > rebindBatchSize;
   if (isPending) await tx.putPendingRebind(key, { after: '', selection });
-  else await moveBindings(tx, key, facts, { selection, nowMs, tellsEach: true });
+  else await moveBindings(tx, key, facts, { selection, nowMs, notifiesEachList: true });
   return isPending;
 }
 
@@ -69,7 +69,7 @@ async function rebindBatch(tx: Transaction, key: PluginKey, nowMs: number): Prom
   if (pending === undefined) return false;
   const { after, selection, isDeleted } = pending;
   const facts = await tx.bindingFacts(key, { after, limit: rebindBatchSize });
-  await moveBindings(tx, key, facts, { selection, nowMs, tellsEach: false });
+  await moveBindings(tx, key, facts, { selection, nowMs, notifiesEachList: false });
   const last = facts.at(-1);
   if (isDeleted && facts.length > 0 && (await tx.user(key.userId))?.deletedAtMs === null) {
     const guestIds = facts.map(({ guestId }) => guestId);
@@ -81,7 +81,7 @@ async function rebindBatch(tx: Transaction, key: PluginKey, nowMs: number): Prom
   }
   if (isDeleted && !(await tx.purgeRows(key, rebindBatchSize))) return true;
   await tx.endPendingRebind(key);
-  if (isDeleted) await tx.forgetDeleted(key);
+  if (isDeleted) await tx.purgeDeleted(key);
   return false;
 }
 
@@ -134,11 +134,11 @@ interface MoveOptions extends Omit<BindingMove, 'versionId'> {
 async function moveBindings(
   tx: Transaction,
   key: PluginKey,
-  facts: readonly ClaimFacts[],
+  facts: readonly BindingWithFacts[],
   { selection, ...move }: MoveOptions,
 ): Promise<void> {
   const selected = await applySelection(tx, key, facts, selection);
-  const moved = new Map<VersionId | null, ClaimFacts[]>();
+  const moved = new Map<VersionId | null, BindingWithFacts[]>();
   for (const binding of selected) {
     const versionId = bindingTarget(binding);
     if (versionId !== binding.versionId) getOrCreateList(moved, versionId).push(binding);
@@ -157,13 +157,13 @@ async function moveBindings(
 async function applySelection(
   tx: Transaction,
   key: PluginKey,
-  facts: readonly ClaimFacts[],
+  facts: readonly BindingWithFacts[],
   change: SelectionChange | null,
-): Promise<ClaimFacts[]> {
+): Promise<BindingWithFacts[]> {
   const ids = facts.map(({ guestId }) => guestId);
   const affected = new Set(change === null ? [] : await tx.guestsOfVersion(change.version.id, ids));
   const changed = new Map<VersionId | null, GuestId[]>();
-  const after = facts.map((binding): ClaimFacts => {
+  const after = facts.map((binding): BindingWithFacts => {
     const selected = selectionAfter(binding, affected.has(binding.guestId) ? change : null);
     if (selected !== binding.selectedVersionId) getOrCreateList(changed, selected).push(binding.guestId);
     return { ...binding, selected };
@@ -173,7 +173,7 @@ async function applySelection(
 }
 
 /** Returns the version that a binding is rolled back to after a change; `null` when it follows the newest version. */
-function selectionAfter(binding: ClaimFacts, change: SelectionChange | null): VersionId | null {
+function selectionAfter(binding: BindingWithFacts, change: SelectionChange | null): VersionId | null {
   const { selected, selectedNumber, newest } = binding;
   if (change?.kind === 'select') return newest === change.version.id ? null : change.version.id;
   const isOverdue = change !== null && selectedNumber !== null && selectedNumber < change.version.number;

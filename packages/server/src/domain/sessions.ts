@@ -101,7 +101,7 @@ async function rememberBrowser(
   if (secret !== undefined && (await isKnownBrowserSecret(tx, userId, secret, nowMs))) return secret;
   const newSecret = makeCode(context.random);
   await tx.insertKnownBrowser({ secretHash: hashSecret(newSecret), userId, createdAtMs: nowMs });
-  await tx.keepKnownBrowsers(userId, maxBrowsers);
+  await tx.trimKnownBrowsers(userId, maxBrowsers);
   return newSecret;
 }
 

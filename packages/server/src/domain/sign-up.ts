@@ -129,7 +129,7 @@ async function findPermit(context: Context, queries: Queries, input: SignUp): Pr
     means: 'invitation',
     id: invitation.id,
     inviterId: invitation.createdBy,
-    use: (tx, userId) => tx.noteInvitationSignUp(invitation.id, userId),
+    use: (tx, userId) => tx.setInvitationSignUp(invitation.id, userId),
   };
 }
 

@@ -73,8 +73,8 @@ describe('withEffects()', () => {
   it('asks for no row of questions, of what the house does for itself, and of what throws anyway', async () => {
     await store.write((tx) => tx.user(newId('user')));
     await store.write(async (tx) => {
-      await tx.touch(new Map());
-      await tx.holdBlob({ address: addressOf('a'), size: 1, generation: 'e', leaseUntilMs: 1 });
+      await tx.updateLastUsed(new Map());
+      await tx.leaseBlob({ address: addressOf('a'), size: 1, generation: 'e', leaseUntilMs: 1 });
       await tx.deleteEnded(1);
     });
     const refused = async (tx: Transaction) => {

@@ -196,7 +196,8 @@ const changes: Readonly<Record<string, Change>> = {
     putBinding(tx, { ...pick(versions), guestId: pick(guests).id, versionId: null, updatedAtMs: someTimeMs }),
   deletePlugin: (tx, { versions }, pick) => tx.deletePlugin(pick(versions)),
   deleteEnded: (tx) => tx.deleteEnded(someTimeMs),
-  touch: (tx, { tokens, sessions }) => tx.touch(new Map([...tokens, ...sessions].map(({ id }) => [id, someTimeMs]))),
+  touch: (tx, { tokens, sessions }) =>
+    tx.updateLastUsed(new Map([...tokens, ...sessions].map(({ id }) => [id, someTimeMs]))),
 };
 
 async function bind(tx: Transaction, version: VersionRecord, guestId: GuestId): Promise<void> {

@@ -161,11 +161,15 @@ export function collectRaceContract(name: string, backend: Backend): void {
       const collector = await openCollector(backend, location, longAfterHours);
       assert.ok((await collector.collect()) !== undefined, message);
       await collector.close();
-      const { faults, unknownObjects, blobs, namedContents } = await verify(publisher);
+      const { faults, unknownObjects, blobs, referencedContents } = await verify(publisher);
       assert.deepEqual([faults, unknownObjects], [[], []], message);
       assert.deepEqual(await publisher.store.read.blobDeletions(9), [], message);
-      assert.equal(blobs, namedContents, `${message}: no orphan is left`);
-      assert.equal((await publisher.store.read.blobs({ limit: 1000 })).length, namedContents, `${message}: nor a row`);
+      assert.equal(blobs, referencedContents, `${message}: no orphan is left`);
+      assert.equal(
+        (await publisher.store.read.blobs({ limit: 1000 })).length,
+        referencedContents,
+        `${message}: nor a row`,
+      );
       const unfinished = await publisher.blobs.deleteUnfinished(Date.now() + 86_400_000);
       assert.equal(unfinished, 0, `${message}: nor a part of one`);
     }

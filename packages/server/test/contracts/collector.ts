@@ -8,9 +8,9 @@ import type { Backend } from './backend.ts';
 export const collectorSteps = ({ deletionStep }: Backend): readonly string[] => [
   'putLease',
   'commit of putLease',
-  'noteUnused',
-  'commit of noteUnused',
-  'after noteUnused',
+  'markUnused',
+  'commit of markUnused',
+  'after markUnused',
   'markForDeletion',
   'commit of markForDeletion',
   'after markForDeletion',

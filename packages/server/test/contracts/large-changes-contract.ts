@@ -373,7 +373,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
 function isQuery(name: string): boolean {
   const mutations: readonly (keyof Mutations)[] = [
     'putVersionGuests',
-    'claimName',
+    'putBindingKeys',
     'selectVersion',
     'moveBindings',
     'putPendingRebind',

@@ -99,8 +99,8 @@ export function postgresStoreContract(major: Major): void {
       const publish = () =>
         there.write(async (tx) => {
           for (const address of [unused, named])
-            await tx.holdBlob({ address, size: 8, generation: 'one', leaseUntilMs: 0 });
-          await tx.keepBlob(named, 'one');
+            await tx.leaseBlob({ address, size: 8, generation: 'one', leaseUntilMs: 0 });
+          await tx.markPresent(named, 'one');
         });
       await publish();
       await createRecords(here).version(key('named'), { contentAddress: named });

@@ -69,7 +69,7 @@ export async function openHouse(at?: string): Promise<House> {
       const address = addressOfBytes(bytes);
       const held = { address, size: bytes.length, generation: newGeneration(house.random), leaseUntilMs: 0 };
       await blobs.put(blobKey(held), bytes);
-      await store.write((tx) => tx.holdBlob(held));
+      await store.write((tx) => tx.leaseBlob(held));
       return address;
     },
     async putUnknown(bytes) {

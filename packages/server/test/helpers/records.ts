@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type ContentAddress, type GuestId, type MemberRole, newId } from '@tenon/protocol';
 import type { AuditEventRecord } from '../../src/domain/audit/ports.ts';
-import type { Claim, Store, Transaction } from '../../src/domain/ports.ts';
+import type { BindingKey, Store, Transaction } from '../../src/domain/ports.ts';
 import {
   type ApiKeyRecord,
   type AppRecord,
@@ -336,12 +336,12 @@ export type Records = ReturnType<typeof createRecords>;
 /** Claims a plugin's name under a guest, and has the claim bind a version, or none. */
 export async function putBinding(
   tx: Transaction,
-  binding: Claim & Pick<BindingRecord, 'versionId' | 'updatedAtMs'>,
+  binding: BindingKey & Pick<BindingRecord, 'versionId' | 'updatedAtMs'>,
 ): Promise<void> {
   const { extensionPointId, userId, name, guestId, versionId, updatedAtMs: nowMs } = binding;
   const key = { extensionPointId, userId, name };
-  await tx.claimName(key, [guestId]);
+  await tx.putBindingKeys(key, [guestId]);
   const [fact] = await tx.bindingFacts(key, { guestIds: [guestId] });
   if (fact === undefined || fact.versionId === versionId) return;
-  await tx.moveBindings(key, [{ id: guestId, guestKey: fact.guestKey }], { versionId, nowMs, tellsEach: true });
+  await tx.moveBindings(key, [{ id: guestId, guestKey: fact.guestKey }], { versionId, nowMs, notifiesEachList: true });
 }

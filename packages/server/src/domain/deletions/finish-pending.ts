@@ -35,6 +35,6 @@ export async function finishPendingChanges(
 /** @returns whether all rows are deleted */
 async function purgeBatch(tx: Transaction, scope: DeletionScope): Promise<boolean> {
   if (!(await tx.purgeRows(scope, deleteBatchSize))) return false;
-  await tx.forgetDeleted(scope);
+  await tx.purgeDeleted(scope);
   return true;
 }

@@ -190,7 +190,7 @@ describe('collect()', () => {
     });
     await Promise.all(blobs.map(({ bytes, held }) => house.blobs.put(blobKey(held), bytes)));
     await house.store.write(async (tx) => {
-      for (const { held } of blobs) await tx.holdBlob(held);
+      for (const { held } of blobs) await tx.leaseBlob(held);
     });
     const collected = await collect(house, { graceMs: 0, isForced: true });
     assert.deepEqual([collected?.newlyUnused, collected?.deleted], [many, many]);

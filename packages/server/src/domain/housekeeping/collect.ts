@@ -156,11 +156,13 @@ async function startGracePeriods(
   for await (const rows of pagesOfBlobs(context)) {
     await checkpoint();
     all += rows.length;
-    const unused = rows.filter(({ isNamed, unusedSinceMs }) => !isNamed && (unusedSinceMs === null || restartsGrace));
+    const unused = rows.filter(
+      ({ isReferenced, unusedSinceMs }) => !isReferenced && (unusedSinceMs === null || restartsGrace),
+    );
     if (unused.length === 0) continue;
     const addresses = unused.map(({ address }) => address);
     const options = { restartsGrace };
-    newlyUnused += await context.store.writeLocking((tx) => tx.noteUnused(addresses, context.clock(), options));
+    newlyUnused += await context.store.writeLocking((tx) => tx.markUnused(addresses, context.clock(), options));
   }
   return { all, newlyUnused };
 }
@@ -271,7 +273,7 @@ async function countUnused(
     await checkpoint();
     counts.all += rows.length;
     for (const blob of rows) {
-      if (blob.isNamed || blob.leaseUntilMs > nowMs) continue;
+      if (blob.isReferenced || blob.leaseUntilMs > nowMs) continue;
       if (blob.unusedSinceMs === null) counts.newlyUnused++;
       if (isDue(blob)) {
         counts.deleted++;
@@ -285,7 +287,7 @@ async function countUnused(
   return counts;
 }
 
-async function* pagesOfBlobs({ store }: Deps): AsyncGenerator<(BlobRecord & { readonly isNamed: boolean })[]> {
+async function* pagesOfBlobs({ store }: Deps): AsyncGenerator<(BlobRecord & { readonly isReferenced: boolean })[]> {
   let after: ContentAddress | undefined;
   for (;;) {
     const rows = await store.read.blobs({ after, limit: batchSize });

@@ -43,7 +43,7 @@ export interface DueBlobs {
 }
 
 /** A content address that versions reference. */
-export interface NamedContent {
+export interface ReferencedContent {
   readonly address: ContentAddress;
   /** The generation in the blob's row; `null` without a row. */
   readonly generation: string | null;

@@ -40,7 +40,7 @@ export async function assertBlobsKnown({ store: { read }, blobs }: Deps): Promis
 
 async function hasContents(read: Deps['store']['read']): Promise<boolean> {
   const page = { limit: 1 };
-  if ((await read.blobs(page)).length > 0 || (await read.namedContents(page)).length > 0) return true;
+  if ((await read.blobs(page)).length > 0 || (await read.referencedContents(page)).length > 0) return true;
   return (await read.blobDeletions(1)).length > 0;
 }
 

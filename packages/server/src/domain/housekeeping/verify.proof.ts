@@ -58,7 +58,7 @@ describe('verify()', () => {
       },
     };
     const found = await verify(house, { onProgress });
-    const counts = { blobs: 2, blobBytes: 300_000, namedContents: 2, versions: 3 };
+    const counts = { blobs: 2, blobBytes: 300_000, referencedContents: 2, versions: 3 };
     assert.deepEqual(found, { ...counts, faults: [], unknownObjects: [] });
     assert.deepEqual([total, done], [300_000, 300_000]);
   });
@@ -111,7 +111,7 @@ describe('verify()', () => {
 
   it('accepts blobs that are being stored or deleted', async () => {
     await house.store.write((tx) =>
-      tx.holdBlob({ address, size: 300_000, generation: 'a0'.repeat(12), leaseUntilMs: house.clock() + 1 }),
+      tx.leaseBlob({ address, size: 300_000, generation: 'a0'.repeat(12), leaseUntilMs: house.clock() + 1 }),
     );
     assert.deepEqual(await faults(), []);
     await storeBlob(house, address, bytes);

@@ -3,7 +3,7 @@ import type { ContentAddress } from '@tenon/protocol';
 import type { Context } from '../context.ts';
 import { UnavailableError, WrongBytesError } from '../ports.ts';
 import { type BlobKey, blobKey, parseBlobKey } from './blob-key.ts';
-import type { BlobRecord, NamedContent, StoreFault } from './ports.ts';
+import type { BlobRecord, ReferencedContent, StoreFault } from './ports.ts';
 import { unknownObjects } from './unknown-objects.ts';
 
 /** How many rows one query reads. */
@@ -21,7 +21,7 @@ export interface VerifyResult {
   readonly blobs: number;
   readonly blobBytes: number;
   /** The number of different contents that versions reference. */
-  readonly namedContents: number;
+  readonly referencedContents: number;
   readonly versions: number;
   readonly faults: readonly StoreFault[];
   /**
@@ -41,7 +41,7 @@ type Deps = Pick<Context, 'store' | 'blobs'>;
 export async function verify(context: Deps, options: VerifyOptions = {}): Promise<VerifyResult> {
   const faults: StoreFault[] = [...(await context.store.check())];
   const sizes = await listObjects(context, options);
-  const named = await verifyNamed(context, faults, options);
+  const named = await verifyReferenced(context, faults, options);
   await verifyRows(context, faults, options);
   const unknown = await findUnknown(context, options);
   const { blobs, blobBytes } = await verifyBytes(context, sizes, faults, options);
@@ -63,33 +63,33 @@ async function listObjects({ blobs }: Deps, { signal, onProgress }: VerifyOption
 }
 
 /** Checks that the contents of all versions have a row, and an object of the right size. */
-async function verifyNamed(
+async function verifyReferenced(
   context: Deps,
   faults: StoreFault[],
   { signal }: VerifyOptions,
-): Promise<Pick<VerifyResult, 'namedContents' | 'versions'>> {
-  let [namedContents, versions] = [0, 0];
-  for await (const page of pages((after) => context.store.read.namedContents({ after, limit: batchSize }))) {
+): Promise<Pick<VerifyResult, 'referencedContents' | 'versions'>> {
+  let [referencedContents, versions] = [0, 0];
+  for await (const page of pages((after) => context.store.read.referencedContents({ after, limit: batchSize }))) {
     for (const content of page) {
       signal?.throwIfAborted();
-      namedContents++;
+      referencedContents++;
       versions += content.versions;
       const detail = await findContentFault(context, content);
       // A concurrent deletion can look like a fault only after the content has lost its last reference. So the fault is real if
       // the content is still referenced and a second check fails too.
       if (
         detail !== undefined &&
-        (await context.store.read.isContentNamed(content.address)) &&
+        (await context.store.read.isContentReferenced(content.address)) &&
         (await findContentFault(context, content))
       ) {
         faults.push({ subject: `content ${content.address}`, detail: `${detail}; ${referenceCount(content)}` });
       }
     }
   }
-  return { namedContents, versions };
+  return { referencedContents, versions };
 }
 
-async function findContentFault({ store, blobs }: Deps, content: NamedContent): Promise<string | undefined> {
+async function findContentFault({ store, blobs }: Deps, content: ReferencedContent): Promise<string | undefined> {
   const { address, minSize, maxSize } = content;
   const row = await store.read.blob(address);
   if (row === undefined) return 'it has no row among the blobs';
@@ -99,7 +99,7 @@ async function findContentFault({ store, blobs }: Deps, content: NamedContent): 
   return row.state === 'present' ? undefined : `its row says that it is ${row.state}`;
 }
 
-function referenceCount({ versions }: NamedContent): string {
+function referenceCount({ versions }: ReferencedContent): string {
   return versions === 1 ? '1 version references it' : `${versions} versions reference it`;
 }
 
@@ -108,7 +108,7 @@ async function verifyRows(context: Deps, faults: StoreFault[], { signal }: Verif
   for await (const page of pages((after) => context.store.read.blobs({ after, limit: batchSize }))) {
     for (const row of page) {
       signal?.throwIfAborted();
-      if (row.state !== 'present' || row.isNamed) continue; // verifyNamed() checks referenced rows
+      if (row.state !== 'present' || row.isReferenced) continue; // verifyNamed() checks referenced rows
       const size = await context.blobs.size(blobKey(row));
       if (size === row.size || !(await isSameRow(context, row))) continue;
       const detail = size === undefined ? 'its file is missing' : `its file has ${size} bytes, and not ${row.size}`;

@@ -60,7 +60,7 @@ describe('writeWithBlob()', () => {
   it('stores the bytes and the version', async () => {
     await publish(house);
     await requireObject();
-    assert.equal(await house.store.read.isContentNamed(address), true);
+    assert.equal(await house.store.read.isContentReferenced(address), true);
   });
 
   it('prevents deletion of the bytes during the lease', async () => {
@@ -84,7 +84,7 @@ describe('writeWithBlob()', () => {
       if (time !== 1) return;
       await deleteAndDie();
       const fresh = { address, size: bytes.length, generation: 'c0ffee'.repeat(4), leaseUntilMs: 0 };
-      assert.equal(await other.store.write((tx) => tx.holdBlob(fresh)), fresh.generation);
+      assert.equal(await other.store.write((tx) => tx.leaseBlob(fresh)), fresh.generation);
     });
     await publish(parts);
     assert.equal(puts(), 2);
@@ -154,7 +154,7 @@ describe('writeWithBlob()', () => {
     const { parts, puts } = afterPut(() => other.collect());
     await assert.rejects(publish(parts), UnavailableError);
     assert.equal(puts(), 5);
-    assert.equal(await house.store.read.isContentNamed(address), false);
+    assert.equal(await house.store.read.isContentReferenced(address), false);
   });
 
   it('leaves the bytes to the garbage collector if the work throws', async () => {

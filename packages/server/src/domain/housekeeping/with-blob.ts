@@ -37,7 +37,7 @@ export async function writeWithBlob<T>(
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const generation = await storeBlob(context, address, bytes, attempt === 0 ? beforeStoring : undefined);
     const outcome = await context.store.write(async (tx) => {
-      if (await tx.keepBlob(address, generation)) return { result: await work(tx) };
+      if (await tx.markPresent(address, generation)) return { result: await work(tx) };
       // The object may have been stored after its deletion, so it is marked for deletion again.
       await tx.putBlobDeletion({ address, generation, size: bytes.length });
       return undefined;
@@ -65,7 +65,7 @@ export async function storeBlob(
   const blob = { address, size: bytes.length, generation: newGeneration(random), leaseUntilMs };
   const generation = await store.write(async (tx) => {
     await beforeStoring?.(tx);
-    return tx.holdBlob(blob);
+    return tx.leaseBlob(blob);
   });
   await blobs.put(blobKey({ address, generation }), bytes);
   return generation;

@@ -138,7 +138,7 @@ export async function decideDeviceGrant(
   await context.store.write(async (tx) => {
     await requireSession(tx, actor.sessionId);
     const { grant: pending } = await findOpenDeviceGrant(context, tx, userCode);
-    await tx.settleDeviceGrant(pending.id, outcome);
+    await tx.decideDeviceGrant(pending.id, outcome);
     const common = { means: 'device_code', deviceAddress: pending.address };
     const target = { id: pending.clientId, name: pending.deviceName };
     if (outcome.status === 'denied') {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { ContentAddress } from '@tenon/protocol';
 import { blobPath } from '../../blobs/fs/paths.ts';
 import { type BlobKey, blobKey, parseBlobKey } from '../../domain/housekeeping/blob-key.ts';
-import type { NamedContent } from '../../domain/housekeeping/ports.ts';
+import type { ReferencedContent } from '../../domain/housekeeping/ports.ts';
 import { unknownObjects } from '../../domain/housekeeping/unknown-objects.ts';
 import { type BlobStore, type Queries, WrongBytesError } from '../../domain/ports.ts';
 import { syncFolder } from '../../durable-folder.ts';
@@ -22,7 +22,7 @@ const rowsAtOnce = 500;
 export async function replaceBlobRows(source: Db, target: Db): Promise<void> {
   await target.deleteFrom('blob_deletions').execute();
   await target.deleteFrom('blobs').execute();
-  for await (const page of namedContents(queries(source), rowsAtOnce)) {
+  for await (const page of referencedContents(queries(source), rowsAtOnce)) {
     const rows = page.map((content) => ({
       address: content.address,
       size: content.maxSize,
@@ -48,7 +48,7 @@ interface BlobCopy {
 export async function copyBlobs(copy: BlobCopy): Promise<void> {
   const { target, onContent } = copy;
   const present = new Set(await Array.fromAsync(target.blobs.list()));
-  for await (const page of namedContents(target.store.read, copiesAtOnce)) {
+  for await (const page of referencedContents(target.store.read, copiesAtOnce)) {
     const outcomes = await Promise.allSettled(page.map((content) => copyContent(copy, present, content)));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     for (const { maxSize } of page) await onContent(maxSize);
@@ -56,7 +56,7 @@ export async function copyBlobs(copy: BlobCopy): Promise<void> {
   for await (const keys of unknownObjects(target)) for (const key of keys) await target.blobs.delete(key);
 }
 
-async function copyContent(copy: BlobCopy, present: ReadonlySet<BlobKey>, content: NamedContent): Promise<void> {
+async function copyContent(copy: BlobCopy, present: ReadonlySet<BlobKey>, content: ReferencedContent): Promise<void> {
   const key = blobKey({ address: content.address, generation: generationOf(content) });
   if (present.has(key) && (await readContent(copy.target.blobs, key)) !== undefined) return;
   const bytes = await readContent(copy.source, key);
@@ -92,24 +92,24 @@ async function readContent(blobs: BlobStore, key: BlobKey): Promise<Uint8Array |
   }
 }
 
-async function* namedContents(
-  read: Pick<Queries, 'namedContents'>,
+async function* referencedContents(
+  read: Pick<Queries, 'referencedContents'>,
   limit: number,
-): AsyncGenerator<readonly NamedContent[]> {
+): AsyncGenerator<readonly ReferencedContent[]> {
   let after: ContentAddress | undefined;
   for (;;) {
-    const page = await read.namedContents({ after, limit });
+    const page = await read.referencedContents({ after, limit });
     if (page.length === 0) return;
     yield page;
     after = page.at(-1)?.address;
   }
 }
 
-function generationOf(content: NamedContent): string {
+function generationOf(content: ReferencedContent): string {
   if (content.generation === null) throw damaged(content, 'it has no row among the blobs');
   return content.generation;
 }
 
-function damaged({ address }: NamedContent, detail: string): CopyError {
+function damaged({ address }: ReferencedContent, detail: string): CopyError {
   return new CopyError('damaged_data', `The source is damaged: a version names the content ${address}, and ${detail}.`);
 }

@@ -58,7 +58,7 @@ export const authorizationMutations = {
   ),
 
   /** Settles a pending request; one that is not pending stays as it is. */
-  settleDeviceGrant: mutation(
+  decideDeviceGrant: mutation(
     { audit: true, invalidates: nothing },
     async (
       db: Db,

@@ -1,5 +1,5 @@
 import type { GuestId } from '@tenon/protocol';
-import type { ClaimFacts, ClaimPart } from '../../domain/query-types.ts';
+import type { BindingRange, BindingWithFacts } from '../../domain/query-types.ts';
 import type { PluginKey } from '../../domain/records.ts';
 import type { Db } from './db.ts';
 import { setOf } from './paging.ts';
@@ -10,8 +10,8 @@ export const bindingFactsQueries = {
   async bindingFacts(
     db: Db,
     { extensionPointId, userId, name }: PluginKey,
-    { guestIds, after, limit }: ClaimPart = {},
-  ): Promise<ClaimFacts[]> {
+    { guestIds, after, limit }: BindingRange = {},
+  ): Promise<BindingWithFacts[]> {
     let facts = db
       .selectFrom('plugins')
       .innerJoin('bindings', (join) =>

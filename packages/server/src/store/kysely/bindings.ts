@@ -1,7 +1,7 @@
 import type { ExtensionPointId, GuestId, VersionId } from '@tenon/protocol';
 import { sql } from 'kysely';
 import { listTag } from '../../cache/cache-tag.ts';
-import type { BindingMove, Claim, GuestBinding, Page } from '../../domain/query-types.ts';
+import type { BindingKey, BindingMove, GuestBinding, Page } from '../../domain/query-types.ts';
 import {
   type BindingRecord,
   type BoundRecord,
@@ -193,7 +193,7 @@ export const bindingMutations = {
    *
    * @throws ConflictError when the name is another user's under one of them
    */
-  claimName: mutation(
+  putBindingKeys: mutation(
     { audit: true, invalidates: nothing },
     async (db: Db, key: PluginKey, guestIds: readonly GuestId[]): Promise<void> => {
       const { extensionPointId, userId, name } = key;
@@ -219,7 +219,7 @@ export const bindingMutations = {
       audit: false,
       invalidates: ({ extensionPointId }, guests) => guests.map(({ guestKey }) => listTag(extensionPointId, guestKey)),
       changes: (changed, db, { extensionPointId }, guests, move) =>
-        move.tellsEach
+        move.notifiesEachList
           ? changed.addLists(
               db,
               extensionPointId,
@@ -248,7 +248,7 @@ export const bindingMutations = {
   /** Holds a claim at a version of the plugin; `null` takes that back. What it binds stays until it is moved. */
   pinVersion: mutation(
     { audit: true, invalidates: nothing },
-    async (db: Db, { guestId, ...key }: Claim, versionId: VersionId | null): Promise<void> => {
+    async (db: Db, { guestId, ...key }: BindingKey, versionId: VersionId | null): Promise<void> => {
       await demandOwnVersion(db, key, versionId);
       await claimsOf(db, key).where('guestId', '=', guestId).set({ pinnedVersionId: versionId }).execute();
     },

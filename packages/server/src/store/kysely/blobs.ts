@@ -1,7 +1,13 @@
 import type { ContentAddress } from '@tenon/protocol';
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { type BlobId, type BlobKey, blobKey } from '../../domain/housekeeping/blob-key.ts';
-import type { BlobDeletion, BlobPage, BlobRecord, DueBlobs, NamedContent } from '../../domain/housekeeping/ports.ts';
+import type {
+  BlobDeletion,
+  BlobPage,
+  BlobRecord,
+  DueBlobs,
+  ReferencedContent,
+} from '../../domain/housekeeping/ports.ts';
 import { columns, type Database } from '../../domain/records.ts';
 import type { Db } from './db.ts';
 import { mutation, nothing } from './mutation.ts';
@@ -26,17 +32,17 @@ export const blobQueries = {
   blob: (db: Db, address: ContentAddress): Promise<BlobRecord | undefined> =>
     db.selectFrom('blobs').select(columns.blobs).where('address', '=', address).executeTakeFirst(),
 
-  /** All blobs, by address. `isNamed`: whether a version references the blob. */
-  async blobs(db: Db, { after, limit }: BlobPage): Promise<(BlobRecord & { readonly isNamed: boolean })[]> {
+  /** All blobs, by address. `isReferenced`: whether a version references the blob. */
+  async blobs(db: Db, { after, limit }: BlobPage): Promise<(BlobRecord & { readonly isReferenced: boolean })[]> {
     const rows = await db
       .selectFrom('blobs')
       .select(columns.blobs)
-      .select((eb) => eb.exists(versionsOf(eb)).as('isNamed'))
+      .select((eb) => eb.exists(versionsOf(eb)).as('isReferenced'))
       .where('address', '>', after ?? ('' as never))
       .orderBy('address')
       .limit(limit)
       .execute();
-    return rows.map((row) => ({ ...row, isNamed: Boolean(row.isNamed) }));
+    return rows.map((row) => ({ ...row, isReferenced: Boolean(row.isReferenced) }));
   },
 
   /** Returns those of the given objects that have a row, as a blob or as a deletion. */
@@ -75,7 +81,7 @@ export const blobQueries = {
   },
 
   /** All content addresses that versions reference, in their order. */
-  namedContents: (db: Db, { after, limit }: BlobPage): Promise<NamedContent[]> =>
+  referencedContents: (db: Db, { after, limit }: BlobPage): Promise<ReferencedContent[]> =>
     db
       .selectFrom('versions')
       .leftJoin('blobs', 'blobs.address', 'versions.contentAddress')
@@ -93,7 +99,7 @@ export const blobQueries = {
       .execute(),
 
   /** Whether a version references the content. */
-  async isContentNamed(db: Db, address: ContentAddress): Promise<boolean> {
+  async isContentReferenced(db: Db, address: ContentAddress): Promise<boolean> {
     const version = db.selectFrom('versions').select('id').where('contentAddress', '=', address).limit(1);
     return (await version.executeTakeFirst()) !== undefined;
   },
@@ -118,7 +124,7 @@ export const blobMutations = {
    * @param blob with a new generation, which becomes the blob's if the address has no row
    * @returns the blob's generation
    */
-  holdBlob: mutation(
+  leaseBlob: mutation(
     { audit: false, invalidates: nothing },
     async (
       db: Db,
@@ -143,7 +149,7 @@ export const blobMutations = {
    *
    * @returns `false` if the blob doesn't have this generation, because the object may have been deleted
    */
-  keepBlob: mutation(
+  markPresent: mutation(
     { audit: false, invalidates: nothing },
     async (db: Db, address: ContentAddress, generation: string): Promise<boolean> => {
       const { numUpdatedRows } = await changed(db, address)
@@ -160,7 +166,7 @@ export const blobMutations = {
    *
    * @returns the number of changed blobs
    */
-  noteUnused: mutation(
+  markUnused: mutation(
     { audit: false, invalidates: nothing, freesSpace: true },
     async (
       db: Db,

@@ -100,12 +100,12 @@ export const deletionMutations = {
         `.execute(db);
         if (numAffectedRows > 0n) return false;
       }
-      return !('appId' in scope) || (await forgetGuestKeys(db, scope.appId, limit));
+      return !('appId' in scope) || (await eraseGuestKeys(db, scope.appId, limit));
     },
   ),
 
   /** Deletes what is marked as deleted itself, once its rows are gone. */
-  forgetDeleted: mutation(
+  purgeDeleted: mutation(
     { audit: false, invalidates: () => [allContentsTag], freesSpace: true },
     async (db: Db, scope: DeletionScope): Promise<void> => {
       if ('appId' in scope) await db.deleteFrom('apps').where('id', '=', scope.appId).execute();
@@ -121,7 +121,7 @@ function markDeleted(db: Db, atMs: number) {
 }
 
 /** An application's audit trail stays for the accounts that are in it, without the guest keys. @returns whether none is left */
-async function forgetGuestKeys(db: Db, appId: AppId, limit: number): Promise<boolean> {
+async function eraseGuestKeys(db: Db, appId: AppId, limit: number): Promise<boolean> {
   const withKeys = db
     .selectFrom('audit_events')
     .select('id')

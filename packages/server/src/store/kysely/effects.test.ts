@@ -55,7 +55,7 @@ const cases: readonly (readonly [Call, readonly string[]])[] = [
     [`${point} a key`, point],
   ],
   [['insertToken'], []],
-  [['touch', new Map([[token, 1]])], []],
+  [['updateLastUsed', new Map([[token, 1]])], []],
 ];
 
 /** Knows one guest. */
@@ -101,7 +101,7 @@ describe('the effects of a transaction', () => {
   it('name the changes that need an audit event, until there is one', async () => {
     const effects = await effectsOf(async (tx) => {
       await tx.renameUser(user, 'Ada');
-      await tx.touch(new Map());
+      await tx.updateLastUsed(new Map());
       await tx.updateApp(app, { name: 'App', updatedAtMs: 1 });
     });
     assert.throws(

@@ -65,7 +65,7 @@ export const invitationMutations = {
   ),
 
   /** Moves a pending invitation on; one that is not pending stays as it is. */
-  settleInvitation: mutation(
+  closeInvitation: mutation(
     { audit: true, invalidates: nothing, freesSpace: true },
     async (
       db: Db,
@@ -99,7 +99,7 @@ export const invitationMutations = {
   ),
 
   /** Notes that an account was made by means of an invitation. */
-  noteInvitationSignUp: mutation(
+  setInvitationSignUp: mutation(
     { audit: true, invalidates: nothing },
     async (db: Db, id: InvitationId, userId: UserId): Promise<void> => {
       await db.updateTable('invitations').set({ signedUpUserId: userId }).where('id', '=', id).execute();

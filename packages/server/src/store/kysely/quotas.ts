@@ -87,7 +87,7 @@ export const quotaQueries = {
 
 export const quotaMutations = {
   /** Notes the times up to which a plugin's and its publisher's publishes are paid for. */
-  payPublish: mutation(
+  putPublishPaid: mutation(
     {
       // What a publish counts; the version that it makes is told of.
       audit: false,

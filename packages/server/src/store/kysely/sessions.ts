@@ -74,7 +74,7 @@ export const sessionMutations = {
   ),
 
   /** Deletes the oldest of a user's known browsers, so that so many are left at the most. */
-  keepKnownBrowsers: mutation(
+  trimKnownBrowsers: mutation(
     { audit: true, invalidates: nothing },
     async (db: Db, userId: UserId, atMost: number): Promise<void> => {
       const newest = db

@@ -73,20 +73,20 @@ export const tokenMutations = {
   ),
 
   /** Notes when tokens, keys and sessions were last used. Ids that are gone meanwhile are passed over. */
-  touch: mutation(
+  updateLastUsed: mutation(
     {
       audit: false,
       // Nobody shows from memory when something was last used.
       invalidates: nothing,
     },
     async (db: Db, uses: ReadonlyMap<TokenId | ApiKeyId | SessionId, number>): Promise<void> => {
-      for (const [id, usedAtMs] of uses) await touchOne(db, id, usedAtMs);
+      for (const [id, usedAtMs] of uses) await updateLastUsedOf(db, id, usedAtMs);
     },
   ),
 };
 
 /** Several processes note uses, each from time to time: a later one that is known already stays. */
-async function touchOne(db: Db, id: TokenId | ApiKeyId | SessionId, usedAtMs: number): Promise<void> {
+async function updateLastUsedOf(db: Db, id: TokenId | ApiKeyId | SessionId, usedAtMs: number): Promise<void> {
   await db
     .updateTable(tableOf(id))
     .set({ lastUsedAtMs: usedAtMs })

@@ -1,6 +1,12 @@
 import type { AppId, ContentAddress, ExtensionPointId, GuestId, VersionId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import type { AwaitingVersion, BoundVersion, Page, VersionGuest, VersionGuestsCut } from '../../domain/query-types.ts';
+import type {
+  AwaitingVersion,
+  BoundVersion,
+  Page,
+  VersionGuest,
+  VersionGuestsLimit,
+} from '../../domain/query-types.ts';
 import { columns, type PluginKey, type VersionDecision, type VersionRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
 import { mutation, nothing } from './mutation.ts';
@@ -26,11 +32,11 @@ export const versionQueries = {
       .executeTakeFirst(),
 
   /** Under which guests these versions were published, in the order of the versions' and the guests' ids; at most `limit` when it is given. */
-  guestsOfVersions: (db: Db, versionIds: readonly VersionId[], cut?: VersionGuestsCut): Promise<VersionGuest[]> =>
+  guestsOfVersions: (db: Db, versionIds: readonly VersionId[], cut?: VersionGuestsLimit): Promise<VersionGuest[]> =>
     guestsOf(db, 'version_guests', versionIds, cut),
 
   /** Under which guests these versions are bound, in the order of the versions' ids; at most `limit` when it is given. */
-  guestsBoundTo: (db: Db, versionIds: readonly VersionId[], cut?: VersionGuestsCut): Promise<VersionGuest[]> =>
+  guestsBoundTo: (db: Db, versionIds: readonly VersionId[], cut?: VersionGuestsLimit): Promise<VersionGuest[]> =>
     guestsOf(db, 'bindings', versionIds, cut),
 
   /** Of these guests: those under which a version was published. */
@@ -45,7 +51,7 @@ export const versionQueries = {
   },
 
   /** The guests under which a version was published and its plugin claims its name, by id. */
-  async claimantsOfVersion(
+  async bindingGuestsOfVersion(
     db: Db,
     { id, extensionPointId, userId, name }: VersionRecord,
     limit: number,
@@ -111,7 +117,7 @@ function guestsOf(
   db: Db,
   table: 'version_guests' | 'bindings',
   versionIds: readonly VersionId[],
-  cut: VersionGuestsCut | undefined,
+  cut: VersionGuestsLimit | undefined,
 ): Promise<VersionGuest[]> {
   const ask = (chunk: readonly VersionId[], left: number | undefined) => {
     const direction = cut?.isDescending ? 'desc' : 'asc';
@@ -134,7 +140,7 @@ function numberOf({ after }: Page): number {
 
 export const versionMutations = {
   /** Keeps the interface of versions that were published before interfaces were kept. */
-  keepInterface: mutation(
+  putInterface: mutation(
     {
       // What is kept of a version's bytes says no more than they do.
       audit: false,

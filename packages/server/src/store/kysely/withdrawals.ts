@@ -161,7 +161,7 @@ export const withdrawalQueries = {
    * Who has used a plugin's semantic version: one of its versions, or (`number` is `null`) a version of the plugin that was deleted
    * under this name, until a time.
    */
-  async labelUse(
+  async semverUse(
     db: Db,
     { extensionPointId, userId, name }: PluginKey,
     semver: string,

@@ -94,7 +94,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
     ask.withdrawals(point, { after: `${user}/${addressOf('a')}`, limit: 9 }),
   ],
   nameReservations: (ask) => [ask.nameReservations(key, [guest], 1)],
-  labelUse: (ask) => [ask.labelUse(key, '1.0.0')],
+  semverUse: (ask) => [ask.semverUse(key, '1.0.0')],
   guestsOfVersions: (ask) => [
     ask.guestsOfVersions([version.id, version.id]),
     ask.guestsOfVersions([version.id, version.id], { limit: 10, isDescending: true }),
@@ -116,7 +116,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   guestsWithoutRoom: (ask) => [ask.guestsWithoutRoom(key, [guest], 10)],
   isRolledBack: (ask) => [ask.isRolledBack(key, [guest])],
   guestsOfVersion: (ask) => [ask.guestsOfVersion(version.id, [guest])],
-  claimantsOfVersion: (ask) => [ask.claimantsOfVersion(version, 10)],
+  bindingGuestsOfVersion: (ask) => [ask.bindingGuestsOfVersion(version, 10)],
   pendingRebind: (ask) => [ask.pendingRebind(key)],
   pendingPlugins: (ask) => [ask.pendingPlugins(10)],
   pendingDeletions: (ask) => [ask.pendingDeletions(10)],
@@ -152,8 +152,11 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   ],
   blobDeletions: (ask) => [ask.blobDeletions(9)],
   countDueBlobs: (ask) => [ask.countDueBlobs({ unusedSinceMs: 1, nowMs: 1 })],
-  namedContents: (ask) => [ask.namedContents({ limit: 9 }), ask.namedContents({ after: addressOf('a'), limit: 9 })],
-  isContentNamed: (ask) => [ask.isContentNamed(addressOf('a'))],
+  referencedContents: (ask) => [
+    ask.referencedContents({ limit: 9 }),
+    ask.referencedContents({ after: addressOf('a'), limit: 9 }),
+  ],
+  isContentReferenced: (ask) => [ask.isContentReferenced(addressOf('a'))],
   leaseHolders: (ask) => [ask.leaseHolders('copy', 1)],
   isUnfinishedCopy: (ask) => [ask.isUnfinishedCopy()],
   auditOfApp: (ask) => everyAuditFilter.map((filter) => ask.auditOfApp(app, filter, { limit: 9 })),
@@ -183,14 +186,14 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
     await tx.deleteSessionsOf(user, session);
   },
   deleteKnownBrowsersOf: (tx) => tx.deleteKnownBrowsersOf(user),
-  keepKnownBrowsers: (tx) => tx.keepKnownBrowsers(user, 3),
+  trimKnownBrowsers: (tx) => tx.trimKnownBrowsers(user, 3),
   useOneTimeLink: (tx) => tx.useOneTimeLink(newId('oneTimeLink'), 1),
   expireLinksOf: (tx) => tx.expireLinksOf(user, 1),
-  noteInvitationSignUp: (tx) => tx.noteInvitationSignUp(newId('invitation'), user),
+  setInvitationSignUp: (tx) => tx.setInvitationSignUp(newId('invitation'), user),
   useAuthorizationCode: (tx) => tx.useAuthorizationCode(someHash(), { tokenId: newId('token'), usedAtMs: 1 }),
-  settleDeviceGrant: async (tx) => {
-    await tx.settleDeviceGrant(newId('deviceGrant'), { status: 'denied' });
-    await tx.settleDeviceGrant(newId('deviceGrant'), {
+  decideDeviceGrant: async (tx) => {
+    await tx.decideDeviceGrant(newId('deviceGrant'), { status: 'denied' });
+    await tx.decideDeviceGrant(newId('deviceGrant'), {
       status: 'approved',
       userId: user,
       sessionId: session,
@@ -216,10 +219,10 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteGuest: (tx) => tx.deleteGuest(guest),
   putGuestUser: (tx) => tx.putGuestUser({ guestId: guest, userId: user, acceptedAtMs: 1 }),
   deleteGuestUser: (tx) => tx.deleteGuestUser([guest], user),
-  settleInvitation: (tx) => tx.settleInvitation(newId('invitation'), 'accepted', 1),
+  closeInvitation: (tx) => tx.closeInvitation(newId('invitation'), 'accepted', 1),
   revokeInvitations: (tx) => tx.revokeInvitations([newId('invitation')], 1),
   insertVersion: (tx) => tx.insertVersion({ ...version, number: 2 }, '{}'),
-  keepInterface: (tx) => tx.keepInterface([version.id], '{}'),
+  putInterface: (tx) => tx.putInterface([version.id], '{}'),
   decideVersions: (tx) => tx.decideVersions([version.id], version),
   putVersionGuests: (tx) => tx.putVersionGuests(version.id, [guest]),
   blockPlugin: (tx) => tx.blockPlugin(key, { atMs: 1, reason: 'a' }),
@@ -240,15 +243,15 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   purgeRows: async (tx) => {
     for (const scope of everyScope) await tx.purgeRows(scope, 10);
   },
-  forgetDeleted: async (tx) => {
-    for (const scope of everyScope) await tx.forgetDeleted(scope);
+  purgeDeleted: async (tx) => {
+    for (const scope of everyScope) await tx.purgeDeleted(scope);
   },
   putPendingRebind: (tx) => tx.putPendingRebind(key, { after: '', selection: null }),
   endPendingRebind: (tx) => tx.endPendingRebind(key),
-  claimName: (tx) => tx.claimName(key, [guest]),
+  putBindingKeys: (tx) => tx.putBindingKeys(key, [guest]),
   moveBindings: (tx) =>
-    tx.moveBindings(key, [{ id: guest, guestKey: 'k' }], { versionId: null, nowMs: 1, tellsEach: true }),
-  payPublish: (tx) => tx.payPublish(key, { accountAtMs: 1, pluginAtMs: 1 }),
+    tx.moveBindings(key, [{ id: guest, guestKey: 'k' }], { versionId: null, nowMs: 1, notifiesEachList: true }),
+  putPublishPaid: (tx) => tx.putPublishPaid(key, { accountAtMs: 1, pluginAtMs: 1 }),
   pinVersion: async (tx) => {
     await tx.pinVersion(claim, null);
     await tx.pinVersion(claim, version.id);
@@ -260,13 +263,13 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteToken: (tx) => tx.deleteToken(newId('token')),
   deleteTokensAndKeysOf: (tx) => tx.deleteTokensAndKeysOf(user),
   deleteApiKey: (tx) => tx.deleteApiKey(newId('apiKey')),
-  holdBlob: async (tx) => {
+  leaseBlob: async (tx) => {
     const blob = { address: addressOf('a'), size: 8, generation: 'first', leaseUntilMs: 1 };
-    await tx.holdBlob(blob);
-    await tx.holdBlob(blob);
+    await tx.leaseBlob(blob);
+    await tx.leaseBlob(blob);
   },
-  keepBlob: (tx) => tx.keepBlob(addressOf('a'), 'first'),
-  noteUnused: (tx) => tx.noteUnused([addressOf('a'), addressOf('b')], 1),
+  markPresent: (tx) => tx.markPresent(addressOf('a'), 'first'),
+  markUnused: (tx) => tx.markUnused([addressOf('a'), addressOf('b')], 1),
   markForDeletion: (tx) => tx.markForDeletion({ unusedSinceMs: 1, nowMs: 1, limit: 9 }),
   putBlobDeletion: (tx) => tx.putBlobDeletion({ address: addressOf('b'), generation: 'first', size: 8 }),
   deleteBlobDeletions: (tx) => tx.deleteBlobDeletions([{ address: addressOf('b'), generation: 'first' }]),
@@ -285,8 +288,8 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteNode: (tx) => tx.deleteNode(newId('process')),
   deleteSilentNodes: (tx) => tx.deleteSilentNodes(1),
   putChore: (tx) => tx.putChore({ kind: 'collect', endedAtMs: 1, outcome: {} }),
-  touch: (tx) =>
-    tx.touch(
+  updateLastUsed: (tx) =>
+    tx.updateLastUsed(
       new Map([
         [newId('token'), 1],
         [newId('apiKey'), 1],

@@ -153,12 +153,12 @@ export function accountsContract(backend: Backend): void {
       }));
       await store.it.write(async (tx) => {
         for (const browser of later) await tx.insertKnownBrowser(browser);
-        await tx.keepKnownBrowsers(user.id, 2);
+        await tx.trimKnownBrowsers(user.id, 2);
       });
       const left = [made, ...later].map(({ secretHash }) => store.it.read.knownBrowserByHash(secretHash));
       assert.deepEqual(await Promise.all(left), [undefined, later[0], later[1], undefined]);
       assert.deepEqual(await store.it.read.knownBrowserByHash(theirs.secretHash), theirs);
-      await store.it.write((tx) => tx.keepKnownBrowsers(user.id, 2));
+      await store.it.write((tx) => tx.trimKnownBrowsers(user.id, 2));
       assert.ok(await store.it.read.knownBrowserByHash(later[0]?.secretHash ?? ''), 'and again changes nothing');
     });
 

@@ -65,11 +65,11 @@ export function authorizationsContract(backend: Backend): void {
       const sessionId = newId('session');
       const approve = { status: 'approved', userId: user.id, sessionId, scopes: ['read'] } as const;
       const approveToo = { status: 'approved', userId: rival.id, sessionId, scopes: ['manage'] } as const;
-      await store.it.write((tx) => tx.settleDeviceGrant(approved.id, approve));
-      await store.it.write((tx) => tx.settleDeviceGrant(denied.id, { status: 'denied' }));
+      await store.it.write((tx) => tx.decideDeviceGrant(approved.id, approve));
+      await store.it.write((tx) => tx.decideDeviceGrant(denied.id, { status: 'denied' }));
       for (const { id } of [approved, denied]) {
-        await store.it.write((tx) => tx.settleDeviceGrant(id, approveToo));
-        await store.it.write((tx) => tx.settleDeviceGrant(id, { status: 'denied' }));
+        await store.it.write((tx) => tx.decideDeviceGrant(id, approveToo));
+        await store.it.write((tx) => tx.decideDeviceGrant(id, { status: 'denied' }));
       }
       const found = ({ deviceCodeHash }: typeof other) => store.it.read.deviceGrantByDeviceCode(deviceCodeHash);
       assert.deepEqual(await found(approved), { ...approved, ...approve });
@@ -93,7 +93,7 @@ export function authorizationsContract(backend: Backend): void {
       const { id } = await records().deviceGrant();
       const ids = { userId: newId('user'), sessionId: newId('session') };
       const approve = { status: 'approved', ...ids, scopes: ['read'] } as const;
-      await assert.rejects(store.it.write((tx) => tx.settleDeviceGrant(id, approve)));
+      await assert.rejects(store.it.write((tx) => tx.decideDeviceGrant(id, approve)));
     });
   });
 }

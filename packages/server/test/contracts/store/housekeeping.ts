@@ -13,11 +13,11 @@ export function housekeepingContract(backend: Backend): void {
     let made = 0;
     const someAddress = () => addressOf(`bytes ${made++}`);
     const hold = (fields: Partial<BlobRecord> & Pick<BlobRecord, 'address'>) =>
-      store.it.write((tx) => tx.holdBlob({ size: 8, generation: 'first', leaseUntilMs: someTimeMs + 10, ...fields }));
+      store.it.write((tx) => tx.leaseBlob({ size: 8, generation: 'first', leaseUntilMs: someTimeMs + 10, ...fields }));
     const keep = (address: BlobRecord['address'], generation: string) =>
-      store.it.write((tx) => tx.keepBlob(address, generation));
+      store.it.write((tx) => tx.markPresent(address, generation));
     const note = (addresses: BlobRecord['address'][], nowMs: number, options?: { readonly restartsGrace: boolean }) =>
-      store.it.writeLocking((tx) => tx.noteUnused(addresses, nowMs, options));
+      store.it.writeLocking((tx) => tx.markUnused(addresses, nowMs, options));
     const mark = (unusedSinceMs: number, nowMs = someTimeMs + 100, limit = 100) =>
       store.it.writeLocking((tx) => tx.markForDeletion({ unusedSinceMs, nowMs, limit }));
     const row = (address: BlobRecord['address']) => store.it.read.blob(address);
@@ -66,9 +66,9 @@ export function housekeepingContract(backend: Backend): void {
       assert.equal((await row(held))?.unusedSinceMs, someTimeMs + 10);
       assert.equal((await row(named))?.unusedSinceMs, null);
       assert.equal(await note([], someTimeMs), 0);
-      const isNamed = (await store.it.read.blobs({ limit: 1000 })).filter((blob) => all.includes(blob.address));
-      assert.deepEqual(new Map(isNamed.map((blob) => [blob.address, blob.isNamed])).get(named), true);
-      assert.equal(isNamed.filter((blob) => blob.isNamed).length, 1);
+      const found = (await store.it.read.blobs({ limit: 1000 })).filter((blob) => all.includes(blob.address));
+      assert.deepEqual(new Map(found.map((blob) => [blob.address, blob.isReferenced])).get(named), true);
+      assert.equal(found.filter((blob) => blob.isReferenced).length, 1);
       await mark(someTimeMs + 10);
     });
 
@@ -136,8 +136,8 @@ export function housekeepingContract(backend: Backend): void {
       await records().version(key('noted'), { contentAddress: noted });
       assert.deepEqual(await mark(someTimeMs), []);
       assert.equal((await row(noted))?.generation, 'first');
-      assert.equal(await store.it.read.isContentNamed(noted), true);
-      assert.equal(await store.it.read.isContentNamed(someAddress()), false);
+      assert.equal(await store.it.read.isContentReferenced(noted), true);
+      assert.equal(await store.it.read.isContentReferenced(someAddress()), false);
     });
 
     it('are marked for deletion a few at a time', async () => {
@@ -156,7 +156,7 @@ export function housekeepingContract(backend: Backend): void {
       const { promise: isKept, resolve: kept } = Promise.withResolvers<void>();
       const { promise: goOn, resolve } = Promise.withResolvers<void>();
       const publishing = store.it.write(async (tx) => {
-        assert.equal(await tx.keepBlob(address, 'first'), true);
+        assert.equal(await tx.markPresent(address, 'first'), true);
         kept();
         await goOn;
         await tx.insertVersion(versionRecord(key('named'), { contentAddress: address }));
@@ -184,14 +184,14 @@ export function housekeepingContract(backend: Backend): void {
         paged.push(...page.map(({ address }) => address));
       }
       assert.deepEqual(paged, all);
-      const named = await store.it.read.namedContents({ limit: 1000 });
+      const named = await store.it.read.referencedContents({ limit: 1000 });
       assert.deepEqual(
         named.map(({ address }) => address),
         named.map(({ address }) => address).sort(),
       );
       const shared = named.find(({ address }) => address === addressOf('shared'));
       assert.deepEqual(shared, { address: addressOf('shared'), generation: null, versions: 2, minSize: 3, maxSize: 4 });
-      const [next] = await store.it.read.namedContents({ after: named[0]?.address, limit: 1 });
+      const [next] = await store.it.read.referencedContents({ after: named[0]?.address, limit: 1 });
       assert.equal(next?.address, named[1]?.address);
     });
 

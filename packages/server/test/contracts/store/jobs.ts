@@ -33,7 +33,7 @@ export const jobs = {
         if (invitation?.status !== 'pending' || invitation.guestId === null) return false;
         const user = { id: newId('user'), name: 'Invited', email: null, createdAtMs: someTimeMs, deletedAtMs: null };
         await tx.insertUser(user);
-        await tx.settleInvitation(invitationId, 'accepted', someTimeMs);
+        await tx.closeInvitation(invitationId, 'accepted', someTimeMs);
         await tx.putGuestUser({ guestId: invitation.guestId, userId: user.id, acceptedAtMs: someTimeMs });
         return true;
       }),

@@ -122,13 +122,13 @@ export function pluginsContract(backend: Backend): void {
       ].sort((a, b) => (a.id < b.id ? -1 : 1));
       assert.deepEqual(await list(), expected);
 
-      await store.it.write((tx) => tx.keepInterface([bare.id, newer.id], '{}'));
+      await store.it.write((tx) => tx.putInterface([bare.id, newer.id], '{}'));
       const json = (name: string) => (name === 'kept' ? '{"exports":["ü"]}' : '{}');
       assert.deepEqual(
         await list(),
         expected.map((version) => ({ ...version, interfaceJson: json(version.name) })),
       );
-      await store.it.write((tx) => tx.keepInterface([], '{"no":"one"}'));
+      await store.it.write((tx) => tx.putInterface([], '{"no":"one"}'));
       assert.equal((await list()).filter(({ interfaceJson }) => interfaceJson === '{}').length, 2);
     });
 

@@ -220,8 +220,8 @@ export function recordsContract(backend: Backend): void {
       const { guest, owner } = await records().stage();
       const invitation = await records().invitation(guest, owner, { email: 'guest@example.org', name: '10' });
       assert.deepEqual(await store.it.read.invitation(invitation.id), invitation);
-      await store.it.write((tx) => tx.settleInvitation(invitation.id, 'accepted', someTimeMs + 7));
-      await store.it.write((tx) => tx.settleInvitation(invitation.id, 'revoked', someTimeMs + 8));
+      await store.it.write((tx) => tx.closeInvitation(invitation.id, 'accepted', someTimeMs + 7));
+      await store.it.write((tx) => tx.closeInvitation(invitation.id, 'revoked', someTimeMs + 8));
       const settled = { ...invitation, status: 'accepted', settledAtMs: someTimeMs + 7 };
       assert.deepEqual(await store.it.read.invitationByCodeHash(invitation.codeHash), settled);
       assert.equal(await store.it.read.invitationByCodeHash(someHash()), undefined);
@@ -231,11 +231,11 @@ export function recordsContract(backend: Backend): void {
       const { guest, owner } = await records().stage();
       const [invitation, other] = [await records().invitation(guest, owner), await records().invitation(guest, owner)];
       const user = await records().user();
-      await store.it.write((tx) => tx.noteInvitationSignUp(invitation.id, user.id));
+      await store.it.write((tx) => tx.setInvitationSignUp(invitation.id, user.id));
       const noted = { ...invitation, signedUpUserId: user.id };
       assert.deepEqual(await store.it.read.invitationByCodeHash(invitation.codeHash), noted);
       assert.deepEqual(await store.it.read.invitation(other.id), other);
-      await assert.rejects(store.it.write((tx) => tx.noteInvitationSignUp(other.id, newId('user'))));
+      await assert.rejects(store.it.write((tx) => tx.setInvitationSignUp(other.id, newId('user'))));
     });
 
     it('lists the invitations of an application with the keys that they assign', async () => {
@@ -371,7 +371,7 @@ export function recordsContract(backend: Backend): void {
       const approve = async (userId: UserId, sessionId: SessionId) => {
         const grant = await records().deviceGrant();
         const approval = { status: 'approved', userId, sessionId, scopes: ['read'] } as const;
-        await store.it.write((tx) => tx.settleDeviceGrant(grant.id, approval));
+        await store.it.write((tx) => tx.decideDeviceGrant(grant.id, approval));
         return { ...grant, ...approval };
       };
       const ownGrant = await approve(owner.id, session.id);
@@ -415,8 +415,8 @@ export function recordsContract(backend: Backend): void {
         [apiKey.id, 30],
         [newId('apiKey'), 30],
       ]);
-      await store.it.write((tx) => tx.touch(uses));
-      await store.it.write((tx) => tx.touch(new Map([[token.id, 10]])));
+      await store.it.write((tx) => tx.updateLastUsed(uses));
+      await store.it.write((tx) => tx.updateLastUsed(new Map([[token.id, 10]])));
       assert.deepEqual(await store.it.read.token(token.id), { ...token, lastUsedAtMs: 20 });
       assert.deepEqual(await store.it.read.apiKey(apiKey.id), { ...apiKey, lastUsedAtMs: 30 });
       assert.deepEqual(await store.it.read.session(session.id), { ...session, lastUsedAtMs: 40 });

@@ -99,7 +99,7 @@ export function withdrawalsContract(backend: Backend): void {
       await store.it.write((tx) =>
         putBinding(tx, { ...key('a'), guestId: guest.id, versionId: first.id, updatedAtMs: 1 }),
       );
-      assert.deepEqual(await store.it.read.labelUse(key('a'), '1.0.0'), { number: 1, untilMs: null });
+      assert.deepEqual(await store.it.read.semverUse(key('a'), '1.0.0'), { number: 1, untilMs: null });
       await store.it.write((tx) => tx.reserveName(key('a'), [guest.id], times.untilMs));
       await retire(key('a'));
       const reserved = (user = owner, nowMs = times.untilMs - 1) =>
@@ -107,13 +107,13 @@ export function withdrawalsContract(backend: Backend): void {
       assert.deepEqual(await reserved(), [{ guestId: guest.id, untilMs: times.untilMs }]);
       assert.deepEqual(await reserved(publisher), [], 'not for its publisher');
       assert.deepEqual(await reserved(owner, times.untilMs), [], 'not any more');
-      assert.deepEqual(await store.it.read.labelUse(key('a'), '1.0.0'), { number: null, untilMs: times.untilMs });
-      assert.equal(await store.it.read.labelUse(key('a', owner), '1.0.0'), undefined);
-      assert.equal(await store.it.read.labelUse(key('a'), '1.0.1'), undefined);
+      assert.deepEqual(await store.it.read.semverUse(key('a'), '1.0.0'), { number: null, untilMs: times.untilMs });
+      assert.equal(await store.it.read.semverUse(key('a', owner), '1.0.0'), undefined);
+      assert.equal(await store.it.read.semverUse(key('a'), '1.0.1'), undefined);
       await store.it.write((tx) => tx.deleteGuestUser([guest.id], publisher.id));
       assert.deepEqual(await reserved(), []);
       await store.it.write((tx) => tx.deleteEnded(times.untilMs + 1));
-      assert.equal(await store.it.read.labelUse(key('a'), '1.0.0'), undefined);
+      assert.equal(await store.it.read.semverUse(key('a'), '1.0.0'), undefined);
     });
 
     it('find the published copies of some bytes, or of a plugin’s under other names', async () => {
