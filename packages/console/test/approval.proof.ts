@@ -184,7 +184,7 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     const age = () => {
       const database = new DatabaseSync(join(stage.server.folder, 'tenon-data', 'tenon.db'));
       database.exec('update sessions set confirmedAtMs = confirmedAtMs - 3600000');
-      database.exec('insert into commits (touched) values (null)'); // has the server forget what it knows
+      database.exec('insert into commits (invalidated) values (null)'); // has the server forget what it knows
       database.close();
     };
     const asked = page.getByRole('dialog', { name: 'Your password, please' });

@@ -263,7 +263,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     // As if the password had been entered a while ago.
     const database = new DatabaseSync(join(stage.server.folder, 'tenon-data', 'tenon.db'));
     database.exec('update sessions set confirmedAtMs = confirmedAtMs - 3600000');
-    database.exec('insert into commits (touched) values (null)'); // has the server forget what it knows
+    database.exec('insert into commits (invalidated) values (null)'); // has the server forget what it knows
     database.close();
     await owner.open('/account/tokens');
     await page.getByRole('button', { name: 'New token' }).click();
@@ -293,7 +293,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     const { TENON_PASSWORD: password = '' } = stage.server.quickstart;
     const database = new DatabaseSync(join(stage.server.folder, 'tenon-data', 'tenon.db'));
     database.exec('update sessions set confirmedAtMs = confirmedAtMs - 3600000');
-    database.exec('insert into commits (touched) values (null)'); // has the server forget what it knows
+    database.exec('insert into commits (invalidated) values (null)'); // has the server forget what it knows
     database.close();
     await owner.open(`/apps/${app.id}`);
     await page.getByRole('button', { name: 'Delete the application …' }).click();
