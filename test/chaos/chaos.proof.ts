@@ -13,11 +13,11 @@ describe('chaos: nodes return no wrong response and lose no acknowledged write',
 });
 
 describe('chaos: a seeded fault is detected', () => {
-  for (const [name, { description, detectedBy, storeFault }] of Object.entries(seededFaults)) {
-    const environment = storeFault === undefined ? 'embedded' : 'postgres';
-    const skip = environment === 'postgres' && noPostgres;
-    it(`${name}: ${description}`, { skip, timeout: 900_000 }, async () => {
-      const { violations } = await runChaos({ environment, seed, seconds: 300, seededFault: name });
+  // Faults of stores show only when a kill meets them: `main.ts` runs them for as long as it takes.
+  const betweenClientAndNodes = Object.entries(seededFaults).filter(([, { storeFault }]) => storeFault === undefined);
+  for (const [name, { description, detectedBy }] of betweenClientAndNodes) {
+    it(`${name}: ${description}`, { timeout: 900_000 }, async () => {
+      const { violations } = await runChaos({ environment: 'embedded', seed, seconds: 300, seededFault: name });
       assert.ok(
         violations.some((violation) => detectedBy.test(violation)),
         `not detected; violations: ${violations.join('\n')}`,
