@@ -79,7 +79,7 @@ export async function everyPage(
     owner('tokens', '/account/tokens', { heading: 'API keys' }),
     owner('token-new', '/account/tokens', { act: press('New token'), heading: 'New access token' }),
     owner('activity', '/account/activity'),
-    owner('status', '/status', { heading: 'Nodes' }),
+    owner('status', '/status', { heading: 'This process' }),
     { name: 'status-refused', as: 'guest', path: '/status' },
     owner('trace', '/trace'),
     owner('trace-module', '/trace', {
