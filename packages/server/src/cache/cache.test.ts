@@ -129,7 +129,7 @@ describe('createCache()', () => {
     assert.equal(partition.get('key'), 'new');
   });
 
-  it('forgets what nobody has asked for while the room was filled anew, of all kinds alike', async () => {
+  it('evicts entries of all kinds that had no request while the cache was filled again', async () => {
     const { store } = openStore();
     const cache = createCache(store, 100_000);
     const partition = cache.of(words);
@@ -147,7 +147,7 @@ describe('createCache()', () => {
     assert.ok(kept.length > 2 && kept.length < 12, `${kept.length}`);
   });
 
-  it('takes no more room for an answer that is found anew again and again', () => {
+  it('does not grow when the same response is set repeatedly', () => {
     const { store, commit } = openStore();
     const cache = createCache(store, 100_000);
     const partition = cache.of(words);
