@@ -1,7 +1,7 @@
 import type { GuestId } from '@tenon/protocol';
 import type { BindingRange, BindingWithFacts } from '../../domain/query-types.ts';
 import type { PluginKey } from '../../domain/records.ts';
-import type { Db } from './db.ts';
+import { type Db, pluginBindings } from './db.ts';
 import { setOf } from './paging.ts';
 
 /** What decides what each of a plugin's claims binds, in one query: each version is found by an index, however many there are. */
@@ -12,15 +12,7 @@ export const bindingFactsQueries = {
     { extensionPointId, userId, name }: PluginKey,
     { guestIds, after, limit }: BindingRange = {},
   ): Promise<BindingWithFacts[]> {
-    let facts = db
-      .selectFrom('plugins')
-      .innerJoin('bindings', (join) =>
-        join
-          .onRef('bindings.extensionPointId', '=', 'plugins.extensionPointId')
-          .onRef('bindings.userId', '=', 'plugins.userId')
-          .onRef('bindings.name', '=', 'plugins.name'),
-      )
-      .innerJoin('guests', 'guests.id', 'bindings.guestId')
+    let facts = pluginBindings(db)
       .leftJoin('versions as pinned', 'pinned.id', 'bindings.pinnedVersionId')
       .leftJoin('versions as selected', 'selected.id', 'bindings.selectedVersionId')
       .select((eb) => [

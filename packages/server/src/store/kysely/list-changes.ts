@@ -1,6 +1,6 @@
 import type { AppId, ExtensionPointId } from '@tenon/protocol';
 import type { BindingFilter, ChangedList } from '../../domain/news/ports.ts';
-import type { Db } from './db.ts';
+import { type Db, pluginBindings } from './db.ts';
 import { setOf } from './paging.ts';
 
 /** Collects the binding lists that a transaction changes, each once. */
@@ -71,15 +71,7 @@ export function boundLists(
   db: Db,
   { extensionPointId, guestIds, userId, name, isDeleted }: BindingFilter,
 ): Promise<ChangedList[]> {
-  let lists = db
-    .selectFrom('plugins')
-    .innerJoin('bindings', (join) =>
-      join
-        .onRef('bindings.extensionPointId', '=', 'plugins.extensionPointId')
-        .onRef('bindings.userId', '=', 'plugins.userId')
-        .onRef('bindings.name', '=', 'plugins.name'),
-    )
-    .innerJoin('guests', 'guests.id', 'bindings.guestId')
+  let lists = pluginBindings(db)
     .select(['guests.appId', 'bindings.extensionPointId', 'guests.guestKey'])
     .distinct()
     .where('bindings.versionId', 'is not', null);
