@@ -1,62 +1,34 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { ContentAddress } from '@tenon/protocol';
 import { addressOfBytes, bytesOf } from '../../../test/helpers/bytes.ts';
 import { assertVerifies, copy, embedded, openAsServer, refused } from '../../../test/helpers/copies.ts';
 import { dump } from '../../../test/helpers/dump.ts';
-import { type House, openHouse } from '../../../test/helpers/housekeeping.ts';
+import { contents, type FolderCopies, openFolderCopies } from '../../../test/helpers/folder-copies.ts';
+import { openHouse } from '../../../test/helpers/housekeeping.ts';
 import { createRecords, versionRecord } from '../../../test/helpers/records.ts';
-import { blobPath } from '../../blobs/fs/paths.ts';
-import { blobKey } from '../../domain/housekeeping/blob-key.ts';
 import { verify } from '../../domain/housekeeping/verify.ts';
 import { writeWithBlob } from '../../domain/housekeeping/with-blob.ts';
 import { type CopyStep, copySteps } from './copy-store.ts';
 import { readCopiedTables } from './tables.ts';
 
-const contents = [bytesOf(1, 3000), bytesOf(2, 0), bytesOf(3, 300_000)];
 const [first = new Uint8Array()] = contents;
 
 describe('copyStore() between folders', () => {
-  let house: House;
+  let copies: FolderCopies;
+  let house: FolderCopies['house'];
   let target: string;
+  let fileOf: FolderCopies['fileOf'];
+  let failBefore: FolderCopies['failBefore'];
   const from = () => embedded(house.dataDir);
   const to = () => embedded(target);
   beforeEach(async () => {
-    house = await openHouse();
-    target = join(house.dataDir, '..', `${house.dataDir}-copies`, 'deep');
-    const { key } = await createRecords(house.store).stage();
-    for (const [at, bytes] of contents.entries()) {
-      const [contentAddress, size] = [addressOfBytes(bytes), bytes.length];
-      await writeWithBlob(house, contentAddress, bytes, (tx) =>
-        tx.insertVersion(versionRecord(key(`plugin-${at}`), { contentAddress, size })),
-      );
-    }
+    copies = await openFolderCopies();
+    ({ house, target, fileOf, failBefore } = copies);
   });
-  afterEach(async () => {
-    await house.close();
-    await rm(`${house.dataDir}-copies`, { recursive: true, force: true });
-  });
-
-  /** The file of a content in a data folder: keys are equal in both. */
-  async function fileOf(dataDir: string, address: ContentAddress): Promise<string> {
-    const row = await house.store.read.blob(address);
-    assert.ok(row);
-    return join(dataDir, 'blobs', blobPath(blobKey(row)) ?? '');
-  }
-
-  /** Fails with an error of the test before a step. */
-  const failBefore = (step: CopyStep) =>
-    assert.rejects(
-      copy(from(), to(), {
-        onStep(at) {
-          if (at === step) throw new Error('enough');
-        },
-      }),
-      /enough/,
-    );
+  afterEach(() => copies.close());
 
   it('copies all data, for the owner alone, and links files on one file system', async () => {
     const steps: CopyStep[] = [];
@@ -126,7 +98,7 @@ describe('copyStore() between folders', () => {
 
   it('continues after a failure in any step, with what has changed since, and no server opens it before', async () => {
     for (const step of copySteps) {
-      await failBefore(step);
+      await failBefore(step, target);
       if (step !== 'claim') await assert.rejects(openAsServer(to()), refused('unfinished_copy'));
       if (step !== 'claim') await assert.rejects(copy(to(), embedded(`${target}-2`)), refused('unfinished_copy'));
       assert.deepEqual(await house.store.read.leaseHolders('copy', Date.now()), [], step);
@@ -143,7 +115,7 @@ describe('copyStore() between folders', () => {
   });
 
   it('deletes from an unfinished copy what the source has deleted since', async () => {
-    await failBefore('verify');
+    await failBefore('verify', target);
     const database = new DatabaseSync(join(house.dataDir, 'tenon.db'));
     database.exec("delete from plugins where name = 'plugin-0'");
     database.close();
@@ -169,7 +141,7 @@ describe('copyStore() between folders', () => {
       target = join(target, step);
       const overtaken = copy(from(), to(), {
         async onStep(at) {
-          if (at === step) await failBefore('verify');
+          if (at === step) await failBefore('verify', target);
         },
       });
       await assert.rejects(overtaken, refused('interrupted'));
@@ -196,7 +168,7 @@ describe('copyStore() between folders', () => {
     await withBlob.close();
     await assert.rejects(copy(from(), embedded(others[1])), refused('not_empty'));
     target = others[2];
-    await failBefore('verify');
+    await failBefore('verify', target);
     await assert.rejects(copy(embedded(others[0]), embedded(others[2])), refused('not_empty'));
     await copy(from(), to());
   });

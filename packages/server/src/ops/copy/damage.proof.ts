@@ -3,61 +3,29 @@ import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { ContentAddress } from '@tenon/protocol';
 import { addressOfBytes, bytesOf } from '../../../test/helpers/bytes.ts';
 import { assertVerifies, copy, embedded, openAsServer, refused } from '../../../test/helpers/copies.ts';
 import { dump } from '../../../test/helpers/dump.ts';
-import { type House, openHouse } from '../../../test/helpers/housekeeping.ts';
-import { createRecords, versionRecord } from '../../../test/helpers/records.ts';
-import { blobPath } from '../../blobs/fs/paths.ts';
-import { blobKey } from '../../domain/housekeeping/blob-key.ts';
-import { writeWithBlob } from '../../domain/housekeeping/with-blob.ts';
+import { contents, type FolderCopies, openFolderCopies } from '../../../test/helpers/folder-copies.ts';
 import { NewerSchemaError } from '../../store/kysely/migrate.ts';
 import { migrations } from '../../store/kysely/migrations/all.ts';
-import type { CopyStep } from './copy-store.ts';
 import type { CopyErrorCode } from './errors.ts';
 
-const contents = [bytesOf(1, 3000), bytesOf(2, 0), bytesOf(3, 300_000)];
 const [first = new Uint8Array()] = contents;
 
 describe('copyStore() with damaged data', () => {
-  let house: House;
+  let copies: FolderCopies;
+  let house: FolderCopies['house'];
   let target: string;
+  let fileOf: FolderCopies['fileOf'];
+  let failBefore: FolderCopies['failBefore'];
   const from = () => embedded(house.dataDir);
   const to = () => embedded(target);
   beforeEach(async () => {
-    house = await openHouse();
-    target = join(house.dataDir, '..', `${house.dataDir}-copies`, 'deep');
-    const { key } = await createRecords(house.store).stage();
-    for (const [at, bytes] of contents.entries()) {
-      const [contentAddress, size] = [addressOfBytes(bytes), bytes.length];
-      await writeWithBlob(house, contentAddress, bytes, (tx) =>
-        tx.insertVersion(versionRecord(key(`plugin-${at}`), { contentAddress, size })),
-      );
-    }
+    copies = await openFolderCopies();
+    ({ house, target, fileOf, failBefore } = copies);
   });
-  afterEach(async () => {
-    await house.close();
-    await rm(`${house.dataDir}-copies`, { recursive: true, force: true });
-  });
-
-  /** The file of a content in a data folder: keys are equal in both. */
-  async function fileOf(dataDir: string, address: ContentAddress): Promise<string> {
-    const row = await house.store.read.blob(address);
-    assert.ok(row);
-    return join(dataDir, 'blobs', blobPath(blobKey(row)) ?? '');
-  }
-
-  /** Fails with an error of the test before a step. */
-  const failBefore = (step: CopyStep) =>
-    assert.rejects(
-      copy(from(), to(), {
-        onStep(at) {
-          if (at === step) throw new Error('enough');
-        },
-      }),
-      /enough/,
-    );
+  afterEach(() => copies.close());
 
   it('refuses a target whose database is cut off, or is none', async () => {
     await failBefore('finish');
