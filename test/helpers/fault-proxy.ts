@@ -106,7 +106,7 @@ export async function openFaultProxy(upstream: string | number): Promise<FaultPr
       if (fault === undefined) await proxy(request, response);
       else await fault({ request, response, forward: () => collect(request) });
     } catch {
-      response.socket?.resetAndDestroy(); // the upstream server closed the connection
+      resetConnection(request.socket); // the upstream server closed the connection
     }
   });
   server.on('connection', (socket) => {
@@ -127,7 +127,7 @@ export async function openFaultProxy(upstream: string | number): Promise<FaultPr
     goDown,
     comeUp,
     cutEventStreams() {
-      for (const response of streams) response.socket?.resetAndDestroy();
+      for (const response of streams) resetConnection(response.req.socket);
     },
     openRequests: () => openRequests,
     async close() {
@@ -145,7 +145,7 @@ export async function openFaultProxy(upstream: string | number): Promise<FaultPr
   async function goDown(): Promise<void> {
     if (!server.listening) return;
     const closed = new Promise((resolve) => server.close(resolve));
-    for (const socket of sockets) socket.resetAndDestroy();
+    for (const socket of sockets) resetConnection(socket);
     await closed;
   }
 
@@ -171,6 +171,7 @@ export async function openFaultProxy(upstream: string | number): Promise<FaultPr
 
   async function proxy(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const answer = await send(incoming);
+    if (response.closed) return void answer.destroy();
     if (isEventStream(answer)) streams.add(response);
     response.on('close', () => {
       streams.delete(response);
@@ -178,8 +179,18 @@ export async function openFaultProxy(upstream: string | number): Promise<FaultPr
     });
     response.writeHead(answer.statusCode ?? 0, headersOf(answer));
     response.flushHeaders();
-    answer.on('error', () => response.socket?.resetAndDestroy()).pipe(response);
+    answer.on('error', () => resetConnection(incoming.socket)).pipe(response);
   }
+}
+
+/**
+ * Resets a connection. A socket that is reset while its end is being sent would stay open for ever
+ * (libuv refuses: https://docs.libuv.org/en/v1.x/tcp.html#c.uv_tcp_close_reset): it is closed after that.
+ */
+export function resetConnection(socket: Socket): void {
+  if (!socket.writableEnded) socket.resetAndDestroy();
+  else if (socket.writableFinished) socket.destroy();
+  else socket.once('finish', () => socket.destroy());
 }
 
 function isEventStream({ headers }: IncomingMessage): boolean {

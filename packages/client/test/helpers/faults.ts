@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Fault } from '../../../../test/helpers/fault-proxy.ts';
+import { type Fault, resetConnection } from '../../../../test/helpers/fault-proxy.ts';
 
 /** A fault of a server, or of a proxy in front of it. Times are in milliseconds. */
 export type ResponseFault =
@@ -62,13 +62,13 @@ function sendWithFault(fault: ResponseFault, answer: Answer, response: ServerRes
   const half = answer.body.subarray(0, Math.floor(answer.body.length / 2));
   switch (fault.kind) {
     case 'refuse':
-      socket.resetAndDestroy();
+      resetConnection(socket);
       return;
     case 'reset':
       socket.write(head(answer, [['content-length', String(answer.body.length)]]));
       // A reset throws away what is still to be sent: let the fields, or half of the body, go first.
       if (fault.after === 'half') socket.write(half);
-      later(socket, 5, () => socket.resetAndDestroy());
+      later(socket, 5, () => resetConnection(socket));
       return;
     case 'close':
       socket.end();
