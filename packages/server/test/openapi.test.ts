@@ -87,17 +87,17 @@ describe('buildOpenApi()', () => {
       apiKey: ['apiKey'],
     };
     for (const route of allRoutes) {
-      const operation = operations.find(({ operationId }) => operationId === route.doc.id);
+      const operation = operations.find(({ operationId }) => operationId === route.id);
       assert.ok(operation);
       assert.deepEqual(
         operation.security.flatMap(Object.keys),
         schemes[route.access.kind] ?? ['accessToken'],
-        route.doc.id,
+        route.id,
       );
       for (const code of errorsOf(route))
-        assert.ok(operation.responses[errorCodes[code].status], `${route.doc.id}: ${code}`);
-      if (operation.security.length > 0) assert.ok(operation.responses['401'], route.doc.id);
-      for (const { headers } of Object.values(operation.responses)) assert.ok('x-request-id' in headers, route.doc.id);
+        assert.ok(operation.responses[errorCodes[code].status], `${route.id}: ${code}`);
+      if (operation.security.length > 0) assert.ok(operation.responses['401'], route.id);
+      for (const { headers } of Object.values(operation.responses)) assert.ok('x-request-id' in headers, route.id);
     }
   });
 

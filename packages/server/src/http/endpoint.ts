@@ -31,7 +31,7 @@ export function createEndpoint(parts: Parts, route: Route) {
   const { method, path, access } = route;
   if ((access as Access | undefined) === undefined) throw new Error(`The route ${method} ${path} declares no access`);
   const readQuery = route.query === undefined ? undefined : createQueryReader(route.query);
-  const status = Number(Object.keys(route.doc.answers)[0] ?? 200); // numeric keys come in ascending order
+  const status = Number(Object.keys(route.answers)[0] ?? 200); // numeric keys come in ascending order
   const ownFields = route.headers?.(parts);
   const isOpen = isForAnyOrigin(route);
   const successFields = {

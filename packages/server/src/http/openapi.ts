@@ -3,9 +3,8 @@ import type { TObject, TSchema } from 'typebox';
 import { cookieName } from './cookies.ts';
 import type { ErrorForm } from './error-form.ts';
 import { problemForm } from './problem.ts';
-import type { Access, Route, SuccessDoc } from './route.ts';
+import { type Access, type Route, type SuccessDoc, tags } from './route.ts';
 import { example } from './routes/examples.ts';
-import { tags } from './tags.ts';
 
 /** What the description says of a server. */
 interface OpenApiServer {
@@ -35,7 +34,7 @@ export function describeRoutes(routes: readonly Route[], server: OpenApiServer):
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: server.base }],
-    tags: [...new Set(routes.map(({ doc }) => doc.tag))].map((name) => ({ name, description: tags[name] })),
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name, description: tags[name] })),
     paths,
     components: {
       securitySchemes: {
@@ -61,19 +60,18 @@ export function describeRoutes(routes: readonly Route[], server: OpenApiServer):
   };
 }
 
-function openApiPath({ path, doc }: Route): string {
-  return path.replace(/:(\w+)/g, '{$1}').replace('*', `{${doc.wildcard?.name ?? 'rest'}}`);
+function openApiPath({ path, wildcard }: Route): string {
+  return path.replace(/:(\w+)/g, '{$1}').replace('*', `{${wildcard?.name ?? 'rest'}}`);
 }
 
 function describeOperation(route: Route, server: OpenApiServer): object {
-  const { doc, body, access, area } = route;
+  const { id, tag, summary, description, body, access, area } = route;
   const isElsewhere = area === 'instrumentation' && server.instrument !== server.base;
   return {
-    operationId: doc.id,
-    tags: [doc.tag],
-    summary: doc.summary,
-    ...(doc.description === undefined ? {} : { description: doc.description }),
-    ...(doc.deprecated === undefined ? {} : { deprecated: true }),
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
     ...(isElsewhere ? { servers: [{ url: server.instrument }] } : {}),
     security: securityOf(access),
     parameters: [...pathParameters(route), ...queryParameters(route.query), ...headerParameters(route)],
@@ -99,7 +97,7 @@ const parameterIds: Readonly<Record<string, IdKind>> = {
   sessionId: 'session',
 };
 
-function pathParameters({ path, doc }: Route): object[] {
+function pathParameters({ path, wildcard }: Route): object[] {
   const named = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
     const kind = parameterIds[name];
     const pattern = kind === undefined ? undefined : idPattern(kind);
@@ -107,8 +105,8 @@ function pathParameters({ path, doc }: Route): object[] {
     const shown = (example as Readonly<Record<string, string>>)[name] ?? shownFor[name];
     return { name, in: 'path', required: true, schema, ...(shown === undefined ? {} : { example: shown }) };
   });
-  if (doc.wildcard === undefined) return named;
-  const { name, description } = doc.wildcard;
+  if (wildcard === undefined) return named;
+  const { name, description } = wildcard;
   return [...named, { name, in: 'path', required: true, description, schema: { type: 'string' }, example: 'globex' }];
 }
 
@@ -133,8 +131,8 @@ function queryParameters(query: TObject | undefined): object[] {
   );
 }
 
-function headerParameters({ doc }: Route): object[] {
-  return Object.entries(doc.requestHeaders ?? {}).map(([name, description]) => ({
+function headerParameters({ requestHeaders = {} }: Route): object[] {
+  return Object.entries(requestHeaders).map(([name, description]) => ({
     name,
     in: 'header',
     required: false,
@@ -145,7 +143,7 @@ function headerParameters({ doc }: Route): object[] {
 
 function describeResponses(route: Route): Record<string, object> {
   const responses: Record<string, object> = {};
-  for (const [status, success] of Object.entries(route.doc.answers)) responses[status] = describeSuccess(success);
+  for (const [status, success] of Object.entries(route.answers)) responses[status] = describeSuccess(success);
   const codes = Map.groupBy(errorsOf(route), (code) => errorCodes[code].status);
   for (const [status, those] of codes) {
     if (responses[status] !== undefined) continue;
@@ -196,7 +194,7 @@ function describeFailure(codes: readonly ErrorCode[], form: ErrorForm): object {
 }
 
 /** Every code that a route can answer: its own, and what follows from its access, query and body. */
-export function errorsOf({ access, query, body, doc, page }: Route): ErrorCode[] {
+export function errorsOf({ access, query, body, errors = [], page }: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>();
   const isForOwnPages = access.kind === 'ownOrigin' || access.kind === 'session';
   const takesToken = access.kind !== 'public' && !isForOwnPages;
@@ -210,8 +208,7 @@ export function errorsOf({ access, query, body, doc, page }: Route): ErrorCode[]
   if (access.kind === 'user' && access.scope !== undefined) codes.add('insufficient_scope');
   if (access.kind === 'user' && access.userLevel === true) codes.add('forbidden');
   if (query !== undefined || takesToken) codes.add('invalid_request');
-  for (const code of body?.doc.errors ?? []) codes.add(code);
-  for (const code of doc.errors ?? []) codes.add(code);
+  for (const code of [...(body?.doc.errors ?? []), ...errors]) codes.add(code);
   if (page !== true) codes.add('internal');
   return [...codes].sort((a, b) => errorCodes[a].status - errorCodes[b].status);
 }

@@ -8,7 +8,6 @@ import type { ErrorForm } from './error-form.ts';
 import type { Parts } from './parts.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
-import type { Tag } from './tags.ts';
 
 /** Who may call a route. It is carried out before a byte of the body is read. */
 export type Access =
@@ -83,10 +82,30 @@ export function jsonList(description: string, item: TSchema, example: unknown) {
   return json(description, listOf(item), { objects: [example] });
 }
 
-/** A route's page in the description of the interface. */
+/** The tags of the OpenAPI description, with their descriptions. */
+export const tags = {
+  Distribution: 'for hosts: list the plugins bound to a guest key, and fetch their bytes',
+  Plugins: 'publish, read, and delete plugins',
+  Versions: "a plugin's versions: list, roll back, yank, restore, approve",
+  'Host control': "the application's decisions: pin bindings, block plugins, end withdrawals",
+  Applications: 'applications and their members',
+  'Extension points': "an application's extension points and their schemas",
+  Guests: "an application's guests and their invitations",
+  Invitations: 'accept or decline an invitation',
+  'Tokens and keys': 'access tokens for the API, and API keys for instrumentation',
+  Account: 'your account and its browser sessions',
+  'Browser session': "sign-in for the console's pages; requests from other origins are rejected",
+  'Command-line login': 'OAuth 2.0: a program gets an access token that a person approves',
+  Instrumentation: 'add tracing to a module',
+  Operation: "the server's health, status, and API description",
+  Pages: 'pages for browsers',
+} as const;
+export type Tag = keyof typeof tags;
+
+/** The part of a declaration that only describes the route, for OpenAPI. */
 export interface RouteDoc {
+  /** The operation id. */
   readonly id: string;
-  readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
   /** By status; a reply has the lowest one unless the handler sets another. */
@@ -97,14 +116,13 @@ export interface RouteDoc {
   readonly requestHeaders?: Readonly<Record<string, string>>;
   /** What stands for the path's last segment when it is a wildcard. */
   readonly wildcard?: { readonly name: string; readonly description: string };
-  readonly deprecated?: true;
 }
 
 /** A route without its method and path: who may call it, what it takes, what it does. */
-interface RouteDeclaration<A extends Access, Path extends string, Query extends TObject, Body> {
+interface RouteDeclaration<A extends Access, Path extends string, Query extends TObject, Body> extends RouteDoc {
   readonly access: A;
   readonly query?: Query;
-  readonly body?: BodyReader<Body>;
+  readonly body?: BodyReader<Body> | undefined;
   /** The area it belongs to: area B can be served alone. */
   readonly area?: 'distribution' | 'instrumentation' | 'both';
   /** The wildcard comes as it was sent: see {@link Request.rawWildcard}. */
@@ -115,7 +133,6 @@ interface RouteDeclaration<A extends Access, Path extends string, Query extends 
   readonly errorForm?: ErrorForm;
   /** Its answers last, and have places that it counts by itself: see {@link Parts.places}. */
   readonly hasOwnPlaces?: true;
-  readonly doc: RouteDoc;
   /** Header fields of every answer of the route, of its errors too. */
   readonly headers?: (parts: Parts) => Readonly<Record<string, string>>;
   /** What can be refused without the body. */
@@ -125,16 +142,17 @@ interface RouteDeclaration<A extends Access, Path extends string, Query extends 
 
 /** A route of any kind, as the table of all of them holds it. */
 export interface Route extends RouteDeclaration<Access, string, TObject, unknown> {
+  readonly tag: Tag;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With `:name` for a segment and `*` at the end for the rest. */
   readonly path: string;
 }
 
-/** Declares a route; the handler's types follow from the declaration. */
-export function route<const A extends Access, const Path extends string, Query extends TObject, Body = undefined>(
-  method: Route['method'],
-  path: Path,
-  declaration: RouteDeclaration<A, Path, Query, Body>,
-): Route {
-  return { method, path, ...declaration } as unknown as Route;
+/** Returns a function that declares routes with this tag. The types of a handler follow from the declaration. */
+export function routeTagged(tag: Tag) {
+  return <const A extends Access, const Path extends string, Query extends TObject, Body = undefined>(
+    method: Route['method'],
+    path: Path,
+    declaration: RouteDeclaration<A, Path, Query, Body>,
+  ): Route => ({ tag, method, path, ...declaration }) as unknown as Route;
 }

@@ -181,8 +181,8 @@ function templateOf(router: Router, method: string, target: string): string | un
   }
 }
 
-function* answersOf({ method, path, doc }: Route): Iterable<[string, TSchema]> {
-  for (const [status, answer] of Object.entries(doc.answers)) {
+function* answersOf({ method, path, answers }: Route): Iterable<[string, TSchema]> {
+  for (const [status, answer] of Object.entries(answers)) {
     const schema = answer.schema ?? answer.orJson?.schema;
     if (schema !== undefined) yield [`${method} ${path} ${status}`, closed(schema)];
   }

@@ -3,11 +3,11 @@ import { changePassword, deleteAccount, updateAccount } from '../../domain/accou
 import { endOwnSession, listSessions } from '../../domain/sessions.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
-import { json, jsonList, type Route, route } from '../route.ts';
+import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { toAccount, toSession } from '../wire.ts';
 import { accountExample, example } from './examples.ts';
 
-const tag = 'Account';
+const route = routeTagged('Account');
 const passwordErrors = ['invalid_credentials', 'conflict', 'unavailable'] as const;
 
 const sessionExample = {
@@ -24,12 +24,9 @@ export const accountRoutes: readonly Route[] = [
   route('PUT', '/api/v1/me', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     body: jsonBody(accountUpdate, { name: accountExample.name }),
-    doc: {
-      id: 'updateAccount',
-      tag,
-      summary: 'Change your name',
-      answers: { 200: json('the account', account, accountExample) },
-    },
+    id: 'updateAccount',
+    summary: 'Change your name',
+    answers: { 200: json('the account', account, accountExample) },
     handle: async ({ context }, { admission, body }) => toAccount(await updateAccount(context, admission.actor, body)),
   }),
   route('PUT', '/api/v1/me/password', {
@@ -38,52 +35,40 @@ export const accountRoutes: readonly Route[] = [
       currentPassword: 'magnolia tugboat 17 linen',
       newPassword: 'four candles, no fork handles',
     }),
-    doc: {
-      id: 'changePassword',
-      tag,
-      summary: 'Change your password',
-      description:
-        "Ends all sessions except the one of the request's token, unused password links, and approved logins whose token was not fetched yet. Tokens and keys stay valid unless `revokeTokens` is `true`.",
-      answers: { 204: { description: 'changed' } },
-      errors: ['weak_password', ...passwordErrors],
-    },
+    id: 'changePassword',
+    summary: 'Change your password',
+    description:
+      "Ends all sessions except the one of the request's token, unused password links, and approved logins whose token was not fetched yet. Tokens and keys stay valid unless `revokeTokens` is `true`.",
+    answers: { 204: { description: 'changed' } },
+    errors: ['weak_password', ...passwordErrors],
     handle: ({ context }, { admission, body }) => changePassword(context, admission.actor, body),
   }),
   route('POST', '/api/v1/me/deletion', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     body: jsonBody(accountDeletion, { password: 'magnolia tugboat 17 linen' }),
-    doc: {
-      id: 'deleteAccount',
-      tag,
-      summary: 'Delete your account, immediately',
-      description:
-        'Also deletes your sessions, tokens, keys, memberships, guests, and plugins with their bindings. 409 while you are the only owner of an application; `detail` names them.',
-      answers: { 204: { description: 'deleted' } },
-      errors: ['password_required', ...passwordErrors],
-    },
+    id: 'deleteAccount',
+    summary: 'Delete your account, immediately',
+    description:
+      'Also deletes your sessions, tokens, keys, memberships, guests, and plugins with their bindings. 409 while you are the only owner of an application; `detail` names them.',
+    answers: { 204: { description: 'deleted' } },
+    errors: ['password_required', ...passwordErrors],
     handle: ({ context }, { admission, body }) => deleteAccount(context, admission.actor, body.password),
   }),
   route('GET', '/api/v1/sessions', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     query: pageQuery,
-    doc: {
-      id: 'listSessions',
-      tag,
-      summary: 'List your browser sessions',
-      answers: { 200: jsonList('the sessions', session, sessionExample) },
-    },
+    id: 'listSessions',
+    summary: 'List your browser sessions',
+    answers: { 200: jsonList('the sessions', session, sessionExample) },
     handle: async ({ context }, { admission: { actor }, query }) =>
       toList(await listSessions(context, actor, toPage(query)), (record) => toSession(record, actor)),
   }),
   route('DELETE', '/api/v1/sessions/:sessionId', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
-    doc: {
-      id: 'endSession',
-      tag,
-      summary: 'End a browser session, immediately',
-      answers: { 204: { description: 'ended' } },
-      errors: ['not_found'],
-    },
+    id: 'endSession',
+    summary: 'End a browser session, immediately',
+    answers: { 204: { description: 'ended' } },
+    errors: ['not_found'],
     handle: ({ context }, { admission, params }) => endOwnSession(context, admission.actor, params.sessionId),
   }),
 ];

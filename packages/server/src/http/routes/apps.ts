@@ -3,64 +3,52 @@ import { createApp, deleteApp, listApps, renameApp } from '../../domain/apps.ts'
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
 import { preconditionOf, readConditions, sendRepresentation, writeConditions } from '../representation.ts';
-import { json, jsonList, type Route, route } from '../route.ts';
+import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { toApp } from '../wire.ts';
 import { appExample } from './examples.ts';
 
-const tag = 'Applications';
+const route = routeTagged('Applications');
 
 export const appRoutes: readonly Route[] = [
   route('GET', '/api/v1/apps', {
     access: { kind: 'user', scope: 'read' },
     query: pageQuery,
-    doc: {
-      id: 'listApps',
-      tag,
-      summary: 'List the applications that you are a member or a guest of',
-      answers: { 200: jsonList('the applications', app, appExample) },
-    },
+    id: 'listApps',
+    summary: 'List the applications that you are a member or a guest of',
+    answers: { 200: jsonList('the applications', app, appExample) },
     handle: async ({ context }, { admission, query }) =>
       toList(await listApps(context, admission.actor, toPage(query)), toApp),
   }),
   route('POST', '/api/v1/apps', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     body: jsonBody(appInput, { name: 'Acme Spreadsheet' }),
-    doc: {
-      id: 'createApp',
-      tag,
-      summary: 'Create an application and become its owner',
-      description: '`TENON_CREATE_APPS` sets which accounts may: by default operators and members of any team.',
-      answers: { 201: json('the new application', app, appExample) },
-      errors: ['quota_exceeded'],
-    },
+    id: 'createApp',
+    summary: 'Create an application and become its owner',
+    description: '`TENON_CREATE_APPS` sets which accounts may: by default operators and members of any team.',
+    answers: { 201: json('the new application', app, appExample) },
+    errors: ['quota_exceeded'],
     handle: async ({ context }, { admission, body }) => toApp(await createApp(context, admission.actor, body.name)),
   }),
   route('GET', '/api/v1/apps/:appId', {
     access: { kind: 'app', purpose: 'readApp' },
-    doc: {
-      id: 'readApp',
-      tag,
-      summary: 'Read an application',
-      requestHeaders: readConditions.requestHeaders,
-      answers: {
-        200: json('the application', app, appExample, readConditions.headers),
-        304: { description: 'not modified' },
-      },
-      errors: ['precondition_failed'],
+    id: 'readApp',
+    summary: 'Read an application',
+    requestHeaders: readConditions.requestHeaders,
+    answers: {
+      200: json('the application', app, appExample, readConditions.headers),
+      304: { description: 'not modified' },
     },
+    errors: ['precondition_failed'],
     handle: (_parts, { request, admission }, reply) => sendRepresentation(request, reply, toApp(admission.access)),
   }),
   route('PUT', '/api/v1/apps/:appId', {
     access: { kind: 'app', purpose: 'updateApp' },
     body: jsonBody(appUpdate, { name: 'Acme Sheets' }),
-    doc: {
-      id: 'updateApp',
-      tag,
-      summary: 'Rename an application',
-      requestHeaders: writeConditions.requestHeaders,
-      answers: { 200: json('the application', app, appExample, writeConditions.headers) },
-      errors: ['precondition_failed'],
-    },
+    id: 'updateApp',
+    summary: 'Rename an application',
+    requestHeaders: writeConditions.requestHeaders,
+    answers: { 200: json('the application', app, appExample, writeConditions.headers) },
+    errors: ['precondition_failed'],
     handle: async ({ context }, { request, admission, body }, reply) => {
       const renamed = await renameApp(context, admission.access, body.name, preconditionOf(request, toApp));
       return sendRepresentation(request, reply, toApp(renamed));
@@ -68,15 +56,12 @@ export const appRoutes: readonly Route[] = [
   }),
   route('DELETE', '/api/v1/apps/:appId', {
     access: { kind: 'app', purpose: 'deleteApp' },
-    doc: {
-      id: 'deleteApp',
-      tag,
-      summary: 'Delete an application with everything in it',
-      description:
-        'Also deletes its extension points, guests, invitations, and plugins, and the tokens restricted to it.',
-      answers: { 204: { description: 'deleted' } },
-      errors: ['password_required'],
-    },
+    id: 'deleteApp',
+    summary: 'Delete an application with everything in it',
+    description:
+      'Also deletes its extension points, guests, invitations, and plugins, and the tokens restricted to it.',
+    answers: { 204: { description: 'deleted' } },
+    errors: ['password_required'],
     handle: ({ context }, { admission }) => deleteApp(context, admission.access),
   }),
 ];

@@ -14,7 +14,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { sendAuditExport } from '../audit-export.ts';
 import { toAccountAuditEntry, toAppAuditEntry } from '../audit-wire.ts';
 import { toList, toPage } from '../query.ts';
-import { jsonList, type Route, route } from '../route.ts';
+import { jsonList, type Route, routeTagged } from '../route.ts';
 import { example } from './examples.ts';
 
 const entryExample = {
@@ -35,23 +35,23 @@ const entryExample = {
 const ofAppExample = { ...entryExample, guestKeys: {} };
 const ofAccountExample = { ...entryExample, appId: example.appId, address: null };
 
+const appRoute = routeTagged('Applications');
+const accountRoute = routeTagged('Account');
+
 export const auditRoutes: readonly Route[] = [
-  route('GET', '/api/v1/apps/:appId/audit', {
+  appRoute('GET', '/api/v1/apps/:appId/audit', {
     access: { kind: 'app', purpose: 'readAudit' },
     query: appAuditQuery,
-    doc: {
-      id: 'listAppAudit',
-      tag: 'Applications',
-      summary: "Read an application's audit trail, the newest entries first",
-      description:
-        'For owners. With `format`, the response is a file with all matching entries: one JSON entry per line (`application/x-ndjson`), or CSV.',
-      answers: {
-        200: {
-          description: 'the entries',
-          contentType: 'text/csv',
-          headers: { 'content-disposition': 'the file name of an export' },
-          orJson: { schema: listOf(appAuditEntry), example: { objects: [ofAppExample] } },
-        },
+    id: 'listAppAudit',
+    summary: "Read an application's audit trail, the newest entries first",
+    description:
+      'For owners. With `format`, the response is a file with all matching entries: one JSON entry per line (`application/x-ndjson`), or CSV.',
+    answers: {
+      200: {
+        description: 'the entries',
+        contentType: 'text/csv',
+        headers: { 'content-disposition': 'the file name of an export' },
+        orJson: { schema: listOf(appAuditEntry), example: { objects: [ofAppExample] } },
       },
     },
     handle: async (parts, { admission, query }, reply) => {
@@ -70,16 +70,13 @@ export const auditRoutes: readonly Route[] = [
       return sendAuditExport(parts, reply, query.format, `audit-${access.app.id}`, events);
     },
   }),
-  route('GET', '/api/v1/me/audit', {
+  accountRoute('GET', '/api/v1/me/audit', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     query: accountAuditQuery,
-    doc: {
-      id: 'listOwnAudit',
-      tag: 'Account',
-      summary: 'Read the audit trail of your account, the newest entries first',
-      description: 'Sign-ins, tokens, keys, and your changes in applications.',
-      answers: { 200: jsonList('the entries', accountAuditEntry, ofAccountExample) },
-    },
+    id: 'listOwnAudit',
+    summary: 'Read the audit trail of your account, the newest entries first',
+    description: 'Sign-ins, tokens, keys, and your changes in applications.',
+    answers: { 200: jsonList('the entries', accountAuditEntry, ofAccountExample) },
     handle: async ({ context }, { admission, query }) =>
       toList(await listOwnAudit(context, admission.actor, toFilter(query), toPage(query)), toAccountAuditEntry),
   }),

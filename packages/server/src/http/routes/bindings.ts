@@ -5,47 +5,46 @@ import { evaluateConditions } from '../conditions.ts';
 import { decodeGuestKey } from '../guest-key.ts';
 import { HttpError } from '../http-error.ts';
 import { bindingListHeaders, cacheBindings, sendBindings, takeRoom } from '../response-cache.ts';
-import { json, type Route, route } from '../route.ts';
+import { json, type Route, routeTagged } from '../route.ts';
 import { example } from './examples.ts';
 
 /** The path of A2. */
 export const bindingsPath = '/api/v1/extension-points/:extensionPointId/bindings/*';
 
+const route = routeTagged('Distribution');
+
 export const bindingRoutes: readonly Route[] = [
   route('GET', bindingsPath, {
     access: { kind: 'extensionPoint', purpose: 'readBindings' },
     rawWildcard: true,
-    doc: {
-      id: 'readBindings',
-      tag: 'Distribution',
-      summary: 'List the plugins bound to a guest key (A2)',
-      description:
-        'Send the guest key percent-encoded as one path segment, or raw, as several segments if it has slashes. The ' +
-        'response is `{}` for a key without plugins, and for a key that no guest has.',
-      wildcard: { name: 'guestKey', description: 'the guest key' },
-      requestHeaders: { 'if-none-match': 'the entity tags that you have cached' },
-      answers: {
-        200: json(
-          'the plugins by name, names in code-unit order',
-          bindingList,
-          {
-            median: {
-              id: `${example.extensionPointId}/plugin/${example.userId}/median`,
-              contentAddress: example.contentAddress,
-              updatedAt: example.time,
-            },
+    id: 'readBindings',
+    summary: 'List the plugins bound to a guest key (A2)',
+    description:
+      'Send the guest key percent-encoded as one path segment, or raw, as several segments if it has slashes. The ' +
+      'response is `{}` for a key without plugins, and for a key that no guest has.',
+    wildcard: { name: 'guestKey', description: 'the guest key' },
+    requestHeaders: { 'if-none-match': 'the entity tags that you have cached' },
+    answers: {
+      200: json(
+        'the plugins by name, names in code-unit order',
+        bindingList,
+        {
+          median: {
+            id: `${example.extensionPointId}/plugin/${example.userId}/median`,
+            contentAddress: example.contentAddress,
+            updatedAt: example.time,
           },
-          {
-            etag: 'strong; changes exactly when the body changes',
-            'repr-digest': "`sha-256=:…:`, the body's digest (RFC 9530)",
-            'cache-control': `\`${bindingListHeaders['cache-control']}\``,
-            vary: `\`${bindingListHeaders.vary}\``,
-          },
-        ),
-        304: { description: 'not modified' },
-      },
-      errors: ['invalid_request', 'precondition_failed'],
+        },
+        {
+          etag: 'strong; changes exactly when the body changes',
+          'repr-digest': "`sha-256=:…:`, the body's digest (RFC 9530)",
+          'cache-control': `\`${bindingListHeaders['cache-control']}\``,
+          vary: `\`${bindingListHeaders.vary}\``,
+        },
+      ),
+      304: { description: 'not modified' },
     },
+    errors: ['invalid_request', 'precondition_failed'],
     handle: async (parts, { request, admission, since }, reply) => {
       const { context } = parts;
       const { access } = admission;

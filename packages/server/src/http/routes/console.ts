@@ -12,9 +12,9 @@ import { HttpError } from '../http-error.ts';
 import type { Parts } from '../parts.ts';
 import type { Reply } from '../reply.ts';
 import type { Request } from '../request.ts';
-import { type Route, type RouteDoc, route } from '../route.ts';
+import { type Route, routeTagged } from '../route.ts';
 
-const tag = 'Pages';
+const route = routeTagged('Pages');
 
 /**
  * The console's pages. They share one document, whose script renders the page of the URL. Only `/trace` has a document of its own, with
@@ -58,16 +58,13 @@ export const consoleRoutes: readonly Route[] = [
     access: { kind: 'public' },
     page: true,
     query: invitationQuery,
-    doc: {
-      id: 'showInvitation',
-      tag,
-      summary: 'The page to accept or decline an invitation',
-      answers: {
-        200: { description: 'a page', contentType: 'text/html' },
-        404: { description: 'a page: no invitation has this code', contentType: 'text/html' },
-        410: { description: 'a page: the invitation is used, expired or revoked', contentType: 'text/html' },
-        429: { description: 'a page: this address has tried too many unknown codes', contentType: 'text/html' },
-      },
+    id: 'showInvitation',
+    summary: 'The page to accept or decline an invitation',
+    answers: {
+      200: { description: 'a page', contentType: 'text/html' },
+      404: { description: 'a page: no invitation has this code', contentType: 'text/html' },
+      410: { description: 'a page: the invitation is used, expired or revoked', contentType: 'text/html' },
+      429: { description: 'a page: this address has tried too many unknown codes', contentType: 'text/html' },
     },
     handle: async (parts, { request, query }, reply) => {
       const { status, headers } = await checkInvitation(parts, request, query.code);
@@ -77,15 +74,12 @@ export const consoleRoutes: readonly Route[] = [
   route('GET', '/assets/*', {
     access: { kind: 'public' },
     page: true,
-    doc: {
-      id: 'readAsset',
-      tag,
-      summary: "A file of the console's pages",
-      wildcard: { name: 'name', description: 'the file name, which contains a hash of the content' },
-      answers: { 200: { description: 'the file; it never changes', contentType: 'text/javascript' } },
-      errors: ['not_found', 'precondition_failed'],
-      requestHeaders: { 'if-none-match': 'the response is 304 if the file is unchanged' },
-    },
+    id: 'readAsset',
+    summary: "A file of the console's pages",
+    wildcard: { name: 'name', description: 'the file name, which contains a hash of the content' },
+    answers: { 200: { description: 'the file; it never changes', contentType: 'text/javascript' } },
+    errors: ['not_found', 'precondition_failed'],
+    requestHeaders: { 'if-none-match': 'the response is 304 if the file is unchanged' },
     handle(parts, { request, params }, reply) {
       const name = (params as { '*': string })['*'];
       const headers = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' };
@@ -99,14 +93,11 @@ function wellKnownRoute(name: WellKnownName, contentType: string): Route {
   return route('GET', `/${name}`, {
     access: { kind: 'public' },
     page: true,
-    doc: {
-      id: wellKnownIds[name],
-      tag,
-      summary: 'A file that browsers or crawlers request by its well-known name',
-      answers: { 200: { description: 'the file', contentType: contentType.split(';', 1)[0] ?? contentType } },
-      errors: ['not_found', 'precondition_failed'],
-      requestHeaders: { 'if-none-match': 'the response is 304 if the file is unchanged' },
-    },
+    id: wellKnownIds[name],
+    summary: 'A file that browsers or crawlers request by its well-known name',
+    answers: { 200: { description: 'the file', contentType: contentType.split(';', 1)[0] ?? contentType } },
+    errors: ['not_found', 'precondition_failed'],
+    requestHeaders: { 'if-none-match': 'the response is 304 if the file is unchanged' },
     handle: (parts, { request }, reply) =>
       sendFile(request, reply, name, parts.console?.wellKnown(name), { 'cache-control': 'public, max-age=86400' }),
   });
@@ -114,16 +105,16 @@ function wellKnownRoute(name: WellKnownName, contentType: string): Route {
 
 function pageRoute(path: string, id: string, summary: string): Route {
   const wildcard = { name: 'page', description: 'the application id and the page within it' };
-  const doc: RouteDoc = {
+  const kind = path === '/trace' ? 'trace' : 'page';
+  return route('GET', path, {
+    access: { kind: 'public' },
+    page: true,
     id,
-    tag,
     summary,
     answers: { 200: { description: 'a page', contentType: 'text/html' } },
     ...(path.endsWith('*') ? { wildcard } : {}),
-  };
-  const kind = path === '/trace' ? 'trace' : 'page';
-  const handle: Route['handle'] = (parts, _call, reply) => sendShell(parts, reply, 200, kind);
-  return route('GET', path, { access: { kind: 'public' }, page: true, doc, handle });
+    handle: (parts, _call, reply) => sendShell(parts, reply, 200, kind),
+  });
 }
 
 interface InvitationCheck {

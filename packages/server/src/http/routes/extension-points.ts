@@ -22,11 +22,11 @@ import { ListResponse } from '../list-response.ts';
 import { toList } from '../query.ts';
 import type { Reply } from '../reply.ts';
 import { preconditionOf, readConditions, sendRepresentation, writeConditions } from '../representation.ts';
-import { json, jsonList, type Route, route } from '../route.ts';
+import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { toExtensionPoint, toSchemaTrial } from '../wire.ts';
 import { extensionPointExample, schemaTrialExample } from './examples.ts';
 
-const tag = 'Extension points';
+const route = routeTagged('Extension points');
 
 /** Schemas are parsed in worker processes, which accounts share fairly. */
 function jobOptionsOf({ userId }: Actor, reply: Reply): JobOptions {
@@ -37,14 +37,11 @@ export const extensionPointRoutes: readonly Route[] = [
   route('GET', '/api/v1/apps/:appId/extension-points', {
     access: { kind: 'app', purpose: 'readExtensionPoints' },
     query: wholeListQuery,
-    doc: {
-      id: 'listExtensionPoints',
-      tag,
-      summary: "List an application's extension points",
-      description:
-        'Without `limit`, the response has all of them, since a host reads this list once. Quotas limit its length.',
-      answers: { 200: jsonList('the extension points', extensionPoint, extensionPointExample) },
-    },
+    id: 'listExtensionPoints',
+    summary: "List an application's extension points",
+    description:
+      'Without `limit`, the response has all of them, since a host reads this list once. Quotas limit its length.',
+    answers: { 200: jsonList('the extension points', extensionPoint, extensionPointExample) },
     handle: async ({ context }, { admission: { access }, query: { limit, cursor } }) => {
       if (limit === undefined) return new ListResponse(readExtensionPoints(context, access, cursor), toExtensionPoint);
       return toList(await listExtensionPoints(context, access, { limit, after: cursor }), toExtensionPoint);
@@ -53,14 +50,11 @@ export const extensionPointRoutes: readonly Route[] = [
   route('POST', '/api/v1/apps/:appId/extension-points', {
     access: { kind: 'app', purpose: 'changeExtensionPoints' },
     body: jsonBody(extensionPointInput, { name: 'Formula functions', schema: 'exports:\n  - evaluate\n' }),
-    doc: {
-      id: 'createExtensionPoint',
-      tag,
-      summary: 'Create an extension point',
-      description: '`schema` is an object, or its YAML or JSON text. Its `exports` are a map or a list.',
-      answers: { 201: json('the new extension point', extensionPoint, extensionPointExample) },
-      errors: ['quota_exceeded'],
-    },
+    id: 'createExtensionPoint',
+    summary: 'Create an extension point',
+    description: '`schema` is an object, or its YAML or JSON text. Its `exports` are a map or a list.',
+    answers: { 201: json('the new extension point', extensionPoint, extensionPointExample) },
+    errors: ['quota_exceeded'],
     handle: async ({ context }, { admission, body }, reply) => {
       const created = await createExtensionPoint(context, admission.access, body, jobOptionsOf(admission.actor, reply));
       return toExtensionPoint(created);
@@ -68,31 +62,25 @@ export const extensionPointRoutes: readonly Route[] = [
   }),
   route('GET', '/api/v1/extension-points/:extensionPointId', {
     access: { kind: 'extensionPoint', purpose: 'readExtensionPoints' },
-    doc: {
-      id: 'readExtensionPoint',
-      tag,
-      summary: 'Read an extension point',
-      requestHeaders: readConditions.requestHeaders,
-      answers: {
-        200: json('the extension point', extensionPoint, extensionPointExample, readConditions.headers),
-        304: { description: 'not modified' },
-      },
-      errors: ['precondition_failed'],
+    id: 'readExtensionPoint',
+    summary: 'Read an extension point',
+    requestHeaders: readConditions.requestHeaders,
+    answers: {
+      200: json('the extension point', extensionPoint, extensionPointExample, readConditions.headers),
+      304: { description: 'not modified' },
     },
+    errors: ['precondition_failed'],
     handle: (_parts, { request, admission }, reply) =>
       sendRepresentation(request, reply, toExtensionPoint(admission.access.extensionPoint)),
   }),
   route('PUT', '/api/v1/extension-points/:extensionPointId', {
     access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
     body: jsonBody(extensionPointUpdate, { name: 'Formulas' }),
-    doc: {
-      id: 'updateExtensionPoint',
-      tag,
-      summary: 'Update an extension point; absent fields keep their values',
-      requestHeaders: writeConditions.requestHeaders,
-      answers: { 200: json('the extension point', extensionPoint, extensionPointExample, writeConditions.headers) },
-      errors: ['password_required', 'precondition_failed', 'quota_exceeded'],
-    },
+    id: 'updateExtensionPoint',
+    summary: 'Update an extension point; absent fields keep their values',
+    requestHeaders: writeConditions.requestHeaders,
+    answers: { 200: json('the extension point', extensionPoint, extensionPointExample, writeConditions.headers) },
+    errors: ['password_required', 'precondition_failed', 'quota_exceeded'],
     handle: async ({ context }, { request, admission, body }, reply) => {
       const jobOptions = jobOptionsOf(admission.actor, reply);
       const precondition = preconditionOf(request, toExtensionPoint);
@@ -103,26 +91,20 @@ export const extensionPointRoutes: readonly Route[] = [
   route('POST', '/api/v1/extension-points/:extensionPointId/schema/trial', {
     access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
     body: jsonBody(schemaTrialInput, { schema: 'exports:\n  - evaluate\n  - describe\n' }),
-    doc: {
-      id: 'trySchema',
-      tag,
-      summary: 'Test a schema, or limits, before you set them',
-      description: 'Returns the bound plugins that would no longer fit, with the reasons. Changes nothing.',
-      answers: { 200: json('what would break', schemaTrial, schemaTrialExample) },
-    },
+    id: 'trySchema',
+    summary: 'Test a schema, or limits, before you set them',
+    description: 'Returns the bound plugins that would no longer fit, with the reasons. Changes nothing.',
+    answers: { 200: json('what would break', schemaTrial, schemaTrialExample) },
     handle: async ({ context }, { admission, body }, reply) => {
       return toSchemaTrial(await trySchema(context, admission.access, body, jobOptionsOf(admission.actor, reply)));
     },
   }),
   route('DELETE', '/api/v1/extension-points/:extensionPointId', {
     access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
-    doc: {
-      id: 'deleteExtensionPoint',
-      tag,
-      summary: 'Delete an extension point with its plugins',
-      answers: { 204: { description: 'deleted' } },
-      errors: ['password_required'],
-    },
+    id: 'deleteExtensionPoint',
+    summary: 'Delete an extension point with its plugins',
+    answers: { 204: { description: 'deleted' } },
+    errors: ['password_required'],
     handle: ({ context }, { admission }) => deleteExtensionPoint(context, admission.access),
   }),
 ];

@@ -19,12 +19,12 @@ import { revokeInvitation } from '../../domain/invitations.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import type { Parts } from '../parts.ts';
 import { toList, toPage } from '../query.ts';
-import { json, jsonList, type Route, route } from '../route.ts';
+import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { toGuest, toInvitation } from '../wire.ts';
 import { example } from './examples.ts';
 import { invitationAnswers, pendingInvitationExample, toInvitationLink } from './invitation-links.ts';
 
-const tag = 'Guests';
+const route = routeTagged('Guests');
 
 const guestExample = {
   id: example.guestId,
@@ -53,81 +53,60 @@ export const guestRoutes: readonly Route[] = [
   route('POST', '/api/v1/apps/:appId/guests', {
     access: { kind: 'app', purpose: 'changeGuests' },
     body: inviteBody,
-    doc: {
-      id: 'inviteGuest',
-      tag,
-      summary: 'Invite a guest (A1)',
-      description: 'Another request with the same guest key creates another invitation for the same guest.',
-      answers: invitationAnswers,
-      errors: ['unsupported_delivery_method', 'quota_exceeded'],
-    },
+    id: 'inviteGuest',
+    summary: 'Invite a guest (A1)',
+    description: 'Another request with the same guest key creates another invitation for the same guest.',
+    answers: invitationAnswers,
+    errors: ['unsupported_delivery_method', 'quota_exceeded'],
     handle: (parts, { admission, body }) => invite(parts, admission, body),
   }),
   route('POST', '/api/v1/apps/:appId/guests/invite', {
     access: { kind: 'app', purpose: 'changeGuests' },
     body: inviteBody,
-    doc: {
-      id: 'inviteGuestAtOlderPath',
-      tag,
-      summary: 'Invite a guest, at the path of older clients',
-      answers: invitationAnswers,
-      errors: ['unsupported_delivery_method', 'quota_exceeded'],
-    },
+    id: 'inviteGuestAtOlderPath',
+    summary: 'Invite a guest, at the path of older clients',
+    answers: invitationAnswers,
+    errors: ['unsupported_delivery_method', 'quota_exceeded'],
     handle: (parts, { admission, body }) => invite(parts, admission, body),
   }),
   route('GET', '/api/v1/apps/:appId/guests', {
     access: { kind: 'app', purpose: 'readGuests' },
     query: pageQuery,
-    doc: {
-      id: 'listGuests',
-      tag,
-      summary: "List an application's guests, with their keys and users",
-      answers: { 200: jsonList('the guests', guest, guestExample) },
-    },
+    id: 'listGuests',
+    summary: "List an application's guests, with their keys and users",
+    answers: { 200: jsonList('the guests', guest, guestExample) },
     handle: async ({ context }, { admission, query }) =>
       toList(await listGuests(context, admission.access, toPage(query)), toGuest),
   }),
   route('GET', '/api/v1/apps/:appId/guests/:guestId', {
     access: { kind: 'app', purpose: 'readGuests' },
-    doc: {
-      id: 'readGuest',
-      tag,
-      summary: 'Read a guest',
-      answers: { 200: json('the guest', guest, guestExample) },
-    },
+    id: 'readGuest',
+    summary: 'Read a guest',
+    answers: { 200: json('the guest', guest, guestExample) },
     handle: async ({ context }, { admission, params }) =>
       toGuest(await readGuest(context, admission.access, params.guestId)),
   }),
   route('DELETE', '/api/v1/apps/:appId/guests/:guestId', {
     access: { kind: 'app', purpose: 'changeGuests' },
-    doc: {
-      id: 'removeGuest',
-      tag,
-      summary: 'Remove a guest with its invitations and bindings',
-      answers: { 204: { description: 'removed' } },
-    },
+    id: 'removeGuest',
+    summary: 'Remove a guest with its invitations and bindings',
+    answers: { 204: { description: 'removed' } },
     handle: ({ context }, { admission, params }) => removeGuest(context, admission.access, params.guestId),
   }),
   route('DELETE', '/api/v1/apps/:appId/guests/:guestId/users/:userId', {
     access: { kind: 'app', purpose: 'changeGuests' },
-    doc: {
-      id: 'removeGuestUser',
-      tag,
-      summary: "Remove a user from a guest, with the user's bindings under it",
-      answers: { 204: { description: 'removed' } },
-    },
+    id: 'removeGuestUser',
+    summary: "Remove a user from a guest, with the user's bindings under it",
+    answers: { 204: { description: 'removed' } },
     handle: ({ context }, { admission, params }) =>
       removeGuestUser(context, admission.access, params.guestId, params.userId),
   }),
   route('GET', '/api/v1/apps/:appId/invitations', {
     access: { kind: 'app', purpose: 'readGuests' },
     query: pageQuery,
-    doc: {
-      id: 'listInvitations',
-      tag,
-      summary: "List an application's invitations, including settled ones",
-      answers: { 200: jsonList('the invitations', invitation, invitationExample) },
-    },
+    id: 'listInvitations',
+    summary: "List an application's invitations, including settled ones",
+    answers: { 200: jsonList('the invitations', invitation, invitationExample) },
     handle: async ({ context }, { admission, query }) => {
       const nowMs = context.clock();
       return toList(await listInvitations(context, admission.access, toPage(query)), (one) => toInvitation(one, nowMs));
@@ -135,13 +114,10 @@ export const guestRoutes: readonly Route[] = [
   }),
   route('DELETE', '/api/v1/apps/:appId/invitations/:invitationId', {
     access: { kind: 'app', purpose: 'changeGuests' },
-    doc: {
-      id: 'revokeInvitation',
-      tag,
-      summary: 'Revoke an invitation: its link stops working',
-      answers: { 204: { description: 'revoked' } },
-      errors: ['conflict'],
-    },
+    id: 'revokeInvitation',
+    summary: 'Revoke an invitation: its link stops working',
+    answers: { 204: { description: 'revoked' } },
+    errors: ['conflict'],
     handle: ({ context }, { admission, params }) => revokeInvitation(context, admission.access, params.invitationId),
   }),
 ];

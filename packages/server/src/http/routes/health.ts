@@ -2,9 +2,9 @@ import { Type } from '@tenon/protocol/type';
 import type { StoreFailure } from '../../domain/readiness.ts';
 import { lineOf } from '../answer-error.ts';
 import { HttpError } from '../http-error.ts';
-import { json, type Route, route } from '../route.ts';
+import { json, type Route, routeTagged } from '../route.ts';
 
-const tag = 'Operation';
+const route = routeTagged('Operation');
 const retryLater = { 'retry-after': '5' };
 
 /**
@@ -33,26 +33,20 @@ export const healthRoutes: readonly Route[] = [
   route('GET', '/healthz', {
     access: { kind: 'public' },
     area: 'both',
-    doc: {
-      id: 'readHealth',
-      tag,
-      summary: 'Liveness: the process responds',
-      answers: { 200: json('the process responds', health, { status: 'ok' }) },
-    },
+    id: 'readHealth',
+    summary: 'Liveness: the process responds',
+    answers: { 200: json('the process responds', health, { status: 'ok' }) },
     handle: () => ({ status: 'ok' }),
   }),
   route('GET', '/readyz', {
     access: { kind: 'public' },
     area: 'both',
     query: readinessQuery,
-    doc: {
-      id: 'readReadiness',
-      tag,
-      summary: 'Readiness: the stores can be read, and the server is not stopping',
-      description: 'With `for=writes`, the stores must accept changes too.',
-      answers: { 200: json('ready', readinessAnswer, { status: 'ok', writes: true }) },
-      errors: ['unavailable'],
-    },
+    id: 'readReadiness',
+    summary: 'Readiness: the stores can be read, and the server is not stopping',
+    description: 'With `for=writes`, the stores must accept changes too.',
+    answers: { 200: json('ready', readinessAnswer, { status: 'ok', writes: true }) },
+    errors: ['unavailable'],
     handle: async (parts, { request, query }) => {
       const { readiness, draining, log } = parts;
       if (draining.isOn()) throw new HttpError('unavailable', 'Not ready: this server is stopping.', retryLater);

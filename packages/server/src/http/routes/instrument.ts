@@ -2,8 +2,10 @@ import { instrumentationQuery, instrumentationReport } from '@tenon/protocol';
 import { instrumentBody } from '../bodies/instrument-body.ts';
 import { goneSignal } from '../client-gone.ts';
 import { notesHeader } from '../notes-header.ts';
-import { type Route, route } from '../route.ts';
+import { type Route, routeTagged } from '../route.ts';
 import { instrumentationReportExample } from './examples.ts';
+
+const route = routeTagged('Instrumentation');
 
 export const instrumentRoutes: readonly Route[] = [
   route('POST', '/instrument', {
@@ -12,40 +14,37 @@ export const instrumentRoutes: readonly Route[] = [
     query: instrumentationQuery,
     body: instrumentBody,
     headers: ({ version }) => ({ 'tenon-version': version }),
-    doc: {
-      id: 'instrumentModule',
-      tag: 'Instrumentation',
-      summary: 'Instrument a module (B1)',
-      description:
-        'Without `config`, every function is traced. The fields may be in any order, with or without file names and ' +
-        'content types. With `answer=report`, the response is a report on the instrumentation, with all functions, ' +
-        'instead of the module. The server stores and logs nothing of the request body.',
-      answers: {
-        200: {
-          description: 'the instrumented module',
-          contentType: 'application/wasm',
-          orJson: { schema: instrumentationReport, example: instrumentationReportExample },
-          headers: {
-            'instrumented-functions': 'the number of traced functions',
-            'instrument-total-functions': "the number of the module's functions, including imported ones",
-            'instrument-added-imports':
-              'the added imports from `dylibso:observe/instrument`, separated by commas; empty if the output equals the input',
-            'instrument-notes':
-              'a JSON array of ASCII strings, at most 4 KiB; the last one counts the omitted notes, if any',
-            'tenon-version': 'the version of the instrumenter',
-          },
+    id: 'instrumentModule',
+    summary: 'Instrument a module (B1)',
+    description:
+      'Without `config`, every function is traced. The fields may be in any order, with or without file names and ' +
+      'content types. With `answer=report`, the response is a report on the instrumentation, with all functions, ' +
+      'instead of the module. The server stores and logs nothing of the request body.',
+    answers: {
+      200: {
+        description: 'the instrumented module',
+        contentType: 'application/wasm',
+        orJson: { schema: instrumentationReport, example: instrumentationReportExample },
+        headers: {
+          'instrumented-functions': 'the number of traced functions',
+          'instrument-total-functions': "the number of the module's functions, including imported ones",
+          'instrument-added-imports':
+            'the added imports from `dylibso:observe/instrument`, separated by commas; empty if the output equals the input',
+          'instrument-notes':
+            'a JSON array of ASCII strings, at most 4 KiB; the last one counts the omitted notes, if any',
+          'tenon-version': 'the version of the instrumenter',
         },
       },
-      errors: [
-        'not_wasm',
-        'component_not_supported',
-        'invalid_module',
-        'unsupported_feature',
-        'already_instrumented',
-        'relocatable_object',
-        'module_too_complex',
-      ],
     },
+    errors: [
+      'not_wasm',
+      'component_not_supported',
+      'invalid_module',
+      'unsupported_feature',
+      'already_instrumented',
+      'relocatable_object',
+      'module_too_complex',
+    ],
     handle: async ({ workers }, { query, body, admission }, reply) => {
       const jobOptions = { fairnessKey: admission.apiKey.userId, signal: goneSignal(reply.response) };
       const { wasm, config, options } = body;

@@ -2,10 +2,10 @@ import { invitationCode, invitationPreview, invitationSettled } from '@tenon/pro
 import { acceptInvitation, declineInvitation, previewInvitation } from '../../domain/invitations.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { withCodeTries } from '../code-attempts.ts';
-import { json, type Route, route } from '../route.ts';
+import { json, type Route, routeTagged } from '../route.ts';
 import { example } from './examples.ts';
 
-const tag = 'Invitations';
+const route = routeTagged('Invitations');
 const codeBody = jsonBody(invitationCode, { code: 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M' });
 const appExample = { id: example.appId, name: 'Acme Spreadsheet' };
 const errors = ['not_found', 'invitation_used', 'invitation_expired', 'invitation_revoked', 'rate_limited'] as const;
@@ -14,22 +14,19 @@ export const invitationRoutes: readonly Route[] = [
   route('POST', '/api/v1/invitations/preview', {
     access: { kind: 'public' },
     body: codeBody,
-    doc: {
-      id: 'previewInvitation',
-      tag,
-      summary: 'Preview an invitation, without an account',
-      description: 'The code is the only credential. The request changes nothing.',
-      answers: {
-        200: json('a pending invitation', invitationPreview, {
-          app: appExample,
-          role: 'guest',
-          invitedBy: null,
-          expiresAt: example.time,
-          allowsSignUp: true,
-        }),
-      },
-      errors,
+    id: 'previewInvitation',
+    summary: 'Preview an invitation, without an account',
+    description: 'The code is the only credential. The request changes nothing.',
+    answers: {
+      200: json('a pending invitation', invitationPreview, {
+        app: appExample,
+        role: 'guest',
+        invitedBy: null,
+        expiresAt: example.time,
+        allowsSignUp: true,
+      }),
     },
+    errors,
     handle: async (parts, { request, body }) => {
       const { app, role, inviterName, expiresAtMs, allowsSignUp } = await withCodeTries(parts, request, () =>
         previewInvitation(parts.context, body.code),
@@ -46,17 +43,14 @@ export const invitationRoutes: readonly Route[] = [
   route('POST', '/api/v1/invitations/accept', {
     access: { kind: 'user', scope: 'publish' },
     body: codeBody,
-    doc: {
-      id: 'acceptInvitation',
-      tag,
-      summary: 'Accept an invitation: you become a guest of the application, or a member of its team',
-      description:
-        'Accepting binds no plugins; the next publish does. An invitation to the team requires the scope `manage`. 409 if you are already a member.',
-      answers: {
-        200: json('accepted', invitationSettled, { status: 'accepted', app: appExample, guestId: example.guestId }),
-      },
-      errors: [...errors, 'conflict'],
+    id: 'acceptInvitation',
+    summary: 'Accept an invitation: you become a guest of the application, or a member of its team',
+    description:
+      'Accepting binds no plugins; the next publish does. An invitation to the team requires the scope `manage`. 409 if you are already a member.',
+    answers: {
+      200: json('accepted', invitationSettled, { status: 'accepted', app: appExample, guestId: example.guestId }),
     },
+    errors: [...errors, 'conflict'],
     handle: async (parts, { request, admission, body }) => {
       const { app, guest, role } = await withCodeTries(parts, request, () =>
         acceptInvitation(parts.context, admission.actor, body.code),
@@ -68,13 +62,10 @@ export const invitationRoutes: readonly Route[] = [
   route('POST', '/api/v1/invitations/decline', {
     access: { kind: 'user', scope: 'publish' },
     body: codeBody,
-    doc: {
-      id: 'declineInvitation',
-      tag,
-      summary: 'Decline an invitation',
-      answers: { 200: json('declined', invitationSettled, { status: 'declined', app: appExample }) },
-      errors,
-    },
+    id: 'declineInvitation',
+    summary: 'Decline an invitation',
+    answers: { 200: json('declined', invitationSettled, { status: 'declined', app: appExample }) },
+    errors,
     handle: async (parts, { request, admission, body }) => {
       const app = await withCodeTries(parts, request, () =>
         declineInvitation(parts.context, admission.actor, body.code),

@@ -1,8 +1,9 @@
 import { eventStreamHeaders } from '../event-stream.ts';
-import { type Route, type RouteDoc, route } from '../route.ts';
+import { type Route, type RouteDoc, routeTagged } from '../route.ts';
 import { sendNews } from '../send-news.ts';
 import { example } from './examples.ts';
 
+const route = routeTagged('Distribution');
 const appAccess = { kind: 'app', purpose: 'readBindings' } as const;
 const extensionPointAccess = { kind: 'extensionPoint', purpose: 'readBindings' } as const;
 
@@ -24,7 +25,6 @@ const stream = [
 function docOf(id: string, summary: string): RouteDoc {
   return {
     id,
-    tag: 'Distribution',
     summary,
     description:
       'Server-sent events, until the connection closes. `binding` and `deleted` name changed lists; fetch their new contents with A2. `reset` means that events were lost: fetch all lists again. `ready` follows once all earlier events were sent. `end` has the reason why the server ends the stream. The server sends comments to keep an idle connection open.',
@@ -50,14 +50,14 @@ export const newsRoutes: readonly Route[] = [
   route('GET', '/api/v1/apps/:appId/news', {
     access: appAccess,
     hasOwnPlaces: true,
-    doc: docOf('followAppNews', 'Subscribe to changes of the binding lists of an application'),
+    ...docOf('followAppNews', 'Subscribe to changes of the binding lists of an application'),
     handle: (parts, { request, admission }, reply) =>
       sendNews(parts, { access: appAccess, actor: admission.actor, app: admission.access.app }, request, reply),
   }),
   route('GET', '/api/v1/extension-points/:extensionPointId/news', {
     access: extensionPointAccess,
     hasOwnPlaces: true,
-    doc: docOf('followExtensionPointNews', 'Subscribe to changes of the binding lists of an extension point'),
+    ...docOf('followExtensionPointNews', 'Subscribe to changes of the binding lists of an extension point'),
     handle: (parts, { request, admission: { actor, access } }, reply) => {
       const { app, extensionPoint } = access;
       const asked = { access: extensionPointAccess, actor, app, extensionPointId: extensionPoint.id };

@@ -23,9 +23,9 @@ import { withGrantTries, withRevocationTries } from '../code-attempts.ts';
 import { ClientAuthenticationError, oauthErrorForm } from '../oauth-error.ts';
 import type { Parts } from '../parts.ts';
 import type { Request } from '../request.ts';
-import { json, type Route, route } from '../route.ts';
+import { json, type Route, routeTagged } from '../route.ts';
 
-const tag = 'Command-line login';
+const route = routeTagged('Command-line login');
 const issuer = 'http://localhost:8366';
 
 const clientId = Type.Optional(Type.String({ description: `\`${cliClientId}\`` }));
@@ -97,46 +97,40 @@ const refusals = (...codes: readonly string[]) => ({
 export const oauthRoutes: readonly Route[] = [
   route('GET', oauthPaths.metadata, {
     access: { kind: 'public' },
-    doc: {
-      id: 'readOauthMetadata',
-      tag,
-      summary: 'Read the metadata of the authorization server (RFC 8414)',
-      description:
-        'If the base URL has a path, the metadata is also at `https://host/.well-known/oauth-authorization-server/path` (RFC 8414 §3.1).',
-      answers: { 200: json('the metadata', oauthMetadata, metadataOf(issuer)) },
-    },
+    id: 'readOauthMetadata',
+    summary: 'Read the metadata of the authorization server (RFC 8414)',
+    description:
+      'If the base URL has a path, the metadata is also at `https://host/.well-known/oauth-authorization-server/path` (RFC 8414 §3.1).',
+    answers: { 200: json('the metadata', oauthMetadata, metadataOf(issuer)) },
     handle: ({ addresses }) => metadataOf(addresses.base()),
   }),
   route('POST', oauthPaths.token, {
     access: { kind: 'public' },
     ...form,
     body: tokenBody,
-    doc: {
-      id: 'exchangeForToken',
-      tag,
-      summary: 'Exchange an approved code for an access token',
-      description:
-        'Takes an authorization code (RFC 6749 §4.1.3) with its PKCE verifier (RFC 7636, S256 only), or a device code (RFC 8628 §3.4). Each code works once. An authorization code expires after a minute; a second request with it revokes the token that it was exchanged for. The token is valid for 30 days.',
-      answers: {
-        200: json('the token, which is shown only once', oauthToken, {
-          access_token: 'tnn_0000000000000000000000000000AbCdEf',
-          token_type: 'Bearer',
-          expires_in: 2_592_000,
-          scope: 'read publish',
-        }),
-        ...refusals(
-          'invalid_request',
-          'invalid_client',
-          'invalid_grant',
-          'unsupported_grant_type',
-          'authorization_pending',
-          'slow_down',
-          'access_denied',
-          'expired_token',
-        ),
-      },
-      errors: ['rate_limited', 'unavailable', 'storage_full'],
+    id: 'exchangeForToken',
+    summary: 'Exchange an approved code for an access token',
+    description:
+      'Takes an authorization code (RFC 6749 §4.1.3) with its PKCE verifier (RFC 7636, S256 only), or a device code (RFC 8628 §3.4). Each code works once. An authorization code expires after a minute; a second request with it revokes the token that it was exchanged for. The token is valid for 30 days.',
+    answers: {
+      200: json('the token, which is shown only once', oauthToken, {
+        access_token: 'tnn_0000000000000000000000000000AbCdEf',
+        token_type: 'Bearer',
+        expires_in: 2_592_000,
+        scope: 'read publish',
+      }),
+      ...refusals(
+        'invalid_request',
+        'invalid_client',
+        'invalid_grant',
+        'unsupported_grant_type',
+        'authorization_pending',
+        'slow_down',
+        'access_denied',
+        'expired_token',
+      ),
     },
+    errors: ['rate_limited', 'unavailable', 'storage_full'],
     handle: async (parts, { request, body }) => {
       refuseClientAuthentication(request, body.client_secret);
       return toOauthToken(await withGrantTries(parts, request, () => redeem(parts, body)));
@@ -146,25 +140,22 @@ export const oauthRoutes: readonly Route[] = [
     access: { kind: 'public' },
     ...form,
     body: deviceBody,
-    doc: {
-      id: 'startDeviceLogin',
-      tag,
-      summary: 'Start a login on a machine without a browser (RFC 8628)',
-      description:
-        'A person opens `verification_uri`, enters the code, compares the details on the page, and approves or denies. Meanwhile the machine polls the token endpoint every `interval` seconds.',
-      answers: {
-        200: json('the codes, which are shown only once', deviceAuthorization, {
-          device_code: 'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eSYE',
-          user_code: 'WDJB-MJHT',
-          verification_uri: `${issuer}${oauthPaths.device}`,
-          verification_uri_complete: `${issuer}${oauthPaths.device}?user_code=WDJB-MJHT`,
-          expires_in: 600,
-          interval: pollIntervalSeconds,
-        }),
-        ...refusals('invalid_request', 'invalid_client', 'invalid_scope'),
-      },
-      errors: ['rate_limited', 'unavailable', 'storage_full'],
+    id: 'startDeviceLogin',
+    summary: 'Start a login on a machine without a browser (RFC 8628)',
+    description:
+      'A person opens `verification_uri`, enters the code, compares the details on the page, and approves or denies. Meanwhile the machine polls the token endpoint every `interval` seconds.',
+    answers: {
+      200: json('the codes, which are shown only once', deviceAuthorization, {
+        device_code: 'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eSYE',
+        user_code: 'WDJB-MJHT',
+        verification_uri: `${issuer}${oauthPaths.device}`,
+        verification_uri_complete: `${issuer}${oauthPaths.device}?user_code=WDJB-MJHT`,
+        expires_in: 600,
+        interval: pollIntervalSeconds,
+      }),
+      ...refusals('invalid_request', 'invalid_client', 'invalid_scope'),
     },
+    errors: ['rate_limited', 'unavailable', 'storage_full'],
     handle: async (parts, { request, body }) => {
       refuseClientAuthentication(request, body.client_secret);
       const client = requireClient(body.client_id);
@@ -188,18 +179,15 @@ export const oauthRoutes: readonly Route[] = [
     access: { kind: 'public' },
     ...form,
     body: revocationBody,
-    doc: {
-      id: 'revokeOauthToken',
-      tag,
-      summary: 'Revoke an access token (RFC 7009)',
-      description:
-        'Works for any access token; the token itself is the only credential. The response is the same for an unknown token, which counts against a limit of the address.',
-      answers: {
-        200: { description: 'the token is invalid' },
-        ...refusals('invalid_request', 'invalid_client', 'unsupported_token_type'),
-      },
-      errors: ['rate_limited', 'unavailable', 'storage_full'],
+    id: 'revokeOauthToken',
+    summary: 'Revoke an access token (RFC 7009)',
+    description:
+      'Works for any access token; the token itself is the only credential. The response is the same for an unknown token, which counts against a limit of the address.',
+    answers: {
+      200: { description: 'the token is invalid' },
+      ...refusals('invalid_request', 'invalid_client', 'unsupported_token_type'),
     },
+    errors: ['rate_limited', 'unavailable', 'storage_full'],
     handle: async (parts, { request, body }, reply) => {
       refuseClientAuthentication(request, body.client_secret);
       if (body.client_id !== undefined) requireClient(body.client_id);

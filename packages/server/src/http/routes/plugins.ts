@@ -6,12 +6,12 @@ import { authorizePublish, publish, requireValidLabels } from '../../domain/publ
 import { artifactBody } from '../bodies/artifact-body.ts';
 import { goneSignal } from '../client-gone.ts';
 import { toList, toPage } from '../query.ts';
-import { json, jsonList, type Route, route } from '../route.ts';
+import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { toPlugin } from '../wire.ts';
 import { pluginExample } from './examples.ts';
 import { artifactPath, pluginTarget } from './plugin-path.ts';
 
-const tag = 'Plugins';
+const route = routeTagged('Plugins');
 
 const publishQuery = Type.Object({
   guest: Type.Optional(
@@ -30,38 +30,35 @@ export const pluginRoutes: readonly Route[] = [
     access: { kind: 'extensionPoint', purpose: 'publish' },
     query: publishQuery,
     body: artifactBody,
-    doc: {
-      id: 'publishPlugin',
-      tag,
-      summary: 'Publish a plugin, or a new version of it',
-      description:
-        'The path must have your own user id. The server binds the module under every guest that you hold in the application, or ' +
-        'only under `guest`; either all bindings succeed or none. If the bytes equal the newest version, no version is created. If ' +
-        'the extension point requires approval, a new version is bound once the team approves it.',
-      answers: {
-        200: json('a new version, or the unchanged newest version', publishedPlugin, {
-          ...pluginExample,
-          isNewVersion: true,
-        }),
-        201: json("the plugin's first version", publishedPlugin, { ...pluginExample, isNewVersion: true }),
-      },
-      errors: [
-        'not_a_guest',
-        'plugin_blocked',
-        'plugin_name_taken',
-        'not_wasm',
-        'component_not_supported',
-        'invalid_module',
-        'unsupported_feature',
-        'interface_mismatch',
-        'conflict',
-        'module_too_complex',
-        'limit_exceeded',
-        'quota_exceeded',
-        'rate_limited',
-        'storage_full',
-      ],
+    id: 'publishPlugin',
+    summary: 'Publish a plugin, or a new version of it',
+    description:
+      'The path must have your own user id. The server binds the module under every guest that you hold in the application, or ' +
+      'only under `guest`; either all bindings succeed or none. If the bytes equal the newest version, no version is created. If ' +
+      'the extension point requires approval, a new version is bound once the team approves it.',
+    answers: {
+      200: json('a new version, or the unchanged newest version', publishedPlugin, {
+        ...pluginExample,
+        isNewVersion: true,
+      }),
+      201: json("the plugin's first version", publishedPlugin, { ...pluginExample, isNewVersion: true }),
     },
+    errors: [
+      'not_a_guest',
+      'plugin_blocked',
+      'plugin_name_taken',
+      'not_wasm',
+      'component_not_supported',
+      'invalid_module',
+      'unsupported_feature',
+      'interface_mismatch',
+      'conflict',
+      'module_too_complex',
+      'limit_exceeded',
+      'quota_exceeded',
+      'rate_limited',
+      'storage_full',
+    ],
     beforeBody: (_parts, { admission, params, query }) => {
       authorizePublish(admission.actor, admission.access, target(params, query));
       requireValidLabels(query);
@@ -77,13 +74,10 @@ export const pluginRoutes: readonly Route[] = [
   }),
   route('GET', artifactPath, {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
-    doc: {
-      id: 'readPlugin',
-      tag,
-      summary: 'Read a plugin with its newest version and its status',
-      description: 'Members can read every plugin, guests their own.',
-      answers: { 200: json('the plugin', plugin, pluginExample) },
-    },
+    id: 'readPlugin',
+    summary: 'Read a plugin with its newest version and its status',
+    description: 'Members can read every plugin, guests their own.',
+    answers: { 200: json('the plugin', plugin, pluginExample) },
     handle: async ({ context }, { admission, params }) => {
       const { actor, access } = admission;
       return toPlugin(await readPlugin(context, actor, access, pluginTarget(params)));
@@ -91,28 +85,22 @@ export const pluginRoutes: readonly Route[] = [
   }),
   route('DELETE', artifactPath, {
     access: { kind: 'extensionPoint', purpose: 'changePlugins' },
-    doc: {
-      id: 'deletePlugin',
-      tag,
-      summary: 'Delete a plugin with its versions and bindings',
-      description:
-        "For the publisher and the application's team; while the team blocks or pins the plugin, for the team only. The name " +
-        'becomes free, and the content is deleted unless another plugin has the same.',
-      answers: { 204: { description: 'deleted' } },
-      errors: ['plugin_blocked', 'conflict'],
-    },
+    id: 'deletePlugin',
+    summary: 'Delete a plugin with its versions and bindings',
+    description:
+      "For the publisher and the application's team; while the team blocks or pins the plugin, for the team only. The name " +
+      'becomes free, and the content is deleted unless another plugin has the same.',
+    answers: { 204: { description: 'deleted' } },
+    errors: ['plugin_blocked', 'conflict'],
     handle: ({ context }, { admission, params }) => deletePlugin(context, admission.access, pluginTarget(params)),
   }),
   route('GET', '/api/v1/extension-points/:extensionPointId/plugins', {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
     query: pageQuery,
-    doc: {
-      id: 'listPlugins',
-      tag,
-      summary: "List an extension point's plugins",
-      description: 'Members see every plugin, guests their own.',
-      answers: { 200: jsonList('the plugins', plugin, pluginExample) },
-    },
+    id: 'listPlugins',
+    summary: "List an extension point's plugins",
+    description: 'Members see every plugin, guests their own.',
+    answers: { 200: jsonList('the plugins', plugin, pluginExample) },
     handle: async ({ context }, { admission, query }) =>
       toList(await listPlugins(context, admission.actor, admission.access, toPage(query)), toPlugin),
   }),

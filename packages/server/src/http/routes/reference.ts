@@ -3,32 +3,26 @@ import { errorGuide } from '../error-reference.ts';
 import { html } from '../pages/html.ts';
 import { sendPage } from '../pages/layout.ts';
 import { errorReferencePath } from '../problem.ts';
-import { type Route, route } from '../route.ts';
+import { type Route, routeTagged } from '../route.ts';
 
-const tag = 'Operation';
+const route = routeTagged('Operation');
 
 export const referenceRoutes: readonly Route[] = [
   route('GET', '/openapi.json', {
     access: { kind: 'public' },
     area: 'both',
-    doc: {
-      id: 'readOpenApi',
-      tag,
-      summary: 'Read this OpenAPI description',
-      answers: { 200: { description: 'an OpenAPI 3.1 document', schema: { type: 'object' } } },
-    },
+    id: 'readOpenApi',
+    summary: 'Read this OpenAPI description',
+    answers: { 200: { description: 'an OpenAPI 3.1 document', schema: { type: 'object' } } },
     handle: ({ openApi }, _call, reply) => reply.json(openApi()),
   }),
   route('GET', errorReferencePath, {
     access: { kind: 'public' },
     area: 'both',
     page: true,
-    doc: {
-      id: 'readErrorReference',
-      tag,
-      summary: "The reference page on errors, to which an error's `type` links",
-      answers: { 200: { description: 'a page', contentType: 'text/html' } },
-    },
+    id: 'readErrorReference',
+    summary: "The reference page on errors, to which an error's `type` links",
+    answers: { 200: { description: 'a page', contentType: 'text/html' } },
     handle: (_parts, _call, reply) => sendPage(reply, 200, errorPage()),
   }),
 ];

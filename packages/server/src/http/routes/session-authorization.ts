@@ -18,7 +18,7 @@ import { loginTokenLifetimeDays } from '../../domain/oauth/login-tokens.ts';
 import type { SessionRecord } from '../../domain/records.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { withUserCodeTries } from '../code-attempts.ts';
-import { json, type Route, route } from '../route.ts';
+import { json, type Route, routeTagged } from '../route.ts';
 import { example } from './examples.ts';
 
 /*
@@ -26,7 +26,7 @@ import { example } from './examples.ts';
  * twice: when it opens, and with the user's decision. The server keeps no state in between.
  */
 
-const tag = 'Browser session';
+const route = routeTagged('Browser session');
 
 const requestExample =
   'response_type=code&client_id=tenon-cli&redirect_uri=http%3A%2F%2F127.0.0.1%3A51004%2Fcallback&scope=read+publish&state=af0ifjsldkj&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&device_name=adas-laptop';
@@ -56,19 +56,16 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
   route('POST', '/session/authorization/view', {
     access: { kind: 'session' },
     body: jsonBody(authorizationViewInput, { request: requestExample }),
-    doc: {
-      id: 'viewAuthorization',
-      tag,
-      summary: "Describe a program's authorization request",
-      answers: {
-        200: json(
-          'the request; or, for an invalid request, the URL to redirect to with the error',
-          Type.Union([authorizationView, authorizationOutcome]),
-          { flow: 'loopback', ...viewExample },
-        ),
-      },
-      errors: ['invalid_request'],
+    id: 'viewAuthorization',
+    summary: "Describe a program's authorization request",
+    answers: {
+      200: json(
+        'the request; or, for an invalid request, the URL to redirect to with the error',
+        Type.Union([authorizationView, authorizationOutcome]),
+        { flow: 'loopback', ...viewExample },
+      ),
     },
+    errors: ['invalid_request'],
     handle: ({ addresses, clients, context }, { request, body }) => {
       const parsed = parseAuthorizationRequest(body.request, addresses.base());
       if ('redirectTo' in parsed) return { redirectTo: parsed.redirectTo };
@@ -87,14 +84,11 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
   route('POST', '/session/authorization', {
     access: { kind: 'session' },
     body: jsonBody(authorizationDecision, { request: requestExample, decision: 'approve', userId: example.userId }),
-    doc: {
-      id: 'decideAuthorization',
-      tag,
-      summary: "Approve or deny a program's authorization request",
-      description: approvalPassword,
-      answers: { 200: json('the URL to redirect the browser to', authorizationOutcome, outcomeExample) },
-      errors: ['invalid_request', ...decisionErrors],
-    },
+    id: 'decideAuthorization',
+    summary: "Approve or deny a program's authorization request",
+    description: approvalPassword,
+    answers: { 200: json('the URL to redirect the browser to', authorizationOutcome, outcomeExample) },
+    errors: ['invalid_request', ...decisionErrors],
     handle: async ({ addresses, context }, { admission, body }) => {
       const parsed = parseAuthorizationRequest(body.request, addresses.base());
       if ('redirectTo' in parsed) return { redirectTo: parsed.redirectTo };
@@ -104,13 +98,10 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
   route('POST', '/session/device/view', {
     access: { kind: 'session' },
     body: jsonBody(userCodeInput, { userCode: 'WDJB-MJHT' }),
-    doc: {
-      id: 'viewDeviceLogin',
-      tag,
-      summary: "Describe a device's login request by its user code",
-      answers: { 200: json('the request', authorizationView, { flow: 'device', ...viewExample }) },
-      errors: ['not_found', 'rate_limited'],
-    },
+    id: 'viewDeviceLogin',
+    summary: "Describe a device's login request by its user code",
+    answers: { 200: json('the request', authorizationView, { flow: 'device', ...viewExample }) },
+    errors: ['not_found', 'rate_limited'],
     handle: async (parts, { request, admission, body }) => {
       const { context } = parts;
       const { grant, userCode } = await withUserCodeTries(parts, request, admission.session.id, () =>
@@ -131,14 +122,11 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
   route('POST', '/session/device', {
     access: { kind: 'session' },
     body: jsonBody(deviceDecision, { userCode: 'WDJB-MJHT', decision: 'approve', userId: example.userId }),
-    doc: {
-      id: 'decideDeviceLogin',
-      tag,
-      summary: "Approve or deny a device's login request by its user code",
-      description: `A decision is final. ${approvalPassword}`,
-      answers: { 204: { description: 'decided; the device learns the decision with its next poll' } },
-      errors: ['not_found', ...decisionErrors],
-    },
+    id: 'decideDeviceLogin',
+    summary: "Approve or deny a device's login request by its user code",
+    description: `A decision is final. ${approvalPassword}`,
+    answers: { 204: { description: 'decided; the device learns the decision with its next poll' } },
+    errors: ['not_found', ...decisionErrors],
     handle: async (parts, { request, admission: { session }, body }) =>
       withUserCodeTries(parts, request, session.id, () =>
         decideDeviceGrant(parts.context, approverOf(session), body.userCode, body),

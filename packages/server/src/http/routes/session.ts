@@ -22,7 +22,7 @@ import { withCodeTries } from '../code-attempts.ts';
 import { browserOf, dropSession, keepSession, readCookie } from '../cookies.ts';
 import type { Parts } from '../parts.ts';
 import type { Reply } from '../reply.ts';
-import { json, type Route, route } from '../route.ts';
+import { json, type Route, routeTagged } from '../route.ts';
 import { toAccount, toOneTimeLinkInfo } from '../wire.ts';
 import { accountExample, example } from './examples.ts';
 
@@ -31,7 +31,7 @@ import { accountExample, example } from './examples.ts';
  * like any other client. Routes below `/api` ignore cookies, and the routes here ignore tokens.
  */
 
-const tag = 'Browser session';
+const route = routeTagged('Browser session');
 const codeExample = 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M';
 const passwordExample = 'magnolia tugboat 17 linen';
 const stateExample = {
@@ -48,12 +48,9 @@ const linkErrors = ['not_found', 'link_used', 'link_expired', 'rate_limited'] as
 export const sessionRoutes: readonly Route[] = [
   route('GET', '/session', {
     access: { kind: 'ownOrigin' },
-    doc: {
-      id: 'readSession',
-      tag,
-      summary: "Read the browser's session, and who may sign up",
-      answers: { 200: json('the state', sessionState, stateExample) },
-    },
+    id: 'readSession',
+    summary: "Read the browser's session, and who may sign up",
+    answers: { 200: json('the state', sessionState, stateExample) },
     handle: async (parts, { request }) => {
       const session = await findSession(parts.context, readCookie(parts, request, 'session'));
       if (session === undefined) return { ...settingsOf(parts), account: null };
@@ -64,15 +61,12 @@ export const sessionRoutes: readonly Route[] = [
   route('POST', '/session', {
     access: { kind: 'ownOrigin' },
     body: jsonBody(signInInput, { email: accountExample.email, password: passwordExample }),
-    doc: {
-      id: 'signIn',
-      tag,
-      summary: 'Sign in',
-      description:
-        "Starts a new session and ends the browser's previous one. The response is the same for an unknown address and a wrong password.",
-      answers: { 200: json('signed in', sessionState, stateExample, setsCookies) },
-      errors: ['invalid_credentials', 'rate_limited', 'unavailable'],
-    },
+    id: 'signIn',
+    summary: 'Sign in',
+    description:
+      "Starts a new session and ends the browser's previous one. The response is the same for an unknown address and a wrong password.",
+    answers: { 200: json('signed in', sessionState, stateExample, setsCookies) },
+    errors: ['invalid_credentials', 'rate_limited', 'unavailable'],
     handle: async (parts, { request, body }, reply) =>
       answerStarted(parts, reply, await signIn(parts.context, body, browserOf(parts, request))),
   }),
@@ -84,24 +78,21 @@ export const sessionRoutes: readonly Route[] = [
       password: passwordExample,
       invitationCode: codeExample,
     }),
-    doc: {
-      id: 'signUp',
-      tag,
-      summary: 'Create an account and sign in to it',
-      description:
-        "Unless sign-up is open, the request needs the code of an invitation or of the operator's set-up link. Each code creates one account. Signing up does not accept the invitation.",
-      answers: { 201: json('created and signed in', sessionState, stateExample, setsCookies) },
-      errors: [
-        'sign_up_closed',
-        'email_taken',
-        'invitation_used',
-        'invitation_expired',
-        'invitation_revoked',
-        'weak_password',
-        'unavailable',
-        ...linkErrors,
-      ],
-    },
+    id: 'signUp',
+    summary: 'Create an account and sign in to it',
+    description:
+      "Unless sign-up is open, the request needs the code of an invitation or of the operator's set-up link. Each code creates one account. Signing up does not accept the invitation.",
+    answers: { 201: json('created and signed in', sessionState, stateExample, setsCookies) },
+    errors: [
+      'sign_up_closed',
+      'email_taken',
+      'invitation_used',
+      'invitation_expired',
+      'invitation_revoked',
+      'weak_password',
+      'unavailable',
+      ...linkErrors,
+    ],
     handle: async (parts, { request, body }, reply) => {
       const browser = browserOf(parts, request);
       const started = await withCodeTries(parts, request, () => signUp(parts.context, body, browser));
@@ -111,34 +102,28 @@ export const sessionRoutes: readonly Route[] = [
   route('POST', '/session/link', {
     access: { kind: 'ownOrigin' },
     body: jsonBody(linkCode, { code: codeExample }),
-    doc: {
-      id: 'readLink',
-      tag,
-      summary: "Describe an operator's link without using it",
-      answers: {
-        200: json('the purpose of the link', oneTimeLinkInfo, {
-          purpose: 'reset_password',
-          email: accountExample.email,
-          expiresAt: example.time,
-        }),
-      },
-      errors: linkErrors,
+    id: 'readLink',
+    summary: "Describe an operator's link without using it",
+    answers: {
+      200: json('the purpose of the link', oneTimeLinkInfo, {
+        purpose: 'reset_password',
+        email: accountExample.email,
+        expiresAt: example.time,
+      }),
     },
+    errors: linkErrors,
     handle: async (parts, { request, body }) =>
       toOneTimeLinkInfo(await withCodeTries(parts, request, () => describeLink(parts.context, body.code))),
   }),
   route('POST', '/session/reset-password', {
     access: { kind: 'ownOrigin' },
     body: jsonBody(passwordReset, { code: codeExample, password: passwordExample }),
-    doc: {
-      id: 'resetPassword',
-      tag,
-      summary: "Reset an account's password with an operator's link, and sign in",
-      description:
-        "Ends the account's other sessions, its other links, and approved logins whose token was not fetched yet. Revokes access tokens and API keys unless `revokeTokens` is `false`.",
-      answers: { 200: json('reset and signed in', sessionState, stateExample, setsCookies) },
-      errors: ['weak_password', 'unavailable', ...linkErrors],
-    },
+    id: 'resetPassword',
+    summary: "Reset an account's password with an operator's link, and sign in",
+    description:
+      "Ends the account's other sessions, its other links, and approved logins whose token was not fetched yet. Revokes access tokens and API keys unless `revokeTokens` is `false`.",
+    answers: { 200: json('reset and signed in', sessionState, stateExample, setsCookies) },
+    errors: ['weak_password', 'unavailable', ...linkErrors],
     handle: async (parts, { request, body }, reply) => {
       const browser = browserOf(parts, request);
       const started = await withCodeTries(parts, request, () => resetPassword(parts.context, body, browser));
@@ -147,12 +132,9 @@ export const sessionRoutes: readonly Route[] = [
   }),
   route('DELETE', '/session', {
     access: { kind: 'session' },
-    doc: {
-      id: 'signOut',
-      tag,
-      summary: 'Sign out: end the session and its access tokens',
-      answers: { 204: { description: 'signed out', headers: { 'set-cookie': 'removes the session cookie' } } },
-    },
+    id: 'signOut',
+    summary: 'Sign out: end the session and its access tokens',
+    answers: { 204: { description: 'signed out', headers: { 'set-cookie': 'removes the session cookie' } } },
     handle: async (parts, { admission }, reply) => {
       await endSession(parts.context, admission.session);
       dropSession(parts, reply);
@@ -161,18 +143,15 @@ export const sessionRoutes: readonly Route[] = [
   route('POST', '/session/token', {
     access: { kind: 'session' },
     body: jsonBody(Type.Object({}), {}),
-    doc: {
-      id: 'createSessionToken',
-      tag,
-      summary: "Create an access token for the session's pages, valid for an hour or until the session ends",
-      description: 'The token has all scopes. `GET /api/v1/tokens` does not list it. Keep it in memory only.',
-      answers: {
-        201: json('the token', sessionToken, {
-          accessToken: 'tnn_0000000000000000000000000000AbCdEf',
-          scopes: ['read', 'publish', 'manage'],
-          expiresAt: '2026-03-01T13:00:00.000Z',
-        }),
-      },
+    id: 'createSessionToken',
+    summary: "Create an access token for the session's pages, valid for an hour or until the session ends",
+    description: 'The token has all scopes. `GET /api/v1/tokens` does not list it. Keep it in memory only.',
+    answers: {
+      201: json('the token', sessionToken, {
+        accessToken: 'tnn_0000000000000000000000000000AbCdEf',
+        scopes: ['read', 'publish', 'manage'],
+        expiresAt: '2026-03-01T13:00:00.000Z',
+      }),
     },
     handle: async ({ context }, { admission }) => {
       const { record, secret } = await issueSessionToken(context, admission.session);
@@ -182,13 +161,10 @@ export const sessionRoutes: readonly Route[] = [
   route('POST', '/session/confirm', {
     access: { kind: 'session' },
     body: jsonBody(passwordConfirmation, { password: passwordExample }),
-    doc: {
-      id: 'confirmPassword',
-      tag,
-      summary: 'Confirm the password: for 15 minutes, sensitive actions do not fail with `password_required`',
-      answers: { 204: { description: 'the password is correct' } },
-      errors: ['invalid_credentials', 'conflict', 'unavailable'],
-    },
+    id: 'confirmPassword',
+    summary: 'Confirm the password: for 15 minutes, sensitive actions do not fail with `password_required`',
+    answers: { 204: { description: 'the password is correct' } },
+    errors: ['invalid_credentials', 'conflict', 'unavailable'],
     handle: ({ context }, { admission, body }) => confirmSession(context, admission.session, body.password),
   }),
 ];

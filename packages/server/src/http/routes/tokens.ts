@@ -21,11 +21,11 @@ import {
 } from '../../domain/tokens.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
-import { json, jsonList, type Route, route } from '../route.ts';
+import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { toAccount, toApiKeyInfo, toTokenInfo } from '../wire.ts';
 import { example } from './examples.ts';
 
-const tag = 'Tokens and keys';
+const route = routeTagged('Tokens and keys');
 
 const tokenExample = {
   id: example.tokenId,
@@ -48,21 +48,18 @@ const apiKeyExample = {
 export const tokenRoutes: readonly Route[] = [
   route('GET', '/api/v1/me', {
     access: { kind: 'user' },
-    doc: {
-      id: 'readMe',
-      tag,
-      summary: 'Read your account and the token of the request',
-      description: '`email` is `null` for a token with only the scope `read`, or restricted to one application.',
-      answers: {
-        200: json('the account', me, {
-          id: example.userId,
-          name: 'Ada',
-          email: null,
-          isOperator: false,
-          mayCreateApps: true,
-          token: tokenExample,
-        }),
-      },
+    id: 'readMe',
+    summary: 'Read your account and the token of the request',
+    description: '`email` is `null` for a token with only the scope `read`, or restricted to one application.',
+    answers: {
+      200: json('the account', me, {
+        id: example.userId,
+        name: 'Ada',
+        email: null,
+        isOperator: false,
+        mayCreateApps: true,
+        token: tokenExample,
+      }),
     },
     handle: async ({ context }, { admission: { actor } }) => {
       const account = toAccount(await readAccount(context, actor.userId));
@@ -73,32 +70,26 @@ export const tokenRoutes: readonly Route[] = [
   route('GET', '/api/v1/tokens', {
     access: { kind: 'user', scope: 'read' },
     query: pageQuery,
-    doc: {
-      id: 'listTokens',
-      tag,
-      summary: 'List your access tokens, without their secrets',
-      answers: { 200: jsonList('the tokens', tokenInfo, tokenExample) },
-    },
+    id: 'listTokens',
+    summary: 'List your access tokens, without their secrets',
+    answers: { 200: jsonList('the tokens', tokenInfo, tokenExample) },
     handle: async ({ context }, { admission, query }) =>
       toList(await listTokens(context, admission.actor, toPage(query)), toTokenInfo),
   }),
   route('POST', '/api/v1/tokens', {
     access: { kind: 'user', scope: 'manage' },
     body: jsonBody(tokenInput, { name: 'CI', scopes: ['publish'], expiresInDays: 30 }),
-    doc: {
-      id: 'createToken',
-      tag,
-      summary: 'Create an access token, with no more rights and no longer lifetime than yours',
-      description:
-        "The lifetime is 90 days by default for a token that only reads, and 7 days by default, 90 at most, for one with `publish` or `manage`. A browser session's token can create one with a longer lifetime than its own, if the password was entered within the last 15 minutes.",
-      answers: {
-        201: json('the token with its secret, which is shown only once', tokenCreated, {
-          ...tokenExample,
-          token: 'tnn_0000000000000000000000000000AbCdEf',
-        }),
-      },
-      errors: ['forbidden', 'password_required', 'quota_exceeded'],
+    id: 'createToken',
+    summary: 'Create an access token, with no more rights and no longer lifetime than yours',
+    description:
+      "The lifetime is 90 days by default for a token that only reads, and 7 days by default, 90 at most, for one with `publish` or `manage`. A browser session's token can create one with a longer lifetime than its own, if the password was entered within the last 15 minutes.",
+    answers: {
+      201: json('the token with its secret, which is shown only once', tokenCreated, {
+        ...tokenExample,
+        token: 'tnn_0000000000000000000000000000AbCdEf',
+      }),
     },
+    errors: ['forbidden', 'password_required', 'quota_exceeded'],
     handle: async ({ context }, { admission, body }) => {
       const { record, secret } = await createToken(context, admission.actor, body);
       return { ...toTokenInfo(record), token: secret };
@@ -106,14 +97,11 @@ export const tokenRoutes: readonly Route[] = [
   }),
   route('DELETE', '/api/v1/tokens/:tokenId', {
     access: { kind: 'user' },
-    doc: {
-      id: 'revokeToken',
-      tag,
-      summary: 'Revoke an access token, immediately',
-      description: 'Any token can revoke itself. Revoking another one requires the scope `manage`.',
-      answers: { 204: { description: 'revoked' } },
-      errors: ['not_found', 'insufficient_scope'],
-    },
+    id: 'revokeToken',
+    summary: 'Revoke an access token, immediately',
+    description: 'Any token can revoke itself. Revoking another one requires the scope `manage`.',
+    answers: { 204: { description: 'revoked' } },
+    errors: ['not_found', 'insufficient_scope'],
     beforeBody: (_parts, { admission: { actor }, params }) => {
       if (params.tokenId !== actor.tokenId) requireScope(actor, 'manage');
     },
@@ -122,32 +110,26 @@ export const tokenRoutes: readonly Route[] = [
   route('GET', '/api/v1/api-keys', {
     access: { kind: 'user', scope: 'read', userLevel: true },
     query: pageQuery,
-    doc: {
-      id: 'listApiKeys',
-      tag,
-      summary: 'List your API keys, without their secrets',
-      answers: { 200: jsonList('the keys', apiKeyInfo, apiKeyExample) },
-    },
+    id: 'listApiKeys',
+    summary: 'List your API keys, without their secrets',
+    answers: { 200: jsonList('the keys', apiKeyInfo, apiKeyExample) },
     handle: async ({ context }, { admission, query }) =>
       toList(await listApiKeys(context, admission.actor, toPage(query)), toApiKeyInfo),
   }),
   route('POST', '/api/v1/api-keys', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     body: jsonBody(apiKeyInput, { name: 'build server', expiresInDays: 90 }),
-    doc: {
-      id: 'createApiKey',
-      tag,
-      summary: 'Create an API key, which is valid for the instrumentation endpoint only',
-      description:
-        "The lifetime is 90 days by default and 365 at most. A program's token can't create a key that outlives it, and revoking the token revokes its keys. In a browser session, the password must have been entered within the last 15 minutes.",
-      answers: {
-        201: json('the key with its secret, which is shown only once', apiKeyCreated, {
-          ...apiKeyExample,
-          apiKey: 'tnk_0000000000000000000000000000AbCdEf',
-        }),
-      },
-      errors: ['forbidden', 'password_required', 'quota_exceeded'],
+    id: 'createApiKey',
+    summary: 'Create an API key, which is valid for the instrumentation endpoint only',
+    description:
+      "The lifetime is 90 days by default and 365 at most. A program's token can't create a key that outlives it, and revoking the token revokes its keys. In a browser session, the password must have been entered within the last 15 minutes.",
+    answers: {
+      201: json('the key with its secret, which is shown only once', apiKeyCreated, {
+        ...apiKeyExample,
+        apiKey: 'tnk_0000000000000000000000000000AbCdEf',
+      }),
     },
+    errors: ['forbidden', 'password_required', 'quota_exceeded'],
     handle: async ({ context }, { admission, body }) => {
       const { record, secret } = await createApiKey(context, admission.actor, body);
       return { ...toApiKeyInfo(record), apiKey: secret };
@@ -155,13 +137,10 @@ export const tokenRoutes: readonly Route[] = [
   }),
   route('DELETE', '/api/v1/api-keys/:apiKeyId', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
-    doc: {
-      id: 'revokeApiKey',
-      tag,
-      summary: 'Revoke an API key, immediately',
-      answers: { 204: { description: 'revoked' } },
-      errors: ['not_found'],
-    },
+    id: 'revokeApiKey',
+    summary: 'Revoke an API key, immediately',
+    answers: { 204: { description: 'revoked' } },
+    errors: ['not_found'],
     handle: ({ context }, { admission, params }) => revokeApiKey(context, admission.actor, params.apiKeyId),
   }),
 ];
