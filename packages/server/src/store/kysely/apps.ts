@@ -2,8 +2,8 @@ import type { AppId, UserId } from '@tenon/protocol';
 import { allContentsTag, membershipTag, readableContentsTag } from '../../cache/cache-tag.ts';
 import type { Page } from '../../domain/query-types.ts';
 import { type AppRecord, columns, type MemberRecord } from '../../domain/records.ts';
-import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { appsOfGuestUser, appsOfMember, type Db } from './db.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 import { paged } from './paging.ts';
 
 export const appQueries = {
@@ -12,16 +12,10 @@ export const appQueries = {
 
   /** The applications in which the user is a member or holds a guest; `appId` alone, if it is one, when it is given. */
   appsOf(db: Db, userId: UserId, appId: AppId | undefined, page: Page): Promise<AppRecord[]> {
-    const asMember = db.selectFrom('members').select('appId').where('userId', '=', userId);
-    const asGuest = db
-      .selectFrom('guest_users')
-      .innerJoin('guests', 'guests.id', 'guest_users.guestId')
-      .select('guests.appId')
-      .where('guest_users.userId', '=', userId);
     let apps = db
       .selectFrom('apps')
       .select(columns.apps)
-      .where('id', 'in', asMember.union(asGuest))
+      .where('id', 'in', appsOfMember(db, userId).union(appsOfGuestUser(db, userId)))
       .where('deletedAtMs', 'is', null);
     if (appId !== undefined) apps = apps.where('id', '=', appId);
     return paged(apps, 'id', page).execute();
@@ -58,13 +52,13 @@ export const appQueries = {
 
   /** Whether a user belongs to the team of any application. */
   async isMemberOfAny(db: Db, userId: UserId): Promise<boolean> {
-    const found = await db.selectFrom('members').select('appId').where('userId', '=', userId).limit(1).execute();
+    const found = await appsOfMember(db, userId).limit(1).execute();
     return found.length > 0;
   },
 
   /** The applications whose only owner the user is, by id. */
   appsOwnedAlone(db: Db, userId: UserId): Promise<AppRecord[]> {
-    const owned = db.selectFrom('members').select('appId').where('userId', '=', userId).where('role', '=', 'owner');
+    const owned = appsOfMember(db, userId).where('role', '=', 'owner');
     return db
       .selectFrom('apps')
       .select(columns.apps)
@@ -87,19 +81,14 @@ export const appQueries = {
 };
 
 export const appMutations = {
-  insertApp: mutation({ audit: true, invalidates: nothing }, async (db: Db, app: AppRecord): Promise<void> => {
-    await db.insertInto('apps').values(app).execute();
-  }),
+  insertApp: statement({ audit: true, invalidates: nothing }, (db: Db, app: AppRecord) =>
+    db.insertInto('apps').values(app),
+  ),
 
-  updateApp: mutation(
+  updateApp: statement(
     { audit: true, invalidates: (id) => [id] },
-    async (
-      db: Db,
-      id: AppId,
-      { name, updatedAtMs }: { readonly name: string; readonly updatedAtMs: number },
-    ): Promise<void> => {
-      await db.updateTable('apps').set({ name, updatedAtMs }).where('id', '=', id).execute();
-    },
+    (db: Db, id: AppId, { name, updatedAtMs }: { readonly name: string; readonly updatedAtMs: number }) =>
+      db.updateTable('apps').set({ name, updatedAtMs }).where('id', '=', id),
   ),
 
   /**
@@ -125,25 +114,22 @@ export const appMutations = {
   ),
 
   /** Adds the member, or changes the role (and keeps `createdAtMs`) of one who is there. */
-  putMember: mutation(
+  putMember: statement(
     { audit: true, invalidates: ({ appId, userId }) => [membershipTag(userId, appId), readableContentsTag(userId)] },
-    async (db: Db, member: MemberRecord): Promise<void> => {
-      await db
+    (db: Db, member: MemberRecord) =>
+      db
         .insertInto('members')
         .values(member)
-        .onConflict((conflict) => conflict.columns(['appId', 'userId']).doUpdateSet({ role: member.role }))
-        .execute();
-    },
+        .onConflict((conflict) => conflict.columns(['appId', 'userId']).doUpdateSet({ role: member.role })),
   ),
 
-  deleteMember: mutation(
+  deleteMember: statement(
     {
       audit: true,
       invalidates: (appId, userId) => [membershipTag(userId, appId), readableContentsTag(userId)],
       freesSpace: true,
     },
-    async (db: Db, appId: AppId, userId: UserId): Promise<void> => {
-      await db.deleteFrom('members').where('appId', '=', appId).where('userId', '=', userId).execute();
-    },
+    (db: Db, appId: AppId, userId: UserId) =>
+      db.deleteFrom('members').where('appId', '=', appId).where('userId', '=', userId),
   ),
 };

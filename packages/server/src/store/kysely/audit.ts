@@ -9,7 +9,7 @@ import {
 } from '../../domain/audit/ports.ts';
 import { columns, type Database } from '../../domain/records.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 
 const events = (db: Db) => db.selectFrom('audit_events').select(columns.accountAudit);
 const withKeys = (db: Db) => events(db).select('guestKeys');
@@ -49,11 +49,9 @@ function cut<O>(
 const rowsPerInsert = 500;
 
 export const auditMutations = {
-  insertAuditEvent: mutation(
+  insertAuditEvent: statement(
     { audit: false, invalidates: nothing, records: ({ action }) => [action] },
-    async (db: Db, event: AuditEventRecord): Promise<void> => {
-      await db.insertInto('audit_events').values(event).execute();
-    },
+    (db: Db, event: AuditEventRecord) => db.insertInto('audit_events').values(event),
   ),
 
   insertAuditEvents: mutation(

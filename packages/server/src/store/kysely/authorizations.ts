@@ -1,7 +1,7 @@
 import type { DeviceGrantId, SessionId, TokenId, TokenScope, UserId } from '@tenon/protocol';
 import { type AuthorizationCodeRecord, columns, type DeviceGrantRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 
 const deviceGrants = (db: Db) => db.selectFrom('device_grants').select(columns.deviceGrants);
 
@@ -21,46 +21,35 @@ export const authorizationQueries = {
 };
 
 export const authorizationMutations = {
-  insertAuthorizationCode: mutation(
-    { audit: true, invalidates: nothing },
-    async (db: Db, code: AuthorizationCodeRecord): Promise<void> => {
-      await db.insertInto('authorization_codes').values(code).execute();
-    },
+  insertAuthorizationCode: statement({ audit: true, invalidates: nothing }, (db: Db, code: AuthorizationCodeRecord) =>
+    db.insertInto('authorization_codes').values(code),
   ),
 
   /** Marks a code as exchanged for a token, which is there already; one that was exchanged before stays as it is. */
-  useAuthorizationCode: mutation(
+  useAuthorizationCode: statement(
     { audit: true, invalidates: nothing },
-    async (
-      db: Db,
-      codeHash: string,
-      { tokenId, usedAtMs }: { readonly tokenId: TokenId; readonly usedAtMs: number },
-    ): Promise<void> => {
-      await db
+    (db: Db, codeHash: string, { tokenId, usedAtMs }: { readonly tokenId: TokenId; readonly usedAtMs: number }) =>
+      db
         .updateTable('authorization_codes')
         .set({ tokenId, usedAtMs })
         .where('codeHash', '=', codeHash)
-        .where('usedAtMs', 'is', null)
-        .execute();
-    },
+        .where('usedAtMs', 'is', null),
   ),
 
   /** @throws ConflictError when another request has the same user code */
-  insertDeviceGrant: mutation(
+  insertDeviceGrant: statement(
     {
       // Nobody has approved it yet, and until then it opens nothing.
       audit: false,
       invalidates: nothing,
     },
-    async (db: Db, grant: DeviceGrantRecord): Promise<void> => {
-      await db.insertInto('device_grants').values(grant).execute();
-    },
+    (db: Db, grant: DeviceGrantRecord) => db.insertInto('device_grants').values(grant),
   ),
 
   /** Settles a pending request; one that is not pending stays as it is. */
-  decideDeviceGrant: mutation(
+  decideDeviceGrant: statement(
     { audit: true, invalidates: nothing },
-    async (
+    (
       db: Db,
       id: DeviceGrantId,
       outcome:
@@ -71,16 +60,11 @@ export const authorizationMutations = {
             readonly scopes: readonly TokenScope[];
           }
         | { readonly status: 'denied' },
-    ): Promise<void> => {
-      await db.updateTable('device_grants').set(outcome).where('id', '=', id).where('status', '=', 'pending').execute();
-    },
+    ) => db.updateTable('device_grants').set(outcome).where('id', '=', id).where('status', '=', 'pending'),
   ),
 
-  deleteDeviceGrant: mutation(
-    { audit: true, invalidates: nothing },
-    async (db: Db, id: DeviceGrantId): Promise<void> => {
-      await db.deleteFrom('device_grants').where('id', '=', id).execute();
-    },
+  deleteDeviceGrant: statement({ audit: true, invalidates: nothing }, (db: Db, id: DeviceGrantId) =>
+    db.deleteFrom('device_grants').where('id', '=', id),
   ),
 
   /** Deletes the logins that a user approved and whose tokens were not fetched: unused authorization codes and device grants. */

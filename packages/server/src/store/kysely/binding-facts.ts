@@ -1,7 +1,7 @@
 import type { GuestId } from '@tenon/protocol';
 import type { BindingRange, BindingWithFacts } from '../../domain/query-types.ts';
 import type { PluginKey } from '../../domain/records.ts';
-import { type Db, pluginBindings } from './db.ts';
+import { areOfSamePlugin, type Db, isOfPlugin, pluginBindings } from './db.ts';
 import { setOf } from './paging.ts';
 
 /** What decides what each of a plugin's claims binds, in one query: each version is found by an index, however many there are. */
@@ -9,7 +9,7 @@ export const bindingFactsQueries = {
   /** What decides what a plugin's claims bind, in the order of the guests' ids: of all of them, or of a part. */
   async bindingFacts(
     db: Db,
-    { extensionPointId, userId, name }: PluginKey,
+    key: PluginKey,
     { guestIds, after, limit }: BindingRange = {},
   ): Promise<BindingWithFacts[]> {
     let facts = pluginBindings(db)
@@ -35,17 +35,13 @@ export const bindingFactsQueries = {
               .onRef('version_guests.guestId', '=', 'bindings.guestId'),
           )
           .select('versions.id')
-          .whereRef('versions.extensionPointId', '=', 'plugins.extensionPointId')
-          .whereRef('versions.userId', '=', 'plugins.userId')
-          .whereRef('versions.name', '=', 'plugins.name')
+          .where(areOfSamePlugin('versions', 'plugins'))
           .where('versions.state', '=', 'published')
           .orderBy('versions.number', 'desc')
           .limit(1)
           .as('newest'),
       ])
-      .where('plugins.extensionPointId', '=', extensionPointId)
-      .where('plugins.userId', '=', userId)
-      .where('plugins.name', '=', name)
+      .where(isOfPlugin('plugins', key))
       .orderBy('bindings.guestId');
     if (guestIds !== undefined) facts = facts.where('bindings.guestId', 'in', setOf(guestIds));
     if (after !== undefined) facts = facts.where('bindings.guestId', '>', after as GuestId);

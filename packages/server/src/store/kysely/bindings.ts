@@ -10,7 +10,7 @@ import {
   type PluginKey,
 } from '../../domain/records.ts';
 import { ConflictError } from '../../domain/store-errors.ts';
-import type { Db } from './db.ts';
+import { areOfSamePlugin, type Db, isOfPlugin } from './db.ts';
 import { mutation, nothing } from './mutation.ts';
 import { inChunks, paged, setOf } from './paging.ts';
 
@@ -48,12 +48,7 @@ export const bindingQueries = {
   /** The claims under a guest, by name in code-unit order, with what is known of the plugins. */
   bindingsOfGuest(db: Db, extensionPointId: ExtensionPointId, guestId: GuestId, page: Page): Promise<GuestBinding[]> {
     const bindings = bindingsWithVersions(db)
-      .innerJoin('plugins', (join) =>
-        join
-          .onRef('plugins.extensionPointId', '=', 'bindings.extensionPointId')
-          .onRef('plugins.userId', '=', 'bindings.userId')
-          .onRef('plugins.name', '=', 'bindings.name'),
-      )
+      .innerJoin('plugins', (join) => join.on(areOfSamePlugin('plugins', 'bindings')))
       .innerJoin('users', 'users.id', 'bindings.userId')
       .select(['users.name as userName', 'plugins.block'])
       .where('bindings.extensionPointId', '=', extensionPointId)
@@ -90,31 +85,23 @@ export const bindingQueries = {
   },
 
   /** Whether the plugin is held at a version under some guest. */
-  async isPinned(db: Db, { extensionPointId, userId, name }: PluginKey): Promise<boolean> {
+  async isPinned(db: Db, key: PluginKey): Promise<boolean> {
     const found = await db
       .selectFrom('versions')
       .innerJoin('bindings', 'bindings.pinnedVersionId', 'versions.id')
       .select('versions.id')
-      .where('versions.extensionPointId', '=', extensionPointId)
-      .where('versions.userId', '=', userId)
-      .where('versions.name', '=', name)
+      .where(isOfPlugin('versions', key))
       .limit(1)
       .executeTakeFirst();
     return found !== undefined;
   },
 
   /** Whether the plugin was rolled back under one of these guests. */
-  async isRolledBack(
-    db: Db,
-    { extensionPointId, userId, name }: PluginKey,
-    guestIds: readonly GuestId[],
-  ): Promise<boolean> {
+  async isRolledBack(db: Db, key: PluginKey, guestIds: readonly GuestId[]): Promise<boolean> {
     const found = await db
       .selectFrom('bindings')
       .select('guestId')
-      .where('extensionPointId', '=', extensionPointId)
-      .where('userId', '=', userId)
-      .where('name', '=', name)
+      .where(isOfPlugin('bindings', key))
       .where('selectedVersionId', 'is not', null)
       .where('guestId', 'in', setOf(guestIds))
       .limit(1)
@@ -180,12 +167,7 @@ function bindingsWithVersions(db: Db) {
     ]);
 }
 
-const claimsOf = (db: Db, { extensionPointId, userId, name }: PluginKey) =>
-  db
-    .updateTable('bindings')
-    .where('extensionPointId', '=', extensionPointId)
-    .where('name', '=', name)
-    .where('userId', '=', userId);
+const claimsOf = (db: Db, key: PluginKey) => db.updateTable('bindings').where(isOfPlugin('bindings', key));
 
 export const bindingMutations = {
   /**
@@ -271,9 +253,7 @@ async function demandOwnVersion(db: Db, key: PluginKey, versionId: VersionId | n
     .selectFrom('versions')
     .select('id')
     .where('id', '=', versionId)
-    .where('extensionPointId', '=', key.extensionPointId)
-    .where('userId', '=', key.userId)
-    .where('name', '=', key.name)
+    .where(isOfPlugin('versions', key))
     .executeTakeFirst();
   if (version === undefined)
     throw new Error(`Cannot bind "${key.name}" to ${versionId}: it is no version of the plugin.`);

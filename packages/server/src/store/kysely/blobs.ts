@@ -10,7 +10,7 @@ import type {
 } from '../../domain/housekeeping/ports.ts';
 import { columns, type Database } from '../../domain/records.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 
 const idColumns = ['address', 'generation', 'size'] as const;
 
@@ -211,15 +211,13 @@ export const blobMutations = {
   ),
 
   /** Marks an object for deletion whose blob row no longer exists. Does nothing if it is already marked. */
-  putBlobDeletion: mutation(
+  putBlobDeletion: statement(
     { audit: false, invalidates: nothing },
-    async (db: Db, { address, generation, size }: BlobDeletion): Promise<void> => {
-      await db
+    (db: Db, { address, generation, size }: BlobDeletion) =>
+      db
         .insertInto('blob_deletions')
         .values({ address, generation, size })
-        .onConflict((conflict) => conflict.columns(['address', 'generation']).doNothing())
-        .execute();
-    },
+        .onConflict((conflict) => conflict.columns(['address', 'generation']).doNothing()),
   ),
 
   /** Deletes the rows of completed deletions. */

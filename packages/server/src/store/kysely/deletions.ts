@@ -4,7 +4,7 @@ import { allContentsTag } from '../../cache/cache-tag.ts';
 import type { DeletionScope } from '../../domain/deletions/ports.ts';
 import type { PluginKey } from '../../domain/records.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 
 /*
  * What a plugin, an extension point, or an application has very many rows of is deleted in pieces, each of so many rows of one table:
@@ -44,15 +44,9 @@ export const deletionQueries = {
 
 export const deletionMutations = {
   /** Also notes that its bindings are pending: `finishRebind()` deletes it once they are moved. */
-  markPluginDeleted: mutation(
+  markPluginDeleted: statement(
     { audit: true, invalidates: nothing, freesSpace: true },
-    async (db: Db, { extensionPointId, userId, name }: PluginKey, atMs: number): Promise<void> => {
-      await markDeleted(db, atMs)
-        .where('extensionPointId', '=', extensionPointId)
-        .where('userId', '=', userId)
-        .where('name', '=', name)
-        .execute();
-    },
+    (db: Db, key: PluginKey, atMs: number) => markDeleted(db, atMs).where(isOfPlugin(key)),
   ),
 
   /** Marks all plugins of a user, likewise. @returns these plugins */
@@ -62,16 +56,15 @@ export const deletionMutations = {
       markDeleted(db, atMs).where('userId', '=', userId).returning(['extensionPointId', 'userId', 'name']).execute(),
   ),
 
-  markExtensionPointDeleted: mutation(
+  markExtensionPointDeleted: statement(
     {
       audit: true,
       invalidates: (id) => [id, allContentsTag],
       changes: (changed, db, id) => changed.addDeleted(db, id),
       freesSpace: true,
     },
-    async (db: Db, id: ExtensionPointId, atMs: number): Promise<void> => {
-      await db.updateTable('extension_points').set({ deletedAtMs: atMs }).where('id', '=', id).execute();
-    },
+    (db: Db, id: ExtensionPointId, atMs: number) =>
+      db.updateTable('extension_points').set({ deletedAtMs: atMs }).where('id', '=', id),
   ),
 
   /** Deletes tokens that are restricted to the application at once. */

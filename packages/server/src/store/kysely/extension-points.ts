@@ -3,7 +3,7 @@ import { allContentsTag } from '../../cache/cache-tag.ts';
 import type { Page } from '../../domain/query-types.ts';
 import { columns, type ExtensionPointRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { nothing, statement } from './mutation.ts';
 import { paged } from './paging.ts';
 
 /** Those that are not deleted. */
@@ -20,16 +20,14 @@ export const extensionPointQueries = {
 };
 
 export const extensionPointMutations = {
-  insertExtensionPoint: mutation(
+  insertExtensionPoint: statement(
     { audit: true, invalidates: nothing },
-    async (db: Db, extensionPoint: ExtensionPointRecord): Promise<void> => {
-      await db.insertInto('extension_points').values(extensionPoint).execute();
-    },
+    (db: Db, extensionPoint: ExtensionPointRecord) => db.insertInto('extension_points').values(extensionPoint),
   ),
 
-  updateExtensionPoint: mutation(
+  updateExtensionPoint: statement(
     { audit: true, invalidates: (id) => [id] },
-    async (
+    (
       db: Db,
       id: ExtensionPointId,
       {
@@ -39,25 +37,21 @@ export const extensionPointMutations = {
         limits,
         updatedAtMs,
       }: Pick<ExtensionPointRecord, 'name' | 'schemaJson' | 'requiresApproval' | 'limits' | 'updatedAtMs'>,
-    ): Promise<void> => {
-      await db
+    ) =>
+      db
         .updateTable('extension_points')
         .set({ name, schemaJson, requiresApproval, limits, updatedAtMs })
-        .where('id', '=', id)
-        .execute();
-    },
+        .where('id', '=', id),
   ),
 
   /** Takes its plugins, versions and bindings with it; the bytes stay in the blob store. */
-  deleteExtensionPoint: mutation(
+  deleteExtensionPoint: statement(
     {
       audit: true,
       invalidates: (id) => [id, allContentsTag],
       changes: (changed, db, id) => changed.addDeleted(db, id),
       freesSpace: true,
     },
-    async (db: Db, id: ExtensionPointId): Promise<void> => {
-      await db.deleteFrom('extension_points').where('id', '=', id).execute();
-    },
+    (db: Db, id: ExtensionPointId) => db.deleteFrom('extension_points').where('id', '=', id),
   ),
 };

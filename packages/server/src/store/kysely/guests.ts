@@ -3,7 +3,7 @@ import { allContentsTag, type CacheTag, membershipTag, readableContentsTag } fro
 import type { Page } from '../../domain/query-types.ts';
 import { columns, type GuestRecord, type GuestUserRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 import { atMost, inChunks, paged, setOf } from './paging.ts';
 
 export const guestQueries = {
@@ -102,12 +102,12 @@ function rightsOfHolder([guestId]: readonly GuestId[], userId: UserId): (db: Db)
 }
 
 export const guestMutations = {
-  insertGuest: mutation({ audit: true, invalidates: nothing }, async (db: Db, guest: GuestRecord): Promise<void> => {
-    await db.insertInto('guests').values(guest).execute();
-  }),
+  insertGuest: statement({ audit: true, invalidates: nothing }, (db: Db, guest: GuestRecord) =>
+    db.insertInto('guests').values(guest),
+  ),
 
   /** Takes its invitations, its users and its bindings with it; plugins and versions stay with their publishers. */
-  deleteGuest: mutation(
+  deleteGuest: statement(
     {
       audit: true,
       invalidates: (id) => async (db) => {
@@ -117,21 +117,17 @@ export const guestMutations = {
       changes: (changed, db, guestId) => changed.addBound(db, { guestIds: [guestId] }),
       freesSpace: true,
     },
-    async (db: Db, id: GuestId): Promise<void> => {
-      await db.deleteFrom('guests').where('id', '=', id).execute();
-    },
+    (db: Db, id: GuestId) => db.deleteFrom('guests').where('id', '=', id),
   ),
 
   /** Makes the user hold the guest; nothing when it does already. */
-  putGuestUser: mutation(
+  putGuestUser: statement(
     { audit: true, invalidates: ({ guestId, userId }) => rightsOfHolder([guestId], userId) },
-    async (db: Db, guestUser: GuestUserRecord): Promise<void> => {
-      await db
+    (db: Db, guestUser: GuestUserRecord) =>
+      db
         .insertInto('guest_users')
         .values(guestUser)
-        .onConflict((conflict) => conflict.columns(['guestId', 'userId']).doNothing())
-        .execute();
-    },
+        .onConflict((conflict) => conflict.columns(['guestId', 'userId']).doNothing()),
   ),
 
   /**

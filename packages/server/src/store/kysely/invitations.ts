@@ -3,7 +3,7 @@ import type { NotNull } from 'kysely';
 import type { GuestInvitation, Page, TeamInvitation } from '../../domain/query-types.ts';
 import { columns, type InvitationRecord, type StoredInvitationStatus } from '../../domain/records.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 import { inChunks, paged } from './paging.ts';
 
 export const invitationQueries = {
@@ -57,29 +57,15 @@ export const invitationQueries = {
 };
 
 export const invitationMutations = {
-  insertInvitation: mutation(
-    { audit: true, invalidates: nothing },
-    async (db: Db, invitation: InvitationRecord): Promise<void> => {
-      await db.insertInto('invitations').values(invitation).execute();
-    },
+  insertInvitation: statement({ audit: true, invalidates: nothing }, (db: Db, invitation: InvitationRecord) =>
+    db.insertInto('invitations').values(invitation),
   ),
 
   /** Moves a pending invitation on; one that is not pending stays as it is. */
-  closeInvitation: mutation(
+  closeInvitation: statement(
     { audit: true, invalidates: nothing, freesSpace: true },
-    async (
-      db: Db,
-      id: InvitationId,
-      status: Exclude<StoredInvitationStatus, 'pending'>,
-      settledAtMs: number,
-    ): Promise<void> => {
-      await db
-        .updateTable('invitations')
-        .set({ status, settledAtMs })
-        .where('id', '=', id)
-        .where('status', '=', 'pending')
-        .execute();
-    },
+    (db: Db, id: InvitationId, status: Exclude<StoredInvitationStatus, 'pending'>, settledAtMs: number) =>
+      db.updateTable('invitations').set({ status, settledAtMs }).where('id', '=', id).where('status', '=', 'pending'),
   ),
 
   /** Revokes pending invitations; those that are not pending stay as they are. */
@@ -99,10 +85,7 @@ export const invitationMutations = {
   ),
 
   /** Notes that an account was made by means of an invitation. */
-  setInvitationSignUp: mutation(
-    { audit: true, invalidates: nothing },
-    async (db: Db, id: InvitationId, userId: UserId): Promise<void> => {
-      await db.updateTable('invitations').set({ signedUpUserId: userId }).where('id', '=', id).execute();
-    },
+  setInvitationSignUp: statement({ audit: true, invalidates: nothing }, (db: Db, id: InvitationId, userId: UserId) =>
+    db.updateTable('invitations').set({ signedUpUserId: userId }).where('id', '=', id),
   ),
 };

@@ -1,6 +1,6 @@
 import type { LeaseKind, LeaseRecord } from '../../domain/housekeeping/ports.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { nothing, statement } from './mutation.ts';
 
 /** No lease is as long: one that ends later was taken by a clock that was ahead, and holds nothing. */
 const longestLeaseMs = 2 * 24 * 60 * 60 * 1000;
@@ -28,29 +28,25 @@ export const leaseQueries = {
 
 export const leaseMutations = {
   /** Takes or extends a lease. */
-  putLease: mutation(
+  putLease: statement(
     { audit: false, invalidates: nothing, freesSpace: true },
-    async (db: Db, { kind, holder, untilMs }: LeaseRecord): Promise<void> => {
-      await db
+    (db: Db, { kind, holder, untilMs }: LeaseRecord) =>
+      db
         .insertInto('leases')
         .values({ kind, holder, untilMs })
-        .onConflict((conflict) => conflict.columns(['kind', 'holder']).doUpdateSet({ untilMs }))
-        .execute();
-    },
+        .onConflict((conflict) => conflict.columns(['kind', 'holder']).doUpdateSet({ untilMs })),
   ),
 
-  deleteLease: mutation(
+  deleteLease: statement(
     { audit: false, invalidates: nothing, freesSpace: true },
-    async (db: Db, { kind, holder }: Pick<LeaseRecord, 'kind' | 'holder'>): Promise<void> => {
-      await db.deleteFrom('leases').where('kind', '=', kind).where('holder', '=', holder).execute();
-    },
+    (db: Db, { kind, holder }: Pick<LeaseRecord, 'kind' | 'holder'>) =>
+      db.deleteFrom('leases').where('kind', '=', kind).where('holder', '=', holder),
   ),
 
   /** Deletes the expired leases of a kind. */
-  deleteEndedLeases: mutation(
+  deleteEndedLeases: statement(
     { audit: false, invalidates: nothing, freesSpace: true },
-    async (db: Db, kind: LeaseKind, nowMs: number): Promise<void> => {
-      await db.deleteFrom('leases').where('kind', '=', kind).where('untilMs', '<=', nowMs).execute();
-    },
+    (db: Db, kind: LeaseKind, nowMs: number) =>
+      db.deleteFrom('leases').where('kind', '=', kind).where('untilMs', '<=', nowMs),
   ),
 };

@@ -25,10 +25,19 @@ export interface Mutation<F extends Run> extends MutationRules<ArgumentsOf<F>> {
 }
 
 type Run = (db: Db, ...args: never[]) => Promise<unknown>;
-type ArgumentsOf<F extends Run> = F extends (db: Db, ...args: infer A) => Promise<unknown> ? A : never;
+type Build = (db: Db, ...args: never[]) => { execute(): Promise<unknown> };
+type ArgumentsOf<F> = F extends (db: Db, ...args: infer A) => unknown ? A : never;
 
 /** Declares a mutation, with the rules that {@link Effects} applies when a transaction calls it. */
 export function mutation<F extends Run>(rules: MutationRules<ArgumentsOf<F>>, run: F): Mutation<F> {
+  return { ...rules, run };
+}
+
+/** Declares a mutation of one statement. */
+export function statement<F extends Build>(rules: MutationRules<ArgumentsOf<F>>, build: F) {
+  const run = async (db: Db, ...args: ArgumentsOf<F>): Promise<void> => {
+    await build(db, ...(args as never[])).execute();
+  };
   return { ...rules, run };
 }
 

@@ -2,7 +2,7 @@ import type { ProcessId } from '@tenon/protocol';
 import { sql } from 'kysely';
 import type { ChoreKind, ChoreRecord, NodeRecord, SeenNode } from '../../domain/status/ports.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 
 const atMost = 1000;
 
@@ -54,9 +54,9 @@ export const nodeMutations = {
       .execute();
   }),
 
-  deleteNode: mutation({ audit: false, invalidates: nothing }, async (db: Db, id: ProcessId): Promise<void> => {
-    await db.deleteFrom('nodes').where('id', '=', id).execute();
-  }),
+  deleteNode: statement({ audit: false, invalidates: nothing }, (db: Db, id: ProcessId) =>
+    db.deleteFrom('nodes').where('id', '=', id),
+  ),
 
   /** Deletes the nodes without a heartbeat for so long. */
   deleteSilentNodes: mutation(

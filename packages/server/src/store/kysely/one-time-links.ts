@@ -1,7 +1,7 @@
 import type { OneTimeLinkId, UserId } from '@tenon/protocol';
 import { columns, type OneTimeLinkRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { nothing, statement } from './mutation.ts';
 
 export const oneTimeLinkQueries = {
   oneTimeLinkByHash: (db: Db, codeHash: string): Promise<OneTimeLinkRecord | undefined> =>
@@ -9,37 +9,24 @@ export const oneTimeLinkQueries = {
 };
 
 export const oneTimeLinkMutations = {
-  insertOneTimeLink: mutation(
-    { audit: true, invalidates: nothing },
-    async (db: Db, link: OneTimeLinkRecord): Promise<void> => {
-      await db.insertInto('one_time_links').values(link).execute();
-    },
+  insertOneTimeLink: statement({ audit: true, invalidates: nothing }, (db: Db, link: OneTimeLinkRecord) =>
+    db.insertInto('one_time_links').values(link),
   ),
 
   /** Marks a link as used; one that was used before stays as it is. */
-  useOneTimeLink: mutation(
-    { audit: true, invalidates: nothing },
-    async (db: Db, id: OneTimeLinkId, usedAtMs: number): Promise<void> => {
-      await db
-        .updateTable('one_time_links')
-        .set({ usedAtMs })
-        .where('id', '=', id)
-        .where('usedAtMs', 'is', null)
-        .execute();
-    },
+  useOneTimeLink: statement({ audit: true, invalidates: nothing }, (db: Db, id: OneTimeLinkId, usedAtMs: number) =>
+    db.updateTable('one_time_links').set({ usedAtMs }).where('id', '=', id).where('usedAtMs', 'is', null),
   ),
 
   /** Makes a user's unused links expire at a time, unless they expire earlier. */
-  expireLinksOf: mutation(
+  expireLinksOf: statement(
     { audit: true, invalidates: nothing, freesSpace: true },
-    async (db: Db, userId: UserId, expiredAtMs: number): Promise<void> => {
-      await db
+    (db: Db, userId: UserId, expiredAtMs: number) =>
+      db
         .updateTable('one_time_links')
         .set({ expiresAtMs: expiredAtMs })
         .where('userId', '=', userId)
         .where('usedAtMs', 'is', null)
-        .where('expiresAtMs', '>', expiredAtMs)
-        .execute();
-    },
+        .where('expiresAtMs', '>', expiredAtMs),
   ),
 };

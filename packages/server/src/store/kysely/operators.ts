@@ -1,7 +1,7 @@
 import type { UserId } from '@tenon/protocol';
 import type { OperatorRecord } from '../../domain/status/ports.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { nothing, statement } from './mutation.ts';
 
 const atMost = 1000;
 
@@ -24,21 +24,14 @@ export const operatorQueries = {
 
 export const operatorMutations = {
   /** Makes a user an operator; for one who is already nothing changes. */
-  putOperator: mutation(
-    { audit: true, invalidates: nothing },
-    async (db: Db, operator: OperatorRecord): Promise<void> => {
-      await db
-        .insertInto('operators')
-        .values(operator)
-        .onConflict((conflict) => conflict.column('userId').doNothing())
-        .execute();
-    },
+  putOperator: statement({ audit: true, invalidates: nothing }, (db: Db, operator: OperatorRecord) =>
+    db
+      .insertInto('operators')
+      .values(operator)
+      .onConflict((conflict) => conflict.column('userId').doNothing()),
   ),
 
-  deleteOperator: mutation(
-    { audit: true, invalidates: nothing, freesSpace: true },
-    async (db: Db, userId: UserId): Promise<void> => {
-      await db.deleteFrom('operators').where('userId', '=', userId).execute();
-    },
+  deleteOperator: statement({ audit: true, invalidates: nothing, freesSpace: true }, (db: Db, userId: UserId) =>
+    db.deleteFrom('operators').where('userId', '=', userId),
   ),
 };

@@ -12,17 +12,13 @@ import {
   type VersionRecord,
 } from '../../domain/records.ts';
 import { ConflictError } from '../../domain/store-errors.ts';
-import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { appsOfGuestUser, appsOfMember, areOfSamePlugin, type Db, isOfPlugin } from './db.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 import { atMost } from './paging.ts';
 
 export const pluginQueries = {
-  async plugin(db: Db, { extensionPointId, userId, name }: PluginKey): Promise<PluginRecord | undefined> {
-    const row = await pluginsWithNewestVersion(db)
-      .where('plugins.extensionPointId', '=', extensionPointId)
-      .where('plugins.userId', '=', userId)
-      .where('plugins.name', '=', name)
-      .executeTakeFirst();
+  async plugin(db: Db, key: PluginKey): Promise<PluginRecord | undefined> {
+    const row = await pluginsWithNewestVersion(db).where(isOfPlugin('plugins', key)).executeTakeFirst();
     return row && toRecord(row);
   },
 
@@ -53,13 +49,11 @@ export const pluginQueries = {
   },
 
   /** After which guest the recomputation of a plugin's bindings goes on; `undefined` where none is pending. */
-  async pendingRebind(db: Db, { extensionPointId, userId, name }: PluginKey): Promise<FoundPendingRebind | undefined> {
+  async pendingRebind(db: Db, key: PluginKey): Promise<FoundPendingRebind | undefined> {
     const row = await db
       .selectFrom('plugins')
       .select(['pendingRebind', 'deletedAtMs'])
-      .where('extensionPointId', '=', extensionPointId)
-      .where('userId', '=', userId)
-      .where('name', '=', name)
+      .where(isOfPlugin('plugins', key))
       .executeTakeFirst();
     if (row?.pendingRebind == null) return undefined;
     return { ...row.pendingRebind, isDeleted: row.deletedAtMs !== null };
@@ -80,30 +74,16 @@ export const pluginQueries = {
    */
   async mayReadContent(db: Db, userId: UserId, address: ContentAddress, appId: AppId | undefined): Promise<boolean> {
     // Both halves go from the user's own applications into one index, however many others have the same bytes.
-    const asMember = db.selectFrom('members').select('appId').where('userId', '=', userId);
-    const asGuest = db
-      .selectFrom('guest_users')
-      .innerJoin('guests', 'guests.id', 'guest_users.guestId')
-      .select('guests.appId')
-      .where('guest_users.userId', '=', userId);
-    let ofApp = db
+    let versions = db
       .selectFrom('versions')
       .select('appId')
       .where('contentAddress', '=', address)
-      .where('appId', 'in', asMember)
-      .where(isPresent);
-    let own = db
-      .selectFrom('versions')
-      .select('appId')
-      .where('contentAddress', '=', address)
-      .where('appId', 'in', asGuest)
-      .where('userId', '=', userId)
-      .where(isPresent);
-    if (appId !== undefined) {
-      ofApp = ofApp.where('appId', '=', appId);
-      own = own.where('appId', '=', appId);
-    }
-    const found = (await ofApp.limit(1).executeTakeFirst()) ?? (await own.limit(1).executeTakeFirst());
+      .where(isPresent)
+      .limit(1);
+    if (appId !== undefined) versions = versions.where('appId', '=', appId);
+    const ofApp = versions.where('appId', 'in', appsOfMember(db, userId));
+    const own = versions.where('appId', 'in', appsOfGuestUser(db, userId)).where('userId', '=', userId);
+    const found = (await ofApp.executeTakeFirst()) ?? (await own.executeTakeFirst());
     return found !== undefined;
   },
 };
@@ -124,11 +104,7 @@ function pluginsWithNewestVersion(db: Db) {
   return db
     .selectFrom('plugins')
     .innerJoin('versions', (join) =>
-      join
-        .onRef('versions.extensionPointId', '=', 'plugins.extensionPointId')
-        .onRef('versions.userId', '=', 'plugins.userId')
-        .onRef('versions.name', '=', 'plugins.name')
-        .onRef('versions.number', '=', 'plugins.lastNumber'),
+      join.on(areOfSamePlugin('versions', 'plugins')).onRef('versions.number', '=', 'plugins.lastNumber'),
     )
     .select(columns.versions)
     .select(['plugins.createdAtMs as pluginCreatedAtMs', 'plugins.block'])
@@ -161,12 +137,7 @@ function cursorOf({ after }: Page): { userId: UserId; name: string } | undefined
   return { userId: userId as UserId, name };
 }
 
-const pluginOf = (db: Db, { extensionPointId, userId, name }: PluginKey) =>
-  db
-    .updateTable('plugins')
-    .where('extensionPointId', '=', extensionPointId)
-    .where('userId', '=', userId)
-    .where('name', '=', name);
+const pluginOf = (db: Db, key: PluginKey) => db.updateTable('plugins').where(isOfPlugin('plugins', key));
 
 export const pluginMutations = {
   /**
@@ -187,50 +158,38 @@ export const pluginMutations = {
   ),
 
   /** Blocks a plugin; `null` takes that back. */
-  blockPlugin: mutation(
+  blockPlugin: statement(
     { audit: true, invalidates: nothing, freesSpace: true },
-    async (db: Db, key: PluginKey, block: BlockRecord | null): Promise<void> => {
-      await pluginOf(db, key).set({ block }).execute();
-    },
+    (db: Db, key: PluginKey, block: BlockRecord | null) => pluginOf(db, key).set({ block }),
   ),
 
   /** Notes how far the recomputation of a plugin's bindings has come; it goes on in further transactions. */
-  putPendingRebind: mutation(
+  putPendingRebind: statement(
     { audit: false, invalidates: nothing },
-    async (db: Db, key: PluginKey, { after, selection }: PendingRebind): Promise<void> => {
-      await pluginOf(db, key).set({ pendingRebind: { after, selection } }).execute();
-    },
+    (db: Db, key: PluginKey, { after, selection }: PendingRebind) =>
+      pluginOf(db, key).set({ pendingRebind: { after, selection } }),
   ),
 
   /** The recomputation has come to its end: hosts of the application are told to ask for all lists. */
-  endPendingRebind: mutation(
+  endPendingRebind: statement(
     {
       audit: false,
       invalidates: nothing,
       changes: (changed, db, key) => changed.reset(db, key.extensionPointId),
       freesSpace: true,
     },
-    async (db: Db, key: PluginKey): Promise<void> => {
-      await pluginOf(db, key).set({ pendingRebind: null }).execute();
-    },
+    (db: Db, key: PluginKey) => pluginOf(db, key).set({ pendingRebind: null }),
   ),
 
   /** Takes its versions and bindings with it; the bytes stay in the blob store. */
-  deletePlugin: mutation(
+  deletePlugin: statement(
     {
       audit: true,
       invalidates: () => [allContentsTag],
       changes: (changed, db, key) => changed.addBound(db, key),
       freesSpace: true,
     },
-    async (db: Db, { extensionPointId, userId, name }: PluginKey): Promise<void> => {
-      await db
-        .deleteFrom('plugins')
-        .where('extensionPointId', '=', extensionPointId)
-        .where('userId', '=', userId)
-        .where('name', '=', name)
-        .execute();
-    },
+    (db: Db, key: PluginKey) => db.deleteFrom('plugins').where(isOfPlugin('plugins', key)),
   ),
 };
 
@@ -259,9 +218,7 @@ async function countUp(db: Db, version: VersionRecord): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('plugins')
     .set(({ eb }) => ({ lastNumber: version.number, bytes: eb('bytes', '+', version.size) }))
-    .where('extensionPointId', '=', version.extensionPointId)
-    .where('userId', '=', version.userId)
-    .where('name', '=', version.name)
+    .where(isOfPlugin('plugins', version))
     .where('lastNumber', '=', version.number - 1)
     .executeTakeFirstOrThrow();
   if (numUpdatedRows === 0n) {

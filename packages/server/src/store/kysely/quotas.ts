@@ -2,7 +2,7 @@ import type { AppId, UserId } from '@tenon/protocol';
 import { type RawBuilder, sql } from 'kysely';
 import type { PublishPaid } from '../../domain/query-types.ts';
 import type { PluginKey } from '../../domain/records.ts';
-import type { Db } from './db.ts';
+import { type Db, isOfPlugin } from './db.ts';
 import { mutation, nothing } from './mutation.ts';
 
 /** What quotas count. Each question is answered from an index; bytes are summed by plugin, which keeps the sum of its versions. */
@@ -59,18 +59,16 @@ export const quotaQueries = {
   },
 
   /** The times up to which the publishes of a plugin, and of its publisher, are paid for; 0 for none. */
-  async publishPaid(db: Db, { extensionPointId, userId, name }: PluginKey): Promise<PublishPaid> {
+  async publishPaid(db: Db, key: PluginKey): Promise<PublishPaid> {
     const user = await db
       .selectFrom('users')
       .select('publishPaidAtMs as atMs')
-      .where('id', '=', userId)
+      .where('id', '=', key.userId)
       .executeTakeFirst();
     const plugin = await db
       .selectFrom('plugins')
       .select('publishPaidAtMs as atMs')
-      .where('extensionPointId', '=', extensionPointId)
-      .where('userId', '=', userId)
-      .where('name', '=', name)
+      .where(isOfPlugin('plugins', key))
       .executeTakeFirst();
     return { accountAtMs: user?.atMs ?? 0, pluginAtMs: plugin?.atMs ?? 0 };
   },
@@ -93,22 +91,12 @@ export const quotaMutations = {
       audit: false,
       invalidates: nothing,
     },
-    async (
-      db: Db,
-      { extensionPointId, userId, name }: PluginKey,
-      { accountAtMs, pluginAtMs }: Partial<PublishPaid>,
-    ): Promise<void> => {
+    async (db: Db, key: PluginKey, { accountAtMs, pluginAtMs }: Partial<PublishPaid>): Promise<void> => {
       if (accountAtMs !== undefined) {
-        await db.updateTable('users').set({ publishPaidAtMs: accountAtMs }).where('id', '=', userId).execute();
+        await db.updateTable('users').set({ publishPaidAtMs: accountAtMs }).where('id', '=', key.userId).execute();
       }
       if (pluginAtMs === undefined) return;
-      await db
-        .updateTable('plugins')
-        .set({ publishPaidAtMs: pluginAtMs })
-        .where('extensionPointId', '=', extensionPointId)
-        .where('userId', '=', userId)
-        .where('name', '=', name)
-        .execute();
+      await db.updateTable('plugins').set({ publishPaidAtMs: pluginAtMs }).where(isOfPlugin('plugins', key)).execute();
     },
   ),
 };

@@ -2,7 +2,7 @@ import type { SessionId, UserId } from '@tenon/protocol';
 import type { Page } from '../../domain/query-types.ts';
 import { columns, type KnownBrowserRecord, type SessionRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 import { paged } from './paging.ts';
 
 const sessions = (db: Db) => db.selectFrom('sessions').select(columns.sessions);
@@ -27,26 +27,19 @@ export const sessionQueries = {
 };
 
 export const sessionMutations = {
-  insertSession: mutation(
-    { audit: true, invalidates: nothing, freesSpace: true },
-    async (db: Db, session: SessionRecord): Promise<void> => {
-      await db.insertInto('sessions').values(session).execute();
-    },
+  insertSession: statement({ audit: true, invalidates: nothing, freesSpace: true }, (db: Db, session: SessionRecord) =>
+    db.insertInto('sessions').values(session),
   ),
 
-  confirmSession: mutation(
+  confirmSession: statement(
     { audit: true, invalidates: (id) => [id], freesSpace: true },
-    async (db: Db, id: SessionId, confirmedAtMs: number): Promise<void> => {
-      await db.updateTable('sessions').set({ confirmedAtMs }).where('id', '=', id).execute();
-    },
+    (db: Db, id: SessionId, confirmedAtMs: number) =>
+      db.updateTable('sessions').set({ confirmedAtMs }).where('id', '=', id),
   ),
 
   /** Takes the session's tokens with it. */
-  deleteSession: mutation(
-    { audit: true, invalidates: (id) => [id], freesSpace: true },
-    async (db: Db, id: SessionId): Promise<void> => {
-      await db.deleteFrom('sessions').where('id', '=', id).execute();
-    },
+  deleteSession: statement({ audit: true, invalidates: (id) => [id], freesSpace: true }, (db: Db, id: SessionId) =>
+    db.deleteFrom('sessions').where('id', '=', id),
   ),
 
   /** Deletes a user's sessions, but not the one that is excepted. */
@@ -59,18 +52,12 @@ export const sessionMutations = {
     },
   ),
 
-  insertKnownBrowser: mutation(
-    { audit: true, invalidates: nothing },
-    async (db: Db, browser: KnownBrowserRecord): Promise<void> => {
-      await db.insertInto('known_browsers').values(browser).execute();
-    },
+  insertKnownBrowser: statement({ audit: true, invalidates: nothing }, (db: Db, browser: KnownBrowserRecord) =>
+    db.insertInto('known_browsers').values(browser),
   ),
 
-  deleteKnownBrowsersOf: mutation(
-    { audit: true, invalidates: nothing },
-    async (db: Db, userId: UserId): Promise<void> => {
-      await db.deleteFrom('known_browsers').where('userId', '=', userId).execute();
-    },
+  deleteKnownBrowsersOf: statement({ audit: true, invalidates: nothing }, (db: Db, userId: UserId) =>
+    db.deleteFrom('known_browsers').where('userId', '=', userId),
   ),
 
   /** Deletes the oldest of a user's known browsers, so that so many are left at the most. */

@@ -2,7 +2,7 @@ import { type ApiKeyId, type AppId, idPrefixes, type SessionId, type TokenId, ty
 import type { Page } from '../../domain/query-types.ts';
 import { type ApiKeyRecord, columns, type TokenRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 import { paged } from './paging.ts';
 
 const tokens = (db: Db) => db.selectFrom('tokens').select(columns.tokens);
@@ -33,23 +33,18 @@ export const tokenQueries = {
 };
 
 export const tokenMutations = {
-  insertToken: mutation(
+  insertToken: statement(
     {
       // The pages of a browser fetch one each hour and each time that they are opened: the session's start is what counts.
       audit: (token) => token.sessionId === null,
       invalidates: nothing,
       freesSpace: (token) => token.sessionId !== null,
     },
-    async (db: Db, token: TokenRecord): Promise<void> => {
-      await db.insertInto('tokens').values(token).execute();
-    },
+    (db: Db, token: TokenRecord) => db.insertInto('tokens').values(token),
   ),
 
-  deleteToken: mutation(
-    { audit: true, invalidates: (id) => [id], freesSpace: true },
-    async (db: Db, id: TokenId): Promise<void> => {
-      await db.deleteFrom('tokens').where('id', '=', id).execute();
-    },
+  deleteToken: statement({ audit: true, invalidates: (id) => [id], freesSpace: true }, (db: Db, id: TokenId) =>
+    db.deleteFrom('tokens').where('id', '=', id),
   ),
 
   /** Deletes all of a user's tokens that belong to no session, and all API keys. */
@@ -61,15 +56,12 @@ export const tokenMutations = {
     },
   ),
 
-  insertApiKey: mutation({ audit: true, invalidates: nothing }, async (db: Db, key: ApiKeyRecord): Promise<void> => {
-    await db.insertInto('api_keys').values(key).execute();
-  }),
+  insertApiKey: statement({ audit: true, invalidates: nothing }, (db: Db, key: ApiKeyRecord) =>
+    db.insertInto('api_keys').values(key),
+  ),
 
-  deleteApiKey: mutation(
-    { audit: true, invalidates: (id) => [id], freesSpace: true },
-    async (db: Db, id: ApiKeyId): Promise<void> => {
-      await db.deleteFrom('api_keys').where('id', '=', id).execute();
-    },
+  deleteApiKey: statement({ audit: true, invalidates: (id) => [id], freesSpace: true }, (db: Db, id: ApiKeyId) =>
+    db.deleteFrom('api_keys').where('id', '=', id),
   ),
 
   /** Notes when tokens, keys and sessions were last used. Ids that are gone meanwhile are passed over. */

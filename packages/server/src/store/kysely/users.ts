@@ -2,7 +2,7 @@ import type { UserId } from '@tenon/protocol';
 import { allContentsTag } from '../../cache/cache-tag.ts';
 import { columns, type PasswordRecord, type UserRecord } from '../../domain/records.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 
 const users = (db: Db) => db.selectFrom('users').select(columns.users);
 const passwords = (db: Db) => db.selectFrom('passwords').select(columns.passwords);
@@ -49,26 +49,17 @@ const tablesOfUsers = [
 
 export const userMutations = {
   /** @throws ConflictError when another user has the e-mail address */
-  insertUser: mutation({ audit: true, invalidates: nothing }, async (db: Db, user: UserRecord): Promise<void> => {
-    await db
-      .insertInto('users')
-      .values({ ...user, publishPaidAtMs: 0 })
-      .execute();
-  }),
+  insertUser: statement({ audit: true, invalidates: nothing }, (db: Db, user: UserRecord) =>
+    db.insertInto('users').values({ ...user, publishPaidAtMs: 0 }),
+  ),
 
-  renameUser: mutation(
-    { audit: true, invalidates: nothing },
-    async (db: Db, id: UserId, name: string): Promise<void> => {
-      await db.updateTable('users').set({ name }).where('id', '=', id).execute();
-    },
+  renameUser: statement({ audit: true, invalidates: nothing }, (db: Db, id: UserId, name: string) =>
+    db.updateTable('users').set({ name }).where('id', '=', id),
   ),
 
   /** @throws ConflictError when another user has the e-mail address */
-  setEmail: mutation(
-    { audit: true, invalidates: nothing },
-    async (db: Db, id: UserId, email: string): Promise<void> => {
-      await db.updateTable('users').set({ email }).where('id', '=', id).execute();
-    },
+  setEmail: statement({ audit: true, invalidates: nothing }, (db: Db, id: UserId, email: string) =>
+    db.updateTable('users').set({ email }).where('id', '=', id),
   ),
 
   putPassword: mutation(

@@ -8,8 +8,8 @@ import type {
   VersionGuestsLimit,
 } from '../../domain/query-types.ts';
 import { columns, type PluginKey, type VersionDecision, type VersionRecord } from '../../domain/records.ts';
-import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { type Db, isOfPlugin } from './db.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 import { atMost, inChunks, paged, setOf } from './paging.ts';
 
 export const versionQueries = {
@@ -61,9 +61,7 @@ export const versionQueries = {
       .innerJoin('bindings', 'bindings.guestId', 'version_guests.guestId')
       .select('bindings.guestId')
       .where('version_guests.versionId', '=', id)
-      .where('bindings.extensionPointId', '=', extensionPointId)
-      .where('bindings.name', '=', name)
-      .where('bindings.userId', '=', userId)
+      .where(isOfPlugin('bindings', { extensionPointId, userId, name }))
       .orderBy('bindings.guestId')
       .limit(limit)
       .execute();
@@ -103,14 +101,8 @@ export const versionQueries = {
   },
 };
 
-function versionsOf(db: Db, { extensionPointId, userId, name }: PluginKey) {
-  return db
-    .selectFrom('versions')
-    .select(columns.versions)
-    .where('versions.extensionPointId', '=', extensionPointId)
-    .where('versions.userId', '=', userId)
-    .where('versions.name', '=', name)
-    .$castTo<VersionRecord>();
+function versionsOf(db: Db, key: PluginKey) {
+  return db.selectFrom('versions').select(columns.versions).where(isOfPlugin('versions', key)).$castTo<VersionRecord>();
 }
 
 function guestsOf(
@@ -154,19 +146,10 @@ export const versionMutations = {
     },
   ),
 
-  decideVersions: mutation(
+  decideVersions: statement(
     { audit: true, invalidates: nothing, freesSpace: true },
-    async (
-      db: Db,
-      ids: readonly VersionId[],
-      { state, stateReason, stateAtMs, stateSide }: VersionDecision,
-    ): Promise<void> => {
-      await db
-        .updateTable('versions')
-        .set({ state, stateReason, stateAtMs, stateSide })
-        .where('id', 'in', setOf(ids))
-        .execute();
-    },
+    (db: Db, ids: readonly VersionId[], { state, stateReason, stateAtMs, stateSide }: VersionDecision) =>
+      db.updateTable('versions').set({ state, stateReason, stateAtMs, stateSide }).where('id', 'in', setOf(ids)),
   ),
 
   /** Notes that a version was published under guests; nothing where it is known. */

@@ -8,8 +8,8 @@ import {
   type VersionRecord,
   type WithdrawalRecord,
 } from '../../domain/records.ts';
-import type { Db } from './db.ts';
-import { mutation, nothing } from './mutation.ts';
+import { areOfSamePlugin, type Db, isOfPlugin } from './db.ts';
+import { mutation, nothing, statement } from './mutation.ts';
 import { setOf } from './paging.ts';
 
 /** What the team withdrew, and what a deleted plugin leaves behind. */
@@ -33,12 +33,7 @@ export const withdrawalQueries = {
       .execute();
     const versions = await db
       .selectFrom('versions')
-      .innerJoin('plugins', (join) =>
-        join
-          .onRef('plugins.extensionPointId', '=', 'versions.extensionPointId')
-          .onRef('plugins.userId', '=', 'versions.userId')
-          .onRef('plugins.name', '=', 'versions.name'),
-      )
+      .innerJoin('plugins', (join) => join.on(areOfSamePlugin('plugins', 'versions')))
       .select(columns.versions)
       .select('plugins.block')
       .where('versions.contentAddress', '=', contentAddress)
@@ -88,9 +83,7 @@ export const withdrawalQueries = {
         eb
           .selectFrom('versions as own')
           .select('own.contentAddress')
-          .where('own.extensionPointId', '=', extensionPointId)
-          .where('own.userId', '=', userId)
-          .where('own.name', '=', name),
+          .where(isOfPlugin('own', { extensionPointId, userId, name })),
       )
       .execute();
   },
@@ -163,24 +156,20 @@ export const withdrawalQueries = {
    */
   async semverUse(
     db: Db,
-    { extensionPointId, userId, name }: PluginKey,
+    key: PluginKey,
     semver: string,
   ): Promise<{ readonly number: number | null; readonly untilMs: number | null } | undefined> {
     const version = await db
       .selectFrom('versions')
       .select('number')
-      .where('extensionPointId', '=', extensionPointId)
-      .where('userId', '=', userId)
-      .where('name', '=', name)
+      .where(isOfPlugin('versions', key))
       .where('semver', '=', semver)
       .executeTakeFirst();
     if (version !== undefined) return { number: version.number, untilMs: null };
     const retired = await db
       .selectFrom('retired_labels')
       .select('untilMs')
-      .where('extensionPointId', '=', extensionPointId)
-      .where('userId', '=', userId)
-      .where('name', '=', name)
+      .where(isOfPlugin('retired_labels', key))
       .where('semver', '=', semver)
       .executeTakeFirst();
     return retired && { number: null, untilMs: retired.untilMs };
@@ -260,23 +249,21 @@ export const withdrawalMutations = {
   ),
 
   /** Deletes what a deleted plugin left withdrawn. */
-  deleteWithdrawal: mutation(
+  deleteWithdrawal: statement(
     { audit: true, invalidates: nothing },
-    async (
+    (
       db: Db,
       {
         extensionPointId,
         userId,
         contentAddress,
       }: Pick<WithdrawalRecord, 'extensionPointId' | 'userId' | 'contentAddress'>,
-    ): Promise<void> => {
-      await db
+    ) =>
+      db
         .deleteFrom('withdrawals')
         .where('extensionPointId', '=', extensionPointId)
         .where('userId', '=', userId)
-        .where('contentAddress', '=', contentAddress)
-        .execute();
-    },
+        .where('contentAddress', '=', contentAddress),
   ),
 };
 
