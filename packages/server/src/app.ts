@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { admit } from './http/authenticate.ts';
 import { answerClientError } from './http/client-error.ts';
 import { limitConnections } from './http/connections.ts';
 import { createEndpoint } from './http/endpoint.ts';
@@ -18,7 +19,7 @@ export type App = ReturnType<typeof createApp>;
 export function createApp(parts: Parts, routes: readonly Route[] = routesOf(parts.settings.only)) {
   const { settings, addresses } = parts;
   const publicUrls = () => [addresses.base(), addresses.instrument()];
-  const endpoints = routes.map((route) => createEndpoint(parts, route));
+  const endpoints = routes.map((route) => createEndpoint(parts, route, admit));
   const router = createRouter(endpoints, publicUrls, settings.maxHeaderBytes); // a long id is an unknown id
   const { listener, closeAfterResponses } = createPipeline(parts, router, () => server.closeIdleConnections());
   const server = createServer({

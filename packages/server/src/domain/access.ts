@@ -261,3 +261,13 @@ async function readMembership(read: Queries, { userId }: Actor, appId: AppId): P
 function findExtensionPoint(context: Context, id: ExtensionPointId): Promise<ExtensionPointRecord | undefined> {
   return context.cache.of(extensionPointRecords).getOrLoad(id, () => context.store.read.extensionPoint(id));
 }
+
+/** Whether `TENON_CREATE_APPS` allows a user to create applications. */
+export async function mayCreateApps(
+  { createApps }: Pick<Context, 'createApps'>,
+  read: Pick<Queries, 'isOperator' | 'isMemberOfAny'>,
+  userId: UserId,
+): Promise<boolean> {
+  if (createApps === 'all' || (await read.isOperator(userId))) return true;
+  return createApps === 'members' && (await read.isMemberOfAny(userId));
+}

@@ -1,17 +1,13 @@
 import type { UserId } from '@tenon/protocol';
-import { type Actor, requireActiveToken } from './access.ts';
-import { mayCreateApps } from './apps.ts';
+import { type Actor, mayCreateApps, requireActiveToken } from './access.ts';
 import { changedFields, record } from './audit/record.ts';
 import type { Context } from './context.ts';
-import { deleteBatchSize } from './deletions/finish-pending.ts';
 import { parseEmail } from './emails.ts';
 import { DomainError, notFound } from './errors.ts';
-import { revokeInvitationsOf } from './invitations.ts';
 import { type CreatedLink, findUsableLink, insertPasswordLink } from './one-time-links.ts';
 import { hashNewPassword } from './password-policy.ts';
 import { requirePassword, requireUnchangedPassword } from './passwords.ts';
 import type { Queries, Transaction } from './ports.ts';
-import { finishRebind } from './rebind.ts';
 import type { UserRecord } from './records.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
 import { requireUnusedEmail } from './sign-up.ts';
@@ -175,57 +171,4 @@ async function findLinkOwner({ clock }: Context, queries: Queries, code: string)
   const user = link.userId === null ? undefined : await queries.user(link.userId);
   if (user === undefined) throw notFound('link');
   return { linkId: link.id, user };
-}
-
-/** The name of a deleted user in the lists of other users. */
-const deletedUserName = 'Deleted user';
-
-/**
- * Deletes the actor's account in one transaction: sign-in, sessions, tokens, keys, memberships, guests, and plugins with their
- * bindings. Very many bindings and versions are deleted in further transactions before this function returns. Revokes the pending
- * invitations that the actor made.
- *
- * @throws DomainError `conflict` for the only owner of an application; `password_required`, `invalid_credentials` and
- *   `rate_limited` for an account with a password
- */
-export async function deleteAccount(context: Context, actor: Actor, password: string | undefined): Promise<void> {
-  const { userId } = actor;
-  await requireNotSoleOwner(context.store.read, userId);
-  let verified = await context.store.read.password(userId);
-  if (verified !== undefined) {
-    if (password === undefined)
-      throw new DomainError('password_required', 'Deleting an account requires its password.');
-    verified = await requirePassword(context, actor, password);
-  }
-  const pending = await context.store.write(async (tx) => {
-    await requireActiveToken(tx, actor);
-    if (verified !== undefined) await requireUnchangedPassword(tx, verified);
-    await requireNotSoleOwner(tx, userId);
-    const deletedAtMs = context.clock();
-    const apps = await tx.appsOf(userId, undefined, {});
-    // Without the token and the session, which are deleted too.
-    const auditActor = { userId, sessionId: null };
-    for (const { id: appId } of apps) {
-      await revokeInvitationsOf(context, tx, auditActor, { appId, userId, role: undefined });
-    }
-    const isLarge = await tx.hasMoreRows({ userId }, deleteBatchSize);
-    const plugins = isLarge ? await tx.markPluginsDeleted(userId, deletedAtMs) : [];
-    await tx.eraseUser(userId, { name: deletedUserName, deletedAtMs });
-    const target = { id: userId, name: deletedUserName };
-    const entry = { action: 'account.delete', target } as const;
-    await record(context, tx, auditActor, entry);
-    for (const { id } of apps) await record(context, tx, auditActor, { ...entry, appId: id });
-    return plugins;
-  });
-  for (const plugin of pending) await finishRebind(context, plugin);
-}
-
-async function requireNotSoleOwner(queries: Queries, userId: UserId): Promise<void> {
-  const apps = await queries.appsOwnedAlone(userId);
-  if (apps.length === 0) return;
-  const names = apps.map(({ name }) => `"${name}"`).join(', ');
-  throw new DomainError(
-    'conflict',
-    `You are the only owner of ${names}. First make another member an owner, or delete the application.`,
-  );
 }

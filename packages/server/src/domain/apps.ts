@@ -1,12 +1,12 @@
-import { newId, type UserId } from '@tenon/protocol';
-import { type Actor, type AppAccess, renewAccess, requireActiveToken } from './access.ts';
+import { newId } from '@tenon/protocol';
+import { type Actor, type AppAccess, mayCreateApps, renewAccess, requireActiveToken } from './access.ts';
 import { changedFields, record } from './audit/record.ts';
 import { requireRecentPassword } from './confirmation.ts';
 import type { Context } from './context.ts';
-import { deleteBatchSize } from './deletions/finish-pending.ts';
+import { deleteBatchSize } from './deletions/ports.ts';
 import { DomainError } from './errors.ts';
 import { type PageOf, readPage, readRelatedRows } from './paging.ts';
-import type { Page, Queries, Transaction } from './ports.ts';
+import type { Page, Transaction } from './ports.ts';
 import { type Precondition, requirePrecondition } from './precondition.ts';
 import { requireQuota } from './quotas.ts';
 import type { AppRecord, GuestRecord } from './records.ts';
@@ -28,16 +28,6 @@ export async function createApp(context: Context, actor: Actor, name: string): P
     await record(context, tx, actor, { action: 'app.create', appId: app.id, target: app, details: { name } });
   });
   return { actor, app, role: 'owner', guests: [], hasMoreGuests: false };
-}
-
-/** Whether `TENON_CREATE_APPS` allows a user to create applications. */
-export async function mayCreateApps(
-  { createApps }: Pick<Context, 'createApps'>,
-  read: Pick<Queries, 'isOperator' | 'isMemberOfAny'>,
-  userId: UserId,
-): Promise<boolean> {
-  if (createApps === 'all' || (await read.isOperator(userId))) return true;
-  return createApps === 'members' && (await read.isMemberOfAny(userId));
 }
 
 async function requireMayCreateApps(context: Context, tx: Transaction, { userId }: Actor): Promise<void> {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createRateLimiter } from '../http/rate-limiter.ts';
-import { type AttemptLimit, checkPassword, TooManyAttemptsError } from './attempts.ts';
+import { type AttemptLimit, checkPassword } from './attempts.ts';
+import { TooManyAttemptsError } from './errors.ts';
 
 describe('checkPassword()', () => {
   const limiter = (burst: number) => createRateLimiter(1 / 60, burst, () => 0);

@@ -1,4 +1,4 @@
-import { DomainError } from './errors.ts';
+import { TooManyAttemptsError } from './errors.ts';
 import type { RateLimiter } from './ports.ts';
 
 /*
@@ -45,17 +45,6 @@ export interface OutcomeRules<T> {
   readonly ofResult?: (result: T) => Outcome;
   /** Default: `undecided`. */
   readonly ofError?: (error: unknown) => Outcome;
-}
-
-export class TooManyAttemptsError extends DomainError {
-  readonly retryAfterSeconds: number;
-
-  /** @param reason a sentence that says what was done too often */
-  constructor(reason: string, retryAfterSeconds: number) {
-    const wait = `Try again in ${retryAfterSeconds} ${retryAfterSeconds === 1 ? 'second' : 'seconds'}.`;
-    super('rate_limited', `${reason} ${wait}`);
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
 }
 
 /**

@@ -23,6 +23,18 @@ export class DomainError extends Error {
   }
 }
 
+/** Too many attempts, or too many requests of a kind. */
+export class TooManyAttemptsError extends DomainError {
+  readonly retryAfterSeconds: number;
+
+  /** @param reason a sentence that says what was done too often */
+  constructor(reason: string, retryAfterSeconds: number) {
+    const wait = `Try again in ${retryAfterSeconds} ${retryAfterSeconds === 1 ? 'second' : 'seconds'}.`;
+    super('rate_limited', `${reason} ${wait}`);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
 /**
  * The error for a missing resource and for one that the actor may not see. The two must be indistinguishable.
  *

@@ -4,7 +4,7 @@ import { type AppAccess, type ExtensionPointAccess, renewAccess } from './access
 import { changedFields, record } from './audit/record.ts';
 import { requireRecentPassword } from './confirmation.ts';
 import type { Context } from './context.ts';
-import { deleteBatchSize } from './deletions/finish-pending.ts';
+import { deleteBatchSize } from './deletions/ports.ts';
 import { notFound } from './errors.ts';
 import type { PageOf } from './paging.ts';
 import type { BoundedPage, JobOptions } from './ports.ts';

@@ -2,7 +2,7 @@ import { type AuditDetail, type GuestId, isId, isPluginName } from '@tenon/proto
 import { type ExtensionPointAccess, renewAccess, requireHostRole } from './access.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
-import { deleteBatchSize } from './deletions/finish-pending.ts';
+import { deleteBatchSize } from './deletions/ports.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { nameReservationMs } from './name-reservations.ts';
 import { type PageOf, readPage } from './paging.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
-import { TooManyAttemptsError } from './attempts.ts';
+import { TooManyAttemptsError } from './errors.ts';
 import { defaultQuotas, requirePublishQuota } from './quotas.ts';
 
 describe('the rate of publishing', () => {

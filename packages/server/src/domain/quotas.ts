@@ -1,6 +1,5 @@
 import type { AppId, UserId } from '@tenon/protocol';
-import { TooManyAttemptsError } from './attempts.ts';
-import { DomainError } from './errors.ts';
+import { DomainError, TooManyAttemptsError } from './errors.ts';
 import type { Clock, Queries, Store, Transaction } from './ports.ts';
 import type { PluginKey, PluginRecord } from './records.ts';
 

@@ -4,7 +4,7 @@ import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { parseEmail } from './emails.ts';
 import { DomainError } from './errors.ts';
-import { findPendingInvitation } from './invitations.ts';
+import { findPendingInvitation } from './find-invitation.ts';
 import { findUsableLink } from './one-time-links.ts';
 import { requireStrongPassword } from './password-policy.ts';
 import { ConflictError, type Queries, type Transaction } from './ports.ts';

@@ -9,13 +9,13 @@ import {
 } from '../domain/access.ts';
 import { authenticateApiKey, authenticateToken, type CredentialId } from '../domain/authenticate.ts';
 import { authorizeContent } from '../domain/content.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, TooManyAttemptsError } from '../domain/errors.ts';
 import { authenticateSession } from '../domain/sessions.ts';
 import { demandOperator } from '../domain/status/operators.ts';
 import { readCookie } from './cookies.ts';
-import { HttpError } from './http-error.ts';
+import { challenge, HttpError } from './http-error.ts';
 import type { Parts } from './parts.ts';
-import type { Request } from './request.ts';
+import { hasRepeatedField, type Request } from './request.ts';
 import type { Access, Admission } from './route.ts';
 import { isFromOwnPage } from './same-origin.ts';
 
@@ -111,30 +111,10 @@ function bearerToken(message: IncomingMessage, target: string): string {
   });
 }
 
-/** Whether a request has a header field more than once. Node keeps the first alone of those that must not be repeated. */
-export function hasRepeatedField({ rawHeaders }: IncomingMessage, lowerCaseName: string): boolean {
-  let fields = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name?.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName) fields++;
-  }
-  return fields > 1;
-}
-
-/** A challenge as RFC 6750 §3 has it: without an error code where no credentials came. */
-export function challenge(error?: 'invalid_token' | 'insufficient_scope'): string {
-  return error === undefined ? 'Bearer realm="tenon"' : `Bearer realm="tenon", error="${error}"`;
-}
-
 function count(parts: Parts, method: string, key: CredentialId): void {
   parts.uses.note(key);
   if (method === 'GET' || method === 'HEAD') return;
   const seconds = parts.writes.take(key);
-  if (seconds > 0) throw rateLimited('Too many changes are made with this token, or in this browser.', seconds);
-}
-
-/** Too many requests of a kind; the client may come back after so many seconds. */
-export function rateLimited(message: string, seconds: number): HttpError {
-  const wait = `Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
-  return new HttpError('rate_limited', `${message} ${wait}`, { 'retry-after': String(seconds) });
+  if (seconds > 0)
+    throw new TooManyAttemptsError('Too many changes are made with this token, or in this browser.', seconds);
 }

@@ -1,6 +1,3 @@
-import type { Browser, StartedSession } from '../domain/sessions.ts';
-import { knownBrowserLifetimeMs } from '../domain/sessions.ts';
-import { networkOf } from './client-address.ts';
 import type { Parts } from './parts.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
@@ -40,31 +37,8 @@ export function readCookie(parts: Parts, request: Request, kind: CookieKind): st
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** What the domain knows of the browser that asks. */
-export function browserOf(parts: Parts, request: Request): Browser {
-  const address = parts.clients.of(request.message);
-  return {
-    userAgent: request.headers['user-agent'] ?? null,
-    address,
-    network: networkOf(address),
-    sessionSecret: readCookie(parts, request, 'session'),
-    browserSecret: readCookie(parts, request, 'browser'),
-  };
-}
-
-/** Hands a new session's secrets to the browser. */
-export function keepSession(parts: Parts, reply: Reply, started: StartedSession): void {
-  const { session, sessionSecret, browserSecret } = started;
-  setCookie(parts, reply, 'session', sessionSecret, session.expiresAtMs - parts.context.clock());
-  setCookie(parts, reply, 'browser', browserSecret, knownBrowserLifetimeMs);
-}
-
-/** Has the browser forget its session; accounts go on knowing it. */
-export function dropSession(parts: Parts, reply: Reply): void {
-  setCookie(parts, reply, 'session', '', 0);
-}
-
-function setCookie(parts: Parts, reply: Reply, kind: CookieKind, value: string, lifetimeMs: number): void {
+/** Sets a cookie of ours, which the browser forgets after the lifetime. */
+export function setCookie(parts: Parts, reply: Reply, kind: CookieKind, value: string, lifetimeMs: number): void {
   const base = parts.addresses.base();
   const attributes = [
     `${cookieName(kind, base)}=${value}`,

@@ -1,8 +1,8 @@
 import type { CacheVersion } from '../cache/invalidation-log.ts';
+import { TooManyAttemptsError } from '../domain/errors.ts';
 import { runWithFairnessKey } from '../domain/fairness-key.ts';
 import { accountOf } from './account-of.ts';
 import { lineOf } from './answer-error.ts';
-import { admit, rateLimited } from './authenticate.ts';
 import { createBodyMemory } from './bodies/body-memory.ts';
 import type { BodySource } from './bodies/body-reader.ts';
 import { parseMediaType } from './bodies/media-type.ts';
@@ -22,12 +22,19 @@ export type Endpoint = ReturnType<typeof createEndpoint>;
 type AnyCall = Call<Access, string, never, unknown>;
 
 /**
+ * Authorizes a request, or throws the error that refuses it.
+ *
+ * @param isAgain whether the same request was authorized before: rate limits don't count it again
+ */
+export type Admit = (parts: Parts, access: Access, request: Request, isAgain?: boolean) => Promise<Admission>;
+
+/**
  * Makes a route ready: its requests are authorized before the body is read, then query and body are read, then the caller is authorized
  * again, then the handler runs.
  *
  * @throws Error for a route that doesn't say who may call it
  */
-export function createEndpoint(parts: Parts, route: Route) {
+export function createEndpoint(parts: Parts, route: Route, admit: Admit) {
   const { method, path, access } = route;
   if ((access as Access | undefined) === undefined) throw new Error(`The route ${method} ${path} declares no access`);
   const readQuery = route.query === undefined ? undefined : createQueryReader(route.query);
@@ -104,7 +111,7 @@ function takePlace({ places }: Parts, admission: Admission, { response }: Reply)
   const account = accountOf(admission);
   if (account === undefined || response.destroyed) return;
   const place = places.acquire(account);
-  if (typeof place === 'string') throw rateLimited('Too many requests of this account are under way.', 1);
+  if (typeof place === 'string') throw new TooManyAttemptsError('Too many requests of this account are under way.', 1);
   response.once('close', place);
 }
 

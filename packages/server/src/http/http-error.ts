@@ -20,3 +20,8 @@ export class HttpError extends DomainError {
 export function unavailable(message: string, retryAfterSeconds: number, cause?: unknown): HttpError {
   return new HttpError('unavailable', message, { 'retry-after': String(retryAfterSeconds) }, { cause });
 }
+
+/** A challenge as RFC 6750 §3 has it: without an error code where no credentials came. */
+export function challenge(error?: 'invalid_token' | 'insufficient_scope'): string {
+  return error === undefined ? 'Bearer realm="tenon"' : `Bearer realm="tenon", error="${error}"`;
+}

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { DomainError } from '../domain/errors.ts';
 import { isLoopback, isWildcard } from '../listen-address.ts';
-import { hasRepeatedField } from './authenticate.ts';
 import type { Addresses } from './parts.ts';
+import { hasRepeatedField } from './request.ts';
 
 /** The field by which clients reach this host by https alone, for a year (RFC 6797); nothing where the public URL is not https. */
 export function transportSecurityOf({ base }: Addresses): readonly [name: string, value: string] | readonly [] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { createParsedSchemas } from './parsed-schemas.ts';
-import { toExtensionPoint } from './wire.ts';
+import { toExtensionPoint } from './plugin-wire.ts';
 
 const textOf = (name: string, chars: number): string =>
   JSON.stringify({ exports: [], description: name.padEnd(chars) });

@@ -1,11 +1,9 @@
 import { type ErrorCode, errorCodes, type Problem, problem } from '@tenon/protocol';
-import { TooManyAttemptsError } from '../domain/attempts.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, TooManyAttemptsError } from '../domain/errors.ts';
 import { ConflictError, ReadOnlyError, StorageFullError, UnavailableError } from '../domain/ports.ts';
 import { DamagedContentError } from '../domain/stored-contents.ts';
-import { challenge } from './authenticate.ts';
 import type { ErrorForm } from './error-form.ts';
-import { HttpError } from './http-error.ts';
+import { challenge, HttpError } from './http-error.ts';
 
 /** An error response: a problem document (RFC 9457) with a `code`. */
 interface ProblemAnswer {

@@ -34,3 +34,13 @@ export class Request {
     this.headers = message.headers;
   }
 }
+
+/** Whether a request has a header field more than once. Node keeps the first alone of those that must not be repeated. */
+export function hasRepeatedField({ rawHeaders }: IncomingMessage, lowerCaseName: string): boolean {
+  let fields = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName) fields++;
+  }
+  return fields > 1;
+}

@@ -1,10 +1,11 @@
 import type { ExtensionPointId, NewsEventData, NewsEventName } from '@tenon/protocol';
 import type { Actor, AppAccess } from '../domain/access.ts';
+import { TooManyAttemptsError } from '../domain/errors.ts';
 import { type FollowOptions, followNews, type NewsStep } from '../domain/news/follow.ts';
 import type { NewsRecord } from '../domain/news/ports.ts';
 import { newsId } from '../domain/news/position.ts';
 import { lineOf } from './answer-error.ts';
-import { admit, rateLimited, usedBy } from './authenticate.ts';
+import { admit, usedBy } from './authenticate.ts';
 import { goneSignal } from './client-gone.ts';
 import { eventStreamHeaders, eventText, heartbeat } from './event-stream.ts';
 import { unavailable } from './http-error.ts';
@@ -33,7 +34,7 @@ interface NewsRequest {
  * Answers with a stream of news that ends when the client goes, may no longer, or takes nothing for too long; or the server
  * stops.
  *
- * @throws HttpError `rate_limited` for one stream too many of an account, `unavailable` for one too many of all
+ * @throws DomainError `rate_limited` for one stream too many of an account, `unavailable` for one too many of all
  */
 export async function sendNews(
   parts: Parts,
@@ -71,7 +72,7 @@ export async function sendNews(
 function takeSlot({ newsStreams }: Parts, { userId }: Actor): () => void {
   const slot = newsStreams.acquire(userId);
   if (slot === 'key limit') {
-    throw rateLimited('Too many streams of news are open with this account.', retryAfterSeconds);
+    throw new TooManyAttemptsError('Too many streams of news are open with this account.', retryAfterSeconds);
   }
   if (slot === 'total limit') throw unavailable('Too many streams of news are open.', retryAfterSeconds);
   return slot;

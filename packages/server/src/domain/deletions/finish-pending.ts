@@ -1,10 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Transaction } from '../ports.ts';
 import { finishRebind } from '../rebind.ts';
-import type { DeletionScope } from './ports.ts';
-
-/** How many rows of a table one transaction deletes. It is limited because other writers wait for the transaction. */
-export const deleteBatchSize = 1000;
+import { type DeletionScope, deleteBatchSize } from './ports.ts';
 
 /** How many pending changes one query reads. */
 const pendingBatchSize = 100;

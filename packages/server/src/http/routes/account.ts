@@ -1,14 +1,13 @@
-import { account, accountDeletion, accountUpdate, pageQuery, passwordChange, session } from '@tenon/protocol';
-import { changePassword, deleteAccount, updateAccount } from '../../domain/accounts.ts';
+import { account, accountUpdate, pageQuery, passwordChange, session } from '@tenon/protocol';
+import { changePassword, updateAccount } from '../../domain/accounts.ts';
 import { endOwnSession, listSessions } from '../../domain/sessions.ts';
+import { toAccount, toSession } from '../account-wire.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
-import { toAccount, toSession } from '../wire.ts';
 import { accountExample, example } from './examples.ts';
 
 const route = routeTagged('Account');
-const passwordErrors = ['invalid_credentials', 'conflict', 'unavailable'] as const;
 
 const sessionExample = {
   id: example.sessionId,
@@ -40,19 +39,8 @@ export const accountRoutes: readonly Route[] = [
     description:
       "Ends all sessions except the one of the request's token, unused password links, and approved logins whose token was not fetched yet. Tokens and keys stay valid unless `revokeTokens` is `true`.",
     answers: { 204: { description: 'changed' } },
-    errors: ['weak_password', ...passwordErrors],
+    errors: ['weak_password', 'invalid_credentials', 'conflict', 'unavailable'],
     handle: ({ context }, { admission, body }) => changePassword(context, admission.actor, body),
-  }),
-  route('POST', '/api/v1/me/deletion', {
-    access: { kind: 'user', scope: 'manage', userLevel: true },
-    body: jsonBody(accountDeletion, { password: 'magnolia tugboat 17 linen' }),
-    id: 'deleteAccount',
-    summary: 'Delete your account, immediately',
-    description:
-      'Also deletes your sessions, tokens, keys, memberships, guests, and plugins with their bindings. 409 while you are the only owner of an application; `detail` names them.',
-    answers: { 204: { description: 'deleted' } },
-    errors: ['password_required', ...passwordErrors],
-    handle: ({ context }, { admission, body }) => deleteAccount(context, admission.actor, body.password),
   }),
   route('GET', '/api/v1/sessions', {
     access: { kind: 'user', scope: 'manage', userLevel: true },

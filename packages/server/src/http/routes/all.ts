@@ -1,5 +1,6 @@
 import type { Route } from '../route.ts';
 import { accountRoutes } from './account.ts';
+import { accountDeletionRoutes } from './account-deletion.ts';
 import { appRoutes } from './apps.ts';
 import { auditRoutes } from './audit.ts';
 import { bindingRoutes } from './bindings.ts';
@@ -39,6 +40,7 @@ export const allRoutes: readonly Route[] = [
   ...invitationRoutes,
   ...tokenRoutes,
   ...accountRoutes,
+  ...accountDeletionRoutes,
   ...auditRoutes,
   ...sessionRoutes,
   ...oauthRoutes,

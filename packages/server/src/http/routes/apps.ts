@@ -1,10 +1,10 @@
 import { app, appInput, appUpdate, pageQuery } from '@tenon/protocol';
 import { createApp, deleteApp, listApps, renameApp } from '../../domain/apps.ts';
+import { toApp } from '../app-wire.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
 import { preconditionOf, readConditions, sendRepresentation, writeConditions } from '../representation.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
-import { toApp } from '../wire.ts';
 import { appExample } from './examples.ts';
 
 const route = routeTagged('Applications');

@@ -1,6 +1,5 @@
 import { Type } from '@tenon/protocol/type';
-import { TooManyAttemptsError } from '../../domain/attempts.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, TooManyAttemptsError } from '../../domain/errors.ts';
 import { describeInvitation } from '../../domain/invitations.ts';
 import { withCodeTries } from '../code-attempts.ts';
 import { evaluateConditions } from '../conditions.ts';

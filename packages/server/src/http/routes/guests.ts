@@ -16,11 +16,11 @@ import {
   removeGuestUser,
 } from '../../domain/guests.ts';
 import { revokeInvitation } from '../../domain/invitations.ts';
+import { toGuest, toInvitation } from '../app-wire.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import type { Parts } from '../parts.ts';
 import { toList, toPage } from '../query.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
-import { toGuest, toInvitation } from '../wire.ts';
 import { example } from './examples.ts';
 import { invitationAnswers, pendingInvitationExample, toInvitationLink } from './invitation-links.ts';
 

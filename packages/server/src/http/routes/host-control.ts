@@ -3,9 +3,9 @@ import { blockPlugin, listGuestBindings, pinBinding, unblockPlugin, unpinBinding
 import { listApprovals } from '../../domain/versions.ts';
 import { endWithdrawal, listWithdrawals } from '../../domain/withdrawals.ts';
 import { jsonBody } from '../bodies/json-body.ts';
+import { toApproval, toGuestBinding, toPlugin, toWithdrawal } from '../plugin-wire.ts';
 import { toList, toPage } from '../query.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
-import { toApproval, toGuestBinding, toPlugin, toWithdrawal } from '../wire.ts';
 import { approvalExample, guestBindingExample, pluginExample, withdrawalExample } from './examples.ts';
 import { artifactPath, pluginTarget } from './plugin-path.ts';
 

@@ -14,10 +14,10 @@ import {
   listTeamInvitations,
   removeMember,
 } from '../../domain/members.ts';
+import { toMember, toMemberInvitation } from '../app-wire.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
-import { toMember, toMemberInvitation } from '../wire.ts';
 import { example } from './examples.ts';
 import { invitationAnswers, pendingInvitationExample, toInvitationLink } from './invitation-links.ts';
 

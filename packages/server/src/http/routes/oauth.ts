@@ -8,6 +8,7 @@ import {
   oauthToken,
 } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
+import { TooManyAttemptsError } from '../../domain/errors.ts';
 import { exchangeCode } from '../../domain/oauth/authorization-codes.ts';
 import { requireClient } from '../../domain/oauth/clients.ts';
 import { deviceGrantLifetimeMs, redeemDeviceCode, startDeviceGrant } from '../../domain/oauth/device-grants.ts';
@@ -16,7 +17,6 @@ import { OauthError, requireParameter } from '../../domain/oauth/errors.ts';
 import { revokeBearer } from '../../domain/oauth/login-tokens.ts';
 import { allScopes } from '../../domain/oauth/scopes.ts';
 import type { NewToken } from '../../domain/tokens.ts';
-import { rateLimited } from '../authenticate.ts';
 import { formFields } from '../bodies/form-fields.ts';
 import { networkOf } from '../client-address.ts';
 import { withGrantTries, withRevocationTries } from '../code-attempts.ts';
@@ -161,7 +161,7 @@ export const oauthRoutes: readonly Route[] = [
       const client = requireClient(body.client_id);
       const address = parts.clients.of(request.message);
       const seconds = parts.deviceLogins.take(networkOf(address));
-      if (seconds > 0) throw rateLimited('Your address started too many logins.', seconds);
+      if (seconds > 0) throw new TooManyAttemptsError('Your address started too many logins.', seconds);
       const asked = { client, scope: body.scope, deviceName: body.device_name, address };
       const { deviceCode, userCode } = await startDeviceGrant(parts.context, asked);
       const page = parts.addresses.base() + oauthPaths.device;

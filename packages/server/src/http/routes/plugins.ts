@@ -5,9 +5,9 @@ import { listPlugins, readPlugin } from '../../domain/plugins.ts';
 import { authorizePublish, publish, requireValidLabels } from '../../domain/publish.ts';
 import { artifactBody } from '../bodies/artifact-body.ts';
 import { goneSignal } from '../client-gone.ts';
+import { toPlugin } from '../plugin-wire.ts';
 import { toList, toPage } from '../query.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
-import { toPlugin } from '../wire.ts';
 import { pluginExample } from './examples.ts';
 import { artifactPath, pluginTarget } from './plugin-path.ts';
 

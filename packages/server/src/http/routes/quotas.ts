@@ -1,7 +1,7 @@
 import { quotaUse } from '@tenon/protocol';
 import { readAccountQuotas, readAppQuotas } from '../../domain/quotas.ts';
+import { toQuotaUse } from '../account-wire.ts';
 import { json, type Route, routeTagged } from '../route.ts';
-import { toQuotaUse } from '../wire.ts';
 
 const useOf = (name: string, what: string, limit: number, used: number) => ({
   quotas: [{ name, what, isBytes: false, limit, used }],

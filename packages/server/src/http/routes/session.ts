@@ -17,13 +17,14 @@ import type { SessionRecord } from '../../domain/records.ts';
 import { endSession, findSession, issueSessionToken, type StartedSession } from '../../domain/sessions.ts';
 import { signIn } from '../../domain/sign-in.ts';
 import { signUp } from '../../domain/sign-up.ts';
+import { toAccount, toOneTimeLinkInfo } from '../account-wire.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { withCodeTries } from '../code-attempts.ts';
-import { browserOf, dropSession, keepSession, readCookie } from '../cookies.ts';
+import { readCookie } from '../cookies.ts';
 import type { Parts } from '../parts.ts';
 import type { Reply } from '../reply.ts';
 import { json, type Route, routeTagged } from '../route.ts';
-import { toAccount, toOneTimeLinkInfo } from '../wire.ts';
+import { browserOf, dropSession, keepSession } from '../session-cookies.ts';
 import { accountExample, example } from './examples.ts';
 
 /*

@@ -19,10 +19,10 @@ import {
   revokeApiKey,
   revokeToken,
 } from '../../domain/tokens.ts';
+import { toAccount, toApiKeyInfo, toTokenInfo } from '../account-wire.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
-import { toAccount, toApiKeyInfo, toTokenInfo } from '../wire.ts';
 import { example } from './examples.ts';
 
 const route = routeTagged('Tokens and keys');

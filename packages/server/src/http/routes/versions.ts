@@ -2,10 +2,10 @@ import { pageQuery, plugin, reasonInput, version, versionChoice } from '@tenon/p
 import { rollBack } from '../../domain/host-control.ts';
 import { decideVersion, listVersions, readVersion } from '../../domain/versions.ts';
 import { jsonBody } from '../bodies/json-body.ts';
+import { toPlugin, toVersion } from '../plugin-wire.ts';
 import { toList, toPage } from '../query.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { contentAnswers, contentRequestHeaders, sendContent } from '../send-content.ts';
-import { toPlugin, toVersion } from '../wire.ts';
 import { pluginExample, versionExample } from './examples.ts';
 import { artifactPath, pluginTarget } from './plugin-path.ts';
 
