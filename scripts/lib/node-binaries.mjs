@@ -39,7 +39,7 @@ export function nodeBinariesPage(rows, day) {
   return `# Node.js executables
 
 The Node.js that Tenon runs on comes from the package registry, in packages that a third party builds from the official release
-([decision 0003](../decisions/0003-node-from-the-registry.md)). \`node scripts/compare-node.mjs\` downloads each package, compares its executable
+([decision 0003](../decisions/0003-install-node-from-npm.md)). \`node scripts/compare-node.mjs\` downloads each package, compares its executable
 with the one in the official release, whose archive must have the digest in \`SHASUMS256.txt\`, and writes this page. It does not verify
 the signature of \`SHASUMS256.txt\`; the connection is HTTPS.
 
