@@ -5,8 +5,8 @@ import { codeBlocks } from './markdown.mjs';
 /** @typedef {{ command: string, expected: string | undefined, line: number }} Step `line` is the page's, from 1 */
 
 /**
- * The commands of a page's `sh` blocks. A command goes over several lines where they end in a backslash; `# → text` at
- * the end of one says what its output contains.
+ * The commands of a page's `sh` blocks. A line that ends in a backslash continues on the next one, and a here-document
+ * (`<<'END'`) up to its end; `# → text` at the end of a command says what its output contains.
  *
  * @param {string} markdown
  * @returns {Step[]}
@@ -23,6 +23,8 @@ export function shellSteps(markdown) {
         if (command === '') first = line + index;
         command += `${text}\n`;
         if (text.endsWith('\\')) continue;
+        const [, delimiter] = /<<'(\w+)'/.exec(command) ?? [];
+        if (delimiter !== undefined && text !== delimiter) continue;
         const expected = /\s# → (.+)\n$/.exec(command)?.[1];
         if (!/^(#.*)?\n$/.test(command)) steps.push({ command, expected, line: first });
         command = '';

@@ -24,6 +24,14 @@ describe('shellSteps()', () => {
       { command: 'echo "$word" \\\n  is here  # → tenon is\n', expected: 'tenon is', line: 6 },
     ]);
   });
+
+  it('keeps a here-document with its command', () => {
+    const lines = ['```sh', "cat > word <<'END'", 'tenon', 'END', 'cat word  # → tenon', '```'];
+    assert.deepEqual(shellSteps(lines.join('\n')), [
+      { command: "cat > word <<'END'\ntenon\nEND\n", expected: undefined, line: 2 },
+      { command: 'cat word  # → tenon\n', expected: 'tenon', line: 5 },
+    ]);
+  });
 });
 
 describe('runShellSteps()', () => {
