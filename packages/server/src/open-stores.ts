@@ -5,6 +5,7 @@ import { keyOfName } from './blobs/object-name.ts';
 import type { Config } from './config.ts';
 import { UnknownBlobsError } from './domain/housekeeping/unknown-objects.ts';
 import type { BlobStore, Store } from './domain/ports.ts';
+import { statements } from './store/kysely/queries.ts';
 import { reserveBytes } from './store/sqlite/reserve.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 
@@ -69,10 +70,10 @@ export async function assertDatabaseNotLost({ dataDir, databaseUrl, s3Bucket }: 
 
 async function openMetadata({ dataDir, databaseUrl, databaseConnections }: StoreSettings): Promise<Store> {
   if (databaseUrl === undefined) {
-    return openSqliteStore({ file: join(dataDir, 'tenon.db'), reserveBytes });
+    return openSqliteStore(statements, { file: join(dataDir, 'tenon.db'), reserveBytes });
   }
   const { openPostgresStore } = await import('./store/postgres/store.ts');
-  return openPostgresStore({ url: databaseUrl, connections: databaseConnections });
+  return openPostgresStore(statements, { url: databaseUrl, connections: databaseConnections });
 }
 
 export async function openBlobs(settings: StoreSettings): Promise<BlobStore> {

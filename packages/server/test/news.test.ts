@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppId, ExtensionPointId } from '@tenon/protocol';
 import { rebind } from '../src/domain/rebind.ts';
 import { hashSecret } from '../src/domain/secrets.ts';
+import { statements } from '../src/store/kysely/queries.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { withEffects } from '../src/store/with-effects.ts';
 import { type EventStream, openEvents } from './helpers/event-stream.ts';
@@ -193,7 +194,7 @@ describe('GET …/news', () => {
 
   it('tells of what another process writes', async () => {
     const stream = await ready(await place.open(place.appNews));
-    const bare = await openSqliteStore({ file: join(place.service.dataDir, 'tenon.db') });
+    const bare = await openSqliteStore(statements, { file: join(place.service.dataDir, 'tenon.db') });
     const other = withEffects(bare, {
       requiresAudit: false,
       changes: { clock: Date.now, random: (length) => new Uint8Array(length), keep: 100 },

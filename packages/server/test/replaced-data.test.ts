@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import { loadConfig } from '../src/config.ts';
 import { clockGap, maxClockGapMs, trustClock } from '../src/domain/housekeeping/clock-gap.ts';
 import { serve } from '../src/serve.ts';
+import { statements } from '../src/store/kysely/queries.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { auditEvent, createRecords } from './helpers/records.ts';
 
@@ -40,9 +41,9 @@ describe('serve() on a data folder that', () => {
   it('has an empty database beside blobs refuses to start, makes no demo, and collects nothing', async () => {
     const before = [await quickstart(), await blobs()];
     await rename(join(dataDir, 'tenon.db'), join(dataDir, 'aside'));
-    await (await openSqliteStore({ file: join(dataDir, 'tenon.db') })).close();
+    await (await openSqliteStore(statements, { file: join(dataDir, 'tenon.db') })).close();
     await assert.rejects(start({ collectIntervalMs: '1ms' }), { name: 'UnknownBlobsError' });
-    const store = await openSqliteStore({ file: join(dataDir, 'tenon.db') });
+    const store = await openSqliteStore(statements, { file: join(dataDir, 'tenon.db') });
     assert.equal(await store.read.anyUser(), false);
     await store.close();
     assert.deepEqual([await quickstart(), await blobs()], before);
@@ -73,14 +74,14 @@ describe('serve() on a data folder that', () => {
     const retention = { auditRetentionMs: '30d' };
     await (await start(retention)).close();
     assert.equal(count(), before);
-    const store = await openSqliteStore({ file });
+    const store = await openSqliteStore(statements, { file });
     assert.ok((await clockGap({ store, clock: Date.now })) > maxClockGapMs);
     const { publisher } = await createRecords(store).stage();
     await store.write((tx) => tx.insertAuditEvent(auditEvent({ atMs: Date.now(), userId: publisher.id })));
     await store.close();
     await (await start(retention)).close();
     assert.equal(count(), Number(before) + 1, 'an event by the wrong clock vouches for nothing');
-    const vouched = await openSqliteStore({ file });
+    const vouched = await openSqliteStore(statements, { file });
     await trustClock({ store: vouched, clock: Date.now });
     await vouched.close();
     await (await start(retention)).close();

@@ -10,6 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { newId, type UserId } from '@tenon/protocol';
+import { statements } from '../src/store/kysely/queries.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { auditEvent, createRecords } from './helpers/records.ts';
 import { connectTo, readAnswer, requestOf } from './helpers/wire.ts';
@@ -97,7 +98,7 @@ describe('serve()', () => {
   });
 
   it('clears away what has ended a week ago, and keeps what has ended since', async () => {
-    const store = await openSqliteStore({ file: join(dataDir, 'tenon.db') });
+    const store = await openSqliteStore(statements, { file: join(dataDir, 'tenon.db') });
     const { TENON_USER_ID } = await quickstart();
     const user = await store.read.user(TENON_USER_ID as UserId);
     assert.ok(user);
@@ -114,7 +115,7 @@ describe('serve()', () => {
 
   it('forgets what is older than audit trails are to tell', async () => {
     const file = join(dataDir, 'tenon.db');
-    const store = await openSqliteStore({ file });
+    const store = await openSqliteStore(statements, { file });
     const [appId, dayMs] = [newId('app'), 24 * 3_600_000];
     const [old, recent] = [8, 6].map((days) => auditEvent({ appId, atMs: Date.now() - days * dayMs }));
     assert.ok(old && recent);

@@ -8,6 +8,7 @@ import { addressOf, auditEvent, someTimeMs } from '../../test/helpers/records.ts
 import type { Store, Transaction } from '../domain/ports.ts';
 import type { TokenRecord, UserRecord } from '../domain/records.ts';
 import { UnrecordedChangeError } from './kysely/effects.ts';
+import { statements } from './kysely/queries.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import { withEffects } from './with-effects.ts';
 
@@ -17,7 +18,7 @@ describe('withEffects()', () => {
   let store: Store;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-audit-'));
-    bare = await openSqliteStore({ file: join(folder, 'tenon.db') });
+    bare = await openSqliteStore(statements, { file: join(folder, 'tenon.db') });
     store = withEffects(bare, {});
   });
   after(async () => {

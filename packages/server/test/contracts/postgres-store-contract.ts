@@ -8,6 +8,7 @@ import { until } from '../../../../test/helpers/until.ts';
 import { collect } from '../../src/domain/housekeeping/collect.ts';
 import { type BlobStore, ConflictError, type Store, UnavailableError } from '../../src/domain/ports.ts';
 import { NewerSchemaError } from '../../src/store/kysely/migrate.ts';
+import { statements } from '../../src/store/kysely/queries.ts';
 import { columnTypes } from '../../src/store/postgres/column-types.ts';
 import { poolDialect } from '../../src/store/postgres/dialect.ts';
 import { openPool } from '../../src/store/postgres/pool.ts';
@@ -29,7 +30,10 @@ export function postgresStoreContract(major: Major): void {
     before(async () => {
       server = await startPostgres(major);
       ({ url } = await server.createDatabase());
-      [here, there] = await Promise.all([openPostgresStore({ url }), openPostgresStore({ url, waitMs: 2000 })]);
+      [here, there] = await Promise.all([
+        openPostgresStore(statements, { url }),
+        openPostgresStore(statements, { url, waitMs: 2000 }),
+      ]);
     });
     after(async () => {
       await Promise.allSettled([here.close(), there.close()]);
@@ -53,7 +57,7 @@ export function postgresStoreContract(major: Major): void {
       return {
         db: new Kysely<unknown>({ dialect: poolDialect(pool) }),
         types: columnTypes,
-        openStore: () => openPostgresStore({ url: database.url }),
+        openStore: () => openPostgresStore(statements, { url: database.url }),
         close: () => pool.end(),
       };
     });
@@ -127,19 +131,19 @@ export function postgresStoreContract(major: Major): void {
 
     it('refuses a database that a newer release has migrated', async () => {
       const newer = await server.createDatabase();
-      await (await openPostgresStore({ url: newer.url })).close();
+      await (await openPostgresStore(statements, { url: newer.url })).close();
       const client = new pg.Client(newer.url);
       await client.connect();
       await client.query("insert into schema_versions values (99, 'from the future', 2)");
       await client.end();
-      await assert.rejects(openPostgresStore({ url: newer.url }), NewerSchemaError);
+      await assert.rejects(openPostgresStore(statements, { url: newer.url }), NewerSchemaError);
     });
 
     it('names in its errors neither what collides nor a password', async () => {
       const user = await createRecords(here).user();
       const failing = here.write((tx) => tx.insertUser(user));
       await assert.rejects(failing, (error) => error instanceof ConflictError && !error.message.includes(user.id));
-      const wrong = openPostgresStore({ url: 'postgresql://tenon:s3cret@127.0.0.1:1/tenon', waitMs: 500 });
+      const wrong = openPostgresStore(statements, { url: 'postgresql://tenon:s3cret@127.0.0.1:1/tenon', waitMs: 500 });
       await assert.rejects(wrong, (error) => error instanceof UnavailableError && !error.message.includes('s3cret'));
     });
 

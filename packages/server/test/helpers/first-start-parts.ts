@@ -6,6 +6,7 @@ import type { Context } from '../../src/domain/context.ts';
 import type { Transaction } from '../../src/domain/ports.ts';
 import { createStoredContents } from '../../src/domain/stored-contents.ts';
 import type { FirstStartOptions } from '../../src/first-start.ts';
+import { statements } from '../../src/store/kysely/queries.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { withEffects } from '../../src/store/with-effects.ts';
 import { accountParts } from './account-parts.ts';
@@ -16,7 +17,7 @@ declare const WebAssembly: { compile(bytes: Uint8Array): Promise<unknown> };
 
 /** The real parts on a data folder, without the HTTP around them. */
 export async function openContext(dataDir: string): Promise<Context> {
-  const store = withEffects(await openSqliteStore({ file: join(dataDir, 'tenon.db') }), {});
+  const store = withEffects(await openSqliteStore(statements, { file: join(dataDir, 'tenon.db') }), {});
   const blobs = await openFolderBlobStore({ folder: join(dataDir, 'blobs') });
   return {
     store,

@@ -7,6 +7,7 @@ import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
 import { type BlobKey, blobKey, newGeneration } from '../../src/domain/housekeeping/blob-key.ts';
 import { type CollectResult, collect } from '../../src/domain/housekeeping/collect.ts';
 import type { BlobStore, Store } from '../../src/domain/ports.ts';
+import { statements } from '../../src/store/kysely/queries.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { addressOfBytes } from './bytes.ts';
 import { someTimeMs } from './records.ts';
@@ -39,7 +40,7 @@ export interface House {
 
 export async function openHouse(at?: string): Promise<House> {
   const dataDir = at ?? (await mkdtemp(join(tmpdir(), 'tenon-house-')));
-  const store = await openSqliteStore({ file: join(dataDir, 'tenon.db') });
+  const store = await openSqliteStore(statements, { file: join(dataDir, 'tenon.db') });
   const blobs = await openFolderBlobStore({ folder: join(dataDir, 'blobs') });
   const opened: House[] = [];
   let nowMs = someTimeMs;

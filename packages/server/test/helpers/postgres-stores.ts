@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
+import { statements } from '../../src/store/kysely/queries.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import type { Backend } from '../contracts/backend.ts';
 import { type Major, type SharedPostgres, sharedPostgres, startPostgres } from './postgres.ts';
@@ -9,7 +10,7 @@ import { putCalls, watchedFiles } from './watched-files.ts';
 
 const stores: Omit<Backend, 'makeLocation'> = {
   module: import.meta.url,
-  openStore: (location) => openPostgresStore({ url: location.split(' ')[0] ?? '' }),
+  openStore: (location) => openPostgresStore(statements, { url: location.split(' ')[0] ?? '' }),
   openBlobs: (location, onStep) =>
     openFolderBlobStore({
       folder: join(location.split(' ')[1] ?? '', 'blobs'),

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
+import { statements } from '../../src/store/kysely/queries.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Backend } from '../contracts/backend.ts';
 import { putCalls, watchedFiles } from './watched-files.ts';
@@ -13,7 +14,7 @@ export const backend: Backend = {
     const location = await mkdtemp(join(tmpdir(), 'tenon-store-'));
     return { location, remove: () => rm(location, { recursive: true, force: true }) };
   },
-  openStore: (location) => openSqliteStore({ file: join(location, 'tenon.db') }),
+  openStore: (location) => openSqliteStore(statements, { file: join(location, 'tenon.db') }),
   openBlobs: (location, onStep) =>
     openFolderBlobStore({ folder: join(location, 'blobs'), ...(onStep && { files: watchedFiles(onStep) }) }),
   blobSteps: putCalls,

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
+import { statements } from '../../src/store/kysely/queries.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { runSequence, type Tally } from './run-sequence.ts';
@@ -48,8 +49,8 @@ const folder = await mkdtemp(join(fastFolder(), 'tenon-model-'));
 const removeFolder = () => rm(folder, { recursive: true });
 const opening =
   databaseUrl === undefined
-    ? openSqliteStore({ file: join(folder, 'tenon.db') })
-    : openPostgresStore({ url: databaseUrl });
+    ? openSqliteStore(statements, { file: join(folder, 'tenon.db') })
+    : openPostgresStore(statements, { url: databaseUrl });
 const store = await opening.catch(async (error: unknown) => {
   await removeFolder();
   throw error;

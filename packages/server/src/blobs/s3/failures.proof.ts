@@ -21,6 +21,7 @@ import {
   UnavailableError,
   WrongBytesError,
 } from '../../domain/ports.ts';
+import { statements } from '../../store/kysely/queries.ts';
 import { openSqliteStore } from '../../store/sqlite/store.ts';
 import { openS3BlobStore } from './s3-blob-store.ts';
 
@@ -144,7 +145,7 @@ describe('openS3BlobStore() with a failing object store', () => {
 
   it('lets verify() report wrong bytes and continue', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tenon-verify-'));
-    const context = { blobs, store: await openSqliteStore({ file: join(folder, 'tenon.db') }) };
+    const context = { blobs, store: await openSqliteStore(statements, { file: join(folder, 'tenon.db') }) };
     const tell = () => verify(context);
     assert.deepEqual((await tell()).faults, []);
     proxy.inject(corruptObjects);

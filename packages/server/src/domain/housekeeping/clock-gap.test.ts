@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { auditEvent } from '../../../test/helpers/records.ts';
+import { statements } from '../../store/kysely/queries.ts';
 import { openSqliteStore } from '../../store/sqlite/store.ts';
 import type { Store } from '../ports.ts';
 import { clockGap, createClockCheck, maxClockGapMs, probationMs, trustClock } from './clock-gap.ts';
@@ -19,7 +20,7 @@ describe('createClockCheck()', () => {
   const clock = () => wallMs;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-clock-'));
-    store = await openSqliteStore({ file: join(folder, 'tenon.db') });
+    store = await openSqliteStore(statements, { file: join(folder, 'tenon.db') });
     [wallMs, upMs] = [1_800_000_000_000, 5000];
     await trustClock({ store, clock });
   });
@@ -107,7 +108,7 @@ describe('createClockCheck()', () => {
   });
 
   it('ignores audit events of the clock on probation without maintenance', async () => {
-    const other = await openSqliteStore({ file: join(folder, 'other.db') });
+    const other = await openSqliteStore(statements, { file: join(folder, 'other.db') });
     const at = (atMs: number) => other.write((tx) => tx.insertAuditEvent(auditEvent({ atMs })));
     await at(wallMs);
     wallMs += 400 * dayMs;

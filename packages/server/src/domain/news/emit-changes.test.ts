@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { AppId, GuestId } from '@tenon/protocol';
 import { createRecords, putBinding, someTimeMs } from '../../../test/helpers/records.ts';
+import { statements } from '../../store/kysely/queries.ts';
 import { openSqliteStore } from '../../store/sqlite/store.ts';
 import { withEffects } from '../../store/with-effects.ts';
 import type { Store, Transaction } from '../ports.ts';
@@ -17,7 +18,7 @@ describe('emitChanges()', () => {
   const told: AppId[][] = [];
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-news-'));
-    bare = await openSqliteStore({ file: join(folder, 'tenon.db') });
+    bare = await openSqliteStore(statements, { file: join(folder, 'tenon.db') });
     const random = (length: number) => new Uint8Array(length).fill(0xab);
     const onEmitted = (appIds: readonly AppId[]) => void told.push([...appIds]);
     store = withEffects(bare, {

@@ -151,6 +151,11 @@ export function transaction(db: Db, around = directly): Transaction {
   return new BoundTransaction(db, new Effects(), around) as unknown as Transaction;
 }
 
+/** Binds the statements of all features to databases and transactions. A metadata store gets it when it is opened. */
+export const statements = { queries, transaction };
+
+export type Statements = typeof statements;
+
 /** The same queries, or the same transaction with its effects so far, with something around each call. */
 export function callAround<T extends Queries>(bound: T, around: Around): T {
   const found: unknown = bound;

@@ -8,6 +8,7 @@ import { type CutFront, openCutFront } from '../../../test/helpers/cut-front.ts'
 import { noPostgres, type SharedPostgres, sharedPostgres } from '../../../test/helpers/postgres.ts';
 import { createRecords } from '../../../test/helpers/records.ts';
 import { type Store, UnavailableError } from '../../domain/ports.ts';
+import { statements } from '../kysely/queries.ts';
 import { openPostgresStore } from './store.ts';
 
 /** Far longer than any of these may take, which is what they are about. */
@@ -39,7 +40,7 @@ describe('openPostgresStore() over a way that is cut without a word', {
   });
 
   async function open(url: string, waitMs: number): Promise<Store> {
-    const store = await openPostgresStore({ url, waitMs });
+    const store = await openPostgresStore(statements, { url, waitMs });
     opened.push(store);
     return store;
   }
@@ -59,7 +60,10 @@ describe('openPostgresStore() over a way that is cut without a word', {
     for (const passing of [0, 1]) {
       front.pass(passing);
       const before = front.connections;
-      const failing = assert.rejects(openPostgresStore({ url: cuttable, waitMs: longMs }), UnavailableError);
+      const failing = assert.rejects(
+        openPostgresStore(statements, { url: cuttable, waitMs: longMs }),
+        UnavailableError,
+      );
       assert.notEqual(await Promise.race([failing, sleep(limitMs, 'late', { ref: false })]), 'late');
       const tried = front.connections;
       assert.equal(tried - before, passing + 1);
@@ -101,7 +105,7 @@ describe('openPostgresStore() over a way that is cut without a word', {
   });
 
   it('can be closed', async () => {
-    const store = await openPostgresStore({ url: cuttable, waitMs: longMs });
+    const store = await openPostgresStore(statements, { url: cuttable, waitMs: longMs });
     const { id } = await createRecords(store).user();
     await store.read.user(id);
     front.cut();

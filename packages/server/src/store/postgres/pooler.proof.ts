@@ -7,6 +7,7 @@ import { noPgBouncer, startPgBouncer } from '../../../test/helpers/pgbouncer.ts'
 import { noPostgres, type SharedPostgres, sharedPostgres } from '../../../test/helpers/postgres.ts';
 import { createRecords } from '../../../test/helpers/records.ts';
 import { RefusedError, type Store } from '../../domain/ports.ts';
+import { statements } from '../kysely/queries.ts';
 import { watchRevision } from './revision.ts';
 import { pooledMessage } from './sessions.ts';
 import { openPostgresStore } from './store.ts';
@@ -34,7 +35,7 @@ describe('openPostgresStore() by way of PgBouncer', { skip: noPostgres || noPgBo
   }
 
   async function open(url: string): Promise<Store> {
-    const store = await openPostgresStore({ url });
+    const store = await openPostgresStore(statements, { url });
     ends.push(() => store.close());
     return store;
   }
@@ -57,7 +58,7 @@ describe('openPostgresStore() by way of PgBouncer', { skip: noPostgres || noPgBo
       it(`refuses pool_mode = ${mode} with ${size} connections, and says what to set`, async () => {
         const { url } = await postgres.createDatabase();
         const pooled = await poolerTo(url, `pool_mode = ${mode}\ndefault_pool_size = ${size}`);
-        await assert.rejects(openPostgresStore({ url: pooled }), (error) => {
+        await assert.rejects(openPostgresStore(statements, { url: pooled }), (error) => {
           assert.ok(error instanceof RefusedError, String(error));
           assert.equal(error.message, pooledMessage);
           return true;

@@ -3,6 +3,7 @@ import { before, describe, it } from 'node:test';
 import pg from 'pg';
 import { noPostgres, type SharedPostgres, sharedPostgres } from '../../../test/helpers/postgres.ts';
 import { RefusedError } from '../../domain/ports.ts';
+import { statements } from '../kysely/queries.ts';
 import { translateError } from './errors.ts';
 import { openPostgresStore } from './store.ts';
 
@@ -19,7 +20,7 @@ describe('openPostgresStore(), on what can not be used', { skip: noPostgres }, (
     await client.end();
   };
   const refuses = (url: string, words: RegExp) =>
-    assert.rejects(openPostgresStore({ url }), (error) => {
+    assert.rejects(openPostgresStore(statements, { url }), (error) => {
       assert.ok(error instanceof RefusedError, String(error));
       assert.match(error.message, words);
       return true;

@@ -9,7 +9,7 @@ import { createFairSemaphore, type FairSemaphore } from '../fair-semaphore.ts';
 import { checkRows } from '../kysely/check.ts';
 import { type LockedTransaction, migrate } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
-import { queries, transaction } from '../kysely/queries.ts';
+import type { Statements } from '../kysely/queries.ts';
 import { columnTypes } from './column-types.ts';
 import { poolDialect } from './dialect.ts';
 import { isOvertaken, translateError } from './errors.ts';
@@ -37,7 +37,7 @@ const migrationLock = 0x74656e6f6e; // "tenon"
  *
  * @throws NewerSchemaError for a database that a newer release has migrated, RefusedError, UnavailableError
  */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+export async function openPostgresStore(statements: Statements, options: PostgresStoreOptions): Promise<Store> {
   const { url, clock = Date.now, waitMs = 10_000, connections = 8 } = options;
   const connection = { url, waitMs, sockets: createSockets() };
   const [readers, writers] = [openPool(connection, connections), openPool(connection, connections)];
@@ -52,6 +52,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const readDb = new Kysely<Database>({ dialect: poolDialect(readers) });
     const writeDb = new Kysely<Database>({ dialect: poolDialect(writers) });
     return createStore({
+      statements,
       readDb,
       writeDb,
       watch,
@@ -94,6 +95,7 @@ function lockedTransaction(db: Kysely<unknown>): LockedTransaction {
 }
 
 interface Parts {
+  readonly statements: Statements;
   readonly readDb: Kysely<Database>;
   readonly writeDb: Kysely<Database>;
   readonly watch: RevisionWatch;
@@ -141,7 +143,7 @@ function createStore({ readDb, endPools, ...parts }: Parts): Store {
     }
   };
   return {
-    read: queries(readDb),
+    read: parts.statements.queries(readDb),
     write: (work) => write('serializable', work),
     writeLocking: (work) => write('read committed', work),
     revision: () => watch.current(),
@@ -225,14 +227,14 @@ async function unlessOvertaken<T>(run: () => Promise<Done<T>>): Promise<Done<T> 
 }
 
 async function runOnce<T>(
-  { writeDb, by, isolation }: Pick<Run, 'writeDb' | 'by' | 'isolation'>,
+  { statements, writeDb, by, isolation }: Pick<Run, 'statements' | 'writeDb' | 'by' | 'isolation'>,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<Done<T>> {
   return writeDb
     .transaction()
     .setIsolationLevel(isolation)
     .execute(async (db) => {
-      const tx = transaction(db);
+      const tx = statements.transaction(db);
       const result = await work(tx);
       const invalidated = [...tx.effects.invalidated];
       const notes = JSON.stringify(writeNotes(by, invalidated));

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { it } from 'node:test';
+import { statements } from '../kysely/queries.ts';
 import { openSqliteStore } from './store.ts';
 
 const skip = existsSync('/proc/locks') ? false : 'this system does not tell of locks';
@@ -21,9 +22,9 @@ it('a second store in one process leaves the first one its locks', { skip }, asy
   const folder = await mkdtemp(join(tmpdir(), 'tenon-locks-'));
   const file = join(folder, 'tenon.db');
   try {
-    const first = await openSqliteStore({ file });
+    const first = await openSqliteStore(statements, { file });
     assert.ok(hasLock(file));
-    const second = await openSqliteStore({ file });
+    const second = await openSqliteStore(statements, { file });
     assert.ok(hasLock(file), 'another process may take itself for the last one now, and the log away');
     await second.close();
     assert.ok(hasLock(file));

@@ -12,7 +12,7 @@ import type { BindingFilter } from '../../domain/news/ports.ts';
 import type { Mutations, Queries, Transaction } from '../../domain/ports.ts';
 import type { Database } from '../../domain/records.ts';
 import { noLimits } from '../../domain/records.ts';
-import { queries, transaction } from '../kysely/queries.ts';
+import { queries, statements, transaction } from '../kysely/queries.ts';
 import { encodeForSqlite } from './connection.ts';
 import { writingDialect } from './dialect.ts';
 import { openWriter } from './files.ts';
@@ -307,7 +307,7 @@ describe('query plans', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-plans-'));
     const file = join(folder, 'tenon.db');
-    await (await openSqliteStore({ file })).close();
+    await (await openSqliteStore(statements, { file })).close();
     database = await openWriter(file, 1000);
     db = new Kysely<Database>({
       dialect: writingDialect({ database, waitMs: 1000 }),

@@ -12,6 +12,7 @@ import { createRecords } from '../../../test/helpers/records.ts';
 import { backend } from '../../../test/helpers/stores.ts';
 import { StorageFullError, UnavailableError } from '../../domain/ports.ts';
 import { NewerSchemaError } from '../kysely/migrate.ts';
+import { statements } from '../kysely/queries.ts';
 import { columnTypes } from './column-types.ts';
 import { writingDialect } from './dialect.ts';
 import { openReader, openWriter } from './files.ts';
@@ -32,14 +33,14 @@ describe('openSqliteStore()', () => {
     return {
       db: new Kysely<unknown>({ dialect: writingDialect({ database, waitMs: 1000 }) }),
       types: columnTypes,
-      openStore: () => openSqliteStore({ file }),
+      openStore: () => openSqliteStore(statements, { file }),
       close: async () => database.close(),
     };
   });
 
   it('makes its files, and the folders above, for their owner alone', async () => {
     const file = join(folder, 'deep', 'down', 'tenon.db');
-    const store = await openSqliteStore({ file });
+    const store = await openSqliteStore(statements, { file });
     await createRecords(store).user();
     const names = await readdir(join(folder, 'deep', 'down'));
     assert.deepEqual(names.sort(), ['tenon.db', 'tenon.db-shm', 'tenon.db-wal']);
@@ -53,7 +54,7 @@ describe('openSqliteStore()', () => {
     const file = join(folder, 'shared.db');
     await writeFile(file, '');
     await chmod(file, 0o640);
-    await (await openSqliteStore({ file })).close();
+    await (await openSqliteStore(statements, { file })).close();
     assert.equal((await stat(file)).mode & 0o777, 0o640);
   });
 
@@ -68,11 +69,14 @@ describe('openSqliteStore()', () => {
 
   it('refuses a database that a newer release has migrated', async () => {
     const file = join(folder, 'newer.db');
-    await (await openSqliteStore({ file, clock: () => 1 })).close();
+    await (await openSqliteStore(statements, { file, clock: () => 1 })).close();
     const database = new DatabaseSync(file);
     database.exec("insert into schema_versions values (99, 'from the future', 2)");
     database.close();
-    await assert.rejects(openSqliteStore({ file }), (error) => error instanceof NewerSchemaError && error.found === 99);
+    await assert.rejects(
+      openSqliteStore(statements, { file }),
+      (error) => error instanceof NewerSchemaError && error.found === 99,
+    );
   });
 
   it('refuses a file that is no database', async () => {
@@ -81,12 +85,12 @@ describe('openSqliteStore()', () => {
       file,
       'This is a text of more than a hundred bytes, which SQLite takes for its header. '.repeat(20),
     );
-    await assert.rejects(openSqliteStore({ file }), /not a database/);
+    await assert.rejects(openSqliteStore(statements, { file }), /not a database/);
   });
 
   it('tells reads from writes when it is asked whether it is there, and asks by a commit that invalidates nothing', async () => {
     const file = join(folder, 'ping.db');
-    const store = await openSqliteStore({ file, waitMs: 50 });
+    const store = await openSqliteStore(statements, { file, waitMs: 50 });
     const invalidated: unknown[] = [];
     store.onCommitted((tags) => void invalidated.push(tags));
     const other = new DatabaseSync(file);
@@ -107,7 +111,7 @@ describe('openSqliteStore()', () => {
 
   it('waits for another process without blocking the event loop, and gives up in time', async () => {
     const file = join(folder, 'busy.db');
-    const store = await openSqliteStore({ file, waitMs: 150 });
+    const store = await openSqliteStore(statements, { file, waitMs: 150 });
     const other = new DatabaseSync(file);
     other.exec('begin immediate');
     let ticks = 0;
@@ -142,7 +146,7 @@ describe('openSqliteStore()', () => {
   });
 
   it('runs works one after the other, in the order in which they came', async () => {
-    const store = await openSqliteStore({ file: join(folder, 'turns.db') });
+    const store = await openSqliteStore(statements, { file: join(folder, 'turns.db') });
     const log: string[] = [];
     const work = (name: string) => async () => {
       log.push(`${name} begins`);
@@ -156,7 +160,7 @@ describe('openSqliteStore()', () => {
 
   it('reads on a connection that cannot write', async () => {
     const file = join(folder, 'reads.db');
-    const store = await openSqliteStore({ file });
+    const store = await openSqliteStore(statements, { file });
     const reader = openReader(file);
     assert.throws(() => reader.exec('delete from users'), /readonly|read-only|query_only/);
     reader.close();

@@ -7,7 +7,7 @@ import type { Database } from '../../domain/records.ts';
 import { checkRows } from '../kysely/check.ts';
 import { migrate, NewerSchemaError } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
-import { queries } from '../kysely/queries.ts';
+import type { Statements } from '../kysely/queries.ts';
 import { columnTypes } from './column-types.ts';
 import { createCommitTable, readCommits } from './commits.ts';
 import { readingDialect, writingDialect } from './dialect.ts';
@@ -37,28 +37,29 @@ interface SqliteStoreOptions {
  * @throws NewerSchemaError for a file that a newer release has written to, ReadOnlyError and StorageFullError for one that would have
  * to be migrated, UnavailableError
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+export async function openSqliteStore(statements: Statements, options: SqliteStoreOptions): Promise<Store> {
   const { file, reserveBytes = 0 } = options;
   const reserve = createReserve(file, reserveBytes);
   try {
     await createDatabaseFile(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EROFS' || !existsSync(file)) throw error;
-    return openToReadAlone(options, readOnlyError(error));
+    return openToReadAlone(statements, options, readOnlyError(error));
   }
   try {
-    return await openToWrite(options, reserve).catch((error: unknown) => {
+    return await openToWrite(statements, options, reserve).catch((error: unknown) => {
       if (!(error instanceof StorageFullError)) throw error;
       reserve.release();
-      return openToWrite(options, reserve);
+      return openToWrite(statements, options, reserve);
     });
   } catch (error) {
     if (!(error instanceof StorageFullError)) throw error;
-    return openToReadAlone(options, error);
+    return openToReadAlone(statements, options, error);
   }
 }
 
 async function openToWrite(
+  statements: Statements,
   { file, clock = Date.now, waitMs = defaultWaitMs }: SqliteStoreOptions,
   reserve: Reserve,
 ): Promise<Store> {
@@ -68,8 +69,8 @@ async function openToWrite(
     const migrationDb = new Kysely<unknown>({ dialect });
     await migrate((work) => migrationDb.transaction().execute(work), migrations, columnTypes, clock);
     await whenFree(() => createCommitTable(writer), waitMs);
-    const writing = createWriting({ db: new Kysely<Database>({ dialect }), writer, file, reserve });
-    const store = await createStore({ waitMs, reader: openReader(file), writing });
+    const writing = createWriting({ statements, db: new Kysely<Database>({ dialect }), writer, file, reserve });
+    const store = await createStore({ statements, waitMs, reader: openReader(file), writing });
     fillIfThereIsRoom(reserve);
     return {
       ...store,
@@ -93,14 +94,18 @@ function fillIfThereIsRoom(reserve: Reserve): void {
 }
 
 /** @param refusal what every change is refused with */
-async function openToReadAlone({ file, waitMs = defaultWaitMs }: SqliteStoreOptions, refusal: Error): Promise<Store> {
+async function openToReadAlone(
+  statements: Statements,
+  { file, waitMs = defaultWaitMs }: SqliteStoreOptions,
+  refusal: Error,
+): Promise<Store> {
   const wasClosed = !hasLog(file);
   const reader = openReader(file);
   try {
     demandSchema(reader, refusal);
     const refuse = () => Promise.reject(refusal);
     const writing: Writing = { write: refuse, pingWrite: refuse, settle: async () => {}, close() {} };
-    const store = await createStore({ waitMs, reader, writing });
+    const store = await createStore({ statements, waitMs, reader, writing });
     const demandUnchanged = (): void => {
       if (wasClosed && hasLog(file)) {
         throw new UnavailableError(
@@ -135,14 +140,15 @@ function demandSchema(reader: DatabaseSync, refusal: Error): void {
 }
 
 interface Parts {
+  readonly statements: Statements;
   readonly waitMs: number;
   readonly reader: DatabaseSync;
   readonly writing: Writing;
 }
 
-async function createStore({ waitMs, reader, writing }: Parts): Promise<Store> {
+async function createStore({ statements, waitMs, reader, writing }: Parts): Promise<Store> {
   const readDb = new Kysely<Database>({ dialect: readingDialect({ database: reader, waitMs }) });
-  const read = queries(readDb);
+  const read = statements.queries(readDb);
   const commits = await whenFree(() => readCommits(reader), waitMs);
   let closing: Promise<void> | undefined;
   // Asked once in a turn of the event loop. What arrives in a turn was sent before it began, so nobody who knows of another

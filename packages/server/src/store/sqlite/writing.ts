@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Kysely, sql } from 'kysely';
 import { StorageFullError, type Store, type Transaction } from '../../domain/ports.ts';
 import type { Database } from '../../domain/records.ts';
-import { transaction } from '../kysely/queries.ts';
+import type { Statements } from '../kysely/queries.ts';
 import { noteCommit } from './commits.ts';
 import { isIoError, readOnlyError } from './errors.ts';
 import type { Reserve } from './reserve.ts';
@@ -17,6 +17,7 @@ export interface Writing extends Pick<Store, 'write' | 'pingWrite'> {
 }
 
 interface WritingOptions {
+  readonly statements: Statements;
   readonly db: Kysely<Database>;
   /** The connection of `db`. */
   readonly writer: DatabaseSync;
@@ -24,7 +25,7 @@ interface WritingOptions {
   readonly reserve: Reserve;
 }
 
-export function createWriting({ db, writer, file, reserve }: WritingOptions): Writing {
+export function createWriting({ statements, db, writer, file, reserve }: WritingOptions): Writing {
   const current = new AsyncLocalStorage<{ open: boolean }>();
   let probing: Promise<void> | undefined;
 
@@ -43,7 +44,9 @@ export function createWriting({ db, writer, file, reserve }: WritingOptions): Wr
         throw new Error('Cannot begin a transaction inside another one: it would wait for it');
       const scope = { open: true };
       try {
-        return await current.run(scope, () => explaining(() => runTransaction({ db, writer, reserve }, work)));
+        return await current.run(scope, () =>
+          explaining(() => runTransaction({ statements, db, writer, reserve }, work)),
+        );
       } finally {
         scope.open = false;
       }
@@ -65,14 +68,14 @@ export function createWriting({ db, writer, file, reserve }: WritingOptions): Wr
  * refused until there is a reserve again.
  */
 async function runTransaction<T>(
-  { db, writer, reserve }: Omit<WritingOptions, 'file'>,
+  { statements, db, writer, reserve }: Omit<WritingOptions, 'file'>,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   let tx: Transaction | undefined;
   const run = () =>
     db.transaction().execute(async (trx) => {
       const before = await countChanges(trx);
-      tx = transaction(trx);
+      tx = statements.transaction(trx);
       const result = await work(tx);
       if ((await countChanges(trx)) !== before) {
         if (!tx.effects.freesSpace) reserve.fill();
