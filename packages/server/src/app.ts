@@ -4,10 +4,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { admit } from './http/authenticate.ts';
 import { answerClientError } from './http/client-error.ts';
 import { limitConnections } from './http/connections.ts';
+import { respondLost } from './http/console-page.ts';
 import { createEndpoint } from './http/endpoint.ts';
 import { createServer } from './http/node-http.ts';
 import type { Parts } from './http/parts.ts';
 import { createPipeline } from './http/pipeline.ts';
+import { respondFromCache } from './http/response-cache.ts';
 import type { Route } from './http/route.ts';
 import { createRouter } from './http/router.ts';
 import { routesOf } from './http/routes/all.ts';
@@ -21,7 +23,11 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
   const publicUrls = () => [addresses.base(), addresses.instrument()];
   const endpoints = routes.map((route) => createEndpoint(parts, route, admit));
   const router = createRouter(endpoints, publicUrls, settings.maxHeaderBytes); // a long id is an unknown id
-  const { listener, closeAfterResponses } = createPipeline(parts, router, () => server.closeIdleConnections());
+  const { listener, closeAfterResponses } = createPipeline(parts, router, {
+    respondFromCache,
+    respondLost,
+    closeIdle: () => server.closeIdleConnections(),
+  });
   const server = createServer({
     maxHeaderSize: settings.maxHeaderBytes,
     headersTimeout: settings.headerTimeoutMs,

@@ -31,9 +31,10 @@ import { createRequestLimits, monotonicClock, type RequestLimits } from './reque
 import { withEffects } from './store/with-effects.ts';
 import type { Tracing } from './tracing/tracing.ts';
 import { version } from './version.ts';
-import { createModuleWorkers, type OnTaskEnd } from './workers/module-workers.ts';
+import { createModuleWorkers } from './workers/module-workers.ts';
 import { createPasswordWorkers, type PasswordWorkers, passwordCost } from './workers/password-hasher.ts';
 import type { PasswordCost } from './workers/password-tasks.ts';
+import type { OnTaskEnd } from './workers/pool.ts';
 
 /** What works on a data folder without HTTP. */
 export interface DataParts {

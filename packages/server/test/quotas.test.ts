@@ -5,7 +5,7 @@ import { afterEach, describe, it } from 'node:test';
 import type { QuotaUse } from '@tenon/protocol';
 import type { Response as LightMyRequestResponse } from 'light-my-request';
 import { quotaList } from '../src/config/quota-list.ts';
-import type { QuotaName } from '../src/domain/quotas.ts';
+import type { QuotaName } from '../src/config/quotas.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { invite, largeModule, makeApp, makeExtensionPoint, makeGuest, ok, tinyModule } from './helpers/world.ts';
 

@@ -1,4 +1,3 @@
-import type { Store } from '../domain/ports.ts';
 import type { CacheTag } from './cache-tag.ts';
 import { type CacheVersion, createInvalidationLog } from './invalidation-log.ts';
 
@@ -40,6 +39,12 @@ export interface CacheUsage {
   readonly stale: number;
 }
 
+/** The part of a store that tells what has changed. */
+interface CachedStore {
+  revision(): number;
+  onCommitted(listener: (invalidated: readonly CacheTag[] | undefined) => void): void;
+}
+
 /**
  * Caches values until a commit of any process invalidates one of their tags. The store notifies the cache of a commit before its revision
  * changes. An entry has the cache version before its value was read. When a later commit has invalidated one of its tags, the entry is not
@@ -50,7 +55,7 @@ export interface CacheUsage {
  *
  * @param maxBytes approximate maximum size of all entries; default: for tests only
  */
-export function createCache(store: Pick<Store, 'revision' | 'onCommitted'>, maxBytes = 16 * 1024 * 1024): Cache {
+export function createCache(store: CachedStore, maxBytes = 16 * 1024 * 1024): Cache {
   const partitions = new Map<unknown, Partition<unknown>>();
   const log = createInvalidationLog();
   const usage = { hit: 0, miss: 0, stale: 0 };

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
-import { quotaLimit, quotas } from '../domain/quotas.ts';
 import { quotaList } from './quota-list.ts';
+import { quotaLimit, quotas } from './quotas.ts';
 
 describe('quotaList()', () => {
   const [app, user] = [newId('app'), newId('user')];

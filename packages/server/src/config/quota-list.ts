@@ -1,5 +1,5 @@
 import { isId } from '@tenon/protocol';
-import { type QuotaName, type Quotas, quotas } from '../domain/quotas.ts';
+import { type QuotaName, type Quotas, quotas } from './quotas.ts';
 import { byteSize, positiveInteger, type Reader } from './readers.ts';
 
 /** Parses the setting of quotas: `name=value` or `id:name=value`, separated by commas. */

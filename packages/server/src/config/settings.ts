@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { defaultQuotas, type Quotas } from '../domain/quotas.ts';
 import { quotaList } from './quota-list.ts';
+import { defaultQuotas, type Quotas } from './quotas.ts';
 import {
   anyCaseBoolean,
   byteSize,

@@ -1,9 +1,9 @@
 import type { CreateAppsMode, SignUpMode } from '@tenon/protocol';
 import type { Cache } from '../cache/cache.ts';
+import type { Quotas } from '../config/quotas.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import type { AttemptLimiters } from './attempts.ts';
 import type { BlobStore, Clock, CommonPasswords, ModuleChecker, PasswordHasher, RandomBytes, Store } from './ports.ts';
-import type { Quotas } from './quotas.ts';
 import type { StoredContents } from './stored-contents.ts';
 
 /** Limits from the configuration, with their defaults. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
+import { defaultQuotas } from '../config/quotas.ts';
 import { TooManyAttemptsError } from './errors.ts';
-import { defaultQuotas, requirePublishQuota } from './quotas.ts';
+import { requirePublishQuota } from './quotas.ts';
 
 describe('the rate of publishing', () => {
   it('accepts one version after the clock was set back, and then enforces the rate', async () => {

@@ -1,60 +1,8 @@
 import type { AppId, UserId } from '@tenon/protocol';
+import { type QuotaDeclaration, type QuotaName, type Quotas, quotaLimit, quotas } from '../config/quotas.ts';
 import { DomainError, TooManyAttemptsError } from './errors.ts';
 import type { Clock, Queries, Store, Transaction } from './ports.ts';
 import type { PluginKey, PluginRecord } from './records.ts';
-
-const GiB = 2 ** 30;
-
-interface QuotaDeclaration {
-  /** Whether the quota is for each account or for each application. */
-  readonly of: 'account' | 'application';
-  readonly default: number;
-  readonly isBytes?: true;
-  /** The counted things, as a noun phrase that follows a number. */
-  readonly what: string;
-}
-
-/** All quotas of accounts and applications. */
-export const quotas = {
-  applications: { of: 'account', default: 20, what: 'applications that the account owns' },
-  tokens: { of: 'account', default: 50, what: 'access tokens that have not expired' },
-  'api-keys': { of: 'account', default: 50, what: 'API keys that have not expired' },
-  'account-bytes': {
-    of: 'account',
-    default: 5 * GiB,
-    isBytes: true,
-    what: 'bytes of published versions of the account',
-  },
-  'app-bytes': { of: 'application', default: 20 * GiB, isBytes: true, what: 'bytes of published versions' },
-  'extension-points': { of: 'application', default: 500, what: 'extension points' },
-  'schema-bytes': { of: 'application', default: 8 * 2 ** 20, isBytes: true, what: 'bytes of schemas' },
-  guests: { of: 'application', default: 100_000, what: 'guests and open invitations' },
-  plugins: { of: 'application', default: 10_000, what: 'plugins' },
-  versions: { of: 'application', default: 1000, what: 'versions of one plugin' },
-  'publish-burst': { of: 'application', default: 10, what: 'versions of one plugin published at once' },
-  'publishes-per-hour': {
-    of: 'application',
-    default: 60,
-    what: 'versions of one plugin published in an hour, after the burst',
-  },
-} as const satisfies Readonly<Record<string, QuotaDeclaration>>;
-
-export type QuotaName = keyof typeof quotas;
-
-/** The configured limits. Missing ones have the defaults of {@link quotas}. */
-export interface Quotas {
-  /** The limits for every account and application. */
-  readonly all: Readonly<Partial<Record<QuotaName, number>>>;
-  /** The limits for one account or application, by its id. An object, because the configuration is sent to workers as JSON. */
-  readonly byId: Readonly<Record<string, Readonly<Partial<Record<QuotaName, number>>>>>;
-}
-
-export const defaultQuotas: Quotas = { all: {}, byId: {} };
-
-/** Returns the limit of a quota for an account or an application. */
-export function quotaLimit({ all, byId }: Quotas, name: QuotaName, id: AppId | UserId): number {
-  return byId[id]?.[name] ?? all[name] ?? quotas[name].default;
-}
 
 /**
  * Requires that an account or an application stays within a quota. Call it before the insert, in the same transaction.

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { isOutOfFileDescriptors } from '../file-descriptors.ts';
-import { TaskAbortedError, WorkersBusyError } from '../workers/module-workers.ts';
 import { ClientGone } from './bodies/read-bytes.ts';
 import { corsHeaders } from './cors.ts';
 import type { ErrorAnswer, ErrorForm } from './error-form.ts';
@@ -23,7 +22,7 @@ export function answerError(
   form: ErrorForm = request.route?.errorForm ?? problemForm,
 ): void {
   const { response } = reply;
-  if (error instanceof ClientGone || error instanceof TaskAbortedError) {
+  if (error instanceof ClientGone) {
     parts.log.debug(lineOf(parts, request), 'the client went away');
     response.destroy();
     return;
@@ -59,9 +58,6 @@ const ofContent = [
 
 /** An error that passes by itself as `unavailable`; any other as it is. */
 function asUnavailable(error: unknown): unknown {
-  if (error instanceof WorkersBusyError) {
-    return unavailable('All workers are busy and others wait already. Try again shortly.', error.retryAfterSeconds);
-  }
   return isOutOfFileDescriptors(error)
     ? unavailable('The server has too many connections and files open. Try again shortly.', 1, error)
     : error;

@@ -31,7 +31,7 @@ const notBuilt = {
  *
  * @returns whether it answered
  */
-export function answerLost(parts: Parts, router: Router, request: Request, reply: Reply): boolean {
+export function respondLost(parts: Parts, router: Router, request: Request, reply: Reply): boolean {
   const isReading = request.method === 'GET' || request.method === 'HEAD';
   const [path = '', query] = router.pathOf(request.target).split(/\?(.*)/s, 2);
   // A page at `//name` would take links that are relative to it for links to the host of that name.

@@ -17,6 +17,9 @@ import type { ContentCache } from './content-cache.ts';
 import type { Draining } from './draining.ts';
 import type { KeyedSemaphore } from './keyed-semaphore.ts';
 
+/** What authorization hands to the handlers of routes. */
+export type { Actor, AppAccess, ExtensionPointAccess, PermissionName } from '../domain/access.ts';
+
 /** Where the server is reached. The port is known only once it listens, so both are asked for each time. */
 export interface Addresses {
   /** `{base_url}`, without a slash at its end. */

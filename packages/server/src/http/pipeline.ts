@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isOutOfFileDescriptors } from '../file-descriptors.ts';
 import { answerError } from './answer-error.ts';
-import { answerLost } from './console-page.ts';
 import { readCookie } from './cookies.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { HttpError } from './http-error.ts';
@@ -9,19 +8,30 @@ import { requireKnownHost, showsBrowser } from './known-hosts.ts';
 import type { Parts } from './parts.ts';
 import { Reply } from './reply.ts';
 import { Request } from './request.ts';
-import { respondFromCache } from './response-cache.ts';
 import type { Router } from './router.ts';
 import { sendReply } from './send-reply.ts';
 
 /** What a client may choose as a request id: it goes into the log and back out. */
 const acceptable = /^[A-Za-z0-9._:-]{1,100}$/;
 
-/**
- * Responds to every request: from the cache, or by the route that the router finds.
- *
- * @param closeIdle closes idle connections; called when the process has no descriptors left
- */
-export function createPipeline(parts: Parts, router: Router, closeIdle: () => void) {
+/** The steps that the features add to the pipeline. */
+interface PipelineSteps {
+  /** Responds from the cache. Returns the template of the route; `undefined`, and does nothing, when it can't. */
+  readonly respondFromCache: (
+    parts: Parts,
+    message: IncomingMessage,
+    response: ServerResponse,
+    requestIdOf: (message: IncomingMessage) => string,
+  ) => string | undefined;
+  /** Responds to a browser at a path where no route is. Returns whether it responded. */
+  readonly respondLost: (parts: Parts, router: Router, request: Request, reply: Reply) => boolean;
+  /** Closes idle connections. Called when the process has no descriptors left. */
+  readonly closeIdle: () => void;
+}
+
+/** Responds to every request: from the cache, or by the route that the router finds. */
+export function createPipeline(parts: Parts, router: Router, steps: PipelineSteps) {
+  const { respondFromCache, closeIdle } = steps;
   const { context, requests, traces, log } = parts;
   const newId = createRequestIds(context.random);
   const tracedId = traces?.notingIds(newId) ?? newId;
@@ -31,7 +41,7 @@ export function createPipeline(parts: Parts, router: Router, closeIdle: () => vo
     const request = new Request(message, tracedId(message));
     const reply = new Reply(response);
     try {
-      await respond(parts, router, request, reply).catch((error: unknown) => {
+      await respond(parts, router, steps, request, reply).catch((error: unknown) => {
         if (isOutOfFileDescriptors(error)) closeIdle();
         answerError(parts, error, request, reply);
       });
@@ -81,7 +91,13 @@ function createRequestIds(random: (length: number) => Uint8Array): (message: Inc
   };
 }
 
-async function respond(parts: Parts, router: Router, request: Request, reply: Reply): Promise<void> {
+async function respond(
+  parts: Parts,
+  router: Router,
+  steps: PipelineSteps,
+  request: Request,
+  reply: Reply,
+): Promise<void> {
   const { message } = request;
   const [name, value = ''] = parts.transportSecurity;
   if (name !== undefined) reply.header(name, value);
@@ -96,7 +112,9 @@ async function respond(parts: Parts, router: Router, request: Request, reply: Re
     parts.traces?.routed(message, endpoint.matched.path);
   }
   requireKnownHostOf(parts, request);
-  await (match === undefined ? respondUnrouted(parts, router, request, reply) : match.endpoint.handle(request, reply));
+  await (match === undefined
+    ? respondUnrouted(parts, router, steps, request, reply)
+    : match.endpoint.handle(request, reply));
 }
 
 function requireKnownHostOf(parts: Parts, request: Request): void {
@@ -106,10 +124,16 @@ function requireKnownHostOf(parts: Parts, request: Request): void {
 }
 
 /** Responds where no route matches: to preflights, other methods of a path that exists, and unknown paths, of browsers and of programs. */
-async function respondUnrouted(parts: Parts, router: Router, request: Request, reply: Reply): Promise<void> {
+async function respondUnrouted(
+  parts: Parts,
+  router: Router,
+  { respondLost }: PipelineSteps,
+  request: Request,
+  reply: Reply,
+): Promise<void> {
   const found = router.at(request.target);
   if (found === undefined) {
-    if (!answerLost(parts, router, request, reply))
+    if (!respondLost(parts, router, request, reply))
       throw new HttpError('not_found', 'No resource exists at this path.');
   } else {
     const allow = found.methods.join(', ');

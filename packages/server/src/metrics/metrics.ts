@@ -5,7 +5,7 @@ import type { Parts } from '../http/parts.ts';
 import type { StoreSettings } from '../open-stores.ts';
 import { monitorEventLoop } from '../ops/event-loop-delay.ts';
 import { version } from '../version.ts';
-import type { OnTaskEnd, PoolLoad } from '../workers/module-workers.ts';
+import type { OnTaskEnd, PoolLoad } from '../workers/pool.ts';
 import { createRequestCounts } from './count-requests.ts';
 import { readProcess } from './process.ts';
 import { createRegistry, type Registry } from './registry.ts';

@@ -8,7 +8,7 @@ import type { PingResult, Readiness, StoreFailure } from '../domain/readiness.ts
 import type { SeenNode } from '../domain/status/ports.ts';
 import type { RequestCounts } from '../metrics/count-requests.ts';
 import { version } from '../version.ts';
-import type { PoolLoad } from '../workers/module-workers.ts';
+import type { PoolLoad } from '../workers/pool.ts';
 import { boundsMs, createActivity, type TotalsByKind } from './activity.ts';
 import { type EventLoopMonitor, noDelays } from './event-loop-delay.ts';
 import { createWindow } from './window.ts';

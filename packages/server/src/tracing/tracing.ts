@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { BlobStore } from '../domain/ports.ts';
 import { version } from '../version.ts';
-import type { OnTaskEnd } from '../workers/module-workers.ts';
+import type { OnTaskEnd } from '../workers/pool.ts';
 import { createStoreSpans } from './store-spans.ts';
 import { traceBlobs } from './trace-blobs.ts';
 import { createRequestTraces } from './trace-requests.ts';

@@ -1,31 +1,17 @@
 import { DomainError } from '../domain/errors.ts';
 import type { JobOptions, ModuleChecker, ModuleRequirements } from '../domain/ports.ts';
-import { createPool, type Pool, PoolError, type PoolOptions } from './pool.ts';
+import { ClientGone } from '../http/bodies/read-bytes.ts';
+import { unavailable } from '../http/http-error.ts';
+import { createPool, type OnTaskEnd, PoolError, type PoolLoad } from './pool.ts';
 import { processWorkers } from './process-worker.ts';
 import type { Instrumented, Task, TaskResult, Tracing } from './tasks.ts';
-
-/** Thrown when the queue is full. The client may retry after `retryAfterSeconds`. */
-export class WorkersBusyError extends Error {
-  override readonly name = 'WorkersBusyError';
-  readonly retryAfterSeconds: number;
-
-  constructor(retryAfterSeconds: number, cause: unknown) {
-    super('All worker processes are busy and the queue is full', { cause });
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-}
-
-/** Thrown when a task was aborted because its client disconnected. */
-export class TaskAbortedError extends Error {
-  override readonly name = 'TaskAbortedError';
-}
 
 export interface ModuleWorkers extends ModuleChecker {
   /**
    * Instruments a module.
    *
    * @throws DomainError with a code of the instrumenter, `invalid_config`, or `module_too_complex` (out of time or memory)
-   * @throws WorkersBusyError, TaskAbortedError
+   * @throws HttpError `unavailable` when the queue is full, ClientGone when the task was aborted
    */
   instrument(bytes: Uint8Array, tracing: Tracing, jobOptions?: JobOptions): Promise<Instrumented>;
   /** Like `instrument()`, but returns the report as JSON: see the protocol's `instrumentationReport`. */
@@ -34,8 +20,6 @@ export interface ModuleWorkers extends ModuleChecker {
   readonly load: PoolLoad;
   close(): Promise<void>;
 }
-
-export type PoolLoad = Pick<Pool<never, never>, 'queued' | 'running'>;
 
 interface ModuleWorkersOptions {
   readonly moduleWorkers: number;
@@ -46,9 +30,6 @@ interface ModuleWorkersOptions {
   /** Additional time for each MiB of the module. */
   readonly moduleTimeoutPerMiBMs: number;
 }
-
-/** Called when a task has ended, successfully or not. */
-export type OnTaskEnd = PoolOptions<{ readonly kind: string }, unknown>['onEnd'];
 
 const busyRetrySeconds = 5;
 
@@ -142,9 +123,9 @@ function toError(error: unknown, kind: Task['kind']): unknown {
   switch (error.code) {
     case 'queue_full':
     case 'closed':
-      return new WorkersBusyError(busyRetrySeconds, error);
+      return unavailable('All workers are busy and others wait already. Try again shortly.', busyRetrySeconds, error);
     case 'aborted':
-      return new TaskAbortedError('The client disconnected', { cause: error });
+      return new ClientGone('The client disconnected', { cause: error });
     case 'timed_out':
     case 'out_of_memory':
       if (kind === 'schema')

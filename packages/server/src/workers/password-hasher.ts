@@ -1,7 +1,6 @@
 import process from 'node:process';
 import { currentFairnessKey } from '../domain/fairness-key.ts';
 import { type PasswordHasher, UnavailableError } from '../domain/ports.ts';
-import type { OnTaskEnd, PoolLoad } from './module-workers.ts';
 import {
   type ParsedHash,
   type PasswordCost,
@@ -11,6 +10,7 @@ import {
   runPasswordTask,
   tagBytes,
 } from './password-tasks.ts';
+import type { OnTaskEnd, PoolLoad } from './pool.ts';
 import { createPool, PoolError } from './pool.ts';
 import { threadWorkers } from './thread-worker.ts';
 

@@ -56,6 +56,12 @@ export interface RunOptions {
 
 export type Pool<Task, Result> = ReturnType<typeof createPool<Task, Result>>;
 
+/** The numbers of queued and running tasks. */
+export type PoolLoad = Pick<Pool<never, never>, 'queued' | 'running'>;
+
+/** Called when a task has ended, successfully or not. */
+export type OnTaskEnd = PoolOptions<{ readonly kind: string }, unknown>['onEnd'];
+
 interface Job<Task, Result> {
   readonly task: Task;
   readonly caller: string;

@@ -1,8 +1,8 @@
 import { createCommonPasswords } from '../../src/common-passwords.ts';
+import { defaultQuotas } from '../../src/config/quotas.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Context } from '../../src/domain/context.ts';
 import type { PasswordHasher } from '../../src/domain/ports.ts';
-import { defaultQuotas } from '../../src/domain/quotas.ts';
 import { createKeyedMutex } from '../../src/keyed-mutex.ts';
 import { createRates } from '../../src/request-limits.ts';
 import { type PasswordCost, parseHash, runPasswordTask } from '../../src/workers/password-tasks.ts';

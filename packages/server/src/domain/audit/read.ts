@@ -1,5 +1,4 @@
-import type { AppId } from '@tenon/protocol';
-import type { Actor, AppAccess } from '../access.ts';
+import type { AppId, UserId } from '@tenon/protocol';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import { type PageOf, readPage } from '../paging.ts';
@@ -23,7 +22,7 @@ const exportBatchSize = 500;
  */
 export function listAppAudit(
   { store }: Pick<Context, 'store'>,
-  access: Pick<AppAccess, 'app'>,
+  access: { readonly app: { readonly id: AppId } },
   filter: AuditFilter,
   page: Page,
 ): Promise<PageOf<AuditEventRecord>> {
@@ -33,7 +32,7 @@ export function listAppAudit(
 /** Lists the actor's actions and the changes of the actor's account, the newest first. */
 export function listOwnAudit(
   { store }: Pick<Context, 'store'>,
-  { userId }: Pick<Actor, 'userId'>,
+  { userId }: { readonly userId: UserId },
   filter: AuditFilter,
   page: Page,
 ): Promise<PageOf<AccountAuditEvent>> {

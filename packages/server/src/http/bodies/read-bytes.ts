@@ -1,7 +1,7 @@
 import { HttpError, unavailable } from '../http-error.ts';
 import type { BodySource } from './body-reader.ts';
 
-/** Thrown when the client disconnects before it has sent its whole body. No response can reach it. */
+/** Thrown when the client disconnects while its request is read or processed. No response can reach it. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
