@@ -8,8 +8,8 @@
  * Without modules it takes those that are installed for the tests. The base is `main`, unless that is what stands here.
  */
 import { parseArgs } from 'node:util';
+import { readSections } from '../src/binary/sections.ts';
 import { instrument } from '../src/index.ts';
-import { readSections } from '../src/sections.ts';
 import { loadBase } from './support/base-revision.ts';
 import { type BenchModule, loadModules } from './support/bench-modules.ts';
 import { measureColdMs, measurePeakBytes } from './support/cold-run.ts';

@@ -1,5 +1,12 @@
-import { type ExternalKind, exportName, type Memory, type Module, readBodyBounds, readModule } from './module.ts';
-import { describeFunctionType } from './types.ts';
+import {
+  type ExternalKind,
+  exportName,
+  type Memory,
+  type Module,
+  readBodyBounds,
+  readModule,
+} from './binary/module.ts';
+import { describeFunctionType } from './binary/types.ts';
 
 /** Parameters and results as the text format writes them: `i32`, `externref`, `(ref null 3)`. */
 export interface FunctionSignature {

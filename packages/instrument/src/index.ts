@@ -1,10 +1,5 @@
-export {
-  type ExtraOptions,
-  type InstrumentOptions,
-  type ProgressListener,
-  parseConfig,
-  parseExtraOptions,
-} from './config.ts';
+export { countTypes, type ExternalKind } from './binary/module.ts';
+export { type Proposal, proposalNames } from './binary/proposals.ts';
 export {
   describeModule,
   type ExportDescription,
@@ -17,7 +12,12 @@ export { InstrumentError, type InstrumentErrorCode } from './errors.ts';
 export { type InstrumentReport, type InstrumentResult, instrument } from './instrument.ts';
 export { type FunctionDescription, type FunctionList, listFunctions } from './list-functions.ts';
 export { listProposals } from './list-proposals.ts';
-export { countTypes, type ExternalKind } from './module.ts';
 export type { Note } from './notes.ts';
-export { type Proposal, proposalNames } from './proposal-bits.ts';
+export {
+  type ExtraOptions,
+  type InstrumentOptions,
+  type ProgressListener,
+  parseConfig,
+  parseExtraOptions,
+} from './select/config.ts';
 export { version } from './version.ts';

@@ -1,19 +1,19 @@
-import { assemble } from './assemble.ts';
-import type { CodeScan } from './code-cursor.ts';
-import { scanCode } from './code-scan.ts';
-import { checkOptions, type InstrumentOptions } from './config.ts';
-import { checkRewritable } from './custom-sections.ts';
+import { type Module, readBodyBounds, readModule } from './binary/module.ts';
 import { limitExceeded } from './errors.ts';
-import { type GeneratedFunction, generateFunctions } from './generated.ts';
-import { canGrow, type Handlers, type Layout, layOut } from './layout.ts';
 import { maxFunctionBodyBytes, maxFunctions, maxImports, maxTypes } from './limits.ts';
-import { type Measures, measureBodies } from './measure-bodies.ts';
-import { type Module, readBodyBounds, readModule } from './module.ts';
-import { readNames } from './names.ts';
 import type { Note } from './notes.ts';
 import { createProgress } from './progress.ts';
-import { selectFunctions } from './selection.ts';
-import { createTypePool, type TypePool } from './type-pool.ts';
+import { assemble } from './rewrite/assemble.ts';
+import { checkRewritable } from './rewrite/custom-sections.ts';
+import { type GeneratedFunction, generateFunctions } from './rewrite/generated-functions.ts';
+import { canGrow, type Handlers, type Layout, layOut } from './rewrite/layout.ts';
+import { type Measures, measureBodies } from './rewrite/measure-bodies.ts';
+import { readNames } from './rewrite/names.ts';
+import { createTypePool, type TypePool } from './rewrite/type-pool.ts';
+import type { CodeScan } from './scan/cursor.ts';
+import { scanCode } from './scan/scan-code.ts';
+import { checkOptions, type InstrumentOptions } from './select/config.ts';
+import { selectFunctions } from './select/selection.ts';
 
 /** What was done to a module. */
 export interface InstrumentReport {

@@ -1,10 +1,10 @@
-import { decodeUtf8 } from './byte-reader.ts';
-import { checkOptions, type InstrumentOptions } from './config.ts';
-import { checkRewritable } from './custom-sections.ts';
-import { exportName, readBodyBounds, readModule } from './module.ts';
-import { createNameMaker, readNames } from './names.ts';
+import { exportName, readBodyBounds, readModule } from './binary/module.ts';
+import { decodeUtf8 } from './binary/reader.ts';
 import type { Note } from './notes.ts';
-import { selectFunctions } from './selection.ts';
+import { checkRewritable } from './rewrite/custom-sections.ts';
+import { createNameMaker, readNames } from './rewrite/names.ts';
+import { checkOptions, type InstrumentOptions } from './select/config.ts';
+import { selectFunctions } from './select/selection.ts';
 
 /** A function of a module, as one who wants to trace it sees it. */
 export interface FunctionDescription {

@@ -1,15 +1,15 @@
-import { type ByteReader, readByte, readCount, readerOver, readU32, skipBytes, skipName } from './byte-reader.ts';
-import { codeBits, instructionBits } from './code-proposals.ts';
-import { readForm, skipConstImmediates } from './const-expr.ts';
+import { readForm, skipConstImmediates } from './binary/const-expr.ts';
+import { externalKinds, type Module, readBodyBounds, readModule } from './binary/module.ts';
+import { Form, Op } from './binary/opcodes.ts';
+import { namesOfBits, type Proposal, ProposalBit } from './binary/proposals.ts';
+import { type ByteReader, readByte, readCount, readerOver, readU32, skipBytes, skipName } from './binary/reader.ts';
+import { findSection, SectionId } from './binary/sections.ts';
+import { peekU32 } from './binary/skip.ts';
+import { valueTypeBits, valueTypesBits } from './binary/type-proposals.ts';
+import { type Limits, readLimits, readValueType } from './binary/types.ts';
+import type { ValidationCost } from './binary/validation-cost.ts';
 import { invalidModule } from './errors.ts';
-import { externalKinds, type Module, readBodyBounds, readModule } from './module.ts';
-import { Form, Op } from './opcodes.ts';
-import { namesOfBits, type Proposal, ProposalBit } from './proposal-bits.ts';
-import { findSection, SectionId } from './sections.ts';
-import { peekU32 } from './skip.ts';
-import { type Limits, readLimits, readValueType } from './types.ts';
-import type { ValidationCost } from './validation-cost.ts';
-import { valueTypeBits, valueTypesBits } from './value-type-bits.ts';
+import { codeBits, instructionBits } from './scan/code-proposals.ts';
 
 /**
  * Lists the WebAssembly proposals that a module uses, beyond the first version (MVP): those that brought an instruction, type or

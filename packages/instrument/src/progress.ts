@@ -1,4 +1,4 @@
-import type { ProgressListener } from './config.ts';
+import type { ProgressListener } from './select/config.ts';
 
 /** After how many bytes of code the caller hears of it again. */
 const progressBytes = 1_048_576;

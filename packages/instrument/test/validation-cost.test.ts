@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
-import { codeBits } from '../src/code-proposals.ts';
+import { readBodyBounds, readModule } from '../src/binary/module.ts';
 import { instrument, listProposals } from '../src/index.ts';
 import { maxCheckedValues } from '../src/limits.ts';
-import { readBodyBounds, readModule } from '../src/module.ts';
+import { codeBits } from '../src/scan/code-proposals.ts';
 import { slowModules } from './support/slow-modules.ts';
 
 const refusal = {

@@ -1,0 +1,274 @@
+import { ProposalBit } from './proposals.ts';
+
+/**
+ * The only knowledge of the instruction set: opcode → form of its immediates and what it means to the rewriter, and the
+ * proposals that brought it.
+ * https://webassembly.github.io/spec/core/appendix/index-instructions.html
+ *
+ * A form is a small number, so that one table look-up and one jump decode an instruction. Those from `Block` on concern
+ * the rewriter (nesting, labels, function indices, exceptions); those before it are only skipped.
+ */
+export const Form = {
+  /** Not an instruction that this version knows. Zero, so that tables are full of it to begin with. */
+  Unknown: 0,
+  None: 1,
+  /** One byte: a lane, or the reserved byte of `atomic.fence`. */
+  Byte: 2,
+  /** One LEB128 of at most 32 bits: an index, an i32. */
+  Leb32: 3,
+  TwoLeb32: 4,
+  Leb64: 5,
+  FourBytes: 6,
+  EightBytes: 7,
+  SixteenBytes: 8,
+  /** Alignment, a memory index where the alignment's bit 6 is set, an offset of at most 64 bits. */
+  MemArg: 9,
+  MemArgAndLane: 10,
+  /** A vector of value types. */
+  ValueTypes: 11,
+  /** The LEB128 that follows selects a row of the prefix's table. */
+  Prefix: 12,
+  /** A block type; the nesting grows. */
+  Block: 13,
+  /** The same, and the older generation of exception handling. */
+  Try: 14,
+  /** A block type and catch clauses; the nesting grows; the newer generation. */
+  TryTable: 15,
+  End: 16,
+  /** A label; the nesting shrinks. */
+  Delegate: 17,
+  /** One label. */
+  Branch: 18,
+  BranchTable: 19,
+  /** Flags, a label, two heap types. */
+  BranchOnCast: 20,
+  Return: 21,
+  /** A function index. */
+  Call: 22,
+  ReturnCall: 23,
+  RefFunc: 24,
+  /** A type index: `call_ref`. */
+  CallRef: 25,
+  /** A type and a table index. */
+  CallIndirect: 26,
+  ReturnCallRef: 27,
+  ReturnCallIndirect: 28,
+  /** A memory index. */
+  MemoryGrow: 29,
+  /** A tag index. */
+  Throw: 30,
+  ThrowRef: 31,
+  /** A label; the older generation. */
+  Rethrow: 32,
+  /** A heap type. */
+  HeapType: 33,
+  /** A tag index; the older generation. */
+  Catch: 34,
+  /** A type index of a structure whose fields are all given, or all have defaults. */
+  StructNew: 35,
+  /** A type index and a number of elements. */
+  ArrayNewFixed: 36,
+} as const;
+
+/** The opcodes that the rewriter itself writes or compares with. */
+export const Op = {
+  block: 0x02,
+  if: 0x04,
+  try: 0x06,
+  rethrow: 0x09,
+  throwRef: 0x0a,
+  end: 0x0b,
+  br: 0x0c,
+  return: 0x0f,
+  call: 0x10,
+  returnCall: 0x12,
+  returnCallIndirect: 0x13,
+  returnCallRef: 0x15,
+  catchAll: 0x19,
+  tryTable: 0x1f,
+  localGet: 0x20,
+  localTee: 0x22,
+  globalGet: 0x23,
+  globalSet: 0x24,
+  memorySize: 0x3f,
+  memoryGrow: 0x40,
+  i32Const: 0x41,
+  i64Const: 0x42,
+  refNull: 0xd0,
+  refFunc: 0xd2,
+} as const;
+
+const {
+  signExtension,
+  saturatingFloatToInt,
+  bulkMemory,
+  referenceTypes,
+  simd,
+  relaxedSimd,
+  tailCall,
+  threads,
+  exceptions,
+  legacyExceptions,
+  someExceptions,
+  functionReferences,
+  gc,
+  wideArithmetic,
+} = ProposalBit;
+
+/** [first opcode, last opcode, form, proposals that the first version had not, as bits] */
+type Row = readonly [number, number, number, number?];
+
+const oneByteRows: readonly Row[] = [
+  [0x00, 0x01, Form.None], // unreachable, nop
+  [0x02, 0x04, Form.Block], // block, loop, if
+  [0x05, 0x05, Form.None], // else
+  [0x06, 0x06, Form.Try, legacyExceptions],
+  [0x07, 0x07, Form.Catch, legacyExceptions],
+  [0x08, 0x08, Form.Throw, someExceptions],
+  [0x09, 0x09, Form.Rethrow, legacyExceptions],
+  [0x0a, 0x0a, Form.ThrowRef, exceptions],
+  [0x0b, 0x0b, Form.End],
+  [0x0c, 0x0d, Form.Branch], // br, br_if
+  [0x0e, 0x0e, Form.BranchTable],
+  [0x0f, 0x0f, Form.Return],
+  [0x10, 0x10, Form.Call],
+  [0x11, 0x11, Form.CallIndirect],
+  [0x12, 0x12, Form.ReturnCall, tailCall],
+  [0x13, 0x13, Form.ReturnCallIndirect, tailCall],
+  [0x14, 0x14, Form.CallRef, functionReferences],
+  [0x15, 0x15, Form.ReturnCallRef, functionReferences | tailCall],
+  [0x18, 0x18, Form.Delegate, legacyExceptions],
+  [0x19, 0x19, Form.None, legacyExceptions], // catch_all
+  [0x1a, 0x1b, Form.None], // drop, select
+  [0x1c, 0x1c, Form.ValueTypes, referenceTypes], // select with types
+  [0x1f, 0x1f, Form.TryTable, exceptions],
+  [0x20, 0x24, Form.Leb32], // local.*, global.*
+  [0x25, 0x26, Form.Leb32, referenceTypes], // table.get, table.set
+  [0x28, 0x3e, Form.MemArg], // loads and stores
+  [0x3f, 0x3f, Form.Leb32], // memory.size
+  [0x40, 0x40, Form.MemoryGrow],
+  [0x41, 0x41, Form.Leb32], // i32.const
+  [0x42, 0x42, Form.Leb64], // i64.const
+  [0x43, 0x43, Form.FourBytes], // f32.const
+  [0x44, 0x44, Form.EightBytes], // f64.const
+  [0x45, 0xbf, Form.None], // numeric
+  [0xc0, 0xc4, Form.None, signExtension],
+  [0xd0, 0xd0, Form.HeapType, referenceTypes], // ref.null
+  [0xd1, 0xd1, Form.None, referenceTypes], // ref.is_null
+  [0xd2, 0xd2, Form.RefFunc, referenceTypes],
+  [0xd3, 0xd3, Form.None, gc], // ref.eq
+  [0xd4, 0xd4, Form.None, functionReferences], // ref.as_non_null
+  [0xd5, 0xd6, Form.Branch, functionReferences], // br_on_null, br_on_non_null
+  [0xfb, 0xfe, Form.Prefix],
+];
+
+const gcRows: readonly Row[] = [
+  [0x00, 0x01, Form.StructNew, gc], // struct.new, struct.new_default
+  [0x02, 0x05, Form.TwoLeb32, gc], // struct.get*, struct.set
+  [0x06, 0x07, Form.Leb32, gc], // array.new, array.new_default
+  [0x08, 0x08, Form.ArrayNewFixed, gc],
+  [0x09, 0x0a, Form.TwoLeb32, gc], // array.new_data, array.new_elem
+  [0x0b, 0x0e, Form.Leb32, gc], // array.get*, array.set
+  [0x0f, 0x0f, Form.None, gc], // array.len
+  [0x10, 0x10, Form.Leb32, gc], // array.fill
+  [0x11, 0x13, Form.TwoLeb32, gc], // array.copy, array.init_data, array.init_elem
+  [0x14, 0x17, Form.HeapType, gc], // ref.test, ref.cast
+  [0x18, 0x19, Form.BranchOnCast, gc],
+  [0x1a, 0x1e, Form.None, gc], // conversions, ref.i31, i31.get_*
+];
+
+const numericRows: readonly Row[] = [
+  [0x00, 0x07, Form.None, saturatingFloatToInt], // saturating truncations
+  [0x08, 0x08, Form.TwoLeb32, bulkMemory], // memory.init
+  [0x09, 0x09, Form.Leb32, bulkMemory], // data.drop
+  [0x0a, 0x0a, Form.TwoLeb32, bulkMemory], // memory.copy
+  [0x0b, 0x0b, Form.Leb32, bulkMemory], // memory.fill
+  [0x0c, 0x0c, Form.TwoLeb32, bulkMemory], // table.init
+  [0x0d, 0x0d, Form.Leb32, bulkMemory], // elem.drop
+  [0x0e, 0x0e, Form.TwoLeb32, bulkMemory], // table.copy
+  [0x0f, 0x11, Form.Leb32, referenceTypes], // table.grow, table.size, table.fill
+  [0x13, 0x16, Form.None, wideArithmetic], // wide arithmetic
+];
+
+const simdRows: readonly Row[] = [
+  [0x00, 0x0b, Form.MemArg, simd],
+  [0x0c, 0x0d, Form.SixteenBytes, simd], // v128.const, i8x16.shuffle
+  [0x0e, 0x14, Form.None, simd],
+  [0x15, 0x22, Form.Byte, simd], // extract_lane, replace_lane
+  [0x23, 0x53, Form.None, simd],
+  [0x54, 0x5b, Form.MemArgAndLane, simd],
+  [0x5c, 0x5d, Form.MemArg, simd],
+  [0x5e, 0xff, Form.None, simd],
+  [0x100, 0x113, Form.None, relaxedSimd], // relaxed SIMD
+  // Numbers that were never given out.
+  ...[0x9a, 0xa2, 0xa5, 0xa6, 0xaf, 0xb0, 0xb2, 0xb3, 0xb4, 0xbb, 0xc2, 0xc5, 0xc6, 0xcf, 0xd0, 0xd2, 0xd3, 0xd4].map(
+    (opcode): Row => [opcode, opcode, Form.Unknown],
+  ),
+  [0xe2, 0xe2, Form.Unknown],
+  [0xee, 0xee, Form.Unknown],
+];
+
+const atomicRows: readonly Row[] = [
+  [0x00, 0x02, Form.MemArg, threads], // notify, wait
+  [0x03, 0x03, Form.Byte, threads], // atomic.fence
+  [0x10, 0x4e, Form.MemArg, threads],
+];
+
+/** Rows of a prefix's table; an instruction beyond them is unknown. */
+export const prefixedTableSize = 0x120;
+
+/** Forms of the instructions of one byte, by opcode. */
+export const oneByteForms: Uint8Array = formsOf(oneByteRows, 0x100);
+
+/** Forms of the prefixed instructions: `prefixedForms[(prefix - 0xfb) * prefixedTableSize + opcode]`. */
+export const prefixedForms: Uint8Array = joinTables([gcRows, numericRows, simdRows, atomicRows]);
+
+/** Bits of the proposals that instructions of one byte belong to, by opcode. */
+export const oneByteProposals: Int32Array = proposalsOf(oneByteRows, 0x100);
+
+/** The same for the prefixed instructions, as {@link prefixedForms}. */
+export const prefixedProposals: Int32Array = joinProposals([gcRows, numericRows, simdRows, atomicRows]);
+
+/** Opcodes of proposals that are known by name and not rewritten: [prefix or -1, first, last, feature]. */
+const refused: readonly (readonly [number, number, number, string])[] = [
+  [-1, 0xe0, 0xe6, 'the stack switching proposal'],
+  [0xfb, 0x20, 0x26, 'the custom descriptors proposal'],
+  [0xfb, 0x80, 0xb7, 'the string reference proposal'],
+  [0xfc, 0x12, 0x12, 'the memory control proposal'],
+  [0xfd, 0x114, 0x12f, 'the relaxed SIMD or half precision proposal'],
+  [0xfd, 0x130, 0x16f, 'the half precision proposal'],
+  [0xfe, 0x4f, 0x7f, 'the shared-everything threads proposal'],
+];
+
+/** The proposal to which an unknown opcode belongs, if one is known to have it. */
+export function refusedFeature(prefix: number, opcode: number): string | undefined {
+  return refused.find(([inPrefix, first, last]) => inPrefix === prefix && opcode >= first && opcode <= last)?.[3];
+}
+
+function formsOf(rows: readonly Row[], size: number): Uint8Array {
+  const forms = new Uint8Array(size);
+  for (const [first, last, form] of rows) forms.fill(form, first, last + 1);
+  return forms;
+}
+
+function joinTables(tables: readonly (readonly Row[])[]): Uint8Array {
+  const joined = new Uint8Array(tables.length * prefixedTableSize);
+  tables.forEach((rows, index) => {
+    joined.set(formsOf(rows, prefixedTableSize), index * prefixedTableSize);
+  });
+  return joined;
+}
+
+function proposalsOf(rows: readonly Row[], size: number): Int32Array {
+  const bits = new Int32Array(size);
+  for (const [first, last, , proposals = 0] of rows) bits.fill(proposals, first, last + 1);
+  return bits;
+}
+
+function joinProposals(tables: readonly (readonly Row[])[]): Int32Array {
+  const joined = new Int32Array(tables.length * prefixedTableSize);
+  tables.forEach((rows, index) => {
+    joined.set(proposalsOf(rows, prefixedTableSize), index * prefixedTableSize);
+  });
+  return joined;
+}

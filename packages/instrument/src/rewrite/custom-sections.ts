@@ -1,0 +1,37 @@
+import type { Module } from '../binary/module.ts';
+import type { Section } from '../binary/sections.ts';
+import { InstrumentError } from '../errors.ts';
+import { hookModule } from './layout.ts';
+
+/** Refuses modules that must not be rewritten: those that were before, and objects that a linker has yet to see. */
+export function checkRewritable(module: Module): void {
+  const hook = module.imports.find(
+    ({ module: from, name }) => from === hookModule || (from === 'dylibso_observe' && name.startsWith('instrument_')),
+  );
+  if (hook !== undefined) {
+    const message = `Expected a module without tracing, found an import of ${hook.module}.${hook.name}: instrumenting twice would count every call twice`;
+    throw new InstrumentError('already_instrumented', message, { offset: hook.offset });
+  }
+  const object = module.sections.find(({ id, name }) => id === 0 && (name === 'linking' || name.startsWith('reloc.')));
+  if (object !== undefined) {
+    const message = `Expected a linked module, found an object file with a ${object.name} section: instrument what the linker makes of it`;
+    throw new InstrumentError('relocatable_object', message, { offset: object.start });
+  }
+}
+
+/** Custom sections by how their names begin, or by their whole names, and why they would be wrong in the output. */
+const stale: readonly { readonly isName: RegExp; readonly reason: string }[] = [
+  {
+    isName: /^(?:\.debug_.*|metadata\.code\..*|external_debug_info|sourceMappingURL|build_id|corestack|instTrace)$/s,
+    reason: 'it speaks of offsets into the code, which moved',
+  },
+  {
+    isName: /^(?:\.llvm\.func_attr\.annotate\..*|compilationHints)$/s,
+    reason: 'it speaks of functions by their indices, which moved',
+  },
+];
+
+/** Why a custom section is left out of the output: it speaks of what moved. Undefined for one that is kept. */
+export function whyStale({ id, name }: Section): string | undefined {
+  return id === 0 ? stale.find(({ isName }) => isName.test(name))?.reason : undefined;
+}

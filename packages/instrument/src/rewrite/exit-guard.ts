@@ -1,0 +1,99 @@
+import { Op } from '../binary/opcodes.ts';
+import { putS32, putU32, s32Length, u32Length } from '../binary/writer.ts';
+
+/**
+ * What is put around a body so that every way out of it passes `exit`. A branch to the function's label and a `return`
+ * (rewritten to such a branch) end at the end of the frame. No frame changes the label index of anything inside it.
+ *
+ *     bare     block          legacy (try)       exnref (try_table)
+ *
+ *              block          try                block (result exnref)
+ *                                                  try_table (catch_all_ref 0)
+ *     body       body           body                 body
+ *              end            catch_all            end
+ *                               exit               exit
+ *                               rethrow 0          return
+ *                             end                end
+ *     exit     exit           exit               exit
+ *                                                throw_ref
+ *     end      end            end                end
+ *
+ * `none` is what a function has that is not traced: its own `end` alone.
+ */
+export type Frame = 'none' | 'bare' | 'block' | 'legacy' | 'exnref';
+
+const exnrefBlock = [Op.block, 0x69];
+const oneCatchAllRef = [0x01, 0x03, 0x00];
+
+export function framePrologueLength(frame: Frame, blockType: Uint8Array): number {
+  if (frame === 'none' || frame === 'bare') return 0;
+  return blockType.length + (frame === 'exnref' ? 6 : 1);
+}
+
+/** Writes the part before the body. There must be room for it. Returns the offset after it. */
+export function putFramePrologue(out: Uint8Array, start: number, frame: Frame, blockType: Uint8Array): number {
+  if (frame === 'none' || frame === 'bare') return start;
+  let at = start;
+  if (frame === 'exnref') {
+    out.set(exnrefBlock, at);
+    at += exnrefBlock.length;
+  }
+  out[at++] = frame === 'exnref' ? Op.tryTable : frame === 'legacy' ? Op.try : Op.block;
+  out.set(blockType, at);
+  at += blockType.length;
+  if (frame === 'exnref') {
+    out.set(oneCatchAllRef, at);
+    at += oneCatchAllRef.length;
+  }
+  return at;
+}
+
+/** The length of what {@link putFrameEpilogue} writes, of which each way out takes `exitBytes`. */
+export function frameEpilogueLength(frame: Frame, exitBytes: number): number {
+  if (frame === 'none') return 1;
+  if (frame === 'bare') return exitBytes + 1;
+  return frame === 'block' ? exitBytes + 2 : 2 * exitBytes + 5;
+}
+
+/** Writes the part after the body, the function's `end` included. `putExit` writes what must happen on the way out. */
+export function putFrameEpilogue(
+  out: Uint8Array,
+  start: number,
+  frame: Frame,
+  putExit: (at: number) => number,
+): number {
+  let at = start;
+  if (frame === 'none') {
+    out[at++] = Op.end;
+    return at;
+  }
+  if (frame === 'legacy') {
+    out[at++] = Op.catchAll;
+    at = putExit(at);
+    out[at++] = Op.rethrow;
+    out[at++] = 0;
+  }
+  if (frame !== 'bare') out[at++] = Op.end;
+  if (frame === 'exnref') {
+    at = putExit(at);
+    out[at++] = Op.return;
+    out[at++] = Op.end;
+  }
+  at = putExit(at);
+  if (frame === 'exnref') out[at++] = Op.throwRef;
+  out[at++] = Op.end;
+  return at;
+}
+
+/** Writes `i32.const index; call hook`: at most 12 bytes, and what lies on the operand stack stays there. */
+export function putHookCall(out: Uint8Array, start: number, index: number, hook: number): number {
+  out[start] = Op.i32Const;
+  const at = putS32(out, start + 1, index);
+  out[at] = Op.call;
+  return putU32(out, at + 1, hook);
+}
+
+/** The length of what {@link putHookCall} writes. */
+export function hookCallLength(index: number, hook: number): number {
+  return 2 + s32Length(index) + u32Length(hook);
+}

@@ -1,0 +1,232 @@
+import type { Memory, Module } from '../binary/module.ts';
+import { Op } from '../binary/opcodes.ts';
+import type { FunctionType } from '../binary/types.ts';
+import { type ByteWriter, putS32, putU32, reserve, writeByte, writeSized, writeU32 } from '../binary/writer.ts';
+import { limitExceeded, tooComplex } from '../errors.ts';
+import { maxGlobals, maxWrapperBytes } from '../limits.ts';
+import { type Frame, framePrologueLength, putFrameEpilogue, putFramePrologue, putHookCall } from './exit-guard.ts';
+import type { Layout } from './layout.ts';
+import { i32Type, i64Type, type TypePool } from './type-pool.ts';
+
+/** Instructions of either address type that the helpers use. */
+const arithmetic = {
+  i32: { type: i32Type, const: Op.i32Const, eq: 0x46, ne: 0x47, gtU: 0x4b, sub: 0x6b, shrU: 0x76, toI32: [] },
+  i64: { type: i64Type, const: Op.i64Const, eq: 0x51, ne: 0x52, gtU: 0x56, sub: 0x7d, shrU: 0x88, toI32: [0xa7] },
+} as const;
+const emptyBlock = 0x40;
+
+/** A function that the rewriter adds: its type, its name, and how to write its body. */
+export interface GeneratedFunction {
+  readonly typeIndex: number;
+  readonly name: string;
+  readonly writeBody: (writer: ByteWriter) => void;
+}
+
+/** All functions that come behind the module's own, in the order of the layout. */
+export function generateFunctions(
+  module: Module,
+  layout: Layout,
+  types: TypePool,
+  grownMemories: readonly number[],
+): GeneratedFunction[] {
+  checkGenerated(module, layout);
+  const looksFirst = watchesUnknownSize(module, layout);
+  const wrappers = layout.wrapped.map((index) => wrapImport(module, layout, types, index, looksFirst));
+  const hostGrowth = layout.hostGrowthIndex === -1 ? [] : [reportHostGrowth(module, layout, types)];
+  const places = new Map(layout.watchedMemories.map((index, place) => [index, place]));
+  const growHelpers = grownMemories.map((index) => growMemory(module, layout, types, index, places.get(index)));
+  return [...wrappers, ...hostGrowth, ...growHelpers];
+}
+
+/**
+ * A wrapper hands over each parameter, so that a few bytes of input (a type of a thousand parameters, and imports that use
+ * it) would make a thousand times as many of output. Refused before anything is written.
+ */
+function checkGenerated(module: Module, layout: Layout): void {
+  const end = module.bytes.length;
+  let wrapperBytes = 0;
+  for (const index of layout.wrapped) {
+    const type = module.types[module.functionTypes[index] as number] as FunctionType;
+    wrapperBytes += wrapperFixedBytes + 3 * type.parameterCount;
+  }
+  if (wrapperBytes > maxWrapperBytes) {
+    throw tooComplex('bytes of wrappers around imported functions', wrapperBytes, maxWrapperBytes, end);
+  }
+  const globals = module.globalCount + layout.watchedMemories.length;
+  if (globals > maxGlobals) throw limitExceeded('globals', globals, maxGlobals, end);
+}
+
+/** What most wrappers take besides their parameters. */
+const wrapperFixedBytes = 24;
+
+/** Calls an imported function between `enter` and `exit`, with the import's own index. */
+function wrapImport(
+  module: Module,
+  layout: Layout,
+  types: TypePool,
+  index: number,
+  looksFirst: boolean,
+): GeneratedFunction {
+  const entry = module.importedFunctions[index] as { module: string; name: string };
+  const typeIndex = module.functionTypes[index] as number;
+  const type = module.types[typeIndex] as FunctionType;
+  const isTraced = layout.traced[index] === 1;
+  const frame: Frame = isTraced && layout.handlers !== 'none' ? layout.handlers : 'bare';
+  const blockType = frame === 'bare' ? new Uint8Array() : types.blockTypeOf(typeIndex);
+  const checksGrowth = layout.hostGrowthIndex !== -1;
+
+  const putGrowthCheck = (out: Uint8Array, at: number) => {
+    if (!checksGrowth) return at;
+    out[at] = Op.call;
+    return putU32(out, at + 1, layout.hostGrowthIndex);
+  };
+  const writeBody = (writer: ByteWriter) => {
+    reserve(writer, 96 + blockType.length + 6 * type.parameterCount + framePrologueLength(frame, blockType));
+    const out = writer.bytes;
+    let at = writer.length;
+    out[at++] = 0; // no locals
+    if (looksFirst) at = putGrowthCheck(out, at);
+    if (isTraced) at = putHookCall(out, at, index, layout.enterIndex);
+    at = putFramePrologue(out, at, frame, blockType);
+    for (let parameter = 0; parameter < type.parameterCount; parameter++) {
+      out[at++] = Op.localGet;
+      at = putU32(out, at, parameter);
+    }
+    out[at++] = Op.call;
+    at = putU32(out, at, index);
+    writer.length = putFrameEpilogue(out, at, frame, (to) => {
+      const after = putGrowthCheck(out, to);
+      return isTraced ? putHookCall(out, after, index, layout.exitIndex) : after;
+    });
+  };
+  return { typeIndex, name: `tenon.call(${entry.module}.${entry.name})`, writeBody };
+}
+
+/** The name of a private global that keeps the size of a watched memory, in pages, that was last reported. */
+export interface LastSizeGlobal {
+  readonly valueType: number;
+  /** -1 where the size is known to the running module alone. */
+  readonly initialValue: number;
+}
+
+/** The globals that come behind the module's own, one for each watched memory. */
+export function lastSizeGlobals(module: Module, layout: Layout): LastSizeGlobal[] {
+  return layout.watchedMemories.map((index) => {
+    const memory = module.memories[index] as Memory;
+    return { valueType: arithmeticOf(memory).type, initialValue: hasUnknownSize(memory) ? -1 : memory.minimum };
+  });
+}
+
+/** An imported memory may be larger at the start than its declaration says. */
+function hasUnknownSize(memory: Memory): boolean {
+  return memory.isImported || memory.minimum > 0x7fff_ffff;
+}
+
+function watchesUnknownSize(module: Module, layout: Layout): boolean {
+  return layout.watchedMemories.some((index) => hasUnknownSize(module.memories[index] as Memory));
+}
+
+function arithmeticOf(memory: Memory) {
+  return memory.is64 ? arithmetic.i64 : arithmetic.i32;
+}
+
+/**
+ * Reports, for each watched memory, the pages by which it is larger than when it was last looked at. The size is kept in
+ * a global and not in a local of the wrapper, so that growth is reported once although the host may call back into the
+ * module and on to another import before the first one returns.
+ */
+function reportHostGrowth(module: Module, layout: Layout, types: TypePool): GeneratedFunction {
+  const writeBody = (writer: ByteWriter) => {
+    writeLocals(writer, [i32Type, i64Type, i32Type]);
+    layout.watchedMemories.forEach((memoryIndex, place) => {
+      const memory = module.memories[memoryIndex] as Memory;
+      const { const: constant, eq, gtU } = arithmeticOf(memory);
+      const size = memory.is64 ? 1 : 0;
+      const global = module.globalCount + place;
+      if (hasUnknownSize(memory)) {
+        writeInstructions(writer, [Op.globalGet, global], [constant, -1], [eq], [Op.if, emptyBlock]);
+        writeInstructions(writer, [Op.memorySize, memoryIndex], [Op.globalSet, global], [Op.end]);
+      }
+      writeInstructions(writer, [Op.memorySize, memoryIndex], [Op.localTee, size], [Op.globalGet, global], [gtU]);
+      writeInstructions(writer, [Op.if, emptyBlock]);
+      writePagesBetween(writer, memory, [Op.globalGet, global], [Op.localGet, size]);
+      writeInstructions(writer, [Op.localGet, size], [Op.globalSet, global]);
+      writeReport(writer, layout, 2);
+      writeInstructions(writer, [Op.end]);
+    });
+    writeByte(writer, Op.end);
+  };
+  return { typeIndex: types.intern([], []), name: 'tenon.host-growth', writeBody };
+}
+
+/** Stands for `memory.grow`: the same result, and a report where it succeeded. */
+function growMemory(
+  module: Module,
+  layout: Layout,
+  types: TypePool,
+  memoryIndex: number,
+  place: number | undefined,
+): GeneratedFunction {
+  const memory = module.memories[memoryIndex] as Memory;
+  const { type, const: constant, ne, toI32 } = arithmeticOf(memory);
+  const writeBody = (writer: ByteWriter) => {
+    writeLocals(writer, [type, i32Type]);
+    if (place !== undefined) writeInstructions(writer, [Op.call, layout.hostGrowthIndex]);
+    writeInstructions(writer, [Op.localGet, 0], [Op.memoryGrow, memoryIndex], [Op.localTee, 1]);
+    writeInstructions(writer, [constant, -1], [ne], [Op.if, emptyBlock]);
+    if (place !== undefined) {
+      writeInstructions(writer, [Op.memorySize, memoryIndex], [Op.globalSet, module.globalCount + place]);
+    }
+    if (memory.pageSizeLog2 === 16) {
+      writeInstructions(writer, [Op.localGet, 0], toI32);
+    } else {
+      writePagesBetween(writer, memory, [Op.localGet, 1], [Op.memorySize, memoryIndex]);
+    }
+    writeReport(writer, layout, 2);
+    writeInstructions(writer, [Op.end], [Op.localGet, 1], [Op.end]);
+  };
+  return { typeIndex: types.intern([type], [type]), name: `tenon.memory-grow(${memoryIndex})`, writeBody };
+}
+
+/** Leaves on the stack, as an i32, the whole 64 KiB pages that lie between two sizes in the memory's own pages. */
+function writePagesBetween(
+  writer: ByteWriter,
+  memory: Memory,
+  before: readonly [number, number],
+  after: readonly [number, number],
+): void {
+  const { const: constant, shrU, sub, toI32 } = arithmeticOf(memory);
+  const toPages = memory.pageSizeLog2 === 16 ? [] : [[constant, 16 - memory.pageSizeLog2] as const, [shrU] as const];
+  writeInstructions(writer, after, ...toPages, before, ...toPages, [sub], toI32);
+}
+
+/** Takes a number of pages from the stack, and hands it to the hook unless it is zero. */
+function writeReport(writer: ByteWriter, layout: Layout, pagesLocal: number): void {
+  writeInstructions(writer, [Op.localTee, pagesLocal], [Op.if, emptyBlock]);
+  writeInstructions(writer, [Op.localGet, pagesLocal], [Op.call, layout.memoryGrowIndex], [Op.end]);
+}
+
+function writeLocals(writer: ByteWriter, types: readonly number[]): void {
+  writeU32(writer, types.length);
+  for (const type of types) {
+    writeByte(writer, 1);
+    writeByte(writer, type);
+  }
+}
+
+/** Writes instructions of at most one immediate, signed for constants. */
+function writeInstructions(writer: ByteWriter, ...instructions: readonly (readonly number[])[]): void {
+  for (const [opcode, immediate] of instructions) {
+    if (opcode === undefined) continue;
+    reserve(writer, 6);
+    writer.bytes[writer.length++] = opcode;
+    if (immediate === undefined) continue;
+    const put = opcode === Op.i32Const || opcode === Op.i64Const ? putS32 : putU32;
+    writer.length = put(writer.bytes, writer.length, immediate);
+  }
+}
+
+/** Writes the bodies with their sizes. */
+export function writeGeneratedBodies(writer: ByteWriter, functions: readonly GeneratedFunction[]): void {
+  for (const { writeBody } of functions) writeSized(writer, 64, () => writeBody(writer));
+}

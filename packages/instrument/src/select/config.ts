@@ -1,0 +1,141 @@
+import { InstrumentError } from '../errors.ts';
+
+/**
+ * Which functions are traced, by at most one of two lists, and how. A name in a list matches a function's name in the
+ * `name` section, its export name, or `module.field` for an import. Without either list, every function is traced.
+ */
+export interface InstrumentOptions extends ExtraOptions {
+  /** Only these are traced. Default: all functions. */
+  readonly allowed?: readonly string[] | undefined;
+  /** These are not traced. Default: none. */
+  readonly banned?: readonly string[] | undefined;
+  /**
+   * Is told how far the work is, about once for each MiB of code. What it throws ends the work. Default: nobody is told.
+   */
+  readonly onProgress?: ProgressListener | undefined;
+}
+
+/** Hears how many bytes of code are done, of how many. */
+export type ProgressListener = (doneBytes: number, totalBytes: number) => void;
+
+/** What goes beyond the interface's configuration. */
+export interface ExtraOptions {
+  /**
+   * Whether the lists hold patterns: `*` stands for any characters, none included, `?` for one character, `\\` takes the
+   * meaning away from what follows it, and the whole name must match. Case counts. At most 1,000 patterns of at most
+   * 1,000 bytes. Functions that the engine provides (`wasm:js-string`) are matched only by a pattern that begins with
+   * `wasm:`. Default: false, every character stands for itself (`operator*` is a name).
+   */
+  readonly patterns?: boolean | undefined;
+  /**
+   * The generation of exception handling in which `exit` is kept in step, for a module that has tags but no handler that
+   * would tell which one its engine expects. `legacy` is `try`, `exnref` is `try_table`; engines refuse a mix.
+   * Default: `exnref`, the generation of Wasm 3.0.
+   */
+  readonly exceptionHandling?: 'legacy' | 'exnref' | undefined;
+}
+
+/**
+ * Reads the interface's configuration: a JSON object with exactly one of `allowed` and `banned`, an array of strings.
+ * Anything else throws an {@link InstrumentError} with code `invalid_config` that says what is wrong.
+ */
+export function parseConfig(text: string): InstrumentOptions {
+  const config = parseJson(text, 'the configuration');
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+    throw invalidConfig(`Expected the configuration to be an object, found ${kindOf(config)}`);
+  }
+  const keys = Object.keys(config);
+  const unknown = keys.find((key) => key !== 'allowed' && key !== 'banned');
+  if (unknown !== undefined) {
+    throw invalidConfig(`Expected only "allowed" or "banned" in the configuration, found ${JSON.stringify(unknown)}`);
+  }
+  if (keys.length === 2) throw invalidConfig('Expected one of "allowed" and "banned" in the configuration, found both');
+  if (keys.length === 0)
+    throw invalidConfig('Expected one of "allowed" and "banned" in the configuration, found neither');
+  if ('allowed' in config) return { allowed: checkNames('allowed', config.allowed) };
+  return { banned: checkNames('banned', (config as { banned: unknown }).banned) };
+}
+
+/**
+ * Reads options beyond the configuration from a JSON object: `patterns` and `exceptionHandling`, all of them optional. An
+ * unknown key or a wrong type throws an {@link InstrumentError} with code `invalid_config` that says which.
+ */
+export function parseExtraOptions(text: string): ExtraOptions {
+  const options = parseJson(text, 'the options');
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw invalidConfig(`Expected the options to be an object, found ${kindOf(options)}`);
+  }
+  const unknown = Object.keys(options).find((key) => key !== 'patterns' && key !== 'exceptionHandling');
+  if (unknown !== undefined) {
+    throw invalidConfig(
+      `Expected only "patterns" and "exceptionHandling" in the options, found ${JSON.stringify(unknown)}`,
+    );
+  }
+  checkOptions(options);
+  return options;
+}
+
+const optionKeys: Readonly<Record<keyof InstrumentOptions, true>> = {
+  allowed: true,
+  banned: true,
+  patterns: true,
+  exceptionHandling: true,
+  onProgress: true,
+};
+
+/** Checks options that did not come through {@link parseConfig}: an unknown key is refused too. Throws `invalid_config`. */
+export function checkOptions(options: InstrumentOptions): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw invalidConfig(`Expected the options to be an object, found ${kindOf(options)}`);
+  }
+  const unknown = Object.keys(options).find((key) => !Object.hasOwn(optionKeys, key));
+  if (unknown !== undefined) {
+    const known = Object.keys(optionKeys).map((key) => `"${key}"`);
+    throw invalidConfig(`Expected only the options ${known.join(', ')}, found ${JSON.stringify(unknown)}`);
+  }
+  const onProgress: unknown = options.onProgress;
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw invalidConfig(`Expected "onProgress" to be a function, found ${kindOf(onProgress)}`);
+  }
+  if (options.allowed !== undefined) checkNames('allowed', options.allowed);
+  if (options.banned !== undefined) checkNames('banned', options.banned);
+  if (options.allowed !== undefined && options.banned !== undefined) {
+    throw invalidConfig('Expected at most one of "allowed" and "banned", found both');
+  }
+  const patterns: unknown = options.patterns;
+  if (patterns !== undefined && typeof patterns !== 'boolean') {
+    throw invalidConfig(`Expected "patterns" to be true or false, found ${kindOf(patterns)}`);
+  }
+  const generation: unknown = options.exceptionHandling;
+  if (generation !== undefined && generation !== 'legacy' && generation !== 'exnref') {
+    throw invalidConfig(`Expected "exceptionHandling" to be "legacy" or "exnref", found ${JSON.stringify(generation)}`);
+  }
+}
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw invalidConfig(`Expected ${what} to be JSON: ${(cause as Error).message}`, cause);
+  }
+}
+
+function checkNames(key: string, value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw invalidConfig(`Expected "${key}" to be an array of strings, found ${kindOf(value)}`);
+  const wrong = value.findIndex((item) => typeof item !== 'string');
+  if (wrong !== -1) {
+    throw invalidConfig(`Expected "${key}" to be an array of strings, found ${kindOf(value[wrong])} at index ${wrong}`);
+  }
+  return value;
+}
+
+/** What a value is, for an error text. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function invalidConfig(message: string, cause?: unknown): InstrumentError {
+  return new InstrumentError('invalid_config', message, { cause });
+}

@@ -1,0 +1,148 @@
+import type { Module } from '../binary/module.ts';
+import { decodeUtf8 } from '../binary/reader.ts';
+import { maxNearNames } from '../limits.ts';
+import type { Note } from '../notes.ts';
+import { isBuiltin, isManualApi } from '../rewrite/layout.ts';
+import type { Names } from '../rewrite/names.ts';
+import type { InstrumentOptions } from './config.ts';
+import { createNearNameSearch } from './near-name.ts';
+import { createPatternMatcher, hasWildcard } from './pattern.ts';
+
+type List = 'allowed' | 'banned';
+
+/** Is told of a name of a function: a range of bytes in UTF-8. */
+type NameVisitor = (functionIndex: number, bytes: Uint8Array, start: number, end: number) => void;
+
+const utf8 = new TextEncoder();
+
+/**
+ * Decides which functions are traced: 1 in the result, by function index. A name in the configuration matches a name in
+ * the `name` section, an export name, or `module.field` of an import. One that matches nothing is noted.
+ */
+export function selectFunctions(module: Module, names: Names, options: InstrumentOptions, notes: Note[]): Uint8Array {
+  const list = options.allowed === undefined ? 'banned' : 'allowed';
+  const listed = findListed(module, names, list, options, notes);
+  const traced = new Uint8Array(module.functionTypes.length);
+  for (let index = 0; index < traced.length; index++) {
+    traced[index] = list === 'allowed' ? (listed[index] as number) : 1 - (listed[index] as number);
+  }
+  module.importedFunctions.forEach((entry, index) => {
+    if (isManualApi(entry)) {
+      const name = `${entry.module}.${entry.name}`;
+      if (list === 'allowed' && listed[index] === 1) notes.push(manualApiNote(name));
+      traced[index] = 0;
+    }
+    if (isBuiltin(entry) && list !== 'allowed') traced[index] = 0;
+  });
+  return traced;
+}
+
+function manualApiNote(name: string): Note {
+  const message = `${name} is part of the manual tracing interface and is never traced`;
+  return { code: 'import_not_traced', message, name };
+}
+
+/** 1 for each function that has one of the names. */
+function findListed(module: Module, names: Names, list: List, options: InstrumentOptions, notes: Note[]): Uint8Array {
+  const listed = new Uint8Array(module.functionTypes.length);
+  const wanted = new Set(options[list]);
+  if (wanted.size === 0) return listed;
+  const matched = new Set<string>();
+  const mark = (functionIndex: number, name: string) => {
+    matched.add(name);
+    listed[functionIndex] = 1;
+  };
+  const isPattern = (name: string) => options.patterns === true && hasWildcard(name);
+  const patterns = [...wanted].filter(isPattern);
+  const exact = new Set([...wanted].filter((name) => !isPattern(name)));
+  visitNames(module, names, exactly(exact, mark));
+  if (patterns.length > 0) {
+    visitNames(
+      module,
+      names,
+      byPattern(patterns, (functionIndex, pattern) => {
+        matched.add(pattern);
+        if (isForPatterns(module, functionIndex, pattern)) listed[functionIndex] = 1;
+      }),
+    );
+  }
+  const missing = [...wanted].filter((name) => !matched.has(name));
+  notes.push(...notFoundNotes(module, names, list, missing, options.patterns === true));
+  return listed;
+}
+
+/** Decoding a name costs more than comparing its length, and most lengths are not wanted. */
+function exactly(wanted: ReadonlySet<string>, mark: (functionIndex: number, name: string) => void): NameVisitor {
+  const lengths = new Set(Array.from(wanted, (name) => utf8.encode(name).length));
+  return (functionIndex, bytes, start, end) => {
+    if (!lengths.has(end - start)) return;
+    const name = decodeUtf8(bytes, start, end);
+    if (name !== undefined && wanted.has(name)) mark(functionIndex, name);
+  };
+}
+
+function byPattern(patterns: readonly string[], mark: (functionIndex: number, pattern: string) => void): NameVisitor {
+  const match = createPatternMatcher(patterns);
+  return (functionIndex, bytes, start, end) => {
+    match(bytes, start, end, (pattern) => mark(functionIndex, pattern));
+  };
+}
+
+/** What is not traced unless it is asked for is not asked for by a "*". */
+function isForPatterns(module: Module, functionIndex: number, pattern: string): boolean {
+  const entry = module.importedFunctions[functionIndex];
+  if (entry === undefined) return true;
+  return !isManualApi(entry) && (!isBuiltin(entry) || pattern.startsWith('wasm:'));
+}
+
+/** All names that a configuration can speak of. A function may have several. */
+function visitNames(module: Module, names: Names, visit: NameVisitor): void {
+  const visitText = (functionIndex: number, name: string) => {
+    const bytes = utf8.encode(name);
+    visit(functionIndex, bytes, 0, bytes.length);
+  };
+  module.importedFunctions.forEach((entry, index) => {
+    visitText(index, `${entry.module}.${entry.name}`);
+  });
+  for (const { kind, index, nameStart, nameEnd } of module.exports) {
+    if (kind === 'function') visit(index, module.bytes, nameStart, nameEnd);
+  }
+  for (let index = 0; index < names.starts.length; index++) {
+    const start = names.starts[index] as number;
+    if (start !== 0) visit(index, module.bytes, start, names.ends[index] as number);
+  }
+}
+
+/** A note for each name that matched nothing; for the first of them with the name that may have been meant. */
+function notFoundNotes(
+  module: Module,
+  names: Names,
+  list: List,
+  missing: readonly string[],
+  hasPatterns: boolean,
+): Note[] {
+  const searched = missing.slice(0, maxNearNames).filter((name) => !hasPatterns || !hasWildcard(name));
+  const searches = new Map(searched.map((name) => [name, createNearNameSearch(utf8.encode(name))]));
+  if (searches.size > 0) {
+    visitNames(module, names, (_, bytes, start, end) => {
+      for (const search of searches.values()) search.offer(bytes, start, end);
+    });
+  }
+  return missing.map((name): Note => {
+    const message = `No function is called ${JSON.stringify(name)}, which the configuration names as ${list}`;
+    const note = { code: 'name_not_found', list, name } as const;
+    const hint = misunderstanding(name, hasPatterns);
+    if (hint !== undefined) return { ...note, message: `${message}; ${hint}` };
+    const near = searches.get(name)?.nearest();
+    const nearName = near && decodeUtf8(near, 0, near.length);
+    if (nearName === undefined) return { ...note, message };
+    return { ...note, message: `${message}; is ${JSON.stringify(nearName)} meant?`, nearName };
+  });
+}
+
+/** What somebody seems to have got wrong who wrote a name like this. */
+function misunderstanding(name: string, hasPatterns: boolean): string | undefined {
+  if (!hasPatterns && /[*?]/.test(name)) return 'the option "patterns" would make a pattern of it';
+  if (/^func\[\d+\]$/.test(name)) return 'a trace calls a function so that has no name to choose it by';
+  return undefined;
+}
