@@ -182,7 +182,7 @@ function storeRelease(
   const nowMs = context.clock();
   const chargeUnlessCurrent = async (tx: Transaction): Promise<void> => {
     if ((await tx.plugin(key))?.newest.contentAddress === contentAddress) return;
-    await chargeStoredBytes(tx, context.limits.quotas, key, bytes.length, nowMs);
+    await chargeStoredBytes(tx, context.limits.quotas, key.userId, bytes.length, nowMs);
   };
   const store = async (tx: Transaction): Promise<StoredRelease | StaleCheck> => {
     await requireActiveToken(tx, actor);
@@ -238,9 +238,9 @@ async function insertVersion(
   if (semver !== undefined) await requireUnusedSemver(tx, key, semver, nowMs);
   const version = createVersionRecord(key, present, checked, state, nowMs);
   const { quotas } = context.limits;
-  const pluginAtMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
+  const pluginPaidAtMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
   await tx.insertVersion(version, interfaceJson);
-  await tx.putPublishPaid(key, { pluginAtMs });
+  await tx.putPluginPaid(key, pluginPaidAtMs);
   return version;
 }
 

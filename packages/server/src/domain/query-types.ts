@@ -26,12 +26,6 @@ export type AwaitingVersion = VersionRecord & {
   readonly userName: string;
 };
 
-/** The times up to which publishes are paid for: what the rates of publishing count by. */
-export interface PublishPaid {
-  readonly pluginAtMs: number;
-  readonly accountAtMs: number;
-}
-
 /** Names a plugin's claim under one guest. */
 export type BindingKey = PluginKey & Pick<BindingRecord, 'guestId'>;
 

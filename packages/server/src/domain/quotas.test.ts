@@ -12,7 +12,7 @@ describe('the rate of publishing', () => {
     const read = {
       publishedBy: async () => 0,
       publishedIn: async () => ({ plugins: 0, bytes: 0 }),
-      publishPaid: async () => ({ pluginAtMs: paidAtMs, accountAtMs: 0 }),
+      pluginPaidAtMs: async () => paidAtMs,
     };
     const publishAt = async (nowMs: number) => {
       paidAtMs = await requirePublishQuota(read, defaultQuotas, key, newId('app'), undefined, 8, nowMs);

@@ -87,7 +87,7 @@ const dayMs = 24 * hourMs;
  * @throws DomainError `quota_exceeded`; `rate_limited`, with the seconds to wait
  */
 export async function requirePublishQuota(
-  read: Pick<Queries, 'publishedBy' | 'publishedIn' | 'publishPaid'>,
+  read: Pick<Queries, 'publishedBy' | 'publishedIn' | 'pluginPaidAtMs'>,
   limits: Quotas,
   key: PluginKey,
   appId: AppId,
@@ -102,7 +102,7 @@ export async function requirePublishQuota(
   else requireQuota(limits, 'versions', appId, present.newest.number);
   const perHour = quotaLimit(limits, 'publishes-per-hour', appId);
   const burst = quotaLimit(limits, 'publish-burst', appId);
-  return charge((await read.publishPaid(key)).pluginAtMs, nowMs, {
+  return charge(await read.pluginPaidAtMs(key), nowMs, {
     costMs: hourMs / perHour,
     windowMs: (burst * hourMs) / perHour,
     reason: `A plugin can have ${burst} versions at once, and ${perHour} an hour after that (quotas "publish-burst", "publishes-per-hour").`,
@@ -117,19 +117,19 @@ export async function requirePublishQuota(
  * @throws DomainError `rate_limited`, with the seconds to wait
  */
 export async function chargeStoredBytes(
-  tx: Pick<Transaction, 'publishPaid' | 'putPublishPaid'>,
+  tx: Pick<Transaction, 'accountPaidAtMs' | 'putAccountPaid'>,
   limits: Quotas,
-  key: PluginKey,
+  userId: UserId,
   size: number,
   nowMs: number,
 ): Promise<void> {
-  const bytesPerDay = quotaLimit(limits, 'account-bytes', key.userId);
-  const accountAtMs = charge((await tx.publishPaid(key)).accountAtMs, nowMs, {
+  const bytesPerDay = quotaLimit(limits, 'account-bytes', userId);
+  const paidAtMs = charge(await tx.accountPaidAtMs(userId), nowMs, {
     costMs: Math.min(1, size / bytesPerDay) * dayMs,
     windowMs: dayMs,
     reason: `Your account stored ${bytesPerDay.toLocaleString('en')} bytes within a day (quota "account-bytes").`,
   });
-  await tx.putPublishPaid(key, { accountAtMs });
+  await tx.putAccountPaid(userId, paidAtMs);
 }
 
 interface Charge {

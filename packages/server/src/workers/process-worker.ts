@@ -79,6 +79,8 @@ export function processWorkers<Task, Result>({ script, maxHeapMiB }: ProcessOpti
 async function send(channel: Socket, task: unknown): Promise<void> {
   const { head, attachments } = encodeMessage(task);
   const lengths = attachments.map(({ length }) => length);
+  channel.cork(); // the head and the first attachment leave in one write
+  process.nextTick(() => channel.uncork());
   channel.write(head);
   for (const [index, bytes] of attachments.entries()) {
     for (let offset = 0; offset < (lengths[index] as number); offset += chunkBytes) {

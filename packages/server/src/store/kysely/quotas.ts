@@ -1,6 +1,5 @@
 import type { AppId, UserId } from '@tenon/protocol';
 import { type RawBuilder, sql } from 'kysely';
-import type { PublishPaid } from '../../domain/query-types.ts';
 import type { PluginKey } from '../../domain/records.ts';
 import { type Db, isOfPlugin } from './db.ts';
 import { mutation, nothing } from './mutation.ts';
@@ -58,19 +57,20 @@ export const quotaQueries = {
     return bytes;
   },
 
-  /** The times up to which the publishes of a plugin, and of its publisher, are paid for; 0 for none. */
-  async publishPaid(db: Db, key: PluginKey): Promise<PublishPaid> {
-    const user = await db
-      .selectFrom('users')
-      .select('publishPaidAtMs as atMs')
-      .where('id', '=', key.userId)
-      .executeTakeFirst();
+  /** The time up to which the bytes that an account has stored are paid for; 0 for none. */
+  async accountPaidAtMs(db: Db, userId: UserId): Promise<number> {
+    const user = await db.selectFrom('users').select('publishPaidAtMs').where('id', '=', userId).executeTakeFirst();
+    return user?.publishPaidAtMs ?? 0;
+  },
+
+  /** The time up to which the publishes of a plugin are paid for; 0 for none. */
+  async pluginPaidAtMs(db: Db, key: PluginKey): Promise<number> {
     const plugin = await db
       .selectFrom('plugins')
-      .select('publishPaidAtMs as atMs')
+      .select('publishPaidAtMs')
       .where(isOfPlugin('plugins', key))
       .executeTakeFirst();
-    return { accountAtMs: user?.atMs ?? 0, pluginAtMs: plugin?.atMs ?? 0 };
+    return plugin?.publishPaidAtMs ?? 0;
   },
 
   /** How many plugins there are in an application, and how many bytes their versions have. */
@@ -83,20 +83,17 @@ export const quotaQueries = {
     ),
 };
 
+/** What publishes count by; the version that a publish makes is audited. */
+const paid = { audit: false, invalidates: nothing };
+
 export const quotaMutations = {
-  /** Notes the times up to which a plugin's and its publisher's publishes are paid for. */
-  putPublishPaid: mutation(
-    {
-      // What a publish counts; the version that it makes is told of.
-      audit: false,
-      invalidates: nothing,
-    },
-    async (db: Db, key: PluginKey, { accountAtMs, pluginAtMs }: Partial<PublishPaid>): Promise<void> => {
-      if (accountAtMs !== undefined) {
-        await db.updateTable('users').set({ publishPaidAtMs: accountAtMs }).where('id', '=', key.userId).execute();
-      }
-      if (pluginAtMs === undefined) return;
-      await db.updateTable('plugins').set({ publishPaidAtMs: pluginAtMs }).where(isOfPlugin('plugins', key)).execute();
-    },
-  ),
+  /** Stores the time up to which the bytes that an account has stored are paid for. */
+  putAccountPaid: mutation(paid, async (db: Db, userId: UserId, atMs: number): Promise<void> => {
+    await db.updateTable('users').set({ publishPaidAtMs: atMs }).where('id', '=', userId).execute();
+  }),
+
+  /** Stores the time up to which the publishes of a plugin are paid for. */
+  putPluginPaid: mutation(paid, async (db: Db, key: PluginKey, atMs: number): Promise<void> => {
+    await db.updateTable('plugins').set({ publishPaidAtMs: atMs }).where(isOfPlugin('plugins', key)).execute();
+  }),
 };

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { sql } from 'kysely';
 import type { CacheTag } from '../../cache/cache-tag.ts';
 import type { CommitListener } from '../../domain/ports.ts';
-import type { Db } from '../kysely/db.ts';
+import { translateError } from './errors.ts';
 
 /*
  * How processes that share the file notify each other of invalidated cache tags: a row for each commit, written in its transaction. `PRAGMA
@@ -20,11 +19,28 @@ export function createCommitTable(writer: DatabaseSync): void {
   writer.exec('create table if not exists commits (number integer primary key, invalidated text) strict');
 }
 
-/** Records the tags that the current transaction invalidates. */
-export async function noteCommit(db: Db, invalidated: readonly CacheTag[]): Promise<void> {
-  const text = JSON.stringify(invalidated);
-  await sql`insert into commits (invalidated) values (${text.length > maxTextLength ? null : text})`.execute(db);
-  await sql`delete from commits where number <= last_insert_rowid() - ${kept}`.execute(db);
+/** What each transaction of the connection that writes does. Its statements are prepared once, since every change waits for them. */
+export type CommitWriter = ReturnType<typeof writeCommits>;
+
+export function writeCommits(writer: DatabaseSync) {
+  // https://www.sqlite.org/lang_corefunc.html#total_changes
+  const changes = writer.prepare('select total_changes() as changes');
+  const insert = writer.prepare('insert into commits (invalidated) values (?)');
+  const trim = writer.prepare('delete from commits where number <= last_insert_rowid() - ?');
+  return {
+    /** The number of rows that this connection has changed so far. */
+    countChanges: () => changes.get()?.changes,
+    /** Records the tags that the current transaction invalidates. */
+    note(invalidated: readonly CacheTag[]): void {
+      const text = JSON.stringify(invalidated);
+      try {
+        insert.run(text.length > maxTextLength ? null : text);
+        trim.run(kept);
+      } catch (error) {
+        throw translateError(error);
+      }
+    },
+  };
 }
 
 interface CommitRow {

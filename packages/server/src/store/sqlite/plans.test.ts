@@ -134,7 +134,8 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   countGuests: (ask) => [ask.countGuests(app, 1)],
   schemasOf: (ask) => [ask.schemasOf(app)],
   publishedBy: (ask) => [ask.publishedBy(user)],
-  publishPaid: (ask) => [ask.publishPaid(key)],
+  accountPaidAtMs: (ask) => [ask.accountPaidAtMs(user)],
+  pluginPaidAtMs: (ask) => [ask.pluginPaidAtMs(key)],
   publishedIn: (ask) => [ask.publishedIn(app)],
   countBindings: (ask) => [ask.countBindings(point, guest)],
   mayReadContent: (ask) => [undefined, app].map((within) => ask.mayReadContent(user, addressOf('a'), within)),
@@ -251,7 +252,8 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   putBindingKeys: (tx) => tx.putBindingKeys(key, [guest]),
   moveBindings: (tx) =>
     tx.moveBindings(key, [{ id: guest, guestKey: 'k' }], { versionId: null, nowMs: 1, notifiesEachList: true }),
-  putPublishPaid: (tx) => tx.putPublishPaid(key, { accountAtMs: 1, pluginAtMs: 1 }),
+  putAccountPaid: (tx) => tx.putAccountPaid(user, 1),
+  putPluginPaid: (tx) => tx.putPluginPaid(key, 1),
   pinVersion: async (tx) => {
     await tx.pinVersion(claim, null);
     await tx.pinVersion(claim, version.id);

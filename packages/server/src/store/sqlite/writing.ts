@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { rmSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { StorageFullError, type Store, type Transaction } from '../../domain/ports.ts';
 import type { Database } from '../../domain/records.ts';
 import type { Statements } from '../kysely/queries.ts';
-import { noteCommit } from './commits.ts';
+import { type CommitWriter, writeCommits } from './commits.ts';
 import { isIoError, readOnlyError } from './errors.ts';
 import type { Reserve } from './reserve.ts';
 
@@ -26,6 +26,7 @@ interface WritingOptions {
 }
 
 export function createWriting({ statements, db, writer, file, reserve }: WritingOptions): Writing {
+  const commits = writeCommits(writer);
   const current = new AsyncLocalStorage<{ open: boolean }>();
   let probing: Promise<void> | undefined;
 
@@ -45,7 +46,7 @@ export function createWriting({ statements, db, writer, file, reserve }: Writing
       const scope = { open: true };
       try {
         return await current.run(scope, () =>
-          explaining(() => runTransaction({ statements, db, writer, reserve }, work)),
+          explaining(() => runTransaction({ statements, db, writer, reserve, commits }, work)),
         );
       } finally {
         scope.open = false;
@@ -53,7 +54,7 @@ export function createWriting({ statements, db, writer, file, reserve }: Writing
     },
     pingWrite() {
       // One at a time, however many callers have given up on it: a long transaction may hold it up.
-      probing ??= explaining(() => probe(db, reserve)).finally(() => {
+      probing ??= explaining(() => probe({ db, reserve, commits })).finally(() => {
         probing = undefined;
       });
       return probing;
@@ -63,23 +64,27 @@ export function createWriting({ statements, db, writer, file, reserve }: Writing
   };
 }
 
+interface RunOptions extends Omit<WritingOptions, 'file'> {
+  readonly commits: CommitWriter;
+}
+
 /**
  * Runs the work, and records the tags that it invalidates. On a full disk, work that frees room is run again with the reserve, and everything else is
  * refused until there is a reserve again.
  */
 async function runTransaction<T>(
-  { statements, db, writer, reserve }: Omit<WritingOptions, 'file'>,
+  { statements, db, writer, reserve, commits }: RunOptions,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   let tx: Transaction | undefined;
   const run = () =>
     db.transaction().execute(async (trx) => {
-      const before = await countChanges(trx);
+      const before = commits.countChanges();
       tx = statements.transaction(trx);
       const result = await work(tx);
-      if ((await countChanges(trx)) !== before) {
+      if (commits.countChanges() !== before) {
         if (!tx.effects.freesSpace) reserve.fill();
-        await noteCommit(trx, [...tx.effects.invalidated]);
+        commits.note([...tx.effects.invalidated]);
       }
       return result;
     });
@@ -105,17 +110,11 @@ function restartLog(writer: DatabaseSync): void {
 }
 
 /** Commits without invalidating anything. */
-async function probe(db: Kysely<Database>, reserve: Reserve): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+async function probe({ db, reserve, commits }: Pick<RunOptions, 'db' | 'reserve' | 'commits'>): Promise<void> {
+  await db.transaction().execute(async () => {
     reserve.fill();
-    await noteCommit(trx, []);
+    commits.note([]);
   });
-}
-
-/** How many rows this connection has changed so far: https://www.sqlite.org/lang_corefunc.html#total_changes */
-async function countChanges(db: Kysely<Database>): Promise<number | undefined> {
-  const { rows } = await sql<{ changes: number }>`select total_changes() as changes`.execute(db);
-  return rows[0]?.changes;
 }
 
 /** Asks by making a file: after an error, ext4 refuses changes and still says that files may be written to. */
