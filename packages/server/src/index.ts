@@ -15,7 +15,7 @@ export { grantOperator, revokeOperator } from './domain/status/operators.ts';
 export { issueApiKey, issueToken, lifetimeEnd, type TokenFields, tokenLifetimeDays } from './domain/tokens.ts';
 export { createUser, describeUser, findUser } from './domain/users.ts';
 export type { FirstStart, NoDemoReason } from './first-start.ts';
-export { toOperatorAuditEntry } from './http/audit-wire.ts';
+export { toOperatorAuditEntry } from './http/audit-export.ts';
 export { serveUntilStopped } from './main.ts';
 export { definitions as metricDefinitions } from './metrics/definitions.ts';
 export { type DataParts, openData } from './open-parts.ts';

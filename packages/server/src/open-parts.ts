@@ -10,11 +10,10 @@ import { createDevicePolls } from './domain/oauth/device-polls.ts';
 import type { Clock } from './domain/ports.ts';
 import { createReadiness } from './domain/readiness.ts';
 import { createStoredContents } from './domain/stored-contents.ts';
-import { createByteBudget } from './http/bodies/byte-budget.ts';
+import { createByteBudget } from './http/bodies/body-memory.ts';
 import { createClientAddresses } from './http/client-address.ts';
 import { defaultConsoleBuilds, readConsole } from './http/console-files.ts';
 import { createContentCache } from './http/content-cache.ts';
-import { createDraining } from './http/draining.ts';
 import { createKeyedSemaphore } from './http/keyed-semaphore.ts';
 import { transportSecurityOf } from './http/known-hosts.ts';
 import type { Addresses, Parts } from './http/parts.ts';
@@ -148,7 +147,7 @@ export function createParts(config: Config, data: DataParts, addresses: Addresse
   const watched = {
     newsStreams,
     contents: createContentCache(context.contents, config.contentCacheBytes),
-    draining: createDraining(),
+    draining: { isOn: false },
     readiness: createReadiness(context),
     requests: data.metrics?.requests,
   };

@@ -125,7 +125,7 @@ export async function serve(
   const drain = async (): Promise<void> => {
     if (config.drainMs === 0) return;
     log.info({ seconds: config.drainMs / 1000 }, 'draining');
-    parts.draining.begin();
+    parts.draining.isOn = true;
     app.closeAfterResponses();
     await sleep(config.drainMs);
   };

@@ -108,7 +108,7 @@ describe('GET /api/v1/status', () => {
   it('shows that this process drains, and that its clock is wrong', async () => {
     const { status, draining } = service.parts;
     status.setClockWarning('maintenance', 'its clock is wrong');
-    draining.begin();
+    draining.isOn = true;
     const { state, reasons } = (await read()).process;
     assert.deepEqual([state, reasons], ['stopping', ['its clock is wrong']]);
   });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isOutOfFileDescriptors } from '../file-descriptors.ts';
 import { ClientGone } from './bodies/read-bytes.ts';
 import { corsHeaders } from './cors.ts';
-import type { ErrorAnswer, ErrorForm } from './error-form.ts';
+import type { ErrorAnswer, ErrorForm } from './http-error.ts';
 import { unavailable } from './http-error.ts';
 import type { Parts } from './parts.ts';
 import { errorHeaders, problemForm } from './problem.ts';

@@ -13,11 +13,11 @@ import { DomainError, TooManyAttemptsError } from '../domain/errors.ts';
 import { authenticateSession } from '../domain/sessions.ts';
 import { demandOperator } from '../domain/status/operators.ts';
 import { readCookie } from './cookies.ts';
+import { isFromOwnPage } from './cors.ts';
 import { challenge, HttpError } from './http-error.ts';
 import type { Parts } from './parts.ts';
 import { hasRepeatedField, type Request } from './request.ts';
 import type { Access, Admission } from './route.ts';
-import { isFromOwnPage } from './same-origin.ts';
 
 /**
  * Lets a caller in as the route's access says, or throws what it is refused with: 401, then 429, then 404, then 403.

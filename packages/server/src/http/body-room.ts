@@ -1,11 +1,18 @@
 import type { ServerResponse } from 'node:http';
-import { accountOf } from './account-of.ts';
-import type { ByteBudget, ByteLease } from './bodies/byte-budget.ts';
+import type { UserId } from '@tenon/protocol';
+import type { ByteBudget, ByteLease } from './bodies/body-memory.ts';
 import { networkOf } from './client-address.ts';
 import { type HttpError, unavailable } from './http-error.ts';
 import type { Parts } from './parts.ts';
 import type { Request } from './request.ts';
 import type { Admission } from './route.ts';
+
+/** Whose account a caller uses, whichever of its tokens, keys and sessions they came with; `undefined` where nobody had to say. */
+export function accountOf(admission: Admission): UserId | undefined {
+  if ('actor' in admission) return admission.actor.userId;
+  if ('apiKey' in admission) return admission.apiKey.userId;
+  return 'session' in admission ? admission.session.userId : undefined;
+}
 
 /** In whose name a request uses memory: its account, or its network where it needs none. */
 export function callerOf(parts: Pick<Parts, 'clients'>, admission: Admission, request: Request): string {

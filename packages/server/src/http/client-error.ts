@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { ErrorCode } from '@tenon/protocol';
 import { DomainError } from '../domain/errors.ts';
 import { corsHeaders } from './cors.ts';
-import type { ErrorForm } from './error-form.ts';
+import type { ErrorForm } from './http-error.ts';
 import { STATUS_CODES } from './node-http.ts';
 import type { Parts } from './parts.ts';
 import { errorHeaders, problemForm } from './problem.ts';

@@ -1,12 +1,11 @@
 import type { CacheVersion } from '../cache/invalidation-log.ts';
 import { TooManyAttemptsError } from '../domain/errors.ts';
 import { runWithFairnessKey } from '../domain/fairness-key.ts';
-import { accountOf } from './account-of.ts';
 import { lineOf } from './answer-error.ts';
 import { createBodyMemory } from './bodies/body-memory.ts';
 import type { BodySource } from './bodies/body-reader.ts';
 import { parseMediaType } from './bodies/media-type.ts';
-import { callerOf } from './body-room.ts';
+import { accountOf, callerOf } from './body-room.ts';
 import { corsHeaders, isForAnyOrigin } from './cors.ts';
 import { bodyOfList, ListResponse } from './list-response.ts';
 import type { Parts } from './parts.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeGuestKey } from './guest-key.ts';
-import { bindingsPath } from './routes/bindings.ts';
-import { createTargetReader, rawWildcardPattern } from './target.ts';
+import { createTargetReader, rawWildcardPattern } from './router.ts';
+import { bindingsPath, decodeGuestKey } from './routes/bindings.ts';
 
 const read = createTargetReader(() => ['https://host/x/bindings'], [rawWildcardPattern(bindingsPath)]);
 const keyOfTarget = (target: string) => decodeGuestKey(read(target).rawWildcard);

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@tenon/protocol';
+import type { TSchema } from 'typebox';
 import { DomainError, type FieldFault } from '../domain/errors.ts';
 
 /** An error that is HTTP's own business: it carries header fields that its answer needs. */
@@ -24,4 +25,27 @@ export function unavailable(message: string, retryAfterSeconds: number, cause?: 
 /** A challenge as RFC 6750 §3 has it: without an error code where no credentials came. */
 export function challenge(error?: 'invalid_token' | 'insufficient_scope'): string {
   return error === undefined ? 'Bearer realm="tenon"' : `Bearer realm="tenon", error="${error}"`;
+}
+
+/** An error as a route answers it. */
+export interface ErrorAnswer {
+  readonly status: number;
+  /** What the log calls it. */
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+  /** What is behind it; for the log alone. */
+  readonly cause: unknown;
+  /** Whether it is part of what goes well: then the log tells it only to those who debug. */
+  readonly isRoutine?: boolean;
+}
+
+/** How a route puts its errors: the media type and the members of their bodies. */
+export interface ErrorForm {
+  readonly contentType: string;
+  /** Of the bodies, for the description of the interface. */
+  readonly schema: TSchema;
+  /** How one of the service's errors is described in this form, in a few words of Markdown. */
+  describe(code: ErrorCode): string;
+  answer(error: unknown, baseUrl: string): ErrorAnswer;
 }

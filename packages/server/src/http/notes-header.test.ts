@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { notesHeader } from './notes-header.ts';
+import { notesHeader } from './routes/instrument.ts';
 
 describe('notesHeader()', () => {
   it('is a JSON array in ASCII', () => {

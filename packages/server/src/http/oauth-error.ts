@@ -6,7 +6,7 @@ import {
   oauthError,
 } from '@tenon/protocol';
 import { OauthError } from '../domain/oauth/errors.ts';
-import type { ErrorAnswer, ErrorForm } from './error-form.ts';
+import type { ErrorAnswer, ErrorForm } from './http-error.ts';
 import { toProblem } from './problem.ts';
 
 /**

@@ -10,11 +10,10 @@ import type { RequestCounts } from '../metrics/count-requests.ts';
 import type { Status } from '../ops/status.ts';
 import type { RequestTraces } from '../tracing/trace-requests.ts';
 import type { ModuleWorkers } from '../workers/module-workers.ts';
-import type { ByteBudget } from './bodies/byte-budget.ts';
+import type { ByteBudget } from './bodies/body-memory.ts';
 import type { ClientAddresses } from './client-address.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import type { ContentCache } from './content-cache.ts';
-import type { Draining } from './draining.ts';
 import type { KeyedSemaphore } from './keyed-semaphore.ts';
 
 /** What authorization hands to the handlers of routes. */
@@ -37,10 +36,10 @@ export interface Parts {
   /** Streams of news, by account. */
   readonly newsStreams: KeyedSemaphore;
   readonly contents: ContentCache;
-  readonly draining: Draining;
+  /** Set when the server is about to stop: it still serves, but `/readyz` returns 503, so that load balancers send to others. */
+  readonly draining: { isOn: boolean };
   readonly readiness: Readiness;
   readonly status: Status;
-  /** This process, as it tells of itself. */
   readonly bodyBudget: ByteBudget;
   /** Requests that are under way, by account; but neither those that are answered from memory nor streams of news. */
   readonly places: KeyedSemaphore;

@@ -2,8 +2,7 @@ import { type ErrorCode, errorCodes, type Problem, problem } from '@tenon/protoc
 import { DomainError, TooManyAttemptsError } from '../domain/errors.ts';
 import { ConflictError, ReadOnlyError, StorageFullError, UnavailableError } from '../domain/ports.ts';
 import { DamagedContentError } from '../domain/stored-contents.ts';
-import type { ErrorForm } from './error-form.ts';
-import { challenge, HttpError } from './http-error.ts';
+import { challenge, type ErrorForm, HttpError } from './http-error.ts';
 
 /** An error response: a problem document (RFC 9457) with a `code`. */
 interface ProblemAnswer {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { evaluateRange } from './range.ts';
+import { evaluateRange } from './conditions.ts';
 
 const etag = '"e"';
 const rangeOf = (range: string, size = 100, ifRange?: string) =>

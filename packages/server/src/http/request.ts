@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { ErrorForm } from './error-form.ts';
+import type { ErrorForm } from './http-error.ts';
 
 /** What the pipeline needs to know of the route that the router found. */
 export interface MatchedRoute {

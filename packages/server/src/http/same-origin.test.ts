@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isFromOwnPage } from './same-origin.ts';
+import { isFromOwnPage } from './cors.ts';
 
 const base = 'https://tenon.example/plugins';
 

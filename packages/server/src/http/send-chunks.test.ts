@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../../test/helpers/until.ts';
 import { Reply } from './reply.ts';
-import { sendChunks } from './send-chunks.ts';
+import { sendChunks } from './send-reply.ts';
 
 const chunkBytes = 256 * 1024;
 const chunkCount = 64;

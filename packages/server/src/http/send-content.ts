@@ -1,12 +1,11 @@
 import type { ContentAddress } from '@tenon/protocol';
 import { notFound } from '../domain/errors.ts';
 import type { ByteRange } from '../domain/ports.ts';
-import { goneSignal } from './client-gone.ts';
-import { evaluateConditions } from './conditions.ts';
+import { evaluateConditions, evaluateRange } from './conditions.ts';
 import { HttpError } from './http-error.ts';
 import type { Parts } from './parts.ts';
-import { evaluateRange } from './range.ts';
 import type { Reply } from './reply.ts';
+import { goneSignal } from './reply.ts';
 import type { Request } from './request.ts';
 import type { SuccessDoc } from './route.ts';
 

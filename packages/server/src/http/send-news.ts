@@ -6,12 +6,10 @@ import type { NewsRecord } from '../domain/news/ports.ts';
 import { newsId } from '../domain/news/position.ts';
 import { lineOf } from './answer-error.ts';
 import { admit, usedBy } from './authenticate.ts';
-import { goneSignal } from './client-gone.ts';
-import { eventStreamHeaders, eventText, heartbeat } from './event-stream.ts';
 import { unavailable } from './http-error.ts';
 import type { Parts } from './parts.ts';
 import { toProblem } from './problem.ts';
-import type { Reply } from './reply.ts';
+import { goneSignal, type Reply } from './reply.ts';
 import type { Request } from './request.ts';
 import type { Access } from './route.ts';
 
@@ -130,4 +128,36 @@ function endText(parts: Parts, request: Request, error: unknown): string {
 
 function newsText<N extends NewsEventName>(event: N, data: NewsEventData[N], id?: string): string {
   return eventText({ event, data, ...(id === undefined ? {} : { id }) });
+}
+
+/** An event of a stream of server-sent events. What is left out is not sent. */
+interface ServerSentEvent {
+  readonly event?: string;
+  /** Becomes JSON, which has no line breaks. An event without data is told to nobody, but its id counts. */
+  readonly data?: object;
+  readonly id?: string;
+  /** How long to wait before coming back when the stream breaks off, in milliseconds. */
+  readonly retryMs?: number;
+}
+
+/** What every stream of events is answered with. It is to be kept by nobody, and to be held back by no proxy. */
+export const eventStreamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store, no-transform',
+  connection: 'close', // what is left to say when a stream has ended goes over another one, so that none holds up a shutdown
+  'x-accel-buffering': 'no', // https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffering
+} as const;
+
+/** A line that says nothing, by which both ends see that the other is still there. */
+export const heartbeat = ':\n\n';
+
+/** An event as it is sent: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream */
+export function eventText({ event, data, id, retryMs }: ServerSentEvent): string {
+  const fields = [
+    ...(retryMs === undefined ? [] : [`retry: ${retryMs}`]),
+    ...(id === undefined ? [] : [`id: ${id}`]),
+    ...(event === undefined ? [] : [`event: ${event}`]),
+    ...(data === undefined ? [] : [`data: ${JSON.stringify(data)}`]),
+  ];
+  return `${fields.join('\n')}\n\n`;
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { lineOf } from './answer-error.ts';
 import { callerOf, demandRoom, leaseFor } from './body-room.ts';
 import { compress, compressChunks, encodedTag, encodingFor } from './content-encoding.ts';
@@ -5,7 +6,6 @@ import type { Parts } from './parts.ts';
 import type { Reply, ReplyBody } from './reply.ts';
 import type { Request } from './request.ts';
 import type { Admission } from './route.ts';
-import { sendChunks } from './send-chunks.ts';
 
 /** What a body in chunks counts as when its encoding is chosen. */
 const chunkBytes = 64 * 1024;
@@ -78,4 +78,44 @@ function isWhole(body: ReplyBody): body is string | Uint8Array | undefined {
 
 function lengthOf(body: string | Uint8Array | undefined): number {
   return Buffer.byteLength(body ?? '');
+}
+
+/**
+ * Sends chunks, and asks for each only once the one before has left this process, which may put it into the same memory then.
+ * What fails before the first chunk is thrown, and can still be answered as an error.
+ *
+ * @param onBroken called with what failed after that; the connection is closed then, so that the client notices
+ */
+export async function sendChunks(
+  { response, statusCode, fields }: Reply,
+  chunks: AsyncIterable<Uint8Array>,
+  onBroken: (error: unknown) => void,
+): Promise<void> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let next = await iterator.next();
+  try {
+    if (!response.destroyed) response.writeHead(statusCode, fields);
+    for (; next.done !== true; next = await iterator.next()) {
+      if (!(await written(response, next.value))) return;
+    }
+    response.end();
+  } catch (error) {
+    if (!response.destroyed) onBroken(error);
+    response.destroy();
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/** Writes a chunk, and waits until nothing of it is needed any more. @returns whether the client is still there */
+function written(response: ServerResponse, chunk: Uint8Array): Promise<boolean> {
+  if (response.destroyed) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const onClose = (): void => resolve(false);
+    response.once('close', onClose);
+    response.write(chunk, (error) => {
+      response.off('close', onClose);
+      resolve(!error);
+    });
+  });
 }

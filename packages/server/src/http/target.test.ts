@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createTargetReader, rawWildcardPattern } from './target.ts';
+import { createTargetReader, rawWildcardPattern } from './router.ts';
 
 describe('createTargetReader()', () => {
   const raw = [rawWildcardPattern('/api/v1/extension-points/:extensionPointId/bindings/*')];

@@ -1,6 +1,5 @@
 import { type MinuteLoad, type RequestKind, type RequestLoad, requestKinds } from '@tenon/protocol';
 import { secondsBuckets } from '../metrics/definitions.ts';
-import { createWindow } from './window.ts';
 
 /** The bounds between which it is counted how long requests took, in milliseconds. */
 export const boundsMs: readonly number[] = secondsBuckets.map((seconds) => seconds * 1000);
@@ -105,4 +104,25 @@ function quantile(spread: readonly number[], boundsMs: readonly number[], share:
     if (below >= share * all) return boundMs;
   }
   return boundsMs.at(-1) ?? null;
+}
+
+/** What something was at several moments of about the last minute. */
+export type Window<T> = ReturnType<typeof createWindow<T>>;
+
+/** @param now any clock that goes on alone, in milliseconds */
+export function createWindow<T>(initial: T, now: () => number) {
+  const noted = [{ value: initial, atMs: now() }];
+  return {
+    /** Notes what it is now, and forgets what is older than a minute, but for one value. */
+    note(value: T): void {
+      const atMs = now();
+      noted.push({ value, atMs });
+      while ((noted[1]?.atMs ?? Number.POSITIVE_INFINITY) <= atMs - minuteMs) noted.shift();
+    },
+    /** What it was a minute ago, or when it was noted first, and how long ago that is in milliseconds. */
+    first(): { readonly value: T; readonly agoMs: number } {
+      const { value, atMs } = noted[0] ?? { value: initial, atMs: now() };
+      return { value, agoMs: now() - atMs };
+    },
+  };
 }

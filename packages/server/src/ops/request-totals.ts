@@ -1,6 +1,6 @@
 import type { RequestKind } from '@tenon/protocol';
 import { bindingsPath } from '../http/routes/bindings.ts';
-import { artifactPath } from '../http/routes/plugin-path.ts';
+import { artifactPath } from '../http/routes/plugins.ts';
 import type { RequestCounts } from '../metrics/count-requests.ts';
 import { addTotals, boundsMs, kinds, noTotals, type RequestTotals, type TotalsByKind } from './activity.ts';
 

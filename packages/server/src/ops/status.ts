@@ -9,9 +9,8 @@ import type { SeenNode } from '../domain/status/ports.ts';
 import type { RequestCounts } from '../metrics/count-requests.ts';
 import { version } from '../version.ts';
 import type { PoolLoad } from '../workers/pool.ts';
-import { boundsMs, createActivity, type TotalsByKind } from './activity.ts';
+import { boundsMs, createActivity, createWindow, type TotalsByKind } from './activity.ts';
 import { type EventLoopMonitor, noDelays } from './event-loop-delay.ts';
-import { createWindow } from './window.ts';
 
 /** How often to call {@link Status.tick}, in milliseconds. */
 export const statusTickMs = 5_000;
@@ -23,7 +22,7 @@ const lostAfterMs = 60_000;
 export interface StatusDeps extends Pick<Context, 'store' | 'clock'> {
   readonly settings: Pick<Settings, 'databaseUrl' | 's3Bucket'>;
   readonly readiness: Readiness;
-  readonly draining: { isOn(): boolean };
+  readonly draining: { readonly isOn: boolean };
   readonly contents: { readonly usage: { readonly bytes: number } };
   readonly newsStreams: { readonly acquired: number };
   readonly requests: Pick<RequestCounts, 'connections'> | undefined;
@@ -55,7 +54,7 @@ export function createStatus(deps: StatusDeps) {
     const { untilMsAgo, minutes } = activity.history();
     const busy = performance.eventLoopUtilization(utilization.first().value).utilization;
     const { p99Ms, maxMs } = eventLoop?.read() ?? noDelays;
-    const state = draining.isOn() ? 'stopping' : failures.length > 0 ? 'not_ready' : 'ready';
+    const state = draining.isOn ? 'stopping' : failures.length > 0 ? 'not_ready' : 'ready';
     return {
       node,
       pid: process.pid,

@@ -1,6 +1,6 @@
 import type { Around } from '../store/kysely/queries.ts';
-import { errorTypeOf } from './error-type.ts';
 import type { ActiveSpan, SpanOptions, Tracer } from './tracer.ts';
+import { errorTypeOf } from './tracer.ts';
 
 /** Runs an attempt of a transaction within its span. */
 type Within = <T>(work: () => Promise<T>) => Promise<T>;
@@ -21,7 +21,7 @@ export function createStoreSpans(tracer: Tracer, system: 'sqlite' | 'postgresql'
   const around = (prefix: string): Around => {
     return (name, run) => {
       const attributes = { 'db.system.name': system, 'db.operation.name': name };
-      return tracer.within(`${prefix}.${name}`, { kind: 'client', attributes }, run, errorTypeOf);
+      return tracer.within(`${prefix}.${name}`, { kind: 'client', attributes }, run);
     };
   };
   const options: SpanOptions = { kind: 'internal', attributes: { 'db.system.name': system } };
@@ -34,7 +34,7 @@ export function createStoreSpans(tracer: Tracer, system: 'sqlite' | 'postgresql'
         const attempts = createAttempts(span, tracer, options);
         return attempts.settle(run(attempts.run));
       };
-      return tracer.within('store.write', options, runTraced, errorTypeOf);
+      return tracer.within('store.write', options, runTraced);
     },
   };
 }

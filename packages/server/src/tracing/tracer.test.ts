@@ -3,11 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HostSpan } from '@tenon/trace/otlp';
-import { createTracer } from './tracer.ts';
-import { createOrigin, toNano } from './wall-clock.ts';
+import { createOrigin, createTracer, toNano } from './tracer.ts';
 
 const options = { kind: 'internal' } as const;
-const errorTypeOf = (error: unknown): string => (error as Error).name;
 
 function collect(maxSpans = 100) {
   const sent: HostSpan[] = [];
@@ -21,7 +19,7 @@ describe('createTracer()', () => {
       const root = tracer.beginTrace(name, options, undefined);
       await tracer.run(root, async () => {
         await sleep(1);
-        await tracer.within(`${name}.child`, options, () => sleep(1), errorTypeOf);
+        await tracer.within(`${name}.child`, options, () => sleep(1));
       });
       root.end();
     };
@@ -37,7 +35,7 @@ describe('createTracer()', () => {
 
   it('makes none where nothing is traced, and runs the work', async () => {
     const { sent, tracer } = collect();
-    assert.equal(await tracer.within('x', options, async (span) => span, errorTypeOf), undefined);
+    assert.equal(await tracer.within('x', options, async (span) => span), undefined);
     const root = tracer.beginTrace('root', options, undefined);
     tracer.run(root, () => tracer.run(undefined, () => assert.equal(tracer.begin('x', options), undefined)));
     assert.deepEqual(sent, []);
@@ -49,7 +47,7 @@ describe('createTracer()', () => {
     const failing = () => {
       throw new TypeError('guest acme');
     };
-    await tracer.run(root, () => assert.rejects(tracer.within('x', options, failing, errorTypeOf), TypeError));
+    await tracer.run(root, () => assert.rejects(tracer.within('x', options, failing), TypeError));
     root.end();
     root.end();
     assert.equal(sent.length, 2);
@@ -61,7 +59,7 @@ describe('createTracer()', () => {
     const { sent, tracer } = collect(2);
     const root = tracer.beginTrace('root', options, undefined);
     await tracer.run(root, async () => {
-      for (let round = 0; round < 5; round++) await tracer.within('x', options, async () => {}, errorTypeOf);
+      for (let round = 0; round < 5; round++) await tracer.within('x', options, async () => {});
     });
     root.end();
     assert.deepEqual(

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Attributes, AttributeValue, SpanContext } from '@tenon/trace';
 import type { HostSpan } from '@tenon/trace/otlp';
+import { DomainError } from '../domain/errors.ts';
 import type { RandomBytes } from '../domain/ports.ts';
-import { createOrigin, toNano } from './wall-clock.ts';
 
 /** A stretch of work that is traced. Times are `performance.now()`'s. */
 export interface ActiveSpan {
@@ -28,8 +28,6 @@ export interface SpanOptions {
 
 /** Makes spans within spans. Which span the work belongs to that runs goes along with it through every `await`. */
 export type Tracer = ReturnType<typeof createTracer>;
-
-type ErrorTypeOf = (error: unknown) => string;
 
 interface TracerOptions {
   readonly random: RandomBytes;
@@ -132,21 +130,14 @@ export function createTracer({ random, export: send, maxSpans }: TracerOptions) 
     /** Runs the work within a span; within none, where `undefined` is given. */
     run: <T>(span: ActiveSpan | undefined, work: () => T): T => current.run(span as InternalSpan | undefined, work),
     /** Runs the work within a span of its own, if it gets one. An error that it throws is the span's. */
-    within<T>(
-      name: string,
-      options: SpanOptions,
-      work: (span: ActiveSpan | undefined) => Promise<T>,
-      errorTypeOf: ErrorTypeOf,
-    ): Promise<T> {
+    within<T>(name: string, options: SpanOptions, work: (span: ActiveSpan | undefined) => Promise<T>): Promise<T> {
       const span = begin(name, options);
-      return span === undefined
-        ? work(span)
-        : finish(span, () => current.run(span as InternalSpan, work, span), errorTypeOf);
+      return span === undefined ? work(span) : finish(span, () => current.run(span as InternalSpan, work, span));
     },
   };
 }
 
-async function finish<T>(span: ActiveSpan, work: () => Promise<T>, errorTypeOf: ErrorTypeOf): Promise<T> {
+async function finish<T>(span: ActiveSpan, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -155,4 +146,35 @@ async function finish<T>(span: ActiveSpan, work: () => Promise<T>, errorTypeOf: 
   } finally {
     span.end();
   }
+}
+
+/** What an error is called in a span: the code of one of ours, else the name of its class. Its message may tell what is private. */
+export function errorTypeOf(error: unknown): string {
+  if (error instanceof DomainError) return error.code;
+  return error instanceof Error ? error.constructor.name : 'unknown';
+}
+
+/**
+ * How far the monotonic clock and the wall clock may part before the latter is believed, in milliseconds: the former doesn't follow
+ * corrections, and stands still while some machines sleep; the latter has only whole milliseconds.
+ */
+const toleranceMs = 10;
+
+/** @returns what tells milliseconds since 1970 at which `performance.now()` was 0 */
+export function createOrigin(
+  now: () => number = () => performance.now(),
+  wallNow: () => number = Date.now,
+): () => number {
+  let originMs = wallNow() - now();
+  return () => {
+    const foundMs = wallNow() - now();
+    if (Math.abs(foundMs - originMs) > toleranceMs) originMs = foundMs;
+    return originMs;
+  };
+}
+
+/** Milliseconds as nanoseconds: the whole ones first, since a double can't hold today's time in nanoseconds. */
+export function toNano(ms: number): bigint {
+  const wholeMs = Math.trunc(ms);
+  return BigInt(wholeMs) * 1_000_000n + BigInt(Math.round((ms - wholeMs) * 1e6));
 }

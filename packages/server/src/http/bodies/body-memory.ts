@@ -32,3 +32,52 @@ export function createBodyMemory(announcedBytes = 0) {
     },
   };
 }
+
+/** A memory budget that many requests share. */
+export type ByteBudget = ReturnType<typeof createByteBudget>;
+
+export interface ByteLease {
+  /** Takes more bytes from the budget. Returns `false`, and takes none, if the budget doesn't allow them for this caller. */
+  take(bytes: number): boolean;
+  /** Returns all bytes to the budget. Later `take()` calls fail. Idempotent. */
+  end(): void;
+}
+
+/**
+ * Creates a budget that no caller can exhaust alone. The requests of a caller with several requests may together take at most as many bytes
+ * as stay free for others: half of the budget for one such caller, a third each for two, and so on. A caller's only request may take
+ * all free bytes.
+ */
+export function createByteBudget(maxBytes: number) {
+  const usedByCaller = new Map<string, number>();
+  let used = 0;
+  return {
+    /** Starts a lease of zero bytes for one request. */
+    lease(caller: string): ByteLease {
+      let [taken, hasEnded] = [0, false];
+      return {
+        take(bytes) {
+          const callerBytes = usedByCaller.get(caller) ?? 0;
+          const freeAfter = maxBytes - used - bytes;
+          const isOnlyRequest = callerBytes === taken;
+          if (hasEnded || freeAfter < 0 || (!isOnlyRequest && callerBytes + bytes > freeAfter)) return false;
+          used += bytes;
+          taken += bytes;
+          usedByCaller.set(caller, callerBytes + bytes);
+          return true;
+        },
+        end() {
+          hasEnded = true;
+          used -= taken;
+          const remaining = (usedByCaller.get(caller) ?? 0) - taken;
+          if (remaining > 0) usedByCaller.set(caller, remaining);
+          else usedByCaller.delete(caller);
+          taken = 0;
+        },
+      };
+    },
+    get used(): number {
+      return used;
+    },
+  };
+}

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ErrorCode } from '@tenon/protocol';
 import type { Settings } from '../../config/settings.ts';
-import type { BodyMemory } from './body-memory.ts';
-import type { ByteLease } from './byte-budget.ts';
+import type { BodyMemory, ByteLease } from './body-memory.ts';
 
 /** A request body that has not been read yet. */
 export interface BodySource {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type ByteBudget, createByteBudget } from './byte-budget.ts';
+import { type ByteBudget, createByteBudget } from './body-memory.ts';
 
 /** How much a caller gets with requests of 10 bytes each, until one is refused. */
 function fill(budget: ByteBudget, caller: string): number {

@@ -11,8 +11,7 @@ import {
 import type { AuditFilter } from '../../domain/audit/ports.ts';
 import { exportAppAudit, listAppAudit, listOwnAudit } from '../../domain/audit/read.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { sendAuditExport } from '../audit-export.ts';
-import { toAccountAuditEntry, toAppAuditEntry } from '../audit-wire.ts';
+import { sendAuditExport, toAccountAuditEntry, toAppAuditEntry } from '../audit-export.ts';
 import { toList, toPage } from '../query.ts';
 import { jsonList, type Route, routeTagged } from '../route.ts';
 import { example } from './examples.ts';

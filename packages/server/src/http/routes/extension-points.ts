@@ -17,11 +17,11 @@ import {
 import type { JobOptions } from '../../domain/ports.ts';
 import { trySchema } from '../../domain/schema-trial.ts';
 import { jsonBody } from '../bodies/json-body.ts';
-import { goneSignal } from '../client-gone.ts';
 import { ListResponse } from '../list-response.ts';
 import { toExtensionPoint, toSchemaTrial } from '../plugin-wire.ts';
 import { toList } from '../query.ts';
 import type { Reply } from '../reply.ts';
+import { goneSignal } from '../reply.ts';
 import { preconditionOf, readConditions, sendRepresentation, writeConditions } from '../representation.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { extensionPointExample, schemaTrialExample } from './examples.ts';

@@ -22,7 +22,7 @@ import type { Parts } from '../parts.ts';
 import { toList, toPage } from '../query.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { example } from './examples.ts';
-import { invitationAnswers, pendingInvitationExample, toInvitationLink } from './invitation-links.ts';
+import { invitationAnswers, pendingInvitationExample, toInvitationLink } from './invitations.ts';
 
 const route = routeTagged('Guests');
 

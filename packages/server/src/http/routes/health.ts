@@ -49,7 +49,7 @@ export const healthRoutes: readonly Route[] = [
     errors: ['unavailable'],
     handle: async (parts, { request, query }) => {
       const { readiness, draining, log } = parts;
-      if (draining.isOn()) throw new HttpError('unavailable', 'Not ready: this server is stopping.', retryLater);
+      if (draining.isOn) throw new HttpError('unavailable', 'Not ready: this server is stopping.', retryLater);
       const [failures, writeFailures] = await Promise.all([
         readiness.failures(),
         readiness.writeFailures(query.for === 'writes' ? undefined : waitForWritesMs),

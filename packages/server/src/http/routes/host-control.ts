@@ -7,7 +7,7 @@ import { toApproval, toGuestBinding, toPlugin, toWithdrawal } from '../plugin-wi
 import { toList, toPage } from '../query.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { approvalExample, guestBindingExample, pluginExample, withdrawalExample } from './examples.ts';
-import { artifactPath, pluginTarget } from './plugin-path.ts';
+import { artifactPath, pluginTarget } from './plugins.ts';
 
 const route = routeTagged('Host control');
 const guestPath = '/api/v1/extension-points/:extensionPointId/guests/:guestId';

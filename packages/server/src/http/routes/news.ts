@@ -1,6 +1,5 @@
-import { eventStreamHeaders } from '../event-stream.ts';
 import { type Route, type RouteDoc, routeTagged } from '../route.ts';
-import { sendNews } from '../send-news.ts';
+import { eventStreamHeaders, sendNews } from '../send-news.ts';
 import { example } from './examples.ts';
 
 const route = routeTagged('Distribution');

@@ -1,17 +1,19 @@
 import { pageQuery, plugin, publishedPlugin } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
 import { deletePlugin } from '../../domain/host-control.ts';
-import { listPlugins, readPlugin } from '../../domain/plugins.ts';
+import { listPlugins, type PluginTarget, readPlugin } from '../../domain/plugins.ts';
 import { authorizePublish, publish, requireValidLabels } from '../../domain/publish.ts';
 import { artifactBody } from '../bodies/artifact-body.ts';
-import { goneSignal } from '../client-gone.ts';
 import { toPlugin } from '../plugin-wire.ts';
 import { toList, toPage } from '../query.ts';
+import { goneSignal } from '../reply.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { pluginExample } from './examples.ts';
-import { artifactPath, pluginTarget } from './plugin-path.ts';
 
 const route = routeTagged('Plugins');
+
+/** The path of a plugin, and the prefix of the paths of its versions and actions. */
+export const artifactPath = '/api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName';
 
 const publishQuery = Type.Object({
   guest: Type.Optional(
@@ -111,4 +113,8 @@ function target(
   query: { readonly guest?: string | undefined },
 ) {
   return { ...pluginTarget(params), guestId: query.guest };
+}
+
+export function pluginTarget(params: { readonly userId: string; readonly pluginName: string }): PluginTarget {
+  return { userId: params.userId, name: params.pluginName };
 }

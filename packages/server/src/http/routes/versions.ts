@@ -7,7 +7,7 @@ import { toList, toPage } from '../query.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { contentAnswers, contentRequestHeaders, sendContent } from '../send-content.ts';
 import { pluginExample, versionExample } from './examples.ts';
-import { artifactPath, pluginTarget } from './plugin-path.ts';
+import { artifactPath, pluginTarget } from './plugins.ts';
 
 const route = routeTagged('Versions');
 const versionPath = `${artifactPath}/versions/:number` as const;
