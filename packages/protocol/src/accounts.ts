@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { displayName, id, timestamp } from './fields.ts';
+import { displayName, id, nullable, oneOf, timestamp } from './fields.ts';
 import { maxPasswordLength, minPasswordLength } from './password-length.ts';
 import { app, mayCreateApps, memberRole, tokenScope } from './schemas.ts';
 import { Type } from './type.ts';
@@ -18,18 +18,18 @@ const newPasswordField = Type.String({
 });
 
 /** Who may sign up: everyone, everyone with an invitation or a link of the operator, or only with a link of the operator. */
-export const signUpMode = Type.Union([Type.Literal('open'), Type.Literal('invitation'), Type.Literal('off')]);
+export const signUpMode = oneOf(['open', 'invitation', 'off']);
 export type SignUpMode = Static<typeof signUpMode>;
 
 /** Which accounts may create applications. `members` means operators and members of any team. */
-export const createAppsMode = Type.Union([Type.Literal('operators'), Type.Literal('members'), Type.Literal('all')]);
+export const createAppsMode = oneOf(['operators', 'members', 'all']);
 export type CreateAppsMode = Static<typeof createAppsMode>;
 
 /** The account of the signed-in user. */
 export const account = Type.Object({
   id: id('user', 'the user'),
   name: Type.String(),
-  email: Type.Union([Type.String(), Type.Null()]),
+  email: nullable(Type.String()),
   isOperator: Type.Boolean({ description: "whether the account may see the server's status" }),
   mayCreateApps,
 });
@@ -40,7 +40,7 @@ export const sessionState = Type.Object({
   signUp: signUpMode,
   createApps: createAppsMode,
   maxModuleBytes: Type.Integer({ description: 'the largest module that the server accepts, in bytes' }),
-  account: Type.Union([account, Type.Null()], {
+  account: nullable(account, {
     description: 'the account that is signed in; `null` if none is',
   }),
 });
@@ -84,10 +84,8 @@ export type PasswordReset = Static<typeof passwordReset>;
 
 /** The purpose of a one-time link, before it is used. */
 export const oneTimeLinkInfo = Type.Object({
-  purpose: Type.Union([Type.Literal('set_up'), Type.Literal('reset_password')]),
-  email: Type.Union([Type.String(), Type.Null()], {
-    description: 'the e-mail address of the account whose password the link resets',
-  }),
+  purpose: oneOf(['set_up', 'reset_password']),
+  email: nullable(Type.String(), { description: 'the e-mail address of the account whose password the link resets' }),
   expiresAt: timestamp('when it stops working'),
 });
 export type OneTimeLinkInfo = Static<typeof oneTimeLinkInfo>;
@@ -97,7 +95,7 @@ export const linkCode = Type.Object({ code: Type.String({ minLength: 1, maxLengt
 /** A browser session. */
 export const session = Type.Object({
   id: id('session', 'the session'),
-  userAgent: Type.Union([Type.String(), Type.Null()], { description: "the browser's `user-agent` at sign-in" }),
+  userAgent: nullable(Type.String(), { description: "the browser's `user-agent` at sign-in" }),
   address: Type.String({ description: 'the network address at sign-in' }),
   isCurrent: Type.Boolean({ description: "whether the request's token belongs to it" }),
   createdAt: timestamp('when it started'),
@@ -126,7 +124,7 @@ export const invitationPreview = Type.Object({
   role: Type.Union([memberRole, Type.Literal('guest')], {
     description: 'the role of the user who accepts the invitation',
   }),
-  invitedBy: Type.Union([Type.String(), Type.Null()], {
+  invitedBy: nullable(Type.String(), {
     description: "the name of the member who sent the invitation to the team; `null` for a guest's invitation",
   }),
   expiresAt: timestamp('when it stops working'),

@@ -1,15 +1,13 @@
-import type { Static, TSchema } from 'typebox';
+import type { Static } from 'typebox';
 import { type AuditAction, auditActions } from './audit-actions.ts';
-import { id, timestamp } from './fields.ts';
+import { id, nullable, oneOf, timestamp } from './fields.ts';
 import { defaultPageLimit, pageParameters } from './pages.ts';
 import { Type } from './type.ts';
 
 /* The audit trail. */
 
-const nullable = <const T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-
 /** The kind of actor: a user, the server's operator, or the server itself. */
-export const auditAuthor = Type.Union([Type.Literal('user'), Type.Literal('operator'), Type.Literal('system')]);
+export const auditAuthor = oneOf(['user', 'operator', 'system']);
 export type AuditAuthor = Static<typeof auditAuthor>;
 
 const entryFields = {
@@ -80,7 +78,7 @@ const trailQuery = {
 };
 
 /** The format of an export: one JSON entry per line, or CSV. */
-export const auditExportFormat = Type.Union([Type.Literal('ndjson'), Type.Literal('csv')], {
+export const auditExportFormat = oneOf(['ndjson', 'csv'], {
   description: 'export all matching entries as a file in this format',
 });
 export type AuditExportFormat = Static<typeof auditExportFormat>;

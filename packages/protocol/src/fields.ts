@@ -1,3 +1,4 @@
+import type { TLiteral, TSchema, TSchemaOptions, TUnion } from 'typebox';
 import { type IdKind, idPattern } from './ids.ts';
 import { displayNamePattern } from './names.ts';
 import { Type } from './type.ts';
@@ -14,3 +15,15 @@ export const timestamp = (what: string) =>
 /** A name that people choose and read. */
 export const displayName = (what: string) =>
   Type.String({ minLength: 1, maxLength: 200, pattern: displayNamePattern, description: what });
+
+export function nullable<const T extends TSchema>(schema: T, options?: TSchemaOptions) {
+  return Type.Union([schema, Type.Null()], options);
+}
+
+/** One of these texts. */
+export function oneOf<const T extends readonly string[]>(values: T, options?: TSchemaOptions) {
+  return Type.Union(
+    values.map((value) => Type.Literal(value)),
+    options,
+  ) as unknown as TUnion<{ -readonly [I in keyof T]: TLiteral<T[I]> }>;
+}

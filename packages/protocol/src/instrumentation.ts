@@ -1,10 +1,11 @@
 import type { Static } from 'typebox';
+import { oneOf } from './fields.ts';
 import { Type } from './type.ts';
 
 /** The query of B1. */
 export const instrumentationQuery = Type.Object({
   answer: Type.Optional(
-    Type.Union([Type.Literal('module'), Type.Literal('report')], {
+    oneOf(['module', 'report'], {
       description: 'the response: the instrumented module (default), or a report on the instrumentation',
     }),
   ),
@@ -13,10 +14,9 @@ export const instrumentationQuery = Type.Object({
 const listedFunction = Type.Object({
   index: Type.Integer({ minimum: 0, description: 'the function index in the sent module' }),
   name: Type.String({ description: 'the name in traces' }),
-  nameSource: Type.Union(
-    [Type.Literal('name-section'), Type.Literal('export'), Type.Literal('import'), Type.Literal('none')],
-    { description: 'the source of the name; a configuration cannot name a function with `none`' },
-  ),
+  nameSource: oneOf(['name-section', 'export', 'import', 'none'], {
+    description: 'the source of the name; a configuration cannot name a function with `none`',
+  }),
   exportNames: Type.Array(Type.String()),
   import: Type.Optional(Type.Object({ module: Type.String(), name: Type.String() })),
   bodyBytes: Type.Optional(Type.Integer({ minimum: 0, description: 'absent for an imported function' })),

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { id, timestamp } from './fields.ts';
+import { id, nullable, oneOf, timestamp } from './fields.ts';
 import { tokenScope } from './schemas.ts';
 import { Type } from './type.ts';
 
@@ -51,11 +51,9 @@ export const authorizationViewInput = Type.Object({ request: authorizationReques
 
 /** What the approval page shows. */
 export const authorizationView = Type.Object({
-  flow: Type.Union([Type.Literal('loopback'), Type.Literal('device')]),
+  flow: oneOf(['loopback', 'device']),
   client: Type.Object({ id: Type.String(), name: Type.String() }),
-  deviceName: Type.Union([Type.String(), Type.Null()], {
-    description: "the requesting machine's name, which is not verified",
-  }),
+  deviceName: nullable(Type.String(), { description: "the requesting machine's name, which is not verified" }),
   address: Type.String({ description: 'the network address of the requesting machine' }),
   scopes: Type.Array(tokenScope),
   userCode: Type.String({ description: 'the code that the terminal shows: `BCDF-GHJK`' }),
@@ -65,7 +63,7 @@ export const authorizationView = Type.Object({
 export type AuthorizationView = Static<typeof authorizationView>;
 
 const decisionFields = {
-  decision: Type.Union([Type.Literal('approve'), Type.Literal('deny')]),
+  decision: oneOf(['approve', 'deny']),
   scopes: Type.Optional(
     Type.Array(tokenScope, { minItems: 1, uniqueItems: true, description: 'grant only these of the requested scopes' }),
   ),
@@ -127,21 +125,21 @@ export const oauthToken = Type.Object({
 export type OauthToken = Static<typeof oauthToken>;
 
 /** RFC 6749 §5.2 and RFC 8628 §3.5. */
-export const oauthErrorCode = Type.Union([
-  Type.Literal('invalid_request'),
-  Type.Literal('invalid_client'),
-  Type.Literal('invalid_grant'),
-  Type.Literal('unauthorized_client'),
-  Type.Literal('unsupported_grant_type'),
-  Type.Literal('unsupported_response_type'),
-  Type.Literal('unsupported_token_type'),
-  Type.Literal('invalid_scope'),
-  Type.Literal('access_denied'),
-  Type.Literal('authorization_pending'),
-  Type.Literal('slow_down'),
-  Type.Literal('expired_token'),
-  Type.Literal('server_error'),
-  Type.Literal('temporarily_unavailable'),
+export const oauthErrorCode = oneOf([
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'unsupported_response_type',
+  'unsupported_token_type',
+  'invalid_scope',
+  'access_denied',
+  'authorization_pending',
+  'slow_down',
+  'expired_token',
+  'server_error',
+  'temporarily_unavailable',
 ]);
 export type OauthErrorCode = Static<typeof oauthErrorCode>;
 

@@ -1,14 +1,14 @@
 import type { Static } from 'typebox';
-import { displayName, id, timestamp } from './fields.ts';
+import { displayName, id, nullable, oneOf, timestamp } from './fields.ts';
 import { contentAddressPattern, pluginNamePattern } from './names.ts';
 import { Type } from './type.ts';
 import { pluginStatus, versionSummary } from './versions.ts';
 import { wasmProposals } from './wasm-proposals.ts';
 
-export const memberRole = Type.Union([Type.Literal('owner'), Type.Literal('admin'), Type.Literal('viewer')]);
+export const memberRole = oneOf(['owner', 'admin', 'viewer']);
 export type MemberRole = Static<typeof memberRole>;
 
-export const tokenScope = Type.Union([Type.Literal('read'), Type.Literal('publish'), Type.Literal('manage')]);
+export const tokenScope = oneOf(['read', 'publish', 'manage']);
 export type TokenScope = Static<typeof tokenScope>;
 
 /** An application, for its members and guests. */
@@ -47,7 +47,7 @@ export const memberInput = Type.Object({ role: memberRole });
 /** What happens to a member's guests when the member is removed. */
 export const memberRemovalQuery = Type.Object({
   guests: Type.Optional(
-    Type.Union([Type.Literal('keep'), Type.Literal('remove')], {
+    oneOf(['keep', 'remove'], {
       description: "whether to remove the member's guests too; default `keep`",
     }),
   ),
@@ -70,14 +70,14 @@ export const extensionPointSchema = Type.Object(
 );
 
 const bounds = {
-  maxModuleBytes: Type.Union([Type.Integer({ minimum: 8 }), Type.Null()], {
+  maxModuleBytes: nullable(Type.Integer({ minimum: 8 }), {
     description: "the maximum size of a module in bytes; `null` for the server's limit",
   }),
-  maxInitialMemoryPages: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+  maxInitialMemoryPages: nullable(Type.Integer({ minimum: 0 }), {
     description: 'the maximum initial size of its memories, in pages of 64 KiB; `null` for no limit',
   }),
-  proposals: Type.Union(
-    [Type.Array(Type.Enum([...wasmProposals]), { maxItems: wasmProposals.length, uniqueItems: true }), Type.Null()],
+  proposals: nullable(
+    Type.Array(Type.Enum([...wasmProposals]), { maxItems: wasmProposals.length, uniqueItems: true }),
     {
       description: 'the allowed WebAssembly proposals, beyond the first version; `null` for all',
     },
@@ -137,22 +137,16 @@ export const invitationLink = Type.Object({
 });
 export type InvitationLink = Static<typeof invitationLink>;
 
-export const invitationStatus = Type.Union([
-  Type.Literal('pending'),
-  Type.Literal('accepted'),
-  Type.Literal('declined'),
-  Type.Literal('revoked'),
-  Type.Literal('expired'),
-]);
+export const invitationStatus = oneOf(['pending', 'accepted', 'declined', 'revoked', 'expired']);
 export type InvitationStatus = Static<typeof invitationStatus>;
 
 const invitationFields = {
   status: invitationStatus,
-  email: Type.Union([Type.String(), Type.Null()]),
-  name: Type.Union([Type.String(), Type.Null()]),
+  email: nullable(Type.String()),
+  name: nullable(Type.String()),
   createdAt: timestamp('when it was created'),
   expiresAt: timestamp('when it stops working'),
-  settledAt: Type.Union([timestamp('when it was accepted, declined or revoked'), Type.Null()]),
+  settledAt: nullable(timestamp('when it was accepted, declined or revoked')),
 };
 
 /** An invitation, for the application's members. It has no code, which is shown only in the response of A1. */
@@ -194,7 +188,7 @@ export const invitationCode = Type.Object({
 
 /** The response to accepting or declining an invitation. It has no guest key, which guests never see. */
 export const invitationSettled = Type.Object({
-  status: Type.Union([Type.Literal('accepted'), Type.Literal('declined')]),
+  status: oneOf(['accepted', 'declined']),
   app: Type.Object({ id: id('app', 'the application that invited'), name: Type.String() }),
   guestId: Type.Optional(id('guest', 'the guest that the user now holds')),
   role: Type.Optional(memberRole),
@@ -249,10 +243,10 @@ export const tokenInfo = Type.Object({
   id: id('token', 'the token'),
   name: Type.String(),
   scopes: Type.Array(tokenScope),
-  appId: Type.Union([id('app', 'the one application it is restricted to'), Type.Null()]),
+  appId: nullable(id('app', 'the one application it is restricted to')),
   createdAt: timestamp('when it was created'),
   expiresAt: timestamp('when it stops working'),
-  lastUsedAt: Type.Union([timestamp('when it was last used, to the minute'), Type.Null()]),
+  lastUsedAt: nullable(timestamp('when it was last used, to the minute')),
 });
 export type TokenInfo = Static<typeof tokenInfo>;
 
@@ -289,7 +283,7 @@ export const apiKeyInfo = Type.Object({
   name: Type.String(),
   createdAt: timestamp('when it was created'),
   expiresAt: timestamp('when it stops working'),
-  lastUsedAt: Type.Union([timestamp('when it was last used, to the minute'), Type.Null()]),
+  lastUsedAt: nullable(timestamp('when it was last used, to the minute')),
 });
 export type ApiKeyInfo = Static<typeof apiKeyInfo>;
 
@@ -317,7 +311,7 @@ export const mayCreateApps = Type.Boolean({ description: 'whether the account ma
 export const me = Type.Object({
   id: id('user', 'the user'),
   name: Type.String(),
-  email: Type.Union([Type.String(), Type.Null()]),
+  email: nullable(Type.String()),
   isOperator: Type.Optional(Type.Boolean({ description: "whether you may see the server's status" })),
   mayCreateApps: Type.Optional(mayCreateApps),
   token: tokenInfo,

@@ -1,10 +1,9 @@
-import type { Static, TProperties, TSchema } from 'typebox';
-import { id, timestamp } from './fields.ts';
+import type { Static, TProperties } from 'typebox';
+import { id, nullable, oneOf, timestamp } from './fields.ts';
 import { Type } from './type.ts';
 
 /** The status of a server, for its operators. */
 
-const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const number = (what: string) => Type.Number({ minimum: 0, description: what });
 const whole = (what: string) => Type.Integer({ minimum: 0, description: what });
 
@@ -28,8 +27,8 @@ const requestCounts = {
 /** Requests of one kind over some time. */
 export const requestLoad = Type.Object({
   ...requestCounts,
-  p50Ms: orNull(number('half of them took no longer, in milliseconds; `null` where there was none')),
-  p99Ms: orNull(number('99 of 100 took no longer')),
+  p50Ms: nullable(number('half of them took no longer, in milliseconds; `null` where there was none')),
+  p99Ms: nullable(number('99 of 100 took no longer')),
 });
 export type RequestLoad = Static<typeof requestLoad>;
 
@@ -51,7 +50,7 @@ const ofEachKind = (): { [Kind in RequestKind]: typeof requestLoad } =>
     ]),
   ) as { [Kind in RequestKind]: typeof requestLoad };
 
-export const processState = Type.Union([Type.Literal('ready'), Type.Literal('not_ready'), Type.Literal('stopping')]);
+export const processState = oneOf(['ready', 'not_ready', 'stopping']);
 export type ProcessState = Static<typeof processState>;
 
 const ofProcess = {
@@ -108,20 +107,20 @@ export type NodeStatus = Static<typeof nodeStatus>;
 
 const reach = {
   isReachable: Type.Boolean(),
-  pingMs: orNull(number('how long it took to answer, in milliseconds; `null` when it did not')),
+  pingMs: nullable(number('how long it took to answer, in milliseconds; `null` when it did not')),
 } satisfies TProperties;
 
 /** The status of a server, as operators see it. */
 export const serverStatus = Type.Object({
   readAt: timestamp('when this was true'),
   metadata: Type.Object({
-    kind: Type.Union([Type.Literal('sqlite'), Type.Literal('postgresql')]),
+    kind: oneOf(['sqlite', 'postgresql']),
     ...reach,
     knowsCommits: Type.Boolean({
       description: 'whether it is known what other processes commit; while it is not, nothing is answered from memory',
     }),
   }),
-  blobs: Type.Object({ kind: Type.Union([Type.Literal('folder'), Type.Literal('s3')]), ...reach }),
+  blobs: Type.Object({ kind: oneOf(['folder', 's3']), ...reach }),
   process: processStatus,
   nodes: Type.Array(nodeStatus, {
     description:

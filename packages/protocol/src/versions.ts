@@ -1,28 +1,20 @@
 import type { Static } from 'typebox';
-import { id, timestamp } from './fields.ts';
+import { id, nullable, oneOf, timestamp } from './fields.ts';
 import { contentAddressPattern, maxReasonLength, pluginNamePattern } from './names.ts';
 import { Type } from './type.ts';
 
 /* A plugin's versions, the host's decisions on them, and the resulting bindings. */
 
 /** The state of a version. `docs/explanation/publishing.md` has a diagram of the transitions. */
-export const versionState = Type.Union([
-  Type.Literal('awaiting_approval'),
-  Type.Literal('rejected'),
-  Type.Literal('published'),
-  Type.Literal('yanked'),
-]);
+export const versionState = oneOf(['awaiting_approval', 'rejected', 'published', 'yanked']);
 export type VersionState = Static<typeof versionState>;
-
-const nullable = <const T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
 
 /** A text for people: not blank, at most {@link maxReasonLength} characters. */
 const sentence = (what: string) =>
   Type.String({ minLength: 1, maxLength: maxReasonLength, pattern: '\\S', description: what });
 
 /** Who last changed a version's state: the plugin's publisher, or the application's team. */
-const decidedBy = nullable(Type.Union([Type.Literal('publisher'), Type.Literal('host')]));
+const decidedBy = nullable(oneOf(['publisher', 'host']));
 
 const versionFields = {
   id: id('version', 'the version'),
@@ -112,10 +104,10 @@ export const withdrawal = Type.Object({
   contentAddress: Type.String({ pattern: contentAddressPattern }),
   user: Type.Object({ id: id('user', 'the publisher'), name: Type.String() }),
   pluginName: Type.String({ description: "the deleted plugin's name" }),
-  state: Type.Union([Type.Literal('yanked'), Type.Literal('rejected'), Type.Literal('blocked')], {
+  state: oneOf(['yanked', 'rejected', 'blocked'], {
     description: "the team's decision; a rejected content can be published, and awaits approval",
   }),
-  reason: Type.Union([Type.String(), Type.Null()]),
+  reason: nullable(Type.String()),
   withdrawnAt: timestamp('when the plugin was deleted'),
 });
 export type Withdrawal = Static<typeof withdrawal>;

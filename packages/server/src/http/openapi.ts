@@ -186,9 +186,7 @@ function describeFailure(codes: readonly ErrorCode[], form: ErrorForm): object {
       ...(hasRetry ? { 'retry-after': { $ref: '#/components/headers/RetryAfter' } } : {}),
     },
     content: {
-      [form.contentType]: {
-        schema: form === problemForm ? { $ref: '#/components/schemas/Problem' } : form.schema,
-      },
+      [form.contentType]: { schema: form === problemForm ? { $ref: '#/components/schemas/Problem' } : form.schema },
     },
   };
 }

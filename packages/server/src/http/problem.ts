@@ -83,9 +83,7 @@ function asDomainError(error: unknown): DomainError {
     return new DomainError(
       'conflict',
       'A concurrent request changed the same resource. Read its current state, then try again.',
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
   if (error instanceof ReadOnlyError) {

@@ -15,9 +15,7 @@ export const quotaRoutes: readonly Route[] = [
     access: { kind: 'user', scope: 'read', userLevel: true },
     id: 'readAccountQuotas',
     summary: "Read your account's quota usage",
-    answers: {
-      200: json('each quota', quotaUse, useOf('applications', 'applications that the account owns', 20, 3)),
-    },
+    answers: { 200: json('each quota', quotaUse, useOf('applications', 'applications that the account owns', 20, 3)) },
     handle: async ({ context }, { admission }) => toQuotaUse(await readAccountQuotas(context, admission.actor.userId)),
   }),
   appRoute('GET', '/api/v1/apps/:appId/quotas', {
