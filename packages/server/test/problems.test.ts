@@ -5,10 +5,10 @@ import { errorCodes } from '@tenon/protocol';
 import { createApp } from '../src/app.ts';
 import { StorageFullError, UnavailableError } from '../src/domain/ports.ts';
 import { createReadiness } from '../src/domain/readiness.ts';
-import { errorReferenceMarkdown } from '../src/http/error-reference.ts';
 import { toProblem } from '../src/http/problem.ts';
 import type { Route } from '../src/http/route.ts';
 import { allRoutes } from '../src/http/routes/all.ts';
+import { errorReferenceMarkdown } from './helpers/error-reference.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { makeWorld, type World } from './helpers/world.ts';
 

@@ -1,14 +1,5 @@
-import {
-  type Approval,
-  type ExtensionPoint,
-  type Plugin,
-  pluginId,
-  type SchemaTrial,
-  type Version,
-  type VersionSummary,
-  type GuestBinding as WireGuestBinding,
-  type Withdrawal,
-} from '@tenon/protocol';
+import type * as wire from '@tenon/protocol';
+import { pluginId } from '@tenon/protocol';
 import { describePluginStatus } from '../domain/plugin-status.ts';
 import type { PluginWithBindings } from '../domain/plugins.ts';
 import type { AwaitingVersion, GuestBinding } from '../domain/ports.ts';
@@ -21,7 +12,7 @@ import { time } from './wire-time.ts';
 
 const schemaOf = createParsedSchemas();
 
-export function toExtensionPoint(extensionPoint: ExtensionPointRecord): ExtensionPoint {
+export function toExtensionPoint(extensionPoint: ExtensionPointRecord): wire.ExtensionPoint {
   const { id, appId, name, schemaJson, requiresApproval, limits, createdAtMs, updatedAtMs } = extensionPoint;
   return {
     id,
@@ -43,7 +34,7 @@ export function toSchemaTrial({
   breaking,
   unreadable,
   hasMoreUnreadable,
-}: Trial): SchemaTrial {
+}: Trial): wire.SchemaTrial {
   return {
     schema: schemaOf(schemaJson),
     limits,
@@ -66,7 +57,7 @@ function toTried({ version, guestIds, hasMoreGuests }: TriedVersion) {
 }
 
 /** `updatedAt` is the newest version's: a binding's own time is in A2's answer. */
-export function toPlugin(found: PluginWithBindings): Plugin {
+export function toPlugin(found: PluginWithBindings): wire.Plugin {
   const { extensionPointId, userId, name, newest, createdAtMs } = found.plugin;
   const { state, reason, detail, bindings } = describePluginStatus(found);
   return {
@@ -85,12 +76,12 @@ export function toPlugin(found: PluginWithBindings): Plugin {
   };
 }
 
-function toVersionSummary(version: VersionRecord): VersionSummary {
+function toVersionSummary(version: VersionRecord): wire.VersionSummary {
   const { id, number, semver, note, state, stateReason, createdAtMs } = version;
   return { id, number, semver, note, state, stateReason, createdAt: time(createdAtMs) };
 }
 
-export function toVersion({ version, guestIds, boundGuestIds, hasMoreGuests }: VersionWithGuests): Version {
+export function toVersion({ version, guestIds, boundGuestIds, hasMoreGuests }: VersionWithGuests): wire.Version {
   return {
     ...toVersionSummary(version),
     contentAddress: version.contentAddress,
@@ -103,7 +94,7 @@ export function toVersion({ version, guestIds, boundGuestIds, hasMoreGuests }: V
   };
 }
 
-export function toApproval(awaiting: VersionWithGuests<AwaitingVersion>): Approval {
+export function toApproval(awaiting: VersionWithGuests<AwaitingVersion>): wire.Approval {
   const { extensionPointId, extensionPointName, userId, userName, name } = awaiting.version;
   return {
     pluginId: pluginId(extensionPointId, userId, name),
@@ -114,13 +105,13 @@ export function toApproval(awaiting: VersionWithGuests<AwaitingVersion>): Approv
   };
 }
 
-export function toWithdrawal(of: NamedWithdrawal): Withdrawal {
+export function toWithdrawal(of: NamedWithdrawal): wire.Withdrawal {
   const { contentAddress, userId, userName, name, state, reason, atMs } = of;
   const user = { id: userId, name: userName };
   return { contentAddress, user, pluginName: name, state, reason, withdrawnAt: time(atMs) };
 }
 
-export function toGuestBinding(binding: GuestBinding): WireGuestBinding {
+export function toGuestBinding(binding: GuestBinding): wire.GuestBinding {
   const { extensionPointId, userId, userName, name, block } = binding;
   return {
     pluginId: pluginId(extensionPointId, userId, name),

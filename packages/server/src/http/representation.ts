@@ -4,19 +4,24 @@ import { evaluateConditions } from './conditions.ts';
 import { tagsOf } from './content-encoding.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
+import { json } from './route.ts';
 
 /*
  * Resources that people edit have a strong entity tag, so that a `PUT` with `if-match` never overwrites a change that its
  * sender has not seen (RFC 9110 §13.1.1).
  */
 
-/** For {@link RouteDoc}: the fields that a `GET` of such a resource honours and returns. */
-export const readConditions = {
-  requestHeaders: { 'if-none-match': 'the entity tags that you have cached' },
-  headers: { etag: 'strong; changes whenever the resource changes' },
-} as const;
+/** For the declaration of a `GET` of such a resource. */
+export function readOf(...[description, schema, example]: Parameters<typeof json>) {
+  const answer = json(description, schema, example, { etag: 'strong; changes whenever the resource changes' });
+  return {
+    requestHeaders: { 'if-none-match': 'the entity tags that you have cached' },
+    answers: { 200: answer, 304: { description: 'not modified' } },
+    errors: ['precondition_failed'],
+  } as const;
+}
 
-/** For {@link RouteDoc}: the fields that a `PUT` of such a resource honours and returns. */
+/** For the declaration of a `PUT` of such a resource. */
 export const writeConditions = {
   requestHeaders: { 'if-match': 'the entity tag on which the change is based; 412 if the resource has another one' },
   headers: { etag: 'strong; the tag after the change' },

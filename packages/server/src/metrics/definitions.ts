@@ -3,7 +3,7 @@ export interface Definition {
   readonly labels: readonly string[];
   readonly help: string;
   /** A histogram's upper bounds, in the unit of its name. */
-  readonly buckets?: readonly number[];
+  readonly buckets: readonly number[];
 }
 
 /** From cached responses to slow stores and worker tasks. */
@@ -11,172 +11,114 @@ export const secondsBuckets: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
 
+const define =
+  <const Type extends Definition['type']>(type: Type, buckets: readonly number[] = []) =>
+  <const Labels extends readonly string[]>(labels: Labels, help: string) => ({ type, labels, help, buckets });
+const counter = define('counter');
+const gauge = define('gauge');
+const histogram = define('histogram', secondsBuckets);
+
 /**
  * All metrics, in the order of the output. `docs/reference/metrics.md` has the same texts. Names and units follow
  * https://prometheus.io/docs/practices/naming/; metrics of the process have the names that other Node.js programs use. No label value comes
  * from a client.
  */
 export const definitions = {
-  tenon_build_info: {
-    type: 'gauge',
-    labels: ['version', 'node', 'metadata', 'blobs'],
-    help: '1, with the versions of Tenon and Node.js, and the kinds of the stores of metadata (`sqlite`, `postgresql`) and blobs (`folder`, `s3`)',
-  },
+  tenon_build_info: gauge(
+    ['version', 'node', 'metadata', 'blobs'],
+    '1, with the versions of Tenon and Node.js, and the kinds of the stores of metadata (`sqlite`, `postgresql`) and blobs (`folder`, `s3`)',
+  ),
 
-  tenon_http_requests_total: {
-    type: 'counter',
-    labels: ['method', 'route', 'status'],
-    help: 'completed requests, by route template or `(none)`; the status is `aborted` if the client disconnected before the end of the response',
-  },
-  tenon_http_request_duration_seconds: {
-    type: 'histogram',
-    labels: ['method', 'route'],
-    buckets: secondsBuckets,
-    help: 'time from the end of the request header to the end of the response, or to the disconnect; for an event stream, how long it was open',
-  },
-  tenon_http_requests_in_progress: {
-    type: 'gauge',
-    labels: [],
-    help: 'requests in progress, including event streams',
-  },
-  tenon_http_connections: { type: 'gauge', labels: [], help: 'open connections' },
-  tenon_network_received_bytes_total: {
-    type: 'counter',
-    labels: [],
-    help: 'bytes received from clients, including header fields',
-  },
-  tenon_network_sent_bytes_total: {
-    type: 'counter',
-    labels: [],
-    help: 'bytes sent to clients, including header fields',
-  },
-  tenon_response_cache_hits_total: {
-    type: 'counter',
-    labels: [],
-    help: 'binding lists from the response cache, without a lookup of the token, role or list',
-  },
-  tenon_news_streams: { type: 'gauge', labels: [], help: 'open event streams of the change feed' },
+  tenon_http_requests_total: counter(
+    ['method', 'route', 'status'],
+    'completed requests, by route template or `(none)`; the status is `aborted` if the client disconnected before the end of the response',
+  ),
+  tenon_http_request_duration_seconds: histogram(
+    ['method', 'route'],
+    'time from the end of the request header to the end of the response, or to the disconnect; for an event stream, how long it was open',
+  ),
+  tenon_http_requests_in_progress: gauge([], 'requests in progress, including event streams'),
+  tenon_http_connections: gauge([], 'open connections'),
+  tenon_network_received_bytes_total: counter([], 'bytes received from clients, including header fields'),
+  tenon_network_sent_bytes_total: counter([], 'bytes sent to clients, including header fields'),
+  tenon_response_cache_hits_total: counter(
+    [],
+    'binding lists from the response cache, without a lookup of the token, role or list',
+  ),
+  tenon_news_streams: gauge([], 'open event streams of the change feed'),
 
-  tenon_changes_total: {
-    type: 'counter',
-    labels: ['action'],
-    help: 'changes that this process committed, by their audit action; `plugin.publish` is a publish',
-  },
-  tenon_worker_tasks_total: {
-    type: 'counter',
-    labels: ['pool', 'task', 'outcome'],
-    help: 'completed tasks of the workers for modules (`check`, `compare`, `instrument`, `report`) and passwords (`hash`, `verify`); `done` includes rejected modules',
-  },
-  tenon_worker_task_duration_seconds: {
-    type: 'histogram',
-    labels: ['pool', 'task'],
-    buckets: secondsBuckets,
-    help: 'duration of these tasks, including the time in the queue',
-  },
-  tenon_worker_tasks_queued: { type: 'gauge', labels: ['pool'], help: 'tasks that wait for a worker' },
-  tenon_worker_tasks_running: { type: 'gauge', labels: ['pool'], help: 'tasks that a worker runs' },
+  tenon_changes_total: counter(
+    ['action'],
+    'changes that this process committed, by their audit action; `plugin.publish` is a publish',
+  ),
+  tenon_worker_tasks_total: counter(
+    ['pool', 'task', 'outcome'],
+    'completed tasks of the workers for modules (`check`, `compare`, `instrument`, `report`) and passwords (`hash`, `verify`); `done` includes rejected modules',
+  ),
+  tenon_worker_task_duration_seconds: histogram(
+    ['pool', 'task'],
+    'duration of these tasks, including the time in the queue',
+  ),
+  tenon_worker_tasks_queued: gauge(['pool'], 'tasks that wait for a worker'),
+  tenon_worker_tasks_running: gauge(['pool'], 'tasks that a worker runs'),
 
-  tenon_store_transactions_total: {
-    type: 'counter',
-    labels: ['outcome'],
-    help: 'transactions on the metadata store: `committed`; `refused` by a rule; in `conflict` with another one; `unavailable` when the database was unreachable or busy; `full`; `failed`',
-  },
-  tenon_store_transaction_duration_seconds: {
-    type: 'histogram',
-    labels: [],
-    buckets: secondsBuckets,
-    help: 'duration of transactions, including retries and the wait for the write lock',
-  },
-  tenon_store_transaction_retries_total: {
-    type: 'counter',
-    labels: [],
-    help: 'retries of transactions after a conflict with another one',
-  },
-  tenon_cache_requests_total: {
-    type: 'counter',
-    labels: ['result'],
-    help: 'cache lookups before reads of the metadata store: `hit`, `miss`, or `stale` (invalidated, or possibly invalidated, by a commit)',
-  },
-  tenon_store_revision_trusted: {
-    type: 'gauge',
-    labels: [],
-    help: '1 while the process receives the commits of other processes; 0 while that channel of the database is interrupted, when nothing is cached',
-  },
+  tenon_store_transactions_total: counter(
+    ['outcome'],
+    'transactions on the metadata store: `committed`; `refused` by a rule; in `conflict` with another one; `unavailable` when the database was unreachable or busy; `full`; `failed`',
+  ),
+  tenon_store_transaction_duration_seconds: histogram(
+    [],
+    'duration of transactions, including retries and the wait for the write lock',
+  ),
+  tenon_store_transaction_retries_total: counter([], 'retries of transactions after a conflict with another one'),
+  tenon_cache_requests_total: counter(
+    ['result'],
+    'cache lookups before reads of the metadata store: `hit`, `miss`, or `stale` (invalidated, or possibly invalidated, by a commit)',
+  ),
+  tenon_store_revision_trusted: gauge(
+    [],
+    '1 while the process receives the commits of other processes; 0 while that channel of the database is interrupted, when nothing is cached',
+  ),
 
-  tenon_blob_requests_total: {
-    type: 'counter',
-    labels: ['operation', 'outcome'],
-    help: 'requests to the blob store: `put`, `size`, `open` (one per read), `delete`, `list`, `ping`; the outcome is `done`, `missing`, `unavailable`, `full`, or `failed`',
-  },
-  tenon_blob_request_duration_seconds: {
-    type: 'histogram',
-    labels: ['operation'],
-    buckets: secondsBuckets,
-    help: 'duration of these requests; for a read or a list, until the first data',
-  },
-  tenon_blob_read_bytes_total: { type: 'counter', labels: [], help: 'bytes read from the blob store' },
-  tenon_blob_written_bytes_total: {
-    type: 'counter',
-    labels: [],
-    help: 'bytes written to the blob store',
-  },
-  tenon_damaged_contents_total: {
-    type: 'counter',
-    labels: ['damage'],
-    help: 'requests for a content whose stored bytes are `missing`, or have the wrong `size` or `digest`; each fails and logs an error',
-  },
-  tenon_content_cache_requests_total: {
-    type: 'counter',
-    labels: ['result'],
-    help: 'lookups in the content cache: `hit`; or `miss`, also for contents that are too large to cache',
-  },
-  tenon_content_cache_bytes: { type: 'gauge', labels: [], help: 'size of the content cache' },
+  tenon_blob_requests_total: counter(
+    ['operation', 'outcome'],
+    'requests to the blob store: `put`, `size`, `open` (one per read), `delete`, `list`, `ping`; the outcome is `done`, `missing`, `unavailable`, `full`, or `failed`',
+  ),
+  tenon_blob_request_duration_seconds: histogram(
+    ['operation'],
+    'duration of these requests; for a read or a list, until the first data',
+  ),
+  tenon_blob_read_bytes_total: counter([], 'bytes read from the blob store'),
+  tenon_blob_written_bytes_total: counter([], 'bytes written to the blob store'),
+  tenon_damaged_contents_total: counter(
+    ['damage'],
+    'requests for a content whose stored bytes are `missing`, or have the wrong `size` or `digest`; each fails and logs an error',
+  ),
+  tenon_content_cache_requests_total: counter(
+    ['result'],
+    'lookups in the content cache: `hit`; or `miss`, also for contents that are too large to cache',
+  ),
+  tenon_content_cache_bytes: gauge([], 'size of the content cache'),
 
-  tenon_spans_total: {
-    type: 'counter',
-    labels: ['outcome'],
-    help: 'spans of traced requests that were `sent` to the collector, `rejected` by it, `failed` to reach it, or were `dropped` because the queue was full',
-  },
-  tenon_spans_queued: { type: 'gauge', labels: [], help: 'spans that wait to be sent' },
+  tenon_spans_total: counter(
+    ['outcome'],
+    'spans of traced requests that were `sent` to the collector, `rejected` by it, `failed` to reach it, or were `dropped` because the queue was full',
+  ),
+  tenon_spans_queued: gauge([], 'spans that wait to be sent'),
 
-  process_cpu_seconds_total: { type: 'counter', labels: [], help: 'CPU time of all threads' },
-  process_start_time_seconds: {
-    type: 'gauge',
-    labels: [],
-    help: 'start time of the process since the Unix epoch',
-  },
-  process_resident_memory_bytes: { type: 'gauge', labels: [], help: 'resident memory of the process' },
-  nodejs_heap_size_used_bytes: {
-    type: 'gauge',
-    labels: [],
-    help: 'used JavaScript heap of the main thread',
-  },
-  nodejs_external_memory_bytes: {
-    type: 'gauge',
-    labels: [],
-    help: 'memory outside the heap, such as buffers',
-  },
-  nodejs_eventloop_active_seconds_total: {
-    type: 'counter',
-    labels: [],
-    help: 'active time of the main thread; its rate is the share of a core that it uses',
-  },
-  nodejs_eventloop_lag_p50_seconds: {
-    type: 'gauge',
-    labels: [],
-    help: 'median delay of timers in the last minute',
-  },
-  nodejs_eventloop_lag_p99_seconds: {
-    type: 'gauge',
-    labels: [],
-    help: '99th percentile of the delay of timers in the last one to two minutes',
-  },
-  nodejs_eventloop_lag_max_seconds: {
-    type: 'gauge',
-    labels: [],
-    help: 'maximum delay of timers in the last one to two minutes',
-  },
-} as const satisfies Readonly<Record<string, Definition>>;
+  process_cpu_seconds_total: counter([], 'CPU time of all threads'),
+  process_start_time_seconds: gauge([], 'start time of the process since the Unix epoch'),
+  process_resident_memory_bytes: gauge([], 'resident memory of the process'),
+  nodejs_heap_size_used_bytes: gauge([], 'used JavaScript heap of the main thread'),
+  nodejs_external_memory_bytes: gauge([], 'memory outside the heap, such as buffers'),
+  nodejs_eventloop_active_seconds_total: counter(
+    [],
+    'active time of the main thread; its rate is the share of a core that it uses',
+  ),
+  nodejs_eventloop_lag_p50_seconds: gauge([], 'median delay of timers in the last minute'),
+  nodejs_eventloop_lag_p99_seconds: gauge([], '99th percentile of the delay of timers in the last one to two minutes'),
+  nodejs_eventloop_lag_max_seconds: gauge([], 'maximum delay of timers in the last one to two minutes'),
+} satisfies Readonly<Record<string, Definition>>;
 
 export type MetricName = keyof typeof definitions;
 

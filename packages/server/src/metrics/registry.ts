@@ -75,7 +75,7 @@ function createCounter(name: MetricName, labels: Labels): Series & Counter {
 }
 
 function createHistogram(name: MetricName, labels: Labels): Series & Histogram {
-  const { buckets = [] }: Definition = definitions[name];
+  const { buckets }: Definition = definitions[name];
   const counts = new Array<number>(buckets.length + 1).fill(0); // the last is what is above all bounds
   let sum = 0;
   return {

@@ -1,7 +1,7 @@
 import { DomainError, invalidField } from '../../domain/errors.ts';
 import { HttpError } from '../http-error.ts';
 import type { BodyReader } from './body-reader.ts';
-import { readForm } from './multipart.ts';
+import { formErrors, readForm } from './multipart.ts';
 import { readBytes } from './read-bytes.ts';
 
 const binary = { type: 'string', format: 'binary' } as const;
@@ -53,14 +53,7 @@ export const artifactBody: BodyReader<Artifact> = {
       },
       'application/wasm': { schema: binary },
     },
-    errors: [
-      'malformed_multipart',
-      'payload_too_large',
-      'request_timeout',
-      'unsupported_media_type',
-      'invalid_field',
-      'unavailable',
-    ],
+    errors: formErrors,
   },
 };
 

@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/errors.ts';
 import { requiredPart } from './artifact-body.ts';
 import type { BodyReader } from './body-reader.ts';
-import { readForm } from './multipart.ts';
+import { formErrors, readForm } from './multipart.ts';
 
 /** The form of B1: the module, and the unparsed configuration and options. */
 interface InstrumentForm {
@@ -65,15 +65,7 @@ export const instrumentBody: BodyReader<InstrumentForm> = {
         },
       },
     },
-    errors: [
-      'malformed_multipart',
-      'payload_too_large',
-      'request_timeout',
-      'unsupported_media_type',
-      'invalid_field',
-      'invalid_config',
-      'unavailable',
-    ],
+    errors: [...formErrors, 'invalid_config'],
   },
 };
 

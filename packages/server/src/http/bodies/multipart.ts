@@ -16,6 +16,16 @@ export interface FormPart {
   readonly bytes: Uint8Array;
 }
 
+/** The error codes of routes that read a form. */
+export const formErrors = [
+  'malformed_multipart',
+  'payload_too_large',
+  'request_timeout',
+  'unsupported_media_type',
+  'invalid_field',
+  'unavailable',
+] as const;
+
 /** The maximum size of all header fields and delimiters together. */
 const maxOverheadBytes = 64 * 1024;
 const maxPartHeaderBytes = 8 * 1024;

@@ -3,7 +3,7 @@ import { createApp, deleteApp, listApps, renameApp } from '../../domain/apps.ts'
 import { toApp } from '../app-wire.ts';
 import { jsonBody } from '../bodies/json-body.ts';
 import { toList, toPage } from '../query.ts';
-import { preconditionOf, readConditions, sendRepresentation, writeConditions } from '../representation.ts';
+import { preconditionOf, readOf, sendRepresentation, writeConditions } from '../representation.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { appExample } from './examples.ts';
 
@@ -33,12 +33,7 @@ export const appRoutes: readonly Route[] = [
     access: { kind: 'app', purpose: 'readApp' },
     id: 'readApp',
     summary: 'Read an application',
-    requestHeaders: readConditions.requestHeaders,
-    answers: {
-      200: json('the application', app, appExample, readConditions.headers),
-      304: { description: 'not modified' },
-    },
-    errors: ['precondition_failed'],
+    ...readOf('the application', app, appExample),
     handle: (_parts, { request, admission }, reply) => sendRepresentation(request, reply, toApp(admission.access)),
   }),
   route('PUT', '/api/v1/apps/:appId', {

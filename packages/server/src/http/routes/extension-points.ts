@@ -22,7 +22,7 @@ import { toExtensionPoint, toSchemaTrial } from '../plugin-wire.ts';
 import { toList } from '../query.ts';
 import type { Reply } from '../reply.ts';
 import { goneSignal } from '../reply.ts';
-import { preconditionOf, readConditions, sendRepresentation, writeConditions } from '../representation.ts';
+import { preconditionOf, readOf, sendRepresentation, writeConditions } from '../representation.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { extensionPointExample, schemaTrialExample } from './examples.ts';
 
@@ -64,12 +64,7 @@ export const extensionPointRoutes: readonly Route[] = [
     access: { kind: 'extensionPoint', purpose: 'readExtensionPoints' },
     id: 'readExtensionPoint',
     summary: 'Read an extension point',
-    requestHeaders: readConditions.requestHeaders,
-    answers: {
-      200: json('the extension point', extensionPoint, extensionPointExample, readConditions.headers),
-      304: { description: 'not modified' },
-    },
-    errors: ['precondition_failed'],
+    ...readOf('the extension point', extensionPoint, extensionPointExample),
     handle: (_parts, { request, admission }, reply) =>
       sendRepresentation(request, reply, toExtensionPoint(admission.access.extensionPoint)),
   }),
