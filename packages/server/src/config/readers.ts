@@ -130,11 +130,7 @@ export function pairsOf(value: string): readonly (readonly [name: string, value:
 // Readers of OpenTelemetry's variables: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
 // None repeats a value that may be a secret.
 
-export const anyCaseBoolean: Reader<boolean> = (value) => {
-  const lower = value.toLowerCase();
-  if (lower !== 'true' && lower !== 'false') throw new Error(`must be true or false, not ${JSON.stringify(value)}`);
-  return lower === 'true';
-};
+export const anyCaseBoolean: Reader<boolean> = (value) => yesOrNo(value.toLowerCase());
 
 /** A number from 0 to 1. */
 export const ratio: Reader<number> = (value) => {
@@ -161,12 +157,7 @@ export const collectorUrl: Reader<string> = (value) => {
  * @returns the values, percent-decoded, by name
  */
 export const keyValues: Reader<Readonly<Record<string, string>>> = (value) => {
-  const pairs = value
-    .split(',')
-    .map((pair) => pair.trim())
-    .filter((pair) => pair !== '')
-    .map(readPair);
-  return Object.freeze(Object.fromEntries(pairs));
+  return Object.freeze(Object.fromEntries(list(readPair)(value)));
 };
 
 function readPair(pair: string): [string, string] {

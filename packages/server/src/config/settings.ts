@@ -45,6 +45,11 @@ function setting<T>(name: string, read: Reader<T>, fallback: NoInfer<T>, descrip
   return { variable, item, read, default: fallback, description };
 }
 
+/** A setting without a default. */
+function optional<T>(name: string, read: Reader<T>, description: string): Setting<T | undefined> {
+  return setting<T | undefined>(name, read, undefined, description);
+}
+
 /** Every setting of the server. `docs/reference/configuration.md` shows the same. */
 export const settings = {
   host: setting('TENON_HOST', text, '127.0.0.1', 'the address to listen on'),
@@ -55,16 +60,14 @@ export const settings = {
     './tenon-data',
     'the folder of `quickstart.env`, and of the metadata and the plugins unless they are stored elsewhere',
   ),
-  publicUrl: setting<string | undefined>(
+  publicUrl: optional(
     'TENON_PUBLIC_URL',
     httpUrl,
-    undefined,
     'the URL under which clients reach the server, which may have a path prefix; by default `http://localhost:PORT`, or `http://HOST:PORT` when it listens on one address that is not localhost',
   ),
-  instrumentUrl: setting<string | undefined>(
+  instrumentUrl: optional(
     'TENON_INSTRUMENT_URL',
     httpUrl,
-    undefined,
     'the URL under which clients reach `/instrument`; the public URL by default',
   ),
   trustedProxies: setting<readonly string[]>(
@@ -91,10 +94,9 @@ export const settings = {
     1,
     'processes that serve requests: a number up to 256, or `auto` for as many as there are cores. Threads, queues, connections and memory are configured for all of them, and so are the limits that slow guessing; other rates count in each',
   ),
-  metricsPort: setting<number | undefined>(
+  metricsPort: optional(
     'TENON_METRICS_PORT',
     port,
-    undefined,
     'a second port that answers `GET /metrics` without credentials; with several workers, the first of as many ports. 0 takes any free port. By default there is no such port',
   ),
   metricsHost: setting(
@@ -103,12 +105,7 @@ export const settings = {
     '127.0.0.1',
     'the address to listen on with that port: one that the public does not reach',
   ),
-  only: setting<'instrument' | undefined>(
-    'TENON_ONLY',
-    choice('instrument'),
-    undefined,
-    '`instrument` serves the instrumentation endpoint alone',
-  ),
+  only: optional('TENON_ONLY', choice('instrument'), '`instrument` serves the instrumentation endpoint alone'),
   moduleWorkers: setting(
     'TENON_MODULE_WORKERS',
     positiveInteger,
@@ -116,10 +113,9 @@ export const settings = {
     'processes that check and instrument modules and read schemas; by default as many as there are cores. One more starts when all of them work for one account and another account waits',
   ),
 
-  databaseUrl: setting<string | undefined>(
+  databaseUrl: optional(
     'TENON_DATABASE_URL',
     databaseUrl,
-    undefined,
     'the PostgreSQL database for the metadata, `postgresql://user:password@host:port/name`; by default the metadata is a file in the data folder',
   ),
   databaseConnections: setting(
@@ -128,18 +124,12 @@ export const settings = {
     8,
     'the maximum number of connections to PostgreSQL that a node uses for reading, and as many for writing',
   ),
-  s3Bucket: setting<string | undefined>(
+  s3Bucket: optional(
     'TENON_S3_BUCKET',
     text,
-    undefined,
     'the bucket of an S3-compatible object store for the plugins; by default the plugins are in the data folder',
   ),
-  s3Endpoint: setting<string | undefined>(
-    'TENON_S3_ENDPOINT',
-    httpUrl,
-    undefined,
-    "the URL of the object store; by default Amazon's for the region",
-  ),
+  s3Endpoint: optional('TENON_S3_ENDPOINT', httpUrl, "the URL of the object store; by default Amazon's for the region"),
   s3Region: setting(
     'TENON_S3_REGION',
     text,
@@ -147,22 +137,15 @@ export const settings = {
     "the bucket's region; most stores other than Amazon's accept this one",
   ),
   s3Prefix: setting('TENON_S3_PREFIX', text, '', 'the prefix of the keys of all objects'),
-  s3AccessKeyId: setting<string | undefined>(
+  s3AccessKeyId: optional(
     'TENON_S3_ACCESS_KEY_ID',
     text,
-    undefined,
     "the access key; by default what Amazon's own tools find: `AWS_` variables, files, or the machine's role",
   ),
-  s3SecretAccessKey: setting<string | undefined>(
-    'TENON_S3_SECRET_ACCESS_KEY',
-    text,
-    undefined,
-    "the access key's secret",
-  ),
-  s3PathStyle: setting<boolean | undefined>(
+  s3SecretAccessKey: optional('TENON_S3_SECRET_ACCESS_KEY', text, "the access key's secret"),
+  s3PathStyle: optional(
     'TENON_S3_PATH_STYLE',
     yesOrNo,
-    undefined,
     'whether URLs name the bucket in the path rather than in the host; by default they do where an endpoint is set',
   ),
 
@@ -318,12 +301,7 @@ export const settings = {
     7 * day,
     'how long changes of binding lists are stored for hosts that reconnect; a host that was away longer reads every list again',
   ),
-  auditRetentionMs: setting<number | undefined>(
-    'TENON_TIMES audit',
-    duration,
-    undefined,
-    'how long audit events are stored; forever by default',
-  ),
+  auditRetentionMs: optional('TENON_TIMES audit', duration, 'how long audit events are stored; forever by default'),
   collectIntervalMs: setting(
     'TENON_TIMES gc-interval',
     duration,
@@ -343,10 +321,9 @@ export const settings = {
     false,
     '`true` turns tracing off; the other variables of OpenTelemetry are not read then',
   ),
-  otelEndpoint: setting<string | undefined>(
+  otelEndpoint: optional(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     collectorUrl,
-    undefined,
     'the URL of the collector, which takes spans at `/v1/traces` below it; turns tracing on',
   ),
   otelProtocol: setting(
@@ -361,10 +338,9 @@ export const settings = {
     {},
     'header fields of each request to the collector, `name=value,name=value`, with values percent-encoded; a key belongs here',
   ),
-  otelServiceName: setting<string | undefined>(
+  otelServiceName: optional(
     'OTEL_SERVICE_NAME',
     text,
-    undefined,
     'the attribute `service.name` of spans; else that of `OTEL_RESOURCE_ATTRIBUTES`, else `tenon`',
   ),
   otelResourceAttributes: setting<Readonly<Record<string, string>>>(

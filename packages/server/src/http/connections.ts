@@ -7,19 +7,11 @@ const closeIdleAfterMs = 50;
 /** How many requests may wait on a connection for the one that is being answered. */
 const maxWaiting = 100;
 
-/** The open connections of a server. */
-export interface Connections extends Iterable<Socket> {
-  /** Serves the requests of each connection one after another: see {@link oneAtATime}. */
-  inTurn(serve: RequestListener): RequestListener;
-  /** The response that is owed or under way on a connection. */
-  responseOn(socket: Socket): ServerResponse | undefined;
-}
-
 /**
  * Keeps the number of connections bounded. A connection too many is closed without a response, and soon after, so are all on
  * which no request is being answered, as clients expect of connections that they keep open (RFC 9112 §9.5): the next one finds room.
  */
-export function limitConnections(server: Server, max: number): Connections {
+export function limitConnections(server: Server, max: number) {
   const open = new Map<Socket, ServerResponse | undefined>();
   let willCloseIdle = false;
   // A worker of a cluster would else hand on connections, to others that may be as full.
@@ -38,12 +30,14 @@ export function limitConnections(server: Server, max: number): Connections {
   });
   return {
     [Symbol.iterator]: () => open.keys(),
-    inTurn: (serve) =>
+    /** Serves the requests of each connection one after another: see {@link oneAtATime}. */
+    inTurn: (serve: RequestListener): RequestListener =>
       oneAtATime((message, response) => {
         if (response.socket !== null && open.has(response.socket)) open.set(response.socket, response);
         serve(message, response);
       }),
-    responseOn(socket) {
+    /** The response that is owed or under way on a connection. */
+    responseOn(socket: Socket): ServerResponse | undefined {
       const response = open.get(socket);
       return response === undefined || response.writableFinished || response.destroyed ? undefined : response;
     },

@@ -13,18 +13,7 @@ export interface Asset {
 }
 
 /** The built console, in memory: a few hundred kilobytes. */
-export interface ConsoleFiles {
-  /**
-   * The one page that there is, whose script draws the others.
-   *
-   * @param basePath the path of `{base_url}`, with a slash at both ends
-   */
-  readonly shell: (basePath: string) => string;
-  /** An asset by its name below `/assets/`, which has a hash of its content in it: it never changes. */
-  readonly asset: (name: string) => Asset | undefined;
-  /** A file that browsers and crawlers ask for by name. */
-  readonly wellKnown: (name: WellKnownName) => Asset | undefined;
-}
+export type ConsoleFiles = NonNullable<ReturnType<typeof readConsole>>;
 
 const contentTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -53,7 +42,7 @@ export const defaultConsoleBuilds = join(import.meta.dirname, '..', '..', '..', 
  * @param builds as `scripts/build-console.mjs` leaves it
  * @returns `undefined` when there is none
  */
-export function readConsole(builds: string): ConsoleFiles | undefined {
+export function readConsole(builds: string) {
   const current = join(builds, 'current');
   if (!existsSync(current)) return undefined;
   const folder = join(builds, readFileSync(current, 'utf8').trim());
@@ -64,9 +53,13 @@ export function readConsole(builds: string): ConsoleFiles | undefined {
     Object.hasOwn(wellKnownFiles, name) ? wellKnownFiles[name as WellKnownName] : undefined,
   );
   return {
-    shell: (basePath) => `${page.slice(0, head)}<base href="${escapeAttribute(basePath)}">${page.slice(head)}`,
-    asset: (name) => assets.get(name),
-    wellKnown: (name) => wellKnown.get(name),
+    /** The one document, whose script renders every page. @param basePath the path of `{base_url}`, with a slash at both ends */
+    shell: (basePath: string): string =>
+      `${page.slice(0, head)}<base href="${escapeAttribute(basePath)}">${page.slice(head)}`,
+    /** An asset by its name below `/assets/`, which has a hash of its content in it: it never changes. */
+    asset: (name: string): Asset | undefined => assets.get(name),
+    /** A file that browsers and crawlers request by name. */
+    wellKnown: (name: WellKnownName): Asset | undefined => wellKnown.get(name),
   };
 }
 

@@ -3,11 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from '../http/node-http.ts';
 import { textFormatType } from './registry.ts';
 
-/** Where metrics are asked for. */
-export interface MetricsServer {
-  readonly port: number;
-  close(): Promise<void>;
-}
+export type MetricsServer = Awaited<ReturnType<typeof serveMetrics>>;
 
 /** A scrape's header and the like is small: what takes longer to come, or is longer, is none. */
 const limits = { maxHeaderSize: 8 * 1024, headersTimeout: 5_000, requestTimeout: 10_000 };
@@ -22,7 +18,7 @@ const limits = { maxHeaderSize: 8 * 1024, headersTimeout: 5_000, requestTimeout:
 export async function serveMetrics(
   text: () => string,
   { host, port }: { readonly host: string; readonly port: number },
-): Promise<MetricsServer> {
+) {
   const server = createServer(limits, (message, response) => answer(text, message, response));
   server.unref(); // what keeps the process alive is the service
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -30,7 +26,7 @@ export async function serveMetrics(
   await promise;
   return {
     port: (server.address() as AddressInfo).port,
-    async close() {
+    async close(): Promise<void> {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
     },

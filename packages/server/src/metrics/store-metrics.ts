@@ -5,15 +5,6 @@ import type { Registry } from './registry.ts';
 
 const outcomes = ['committed', 'refused', 'conflict', 'unavailable', 'full', 'failed'] as const;
 
-/** Measures one transaction. */
-interface MeasuredTransaction {
-  /** Call at each attempt: another transaction may have been faster. */
-  attempt(): void;
-  /** @param recorded the audit events that it wrote */
-  committed(recorded: readonly AuditAction[]): void;
-  failed(error: unknown): void;
-}
-
 export type StoreMetrics = ReturnType<typeof createStoreMetrics>;
 
 /** Counts and times transactions, and counts what they commit. */
@@ -23,7 +14,8 @@ export function createStoreMetrics(registry: Registry) {
   const durations = registry.histogram('tenon_store_transaction_duration_seconds', {});
   const retries = registry.counter('tenon_store_transaction_retries_total', {});
   return {
-    begin(): MeasuredTransaction {
+    /** Measures one transaction. */
+    begin() {
       const startedAt = performance.now();
       let attempts = 0;
       const end = (outcome: (typeof outcomes)[number]): void => {
@@ -31,14 +23,16 @@ export function createStoreMetrics(registry: Registry) {
         registry.counter('tenon_store_transactions_total', { outcome }).value++;
       };
       return {
-        attempt() {
+        /** Call at each attempt: another transaction may have been faster. */
+        attempt(): void {
           if (attempts++ > 0) retries.value++;
         },
-        committed(recorded) {
+        /** @param recorded the audit events that it wrote */
+        committed(recorded: readonly AuditAction[]): void {
           end('committed');
           for (const action of recorded) registry.counter('tenon_changes_total', { action }).value++;
         },
-        failed: (error) => end(outcomeOf(error)),
+        failed: (error: unknown): void => end(outcomeOf(error)),
       };
     },
   };

@@ -14,13 +14,10 @@ export interface EventLoopDelays {
 
 export const noDelays: EventLoopDelays = { p50Ms: 0, p99Ms: 0, maxMs: 0 };
 
-/** Measures how late timers are, for the metrics and the status. One per process. */
-export interface EventLoopMonitor {
-  read(): EventLoopDelays;
-  close(): void;
-}
+export type EventLoopMonitor = ReturnType<typeof monitorEventLoop>;
 
-export function monitorEventLoop(): EventLoopMonitor {
+/** Measures how late timers are, for the metrics and the status. One per process. */
+export function monitorEventLoop() {
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
   histogram.enable();
   let previous = noDelays;
@@ -36,15 +33,11 @@ export function monitorEventLoop(): EventLoopMonitor {
   const timer = setInterval(startMinute, minuteMs);
   timer.unref();
   return {
-    read() {
+    read(): EventLoopDelays {
       const { p50Ms, p99Ms, maxMs } = current();
-      return {
-        p50Ms,
-        p99Ms: Math.max(p99Ms, previous.p99Ms),
-        maxMs: Math.max(maxMs, previous.maxMs),
-      };
+      return { p50Ms, p99Ms: Math.max(p99Ms, previous.p99Ms), maxMs: Math.max(maxMs, previous.maxMs) };
     },
-    close() {
+    close(): void {
       clearInterval(timer);
       histogram.disable();
     },

@@ -5,11 +5,7 @@ import { errorTypeOf } from './tracer.ts';
 /** Runs an attempt of a transaction within its span. */
 type Within = <T>(work: () => Promise<T>) => Promise<T>;
 
-export interface StoreSpans {
-  readonly query: Around;
-  readonly mutation: Around;
-  transaction<T>(run: (within: Within) => Promise<T>): Promise<T>;
-}
+export type StoreSpans = ReturnType<typeof createStoreSpans>;
 
 /**
  * Spans for each query of a request that is traced, for each of its transactions, and for each attempt of one. Parameters are in none
@@ -17,7 +13,7 @@ export interface StoreSpans {
  *
  * @param system as https://opentelemetry.io/docs/specs/semconv/registry/attributes/db/#db-system-name has it
  */
-export function createStoreSpans(tracer: Tracer, system: 'sqlite' | 'postgresql'): StoreSpans {
+export function createStoreSpans(tracer: Tracer, system: 'sqlite' | 'postgresql') {
   const around = (prefix: string): Around => {
     return (name, run) => {
       const attributes = { 'db.system.name': system, 'db.operation.name': name };
@@ -28,7 +24,7 @@ export function createStoreSpans(tracer: Tracer, system: 'sqlite' | 'postgresql'
   return {
     query: around('store.read'),
     mutation: around('store.transaction'),
-    transaction<T>(run: (within: Within) => Promise<T>) {
+    transaction<T>(run: (within: Within) => Promise<T>): Promise<T> {
       const runTraced = (span: ActiveSpan | undefined): Promise<T> => {
         if (span === undefined) return run((work) => work());
         const attempts = createAttempts(span, tracer, options);

@@ -29,11 +29,7 @@ interface PasswordHasherOptions {
   readonly cost: PasswordCost;
 }
 
-export interface PasswordWorkers extends PasswordHasher {
-  /** The number of queued and running tasks. */
-  readonly load: PoolLoad;
-  close(): Promise<void>;
-}
+export type PasswordWorkers = ReturnType<typeof createPasswordWorkers>;
 
 /** Far longer than any hash takes on a working machine. */
 const timeoutMs = 30_000;
@@ -57,7 +53,7 @@ function assertArgon2(): void {
 export function createPasswordWorkers(
   { passwordThreads, passwordQueue, cost }: PasswordHasherOptions,
   onEnd?: OnTaskEnd,
-): PasswordWorkers {
+) {
   assertArgon2();
   const pool = createPool<PasswordTask, PasswordResult>({
     startWorker: threadWorkers({ script: new URL('./password-worker.ts', import.meta.url), maxHeapMiB }),
@@ -78,7 +74,7 @@ export function createPasswordWorkers(
   // verify() computes this hash when there is none to compare with, so that both cases take equally long. The outcome is ignored.
   const dummyHash: ParsedHash = { ...cost, salt: new Uint8Array(16), tag: new Uint8Array(tagBytes) };
 
-  return {
+  const hasher: PasswordHasher = {
     async hash(password) {
       return String(await run({ kind: 'hash', password, cost }));
     },
@@ -92,7 +88,8 @@ export function createPasswordWorkers(
       if (parsed === undefined) return true;
       return parsed.memoryKiB < cost.memoryKiB || parsed.passes < cost.passes || parsed.tag.length < tagBytes;
     },
-    load: pool,
-    close: () => pool.close(),
   };
+  /** The number of queued and running tasks. */
+  const load: PoolLoad = pool;
+  return { ...hasher, load, close: () => pool.close() };
 }

@@ -1,12 +1,4 @@
-import {
-  guest,
-  type InvitationInput,
-  type InvitationLink,
-  invitation,
-  invitationInput,
-  pageQuery,
-} from '@tenon/protocol';
-import type { Actor, AppAccess } from '../../domain/access.ts';
+import { guest, invitation, invitationInput, pageQuery } from '@tenon/protocol';
 import {
   inviteGuest,
   listGuests,
@@ -18,7 +10,6 @@ import {
 import { revokeInvitation } from '../../domain/invitations.ts';
 import { toGuest, toInvitation } from '../app-wire.ts';
 import { jsonBody } from '../bodies/json-body.ts';
-import type { Parts } from '../parts.ts';
 import { toList, toPage } from '../query.ts';
 import { json, jsonList, type Route, routeTagged } from '../route.ts';
 import { example } from './examples.ts';
@@ -39,35 +30,15 @@ const invitationExample = {
   guestKey: 'customers/globex',
 };
 
-const inviteBody = jsonBody(invitationInput, { deliveryMethod: 'link', guestKey: 'customers/globex' });
-
-async function invite(
-  parts: Parts,
-  { actor, access }: { readonly actor: Actor; readonly access: AppAccess },
-  body: InvitationInput,
-): Promise<InvitationLink> {
-  return toInvitationLink(parts, await inviteGuest(parts.context, actor, access, body));
-}
-
 export const guestRoutes: readonly Route[] = [
-  route('POST', '/api/v1/apps/:appId/guests', {
-    access: { kind: 'app', purpose: 'changeGuests' },
-    body: inviteBody,
+  inviteRoute('/api/v1/apps/:appId/guests', {
     id: 'inviteGuest',
     summary: 'Invite a guest (A1)',
     description: 'Another request with the same guest key creates another invitation for the same guest.',
-    answers: invitationAnswers,
-    errors: ['unsupported_delivery_method', 'quota_exceeded'],
-    handle: (parts, { admission, body }) => invite(parts, admission, body),
   }),
-  route('POST', '/api/v1/apps/:appId/guests/invite', {
-    access: { kind: 'app', purpose: 'changeGuests' },
-    body: inviteBody,
+  inviteRoute('/api/v1/apps/:appId/guests/invite', {
     id: 'inviteGuestAtOlderPath',
     summary: 'Invite a guest, at the path of older clients',
-    answers: invitationAnswers,
-    errors: ['unsupported_delivery_method', 'quota_exceeded'],
-    handle: (parts, { admission, body }) => invite(parts, admission, body),
   }),
   route('GET', '/api/v1/apps/:appId/guests', {
     access: { kind: 'app', purpose: 'readGuests' },
@@ -121,3 +92,15 @@ export const guestRoutes: readonly Route[] = [
     handle: ({ context }, { admission, params }) => revokeInvitation(context, admission.access, params.invitationId),
   }),
 ];
+
+function inviteRoute(path: string, doc: Pick<Route, 'id' | 'summary' | 'description'>): Route {
+  return route('POST', path, {
+    ...doc,
+    access: { kind: 'app', purpose: 'changeGuests' },
+    body: jsonBody(invitationInput, { deliveryMethod: 'link', guestKey: 'customers/globex' }),
+    answers: invitationAnswers,
+    errors: ['unsupported_delivery_method', 'quota_exceeded'],
+    handle: async (parts, { admission: { actor, access }, body }) =>
+      toInvitationLink(parts, await inviteGuest(parts.context, actor, access, body)),
+  });
+}
