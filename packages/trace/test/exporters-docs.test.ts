@@ -44,7 +44,7 @@ function optionsOf(make: (options: never) => unknown): string[] {
 describe('docs/reference/trace-exporters.md', () => {
   it('has every export', () => {
     const listed = new Map(
-      rowsUnder('# What becomes of spans: exporters and formats').map(([path, names = '']) => [path, names]),
+      rowsUnder('# Exporters and formats of @tenon/trace').map(([path, names = '']) => [path, names]),
     );
     for (const [path, module] of Object.entries({ demangle, formats, opentelemetry, otlp })) {
       const names = Object.keys(module).map((name) => `${name}()`);
