@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { setUp } from './lib/set-up.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -21,12 +21,18 @@ try {
 }
 
 /**
- * Replaces this process where Node.js can, else runs the script as a child and forwards signals to it.
+ * Runs the script in this process if that is the workspace's Node.js. Otherwise replaces this process where Node.js can, else runs the
+ * script as a child and forwards signals to it.
  *
  * @param {string} node
  * @param {string[]} args
  */
 function runScript(node, args) {
+  if (node === process.execPath && process.execArgv.length === 0) {
+    process.argv = [node, ...args];
+    void import(pathToFileURL(args[0] ?? '').href);
+    return;
+  }
   if (process.platform !== 'win32' && typeof process.execve === 'function') {
     process.execve(node, [node, ...args], process.env);
   }

@@ -184,6 +184,12 @@ describe('scripts/setup.mjs', () => {
       assert.equal(readlinkSync(link()), '../brought/node');
     });
 
+    it('runs a script on it, with its arguments, exit code and signals', async () => {
+      for (const options of ['', '--import=data:text/javascript,delete%20process.execve']) {
+        await runScripts({ FAKE_NODE: join(root, 'fake-node'), NODE_OPTIONS: options });
+      }
+    });
+
     it('repairs a missing or wrong link without installing again', async () => {
       await setUp([], { FAKE_NODE: join(root, 'fake-node') });
       for (const damage of [() => rmSync(link()), () => rmSync(link()) ?? symlinkSync('/nowhere/node', link())]) {
@@ -212,30 +218,7 @@ describe('scripts/setup.mjs', () => {
     });
   });
 
-  it('runs a script on the Node.js of the workspace, with its arguments, exit code and signals', async () => {
-    writeFileSync(
-      join(root, 'scripts', 'task.mjs'),
-      `import { writeFileSync } from 'node:fs';
-       if (process.argv[2] === 'wait') {
-         process.on('SIGTERM', () => process.exit(5));
-         setInterval(() => {}, 1000);
-         writeFileSync('started', '');
-       } else {
-         writeFileSync('arguments', process.argv.slice(2).join(' '));
-         process.exitCode = 3;
-       }`,
-    );
-    const ran = await start(['scripts/task.mjs', 'a b', '--c'], {}, 'run.mjs', root).ended;
-    assert.equal(ran.code, 3, ran.stderr);
-    assert.equal(readFileSync(join(root, 'arguments'), 'utf8'), 'a b --c');
-    for (const options of ['', '--import=data:text/javascript,delete%20process.execve']) {
-      const waiting = start(['--production', 'scripts/task.mjs', 'wait'], { NODE_OPTIONS: options }, 'run.mjs', root);
-      await until(() => existsSync(join(root, 'started')));
-      waiting.child.kill('SIGTERM');
-      assert.equal((await waiting.ended).code, 5);
-      await rm(join(root, 'started'));
-    }
-  });
+  it('runs a script in its own process, with its arguments, exit code and signals', () => runScripts({}));
 
   it('ends npm when it is ended itself, gives the lock back, and begins again the next time', async () => {
     await setUp(['--production']);
@@ -306,6 +289,29 @@ describe('scripts/setup.mjs', () => {
     });
     const ended = once(child, 'close').then(([code]) => ({ code: code as number, stderr }));
     return { child, ended };
+  }
+
+  async function runScripts(env: Record<string, string>): Promise<void> {
+    writeFileSync(
+      join(root, 'scripts', 'task.mjs'),
+      `import { writeFileSync } from 'node:fs';
+       if (process.argv[2] === 'wait') {
+         process.on('SIGTERM', () => process.exit(5));
+         setInterval(() => {}, 1000);
+         writeFileSync('started', '');
+       } else {
+         writeFileSync('arguments', process.argv.slice(2).join(' '));
+         process.exitCode = 3;
+       }`,
+    );
+    const ran = await start(['scripts/task.mjs', 'a b', '--c'], env, 'run.mjs', root).ended;
+    assert.equal(ran.code, 3, ran.stderr);
+    assert.equal(readFileSync(join(root, 'arguments'), 'utf8'), 'a b --c');
+    const waiting = start(['--production', 'scripts/task.mjs', 'wait'], env, 'run.mjs', root);
+    await until(() => existsSync(join(root, 'started')));
+    waiting.child.kill('SIGTERM');
+    assert.equal((await waiting.ended).code, 5);
+    await rm(join(root, 'started'));
   }
 
   function setUp(args: string[] = [], env?: Record<string, string>) {
