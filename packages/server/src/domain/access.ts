@@ -258,6 +258,21 @@ async function readMembership(read: Queries, { userId }: Actor, appId: AppId): P
   return app === undefined || role === undefined ? undefined : { app, role, guests, hasMoreGuests };
 }
 
+/**
+ * Finds a guest of the application.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function findGuest(
+  read: Pick<Queries, 'guest'>,
+  { app }: AppAccess,
+  guestId: string,
+): Promise<GuestRecord> {
+  const guest = isId('guest', guestId) ? await read.guest(guestId) : undefined;
+  if (guest?.appId !== app.id) throw notFound('guest');
+  return guest;
+}
+
 function findExtensionPoint(context: Context, id: ExtensionPointId): Promise<ExtensionPointRecord | undefined> {
   return context.cache.of(extensionPointRecords).getOrLoad(id, () => context.store.read.extensionPoint(id));
 }

@@ -5,7 +5,7 @@ import { requireRecentPassword } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { deleteBatchSize } from './deletions/ports.ts';
 import { DomainError } from './errors.ts';
-import { type PageOf, readPage, readRelatedRows } from './paging.ts';
+import { type PageOf, readPageById, readRelatedRows } from './paging.ts';
 import type { Page, Transaction } from './ports.ts';
 import { type Precondition, requirePrecondition } from './precondition.ts';
 import { requireQuota } from './quotas.ts';
@@ -45,7 +45,7 @@ export async function listApps(context: Context, actor: Actor, page: Page): Prom
   const { read } = context.store;
   const idOf = (app: AppRecord): string => app.id;
   const found = await readRelatedRows(
-    await readPage(page, idOf, (range) => read.appsOf(actor.userId, actor.appId ?? undefined, range)),
+    await readPageById(page, (range) => read.appsOf(actor.userId, actor.appId ?? undefined, range)),
     {
       cursorOf: idOf,
       keyOf: idOf,

@@ -6,7 +6,7 @@ import { requireRecentPassword } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { deleteBatchSize } from './deletions/ports.ts';
 import { notFound } from './errors.ts';
-import type { PageOf } from './paging.ts';
+import { type PageOf, readAllPages } from './paging.ts';
 import type { BoundedPage, JobOptions } from './ports.ts';
 import { type Precondition, requirePrecondition } from './precondition.ts';
 import { requireQuota } from './quotas.ts';
@@ -67,17 +67,9 @@ const batchSize = 32;
 const maxSchemaLengthOfPage = 8 * 1024 * 1024;
 
 /** Reads an application's extension points by id, in batches, with backpressure. */
-export async function* readExtensionPoints(
-  { store }: Pick<Context, 'store'>,
-  access: AppAccess,
-  after: string | undefined,
-): AsyncGenerator<readonly ExtensionPointRecord[]> {
-  for (let last = after; ; ) {
-    const batch = await store.read.extensionPoints(access.app.id, { after: last, limit: batchSize });
-    if (batch.length > 0) yield batch;
-    if (batch.length < batchSize) return;
-    last = batch.at(-1)?.id;
-  }
+export function readExtensionPoints({ store }: Pick<Context, 'store'>, { app }: AppAccess, after: string | undefined) {
+  const idOf = ({ id }: ExtensionPointRecord): string => id;
+  return readAllPages(batchSize, idOf, (page) => store.read.extensionPoints(app.id, page), after);
 }
 
 export async function listExtensionPoints(

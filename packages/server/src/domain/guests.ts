@@ -1,10 +1,10 @@
-import { guestKeyFault, isId, newId } from '@tenon/protocol';
-import { type Actor, type AppAccess, renewAccess } from './access.ts';
+import { guestKeyFault, newId } from '@tenon/protocol';
+import { type Actor, type AppAccess, findGuest, renewAccess } from './access.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
 import { insertInvitation } from './invitations.ts';
-import { type PageOf, readPage, readRelatedRows } from './paging.ts';
+import { type PageOf, readPageById, readRelatedRows } from './paging.ts';
 import type { GuestInvitation, Page } from './ports.ts';
 import type { GuestRecord, GuestUserRecord } from './records.ts';
 
@@ -74,7 +74,7 @@ export async function listGuests(context: Context, access: AppAccess, page: Page
   const { read } = context.store;
   const idOf = (guest: GuestRecord): string => guest.id;
   const { items, next, rows } = await readRelatedRows(
-    await readPage(page, idOf, (range) => read.guests(access.app.id, range)),
+    await readPageById(page, (range) => read.guests(access.app.id, range)),
     {
       cursorOf: idOf,
       keyOf: idOf,
@@ -95,8 +95,7 @@ function sortByAcceptance(users: readonly NamedGuestUser[] = []): readonly Named
 
 /** @throws DomainError `not_found` */
 export async function readGuest(context: Context, access: AppAccess, guestId: string): Promise<GuestWithUsers> {
-  const guest = isId('guest', guestId) ? await context.store.read.guest(guestId) : undefined;
-  if (guest?.appId !== access.app.id) throw notFound('guest');
+  const guest = await findGuest(context.store.read, access, guestId);
   return { guest, users: await context.store.read.usersOfGuests([guest.id]) };
 }
 
@@ -108,8 +107,7 @@ export async function readGuest(context: Context, access: AppAccess, guestId: st
 export async function removeGuest(context: Context, access: AppAccess, guestId: string): Promise<void> {
   await context.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeGuests');
-    const guest = isId('guest', guestId) ? await tx.guest(guestId) : undefined;
-    if (guest?.appId !== access.app.id) throw notFound('guest');
+    const guest = await findGuest(tx, access, guestId);
     await tx.deleteGuest(guest.id);
     const target = { id: guest.id, name: null };
     await record(context, tx, access.actor, { action: 'guest.remove', appId: guest.appId, target, guests: [guest] });
@@ -129,8 +127,7 @@ export async function removeGuestUser(
 ): Promise<void> {
   await context.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeGuests');
-    const guest = isId('guest', guestId) ? await tx.guest(guestId) : undefined;
-    if (guest?.appId !== access.app.id) throw notFound('guest');
+    const guest = await findGuest(tx, access, guestId);
     const users = await tx.usersOfGuests([guest.id]);
     const guestUser = users.find((user) => user.userId === userId);
     if (guestUser === undefined) throw notFound('user of the guest');
@@ -145,9 +142,5 @@ export async function removeGuestUser(
 }
 
 export function listInvitations(context: Context, access: AppAccess, page: Page): Promise<PageOf<GuestInvitation>> {
-  return readPage(
-    page,
-    (invitation: GuestInvitation) => invitation.id,
-    (range) => context.store.read.invitations(access.app.id, range),
-  );
+  return readPageById(page, (range) => context.store.read.invitations(access.app.id, range));
 }

@@ -1,5 +1,5 @@
-import { type AuditDetail, type GuestId, isId, isPluginName } from '@tenon/protocol';
-import { type ExtensionPointAccess, renewAccess, requireHostRole } from './access.ts';
+import { type AuditDetail, isPluginName } from '@tenon/protocol';
+import { type ExtensionPointAccess, findGuest, renewAccess, requireHostRole } from './access.ts';
 import { record } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { deleteBatchSize } from './deletions/ports.ts';
@@ -8,9 +8,9 @@ import { nameReservationMs } from './name-reservations.ts';
 import { type PageOf, readPage } from './paging.ts';
 import { changePlugin, maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
 import { type PluginTarget, type PluginWithBindings, readPluginWithBindings } from './plugins.ts';
-import type { GuestBinding, Page, Queries, Transaction } from './ports.ts';
+import type { GuestBinding, Page, Transaction } from './ports.ts';
 import { rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
-import type { BindingRecord, GuestRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
+import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from './records.ts';
 import { statePredicate } from './version-states.ts';
 import { yankCopies } from './versions.ts';
 
@@ -235,16 +235,6 @@ async function readGuestBinding(tx: Transaction, { extensionPointId, userId, gue
   ];
   if (binding === undefined || plugin === undefined || user === undefined) throw notFound('binding');
   return { ...binding, userName: user.name, block: plugin.block };
-}
-
-async function findGuest(
-  read: Pick<Queries, 'guest'>,
-  access: ExtensionPointAccess,
-  guestId: string,
-): Promise<GuestRecord & { readonly id: GuestId }> {
-  const guest = isId('guest', guestId) ? await read.guest(guestId) : undefined;
-  if (guest?.appId !== access.app.id) throw notFound('guest');
-  return guest;
 }
 
 /**

@@ -5,7 +5,7 @@ import { requireRecentPassword } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import { insertInvitation, revokeInvitationsOf } from './invitations.ts';
-import { type PageOf, readLimited, readPage } from './paging.ts';
+import { type PageOf, readLimited, readPage, readPageById } from './paging.ts';
 import type { Page, Queries, TeamInvitation, Transaction } from './ports.ts';
 import type { GuestRecord, MemberRecord } from './records.ts';
 
@@ -75,11 +75,7 @@ export async function inviteMember(
 }
 
 export function listTeamInvitations(context: Context, access: AppAccess, page: Page): Promise<PageOf<TeamInvitation>> {
-  return readPage(
-    page,
-    (invitation: TeamInvitation) => invitation.id,
-    (range) => context.store.read.teamInvitations(access.app.id, range),
-  );
+  return readPageById(page, (range) => context.store.read.teamInvitations(access.app.id, range));
 }
 
 /**

@@ -18,6 +18,30 @@ export async function readPage<T>(
   return items.length <= limit ? { items, next: undefined } : endPageAt(items.slice(0, limit), cursorOf);
 }
 
+/** As {@link readPage}, for entries whose cursor is their id. */
+export function readPageById<T extends { readonly id: string }>(
+  page: Page,
+  list: (page: BoundedPage) => Promise<T[]>,
+): Promise<PageOf<T>> {
+  return readPage(page, ({ id }) => id, list);
+}
+
+/** Reads a list to its end, `limit` entries at once, with backpressure. */
+export async function* readAllPages<T, C extends string>(
+  limit: number,
+  cursorOf: (item: T) => C,
+  list: (page: { readonly after: C | undefined; readonly limit: number }) => Promise<readonly T[]>,
+  from?: C,
+): AsyncGenerator<readonly T[]> {
+  for (let after = from; ; ) {
+    const items = await list({ after, limit });
+    const last = items.at(-1);
+    if (last !== undefined) yield items;
+    if (last === undefined || items.length < limit) return;
+    after = cursorOf(last);
+  }
+}
+
 function endPageAt<T>(items: readonly T[], cursorOf: (item: T) => string): PageOf<T> {
   const last = items.at(-1);
   return { items, next: last === undefined ? undefined : cursorOf(last) };

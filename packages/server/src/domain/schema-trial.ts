@@ -3,8 +3,9 @@ import type { ExtensionPointLimits, GuestId } from '@tenon/protocol';
 import type { ExtensionPointAccess } from './access.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
+import { readAllPages } from './paging.ts';
 import type { BoundVersion, CheckedModule, JobOptions, ModuleRequirements } from './ports.ts';
-import type { ExtensionPointRecord, VersionRecord } from './records.ts';
+import type { VersionRecord } from './records.ts';
 import { DamagedContentError } from './stored-contents.ts';
 
 /** The proposed schema and limits. An omitted field has the extension point's current value. */
@@ -72,7 +73,12 @@ export async function trySchema(
   let hasMoreUnreadable = false;
   let checked = 0;
   let breakingCount = 0;
-  for await (const page of pagesOf(context, extensionPoint)) {
+  const bound = readAllPages(
+    pageSize,
+    ({ id }: BoundVersion) => id,
+    (page) => context.store.read.boundVersions(extensionPoint.id, page),
+  );
+  for await (const page of bound) {
     const results = await checkPage(page);
     for (const [index, { interfaceJson: _, ...version }] of page.entries()) {
       const result = results[index];
@@ -88,15 +94,6 @@ export async function trySchema(
     }
   }
   return { ...proposed, checked, breakingCount, breaking, unreadable, hasMoreUnreadable };
-}
-
-async function* pagesOf(context: Context, { id }: ExtensionPointRecord): AsyncGenerator<BoundVersion[]> {
-  let after: string | undefined;
-  do {
-    const page = await context.store.read.boundVersions(id, { after, limit: pageSize });
-    if (page.length > 0) yield page;
-    after = page.length < pageSize ? undefined : page.at(-1)?.id;
-  } while (after !== undefined);
 }
 
 async function withGuests({ store }: Context, version: TriedVersion['version']): Promise<TriedVersion> {

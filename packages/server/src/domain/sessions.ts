@@ -5,7 +5,7 @@ import { type AuditUserActor, record } from './audit/record.ts';
 import { sessionActor, sessionTarget } from './audit/session-actor.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
-import { type PageOf, readPage } from './paging.ts';
+import { type PageOf, readPageById } from './paging.ts';
 import type { Page, Queries, Transaction } from './ports.ts';
 import type { SessionRecord } from './records.ts';
 import { hashSecret, isCode, makeCode } from './secrets.ts';
@@ -152,11 +152,7 @@ async function deleteSession(
 
 /** Lists the actor's sessions that have not expired. */
 export async function listSessions(context: Context, actor: Actor, page: Page): Promise<PageOf<SessionRecord>> {
-  const found = await readPage(
-    page,
-    (session: SessionRecord) => session.id,
-    (range) => context.store.read.sessions(actor.userId, range),
-  );
+  const found = await readPageById(page, (range) => context.store.read.sessions(actor.userId, range));
   const nowMs = context.clock();
   return { ...found, items: found.items.filter((session) => session.expiresAtMs > nowMs) };
 }

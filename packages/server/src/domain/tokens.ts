@@ -1,5 +1,4 @@
 import {
-  type ApiKeyId,
   type AppId,
   isId,
   makeSecret,
@@ -14,7 +13,7 @@ import { type AuditActor, record } from './audit/record.ts';
 import { requireRecentPassword } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { DomainError, invalidField, notFound } from './errors.ts';
-import { type PageOf, readPage } from './paging.ts';
+import { type PageOf, readPageById } from './paging.ts';
 import type { Page, Transaction } from './ports.ts';
 import { requireQuota } from './quotas.ts';
 import type { ApiKeyRecord, TokenRecord } from './records.ts';
@@ -60,11 +59,14 @@ export interface TokenFields {
   readonly expiresAtMs: number;
 }
 
-export interface NewToken {
-  readonly record: TokenRecord;
-  /** Only its hash is stored. */
+/** A new credential. Only the hash of its secret is stored. */
+interface WithSecret<R> {
+  readonly record: R;
   readonly secret: string;
 }
+
+export type NewToken = WithSecret<TokenRecord>;
+type NewApiKey = WithSecret<ApiKeyRecord>;
 
 /** Creates a token without storing it, and without any check. */
 export function makeToken(deps: Pick<Deps, 'clock' | 'random'>, userId: UserId, fields: TokenFields): NewToken {
@@ -134,11 +136,7 @@ export interface TokenInput {
  * @throws DomainError `forbidden` for more scopes or a longer lifetime than the actor's token has; `invalid_field` for an application
  *   that the actor may not see, or a lifetime above the maximum; `password_required`, `quota_exceeded`
  */
-export async function createToken(
-  context: Context,
-  actor: Actor,
-  input: TokenInput,
-): Promise<{ readonly record: TokenRecord; readonly secret: string }> {
+export async function createToken(context: Context, actor: Actor, input: TokenInput): Promise<NewToken> {
   const scopes = input.scopes ?? actor.scopes;
   const missing = scopes.filter((scope) => !actor.scopes.includes(scope));
   if (missing.length > 0) {
@@ -202,11 +200,7 @@ export async function readOwnToken({ store }: Context, actor: Actor): Promise<To
 
 /** Lists the actor's tokens. If the actor's token is restricted to an application, lists only tokens with the same restriction. */
 export function listTokens(context: Context, actor: Actor, page: Page): Promise<PageOf<TokenRecord>> {
-  return readPage(
-    page,
-    (token: TokenRecord) => token.id,
-    (range) => context.store.read.tokens(actor.userId, actor.appId ?? undefined, range),
-  );
+  return readPageById(page, (range) => context.store.read.tokens(actor.userId, actor.appId ?? undefined, range));
 }
 
 /** @throws DomainError `not_found` */
@@ -252,12 +246,6 @@ export async function createApiKey(
   return key;
 }
 
-interface NewApiKey {
-  readonly record: ApiKeyRecord;
-  /** Only its hash is stored. */
-  readonly secret: string;
-}
-
 function makeApiKey(
   deps: Pick<Deps, 'clock' | 'random'>,
   userId: UserId,
@@ -296,18 +284,14 @@ export async function issueApiKey(deps: Deps, userId: UserId, name: string, days
 }
 
 export function listApiKeys(context: Context, actor: Actor, page: Page): Promise<PageOf<ApiKeyRecord>> {
-  return readPage(
-    page,
-    (key: ApiKeyRecord) => key.id,
-    (range) => context.store.read.apiKeys(actor.userId, range),
-  );
+  return readPageById(page, (range) => context.store.read.apiKeys(actor.userId, range));
 }
 
 /** @throws DomainError `not_found` */
 export async function revokeApiKey(context: Context, actor: Actor, apiKeyId: string): Promise<void> {
   await context.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
-    const key = isId('apiKey', apiKeyId) ? await tx.apiKey(apiKeyId as ApiKeyId) : undefined;
+    const key = isId('apiKey', apiKeyId) ? await tx.apiKey(apiKeyId) : undefined;
     if (key?.userId !== actor.userId) throw notFound('API key');
     await tx.deleteApiKey(key.id);
     await record(context, tx, actor, { action: 'api_key.revoke', target: key });

@@ -2,7 +2,7 @@ import type { GuestId } from '@tenon/protocol';
 import type { Actor, AppAccess, ExtensionPointAccess } from './access.ts';
 import { recordAll } from './audit/record.ts';
 import type { Context } from './context.ts';
-import { type PageOf, type RelatedRows, readPage, readRelatedRows } from './paging.ts';
+import { type PageOf, type RelatedRows, readPage, readPageById, readRelatedRows } from './paging.ts';
 import { changePlugin, pluginAuditEntry } from './plugin-changes.ts';
 import { findPlugin, findVersion, type PluginTarget } from './plugins.ts';
 import type { AwaitingVersion, Page, Queries, Transaction, VersionGuest } from './ports.ts';
@@ -59,11 +59,7 @@ export async function listApprovals(
   page: Page,
 ): Promise<PageOf<VersionWithGuests<AwaitingVersion>>> {
   const { read } = context.store;
-  const found = await readPage(
-    page,
-    (version: AwaitingVersion) => version.id,
-    (range) => read.versionsAwaitingApproval(access.app.id, range),
-  );
+  const found = await readPageById(page, (range) => read.versionsAwaitingApproval(access.app.id, range));
   return readGuestsOfPage(read, found, (version) => version.id);
 }
 

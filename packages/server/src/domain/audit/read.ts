@@ -1,7 +1,7 @@
 import type { AppId, UserId } from '@tenon/protocol';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
-import { type PageOf, readPage } from '../paging.ts';
+import { type PageOf, readAllPages, readPage } from '../paging.ts';
 import type { Page } from '../ports.ts';
 import {
   type AccountAuditEvent,
@@ -59,20 +59,12 @@ function readAuditPage<T extends AccountAuditEvent>(
 }
 
 /** Reads all audit events of an application, the newest first, in batches, with backpressure. */
-export async function* exportAppAudit(
+export function exportAppAudit(
   { store }: Pick<Context, 'store'>,
   access: { readonly app: { readonly id: AppId } },
   filter: AuditFilter,
 ): AsyncGenerator<readonly AuditEventRecord[]> {
-  let after: string | undefined;
-  for (;;) {
-    const batch = await store.read.auditOfApp(access.app.id, filter, { after, limit: exportBatchSize });
-    const last = batch.at(-1);
-    if (last === undefined) return;
-    yield batch;
-    if (batch.length < exportBatchSize) return;
-    after = auditCursor(last);
-  }
+  return readAllPages(exportBatchSize, auditCursor, (page) => store.read.auditOfApp(access.app.id, filter, page));
 }
 
 /** How many events one transaction deletes. It is limited because other writers wait for the transaction. */

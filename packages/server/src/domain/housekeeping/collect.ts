@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { ContentAddress } from '@tenon/protocol';
 import type { Context } from '../context.ts';
+import { readAllPages } from '../paging.ts';
 import { StorageFullError, UnavailableError } from '../ports.ts';
 import { blobKey } from './blob-key.ts';
 import { takeLease } from './leases.ts';
@@ -287,12 +287,10 @@ async function countUnused(
   return counts;
 }
 
-async function* pagesOfBlobs({ store }: Deps): AsyncGenerator<(BlobRecord & { readonly isReferenced: boolean })[]> {
-  let after: ContentAddress | undefined;
-  for (;;) {
-    const rows = await store.read.blobs({ after, limit: batchSize });
-    if (rows.length === 0) return;
-    yield rows;
-    after = rows.at(-1)?.address;
-  }
+function pagesOfBlobs({ store }: Deps) {
+  return readAllPages(
+    batchSize,
+    ({ address }: BlobRecord) => address,
+    (page) => store.read.blobs(page),
+  );
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ContentAddress } from '@tenon/protocol';
 import type { Context } from '../context.ts';
+import { readAllPages } from '../paging.ts';
 import { UnavailableError, WrongBytesError } from '../ports.ts';
 import { type BlobKey, blobKey, parseBlobKey } from './blob-key.ts';
 import type { BlobRecord, ReferencedContent, StoreFault } from './ports.ts';
@@ -69,7 +70,7 @@ async function verifyReferenced(
   { signal }: VerifyOptions,
 ): Promise<Pick<VerifyResult, 'referencedContents' | 'versions'>> {
   let [referencedContents, versions] = [0, 0];
-  for await (const page of pages((after) => context.store.read.referencedContents({ after, limit: batchSize }))) {
+  for await (const page of readAllPages(batchSize, addressOf, (page) => context.store.read.referencedContents(page))) {
     for (const content of page) {
       signal?.throwIfAborted();
       referencedContents++;
@@ -105,7 +106,7 @@ function referenceCount({ versions }: ReferencedContent): string {
 
 /** Checks that rows in the state `present` that no version references have an object of the right size. */
 async function verifyRows(context: Deps, faults: StoreFault[], { signal }: VerifyOptions): Promise<void> {
-  for await (const page of pages((after) => context.store.read.blobs({ after, limit: batchSize }))) {
+  for await (const page of readAllPages(batchSize, addressOf, (page) => context.store.read.blobs(page))) {
     for (const row of page) {
       signal?.throwIfAborted();
       if (row.state !== 'present' || row.isReferenced) continue; // verifyNamed() checks referenced rows
@@ -191,14 +192,4 @@ async function hashBlob(
   return { bytes, fault: hash.digest('base64url') === parseBlobKey(key).address ? undefined : wrongDigest };
 }
 
-async function* pages<T extends { readonly address: ContentAddress }>(
-  load: (after: ContentAddress | undefined) => Promise<T[]>,
-): AsyncGenerator<T[]> {
-  let after: ContentAddress | undefined;
-  for (;;) {
-    const page = await load(after);
-    if (page.length === 0) return;
-    yield page;
-    after = page.at(-1)?.address;
-  }
-}
+const addressOf = ({ address }: { readonly address: ContentAddress }) => address;

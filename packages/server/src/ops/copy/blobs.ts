@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { link } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ContentAddress } from '@tenon/protocol';
 import { blobPath } from '../../blobs/fs/paths.ts';
 import { type BlobKey, blobKey, parseBlobKey } from '../../domain/housekeeping/blob-key.ts';
 import type { ReferencedContent } from '../../domain/housekeeping/ports.ts';
 import { unknownObjects } from '../../domain/housekeeping/unknown-objects.ts';
+import { readAllPages } from '../../domain/paging.ts';
 import { type BlobStore, type Queries, WrongBytesError } from '../../domain/ports.ts';
 import { syncFolder } from '../../durable-folder.ts';
 import type { StoreSettings, Stores } from '../../open-stores.ts';
@@ -92,17 +92,12 @@ async function readContent(blobs: BlobStore, key: BlobKey): Promise<Uint8Array |
   }
 }
 
-async function* referencedContents(
-  read: Pick<Queries, 'referencedContents'>,
-  limit: number,
-): AsyncGenerator<readonly ReferencedContent[]> {
-  let after: ContentAddress | undefined;
-  for (;;) {
-    const page = await read.referencedContents({ after, limit });
-    if (page.length === 0) return;
-    yield page;
-    after = page.at(-1)?.address;
-  }
+function referencedContents(read: Pick<Queries, 'referencedContents'>, limit: number) {
+  return readAllPages(
+    limit,
+    ({ address }: ReferencedContent) => address,
+    (page) => read.referencedContents(page),
+  );
 }
 
 function generationOf(content: ReferencedContent): string {
