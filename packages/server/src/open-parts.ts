@@ -88,7 +88,7 @@ export async function openData(
   const context: Context = {
     store,
     blobs,
-    contents: createStoredContents({ store, blobs }, { onDamage: metrics?.onDamage }),
+    contents: createStoredContents({ store, blobs, onDamage: metrics?.onDamage }),
     checker: workers,
     cache: createCache(store, config.answerCacheBytes),
     clock: Date.now,

@@ -4,16 +4,6 @@ import { type CacheVersion, createInvalidationLog } from './invalidation-log.ts'
 /** Estimated memory for an entry, without its key and the size of its value. */
 const entryBytes = 400;
 
-/** The entries of one use case, each valid until a commit invalidates one of its tags. */
-export interface CachePartition<V> {
-  /** The cached value, if it is still valid. */
-  get(key: string): V | undefined;
-  /** The cached value, or else a loaded one, which is cached unless it is `undefined`. Concurrent callers share a load. */
-  getOrLoad<L extends V | undefined>(key: string, load: () => Promise<L>): Promise<V | L>;
-  /** Caches a value. All that it depends on must have been read after `since`. */
-  set(key: string, value: V, since: CacheVersion): void;
-}
-
 /** Describes the entries of one use case. */
 export interface CacheSpec<V> {
   readonly name: string;
@@ -23,14 +13,7 @@ export interface CacheSpec<V> {
   sizeOf?(value: V): number;
 }
 
-export interface Cache {
-  /** The partition of a spec: the same each time. */
-  of<V>(spec: CacheSpec<V>): CachePartition<V>;
-  /** Call before reading; pass the result to `set()`. */
-  version(): CacheVersion;
-  /** The number of lookups by their result. */
-  readonly usage: CacheUsage;
-}
+export type Cache = ReturnType<typeof createCache>;
 
 export interface CacheUsage {
   readonly hit: number;
@@ -55,7 +38,7 @@ interface CachedStore {
  *
  * @param maxBytes approximate maximum size of all entries; default: for tests only
  */
-export function createCache(store: CachedStore, maxBytes = 16 * 1024 * 1024): Cache {
+export function createCache(store: CachedStore, maxBytes = 16 * 1024 * 1024) {
   const partitions = new Map<unknown, Partition<unknown>>();
   const log = createInvalidationLog();
   const usage = { hit: 0, miss: 0, stale: 0 };
@@ -80,9 +63,12 @@ export function createCache(store: CachedStore, maxBytes = 16 * 1024 * 1024): Ca
     },
   };
   return {
-    usage,
+    /** The number of lookups by their result. */
+    usage: usage as CacheUsage,
+    /** Call before reading; pass the result to `set()`. */
     version: shared.version,
-    of<V>(spec: CacheSpec<V>): CachePartition<V> {
+    /** The partition of a spec: the same each time. */
+    of<V>(spec: CacheSpec<V>): Omit<Partition<V>, 'age'> {
       let partition = partitions.get(spec) as Partition<V> | undefined;
       if (partition === undefined) {
         partition = new Partition(spec, shared);
@@ -110,7 +96,8 @@ interface Entry<V> {
   validAt: CacheVersion;
 }
 
-class Partition<V> implements CachePartition<V> {
+/** The entries of one use case, each valid until a commit invalidates one of its tags. */
+class Partition<V> {
   readonly #spec: CacheSpec<V>;
   readonly #shared: Shared;
   readonly #loads = new Map<string, { readonly since: CacheVersion; readonly value: Promise<V | undefined> }>();
@@ -124,6 +111,7 @@ class Partition<V> implements CachePartition<V> {
     this.#shared = shared;
   }
 
+  /** The cached value, if it is still valid. */
   get(key: string): V | undefined {
     const { usage, version, isValid } = this.#shared;
     const current = version();
@@ -144,6 +132,7 @@ class Partition<V> implements CachePartition<V> {
     return entry.value;
   }
 
+  /** The cached value, or else a loaded one, which is cached unless it is `undefined`. Concurrent callers share a load. */
   async getOrLoad<L extends V | undefined>(key: string, load: () => Promise<L>): Promise<V | L> {
     const cached = this.get(key);
     if (cached !== undefined) return cached;
@@ -162,6 +151,7 @@ class Partition<V> implements CachePartition<V> {
     }
   }
 
+  /** Caches a value. All that it depends on must have been read after `since`. */
   set(key: string, value: V, since: CacheVersion): void {
     const validAt = this.#shared.version();
     const tags = this.#spec.tags(value, key);

@@ -6,33 +6,25 @@ export type CacheVersion = number;
 /** The maximum number of tags in the younger half of the log. */
 const defaultSize = 100_000;
 
-/** The tags that recent commits have invalidated. */
-export interface InvalidationLog {
-  /** The version of the last added commit. */
-  readonly version: CacheVersion;
-  /** Adds a commit with the tags that it invalidates; `undefined` invalidates everything. */
-  add(invalidated: readonly CacheTag[] | undefined): void;
-  /** Whether none of the tags was invalidated after `since`. `false` for versions that are older than the log. */
-  isValid(tags: readonly CacheTag[], since: CacheVersion): boolean;
-}
-
 /**
- * The log has two halves. When the younger half is full, the older one is dropped: a value whose tags were not invalidated, and that was
+ * Creates a log of the tags that recent commits have invalidated. It has two halves. When the younger half is full, the older one is dropped: a value whose tags were not invalidated, and that was
  * looked up since then, stays valid.
  *
  * @param size the maximum number of tags in a half
  */
-export function createInvalidationLog(size: number = defaultSize): InvalidationLog {
+export function createInvalidationLog(size: number = defaultSize) {
   let version: CacheVersion = 0;
   let young = new Map<CacheTag, CacheVersion>();
   let old = new Map<CacheTag, CacheVersion>();
   let youngSince: CacheVersion = 0;
   let oldSince: CacheVersion = 0;
   return {
-    get version() {
+    /** The version of the last added commit. */
+    get version(): CacheVersion {
       return version;
     },
-    add(invalidated) {
+    /** Adds a commit with the tags that it invalidates; `undefined` invalidates everything. */
+    add(invalidated: readonly CacheTag[] | undefined): void {
       version++;
       if (invalidated === undefined || invalidated.length > size) {
         young.clear();
@@ -49,7 +41,8 @@ export function createInvalidationLog(size: number = defaultSize): InvalidationL
       }
       for (const tag of invalidated) young.set(tag, version);
     },
-    isValid(tags, since) {
+    /** Whether none of the tags was invalidated after `since`. `false` for versions that are older than the log. */
+    isValid(tags: readonly CacheTag[], since: CacheVersion): boolean {
       if (since < oldSince) return false;
       if (since === version) return true;
       return tags.every((tag) => (young.get(tag) ?? old.get(tag) ?? 0) <= since);

@@ -4,10 +4,9 @@ import { changedFields, record } from './audit/record.ts';
 import { requireRecentPassword } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { deleteBatchSize } from './deletions/ports.ts';
-import { DomainError } from './errors.ts';
+import { DomainError, type Precondition, requirePrecondition } from './errors.ts';
 import { type PageOf, readPageById, readRelatedRows } from './paging.ts';
 import type { Page, Transaction } from './ports.ts';
-import { type Precondition, requirePrecondition } from './precondition.ts';
 import { requireQuota } from './quotas.ts';
 import type { AppRecord, GuestRecord } from './records.ts';
 

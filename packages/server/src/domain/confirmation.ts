@@ -1,6 +1,5 @@
 import type { SessionId } from '@tenon/protocol';
-import { record } from './audit/record.ts';
-import { sessionActor, sessionTarget } from './audit/session-actor.ts';
+import { record, sessionActor, sessionTarget } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
 import { requirePassword, requireUnchangedPassword } from './passwords.ts';

@@ -5,10 +5,9 @@ import { changedFields, record } from './audit/record.ts';
 import { requireRecentPassword } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { deleteBatchSize } from './deletions/ports.ts';
-import { notFound } from './errors.ts';
+import { notFound, type Precondition, requirePrecondition } from './errors.ts';
 import { type PageOf, readAllPages } from './paging.ts';
 import type { BoundedPage, JobOptions } from './ports.ts';
-import { type Precondition, requirePrecondition } from './precondition.ts';
 import { requireQuota } from './quotas.ts';
 import { type ExtensionPointRecord, noLimits } from './records.ts';
 

@@ -1,7 +1,6 @@
 import { bindingTarget, type GuestId, type VersionId } from '@tenon/protocol';
 import type { Context } from './context.ts';
 import { DomainError } from './errors.ts';
-import { nameReservationMs } from './name-reservations.ts';
 import type { BindingMove, BindingWithFacts, Transaction } from './ports.ts';
 import type { PluginKey, SelectionChange } from './records.ts';
 
@@ -185,3 +184,6 @@ function getOrCreateList<K, V>(lists: Map<K, V[]>, key: K): V[] {
   lists.set(key, list);
   return list;
 }
+
+/** How long a deleted plugin's name and semantic versions stay reserved for its publisher, in milliseconds. */
+export const nameReservationMs = 90 * 24 * 60 * 60 * 1000;

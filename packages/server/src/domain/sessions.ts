@@ -1,8 +1,7 @@
 import { isId, newId, type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
 import type { CacheSpec } from '../cache/cache.ts';
 import { type Actor, requireActiveToken } from './access.ts';
-import { type AuditUserActor, record } from './audit/record.ts';
-import { sessionActor, sessionTarget } from './audit/session-actor.ts';
+import { type AuditUserActor, record, sessionActor, sessionTarget } from './audit/record.ts';
 import type { Context } from './context.ts';
 import { DomainError, notFound } from './errors.ts';
 import { type PageOf, readPageById } from './paging.ts';

@@ -45,18 +45,7 @@ export interface StoredContent {
 }
 
 /** Reads stored objects by content address, and verifies them. */
-export interface StoredContents {
-  /**
-   * @returns `undefined` if the metadata store doesn't have the address
-   * @throws DamagedContentError if the object is missing or has the wrong size
-   */
-  find(address: ContentAddress): Promise<StoredContent | undefined>;
-}
-
-interface StoredContentsOptions {
-  /** Called for each {@link DamagedContentError} before it is thrown. */
-  readonly onDamage?: ((error: DamagedContentError) => void) | undefined;
-}
+export type StoredContents = ReturnType<typeof createStoredContents>;
 
 /** How many verification results are cached. */
 const maxRememberedChecks = 10_000;
@@ -73,13 +62,14 @@ interface LocatedObject extends BlobStat {
   readonly key: BlobKey;
 }
 
-export function createStoredContents(
-  {
-    store,
-    blobs,
-  }: { readonly store: { readonly read: Pick<Queries, 'blob'> }; readonly blobs: Pick<BlobStore, 'stat' | 'open'> },
-  { onDamage = () => {} }: StoredContentsOptions = {},
-): StoredContents {
+interface StoredContentsOptions {
+  readonly store: { readonly read: Pick<Queries, 'blob'> };
+  readonly blobs: Pick<BlobStore, 'stat' | 'open'>;
+  /** Called for each {@link DamagedContentError} before it is thrown. */
+  readonly onDamage?: ((error: DamagedContentError) => void) | undefined;
+}
+
+export function createStoredContents({ store, blobs, onDamage = () => {} }: StoredContentsOptions) {
   const verifications = createVerificationCache();
   /** The running verifications, so that concurrent callers share one. */
   const running = new Map<BlobKey, Promise<boolean>>();
@@ -183,7 +173,11 @@ export function createStoredContents(
   });
 
   return {
-    async find(address) {
+    /**
+     * @returns `undefined` if the metadata store doesn't have the address
+     * @throws DamagedContentError if the object is missing or has the wrong size
+     */
+    async find(address: ContentAddress): Promise<StoredContent | undefined> {
       const object = await locate(address);
       return object && contentOf(object);
     },

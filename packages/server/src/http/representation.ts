@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Precondition, requirePrecondition } from '../domain/precondition.ts';
+import { type Precondition, requirePrecondition } from '../domain/errors.ts';
 import { evaluateConditions } from './conditions.ts';
 import { tagsOf } from './content-encoding.ts';
 import type { Reply } from './reply.ts';

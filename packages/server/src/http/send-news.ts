@@ -3,7 +3,7 @@ import type { Actor, AppAccess } from '../domain/access.ts';
 import { TooManyAttemptsError } from '../domain/errors.ts';
 import { type FollowOptions, followNews, type NewsStep } from '../domain/news/follow.ts';
 import type { NewsRecord } from '../domain/news/ports.ts';
-import { newsId } from '../domain/news/position.ts';
+import { newsId } from '../domain/news/ports.ts';
 import { lineOf } from './answer-error.ts';
 import { admit, usedBy } from './authenticate.ts';
 import { unavailable } from './http-error.ts';

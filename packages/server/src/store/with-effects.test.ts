@@ -7,7 +7,7 @@ import { newId } from '@tenon/protocol';
 import { addressOf, auditEvent, someTimeMs } from '../../test/helpers/records.ts';
 import type { Store, Transaction } from '../domain/ports.ts';
 import type { TokenRecord, UserRecord } from '../domain/records.ts';
-import { UnrecordedChangeError } from './kysely/effects.ts';
+import { UnrecordedChangeError } from './kysely/mutation.ts';
 import { statements } from './kysely/queries.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import { withEffects } from './with-effects.ts';

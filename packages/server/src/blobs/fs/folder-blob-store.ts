@@ -5,11 +5,16 @@ import type { BlobKey } from '../../domain/housekeeping/blob-key.ts';
 import { type BlobStat, type BlobStore, type Clock, ReadOnlyError } from '../../domain/ports.ts';
 import { makeDurableFolder, syncFolder } from '../../durable-folder.ts';
 import { keyOfName } from '../object-name.ts';
-import { isMissing, translateError } from './errors.ts';
-import { type FileSystem, fileSystem } from './file-system.ts';
+import {
+  createDelayedUnlinks,
+  type FileSystem,
+  fileSystem,
+  isMissing,
+  readChunks,
+  translateError,
+  writeDurably,
+} from './file-system.ts';
 import { blobPath, shards } from './paths.ts';
-import { readChunks } from './read.ts';
-import { createDelayedUnlinks, writeDurably } from './write.ts';
 
 /** Temporary files older than this were left by a crash. */
 const abandonedAfterMs = 60 * 60 * 1000;

@@ -11,7 +11,7 @@ import {
 } from '@tenon/protocol';
 import type { Context } from '../context.ts';
 import type { Transaction } from '../ports.ts';
-import type { GuestRecord } from '../records.ts';
+import type { GuestRecord, SessionRecord } from '../records.ts';
 import type { AuditCredentialId, AuditEventRecord } from './ports.ts';
 
 /** A user who makes an audited change, with the credential. `Actor` is assignable to it. */
@@ -137,4 +137,17 @@ export function changedFields<T extends object, K extends keyof T & string>(
     changed[field] = { before: before[field], after: after[field] };
   }
   return changed;
+}
+
+/** Returns the user of a browser's session as the actor of an audit event. */
+export function sessionActor({ userId, id }: Pick<SessionRecord, 'userId' | 'id'>): AuditUserActor {
+  return { userId, sessionId: id };
+}
+
+/** Returns a session as the target of an audit event. */
+export function sessionTarget({ id, userAgent }: SessionRecord): {
+  readonly id: SessionId;
+  readonly name: string | null;
+} {
+  return { id, name: userAgent };
 }

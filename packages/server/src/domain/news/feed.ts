@@ -17,45 +17,22 @@ const wokenAtOnce = 32;
 /** How many readings are shared at the most: more come about only where many catch up at once. */
 const maxShared = 256;
 
-/** What wakes those who watch, and reads for them. One serves a process. */
-export interface NewsFeed {
-  /** Wakes those who watch these applications: their news is there to be read. */
-  told(appIds: readonly AppId[]): void;
-  watch(appId: AppId): NewsWatch;
-  /**
-   * What came after a place, a batch at the most, and where the application's news stood before that was read. Those who ask
-   * for the same share one reading.
-   */
-  read(appId: AppId, afterSerial: number): Promise<NewsReading>;
-  /** Wakes everybody for good. */
-  close(): void;
-  readonly isClosed: boolean;
-}
+/** Wakes the watchers of news, and reads for them. One serves a process. */
+export type NewsFeed = ReturnType<typeof createNewsFeed>;
 
-export interface NewsReading {
+interface NewsReading {
   readonly head: NewsPosition;
   readonly records: readonly NewsRecord[];
 }
 
-/** One who watches an application's news. */
-export interface NewsWatch {
-  /**
-   * Resolves when there may be something new since the last call; when anything at all has changed, a little later; and at the
-   * latest after a time.
-   *
-   * @returns whether the time is over
-   */
-  next(timeoutMs: number): Promise<boolean>;
-  wake(): void;
-  /** To be called when it is no longer needed. */
-  end(): void;
-}
+/** A watcher of an application's news. */
+export type NewsWatch = ReturnType<typeof createWatch>;
 
 /**
  * Learns of news from the table alone: this process tells of its own at once, and for what others write it is enough that the
  * store's revision changes. A node that misses a call therefore misses no news.
  */
-export function createNewsFeed(store: Pick<Store, 'read' | 'revision'>): NewsFeed {
+export function createNewsFeed(store: Pick<Store, 'read' | 'revision'>) {
   const watches = new Map<AppId, Set<NewsWatch>>();
   const heads = new Map<AppId, string>();
   let timer: NodeJS.Timeout | undefined;
@@ -105,9 +82,10 @@ export function createNewsFeed(store: Pick<Store, 'read' | 'revision'>): NewsFee
   };
 
   return {
+    /** Wakes the watchers of these applications: their news can be read. */
     told: wakeAll,
-    watch(appId) {
-      const watch = createWatch(() => {
+    watch(appId: AppId): NewsWatch {
+      const watch: NewsWatch = createWatch(() => {
         const others = watches.get(appId);
         others?.delete(watch);
         if (others?.size === 0) {
@@ -125,7 +103,11 @@ export function createNewsFeed(store: Pick<Store, 'read' | 'revision'>): NewsFee
       else timer ??= setInterval(() => void tick(), tickMs).unref();
       return watch;
     },
-    read(appId, afterSerial) {
+    /**
+     * Reads a batch of the news after a serial number, and where the application's news stood before that. Callers that ask for the
+     * same share one reading.
+     */
+    read(appId: AppId, afterSerial: number): Promise<NewsReading> {
       const revision = store.revision();
       if (revision !== sharedRevision || shared.size >= maxShared) {
         sharedRevision = revision;
@@ -140,13 +122,14 @@ export function createNewsFeed(store: Pick<Store, 'read' | 'revision'>): NewsFee
       reading.catch(() => of.delete(key));
       return reading;
     },
-    close() {
+    /** Wakes all watchers for good. */
+    close(): void {
       isClosed = true;
       clearInterval(timer);
       timer = undefined;
       wakeAll(watches.keys());
     },
-    get isClosed() {
+    get isClosed(): boolean {
       return isClosed;
     },
   };
@@ -159,11 +142,17 @@ function wakeInTurns(due: readonly NewsWatch[], from = 0): void {
   if (to < due.length) setImmediate(() => wakeInTurns(due, to));
 }
 
-function createWatch(onEnd: () => void): NewsWatch {
+function createWatch(onEnd: () => void) {
   let isDue = false;
   let resume: (() => void) | undefined;
   return {
-    async next(timeoutMs) {
+    /**
+     * Resolves when there may be something new since the last call; when anything at all has changed, a little later; and at the
+     * latest after a time.
+     *
+     * @returns whether the time is over
+     */
+    async next(timeoutMs: number): Promise<boolean> {
       let isOver = false;
       if (!isDue) {
         const { promise, resolve } = Promise.withResolvers<void>();
@@ -179,10 +168,11 @@ function createWatch(onEnd: () => void): NewsWatch {
       isDue = false;
       return isOver;
     },
-    wake() {
+    wake(): void {
       isDue = true;
       resume?.();
     },
+    /** Call when it is no longer needed. */
     end: onEnd,
   };
 }

@@ -2,8 +2,7 @@ import type { AppId } from '@tenon/protocol';
 import { DomainError } from '../errors.ts';
 import type { Queries } from '../ports.ts';
 import type { NewsFeed } from './feed.ts';
-import { beforeAllNews, type NewsPosition, type NewsRecord } from './ports.ts';
-import { parseNewsId } from './position.ts';
+import { beforeAllNews, type NewsPosition, type NewsRecord, parseNewsId } from './ports.ts';
 
 /** What comes next in a stream of news; `at` is where it stands after it. */
 export type NewsStep =

@@ -4,8 +4,8 @@ import type { Database } from '../../domain/records.ts';
 import type { StoreSettings } from '../../open-stores.ts';
 import type { Db } from '../../store/kysely/db.ts';
 import { readingDialect, writingDialect } from '../../store/sqlite/dialect.ts';
+import { whenFree } from '../../store/sqlite/errors.ts';
 import { openReader, openWriter } from '../../store/sqlite/files.ts';
-import { whenFree } from '../../store/sqlite/patience.ts';
 
 /** How long one statement may take, in milliseconds. */
 const waitMs = 5 * 60_000;

@@ -2,8 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import { migrate } from '../../store/kysely/migrate.ts';
 import { migrations } from '../../store/kysely/migrations/all.ts';
-import { columnTypes } from '../../store/sqlite/column-types.ts';
-import { writingDialect } from '../../store/sqlite/dialect.ts';
+import { columnTypes, writingDialect } from '../../store/sqlite/dialect.ts';
 
 export interface CopiedTable {
   readonly name: string;

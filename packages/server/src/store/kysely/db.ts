@@ -36,3 +36,8 @@ export const pluginBindings = (db: Db) =>
     .selectFrom('plugins')
     .innerJoin('bindings', (join) => join.on(areOfSamePlugin('bindings', 'plugins')))
     .innerJoin('guests', 'guests.id', 'bindings.guestId');
+
+/** A parameter as drivers take it: what goes into a column of type `json` becomes text. */
+export function encode(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+}

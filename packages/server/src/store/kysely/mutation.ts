@@ -1,7 +1,7 @@
 import type { AuditAction } from '@tenon/protocol';
 import type { CacheTag } from '../../cache/cache-tag.ts';
 import type { Db } from './db.ts';
-import type { ListChanges } from './list-changes.ts';
+import { ListChanges } from './list-changes.ts';
 
 /** What a mutation means for the audit trail, for caches, for hosts, and for a full disk. */
 export interface MutationRules<A extends readonly unknown[]> {
@@ -20,16 +20,12 @@ export interface MutationRules<A extends readonly unknown[]> {
   readonly records?: (...args: A) => readonly AuditAction[];
 }
 
-export interface Mutation<F extends Run> extends MutationRules<ArgumentsOf<F>> {
-  readonly run: F;
-}
-
 type Run = (db: Db, ...args: never[]) => Promise<unknown>;
 type Build = (db: Db, ...args: never[]) => { execute(): Promise<unknown> };
 type ArgumentsOf<F> = F extends (db: Db, ...args: infer A) => unknown ? A : never;
 
 /** Declares a mutation, with the rules that {@link Effects} applies when a transaction calls it. */
-export function mutation<F extends Run>(rules: MutationRules<ArgumentsOf<F>>, run: F): Mutation<F> {
+export function mutation<F extends Run>(rules: MutationRules<ArgumentsOf<F>>, run: F) {
   return { ...rules, run };
 }
 
@@ -43,3 +39,47 @@ export function statement<F extends Build>(rules: MutationRules<ArgumentsOf<F>>,
 
 /** Of mutations that no cache depends on. Caches hold that something is missing only for binding lists. */
 export const nothing = (): readonly CacheTag[] => [];
+
+/** Thrown when a transaction makes a change without an audit event, which is a bug of the use case. Nothing of it is stored. */
+export class UnrecordedChangeError extends Error {
+  override readonly name = 'UnrecordedChangeError';
+  readonly changes: readonly string[];
+
+  constructor(changes: readonly string[]) {
+    super(`A change was made without a row in the audit trail: ${changes.join(', ')}`);
+    this.changes = changes;
+  }
+}
+
+/** What the mutations of a transaction have done so far, by their declarations. */
+export class Effects {
+  /** The cache tags that it invalidates. */
+  readonly invalidated = new Set<CacheTag>();
+  /** The binding lists that it changes. */
+  readonly lists = new ListChanges();
+  /** The audit events that it wrote. */
+  readonly recorded: AuditAction[] = [];
+  /** Whether it may use the room that is reserved for a full disk. */
+  freesSpace = false;
+  readonly #audited: string[] = [];
+
+  /** Call before the mutation runs. */
+  async add<A extends readonly unknown[]>(name: string, rules: MutationRules<A>, db: Db, args: A): Promise<void> {
+    const { audit, invalidates, changes, freesSpace = false, records } = rules;
+    if (isTrue(freesSpace, args)) this.freesSpace = true;
+    if (isTrue(audit, args)) this.#audited.push(name);
+    if (records !== undefined) this.recorded.push(...records(...args));
+    const tags = invalidates(...args);
+    for (const tag of typeof tags === 'function' ? await tags(db) : tags) this.invalidated.add(tag);
+    await changes?.(this.lists, db, ...args);
+  }
+
+  /** @throws UnrecordedChangeError */
+  requireAuditEvent(): void {
+    if (this.#audited.length > 0 && this.recorded.length === 0) throw new UnrecordedChangeError(this.#audited);
+  }
+}
+
+function isTrue<A extends readonly unknown[]>(rule: boolean | ((...args: A) => boolean), args: A): boolean {
+  return typeof rule === 'function' ? rule(...args) : rule;
+}

@@ -8,9 +8,11 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
   type QueryResult,
+  sql,
 } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
-import { encode } from '../kysely/encode.ts';
+import { encode } from '../kysely/db.ts';
+import type { ColumnTypes } from '../kysely/migrate.ts';
 import { isConnectionLost, translateError } from './errors.ts';
 
 /** Kysely over a pool of `pg`, with the port's errors. The pool is closed by the caller. */
@@ -86,3 +88,11 @@ function createConnection(client: PoolClient): Connection {
     release: () => client.release(lost),
   };
 }
+
+/** Compared byte by byte, whatever locale the database was made with, so that lists are in the same order everywhere. */
+export const columnTypes: ColumnTypes = {
+  text: sql`text collate "C"`,
+  bigint: sql`bigint`,
+  boolean: sql`boolean`,
+  json: sql`json`,
+};

@@ -44,34 +44,7 @@ function elapsedMs(clocks: Clocks, since: ClockReadings): number {
 }
 
 /** Tells whether anything may have been committed, by whatever node. */
-export interface RevisionWatch {
-  /** See {@link Store.revision}. While the way by which commits are told is not known to be open, each call has another number. */
-  current(): number;
-  /** Whether that way is known to be open. */
-  isTrusted(): boolean;
-  /** Why commits can't be heard of, where that is known. */
-  fault(): RefusedError | undefined;
-  /** See {@link Store.onCommitted}. */
-  onCommitted(listener: CommitListener): void;
-  /**
-   * To be called before an own transaction begins. Until it has ended, what comes of it by the channel counts as what others commit
-   * does: its answer may be late, or never come.
-   */
-  begin(): OwnTransaction;
-  close(): Promise<void>;
-}
-
-/** What came of an own transaction. Each is to be told of once. */
-interface OwnTransaction {
-  /** By what its notes are known on the channel. */
-  readonly name: string;
-  /** The transaction was committed and invalidates these tags. */
-  committed(invalidated: readonly CacheTag[]): void;
-  /** It came to nothing. */
-  failed(): void;
-  /** Nobody knows. It may even be committed later, so that it never ends here. */
-  lost(): void;
-}
+export type RevisionWatch = Awaited<ReturnType<typeof watchRevision>>;
 
 /**
  * Listens to what other nodes commit (https://www.postgresql.org/docs/current/sql-notify.html). Every notification comes in the
@@ -81,7 +54,7 @@ interface OwnTransaction {
  *
  * @throws what `pg` throws when the first connection fails; none is tried for after that
  */
-export async function watchRevision(options: ConnectionOptions, clocks: Clocks = ownClocks): Promise<RevisionWatch> {
+export async function watchRevision(options: ConnectionOptions, clocks: Clocks = ownClocks) {
   const { monotonicMs } = clocks;
   const self = randomUUID();
   const pings = `${channel} ${self}`; // nobody else listens there
@@ -190,35 +163,45 @@ export async function watchRevision(options: ConnectionOptions, clocks: Clocks =
   }
   const isTrusted = (): boolean => knownAt !== undefined && elapsedMs(clocks, knownAt) <= trustedMs;
   return {
+    /** Whether the channel is known to be open. */
     isTrusted,
+    /** Why commits can't be received, where that is known. */
     fault: () => fault,
-    onCommitted(listener) {
+    /** See {@link Store.onCommitted}. */
+    onCommitted(listener: CommitListener): void {
       listeners.push(listener);
     },
-    current() {
+    /** See {@link Store.revision}. While the channel is not known to be open, each call returns another number. */
+    current(): number {
       if (!isTrusted()) advance(undefined);
       return revision;
     },
+    /**
+     * Call before an own transaction begins, and one of the returned functions once it has ended. Until then, its notes on the channel
+     * count as those of other nodes do: the answer may be late, or never come.
+     */
     begin() {
       const name = `${self}:${++ownNumber}`;
       ownUnderWay.add(name);
       return {
+        /** Identifies its notes on the channel. */
         name,
-        committed(invalidated) {
+        committed(invalidated: readonly CacheTag[]): void {
           ownUnderWay.delete(name);
           advance(invalidated);
         },
-        failed() {
+        failed(): void {
           ownUnderWay.delete(name);
         },
-        lost() {
+        /** The outcome is unknown. It may even be committed later, so that it never ends here. */
+        lost(): void {
           advance(undefined);
           const [oldest] = ownUnderWay;
           if (oldest !== undefined && ownUnderWay.size > maxUnknown) ownUnderWay.delete(oldest);
         },
       };
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       clearInterval(timer);
       await connection;

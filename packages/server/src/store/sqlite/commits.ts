@@ -49,16 +49,7 @@ interface CommitRow {
 }
 
 /** Follows what is committed, from now on. */
-interface CommitReader {
-  /**
-   * A number that changes whenever another connection has committed, the writer's included. Listeners are called for these commits
-   * before. A commit without a row, as of SQL that was run by hand, calls none.
-   */
-  version(): number;
-  onCommitted(listener: CommitListener): void;
-}
-
-export function readCommits(reader: DatabaseSync): CommitReader {
+export function readCommits(reader: DatabaseSync) {
   // https://www.sqlite.org/pragma.html#pragma_data_version
   const dataVersion = reader.prepare('pragma data_version');
   dataVersion.setReturnArrays(true); // the oldest Node.js passes over options of `prepare`, and each answer would look like the one before
@@ -79,7 +70,11 @@ export function readCommits(reader: DatabaseSync): CommitReader {
     }
   };
   return {
-    version() {
+    /**
+     * A number that changes whenever another connection has committed, the writer's included. Listeners are called for these commits
+     * before. A commit without a row, as of SQL that was run by hand, calls none.
+     */
+    version(): number {
       if (ask() === known) return known as number;
       const { version, rows } = askWithRows();
       known = version;
@@ -92,7 +87,7 @@ export function readCommits(reader: DatabaseSync): CommitReader {
       for (const one of invalidated) for (const listener of listeners) listener(one);
       return version;
     },
-    onCommitted(listener) {
+    onCommitted(listener: CommitListener): void {
       listeners.push(listener);
     },
   };

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
-import { encode } from '../kysely/encode.ts';
-import { whenFree } from './patience.ts';
+import { encode } from '../kysely/db.ts';
+import { whenFree } from './errors.ts';
 
 /** How many prepared statements a connection keeps. Lists of varying lengths make texts of their own. */
 const maxStatements = 256;

@@ -6,10 +6,12 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from 'kysely';
 import { createFairSemaphore } from '../fair-semaphore.ts';
+import type { ColumnTypes } from '../kysely/migrate.ts';
 import { createConnection } from './connection.ts';
-import { whenFree } from './patience.ts';
+import { whenFree } from './errors.ts';
 
 /** How a Kysely instance uses its one connection. */
 interface NodeSqliteDialectOptions {
@@ -83,3 +85,11 @@ function createDriver({ database, waitMs }: NodeSqliteDialectOptions, exclusive:
     async destroy() {},
   };
 }
+
+/** SQLite's `text` compares bytes, and its integers have 64 bits: https://www.sqlite.org/datatype3.html. `connection.ts` converts the others. */
+export const columnTypes: ColumnTypes = {
+  text: sql`text`,
+  bigint: sql`integer`,
+  boolean: sql`boolean`,
+  json: sql`json`,
+};

@@ -4,8 +4,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { makeDurableFolder, syncFolder } from '../../durable-folder.ts';
-import { isWithoutLogFiles } from './errors.ts';
-import { whenFree } from './patience.ts';
+import { isWithoutLogFiles, whenFree } from './errors.ts';
 
 /** How long SQLite itself waits for a lock, in milliseconds: it blocks the thread meanwhile, so the waiting is done outside. */
 const busyTimeoutMs = 5;

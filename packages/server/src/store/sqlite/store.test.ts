@@ -13,8 +13,7 @@ import { backend } from '../../../test/helpers/stores.ts';
 import { StorageFullError, UnavailableError } from '../../domain/ports.ts';
 import { NewerSchemaError } from '../kysely/migrate.ts';
 import { statements } from '../kysely/queries.ts';
-import { columnTypes } from './column-types.ts';
-import { writingDialect } from './dialect.ts';
+import { columnTypes, writingDialect } from './dialect.ts';
 import { openReader, openWriter } from './files.ts';
 import { openSqliteStore } from './store.ts';
 

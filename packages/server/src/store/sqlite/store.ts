@@ -8,12 +8,10 @@ import { checkRows } from '../kysely/check.ts';
 import { migrate, NewerSchemaError } from '../kysely/migrate.ts';
 import { migrations } from '../kysely/migrations/all.ts';
 import type { Statements } from '../kysely/queries.ts';
-import { columnTypes } from './column-types.ts';
 import { createCommitTable, readCommits } from './commits.ts';
-import { readingDialect, writingDialect } from './dialect.ts';
-import { readOnlyError, translateError } from './errors.ts';
+import { columnTypes, readingDialect, writingDialect } from './dialect.ts';
+import { readOnlyError, translateError, whenFree } from './errors.ts';
 import { createDatabaseFile, hasLog, openReader, openWriter } from './files.ts';
-import { whenFree } from './patience.ts';
 import { createReserve, type Reserve } from './reserve.ts';
 import { createWriting, type Writing } from './writing.ts';
 

@@ -4,7 +4,7 @@ import { newId, type SessionId } from '@tenon/protocol';
 import { dummyDatabase } from '../../../test/helpers/dummy-database.ts';
 import { auditEvent } from '../../../test/helpers/records.ts';
 import type { TokenRecord } from '../../domain/records.ts';
-import { UnrecordedChangeError } from './effects.ts';
+import { UnrecordedChangeError } from './mutation.ts';
 import { callAround, type Mutations, queries, type Transaction, transaction } from './queries.ts';
 
 const [user, app, point, guest] = [newId('user'), newId('app'), newId('extensionPoint'), newId('guest')];
