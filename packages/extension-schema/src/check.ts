@@ -35,7 +35,7 @@ export function say(check: Check, path: SchemaPath | undefined, detail: string, 
 
 /** Returns `; did you mean "greet"?`, or else the list of valid words. */
 export function hint(wanted: unknown, words: readonly string[], list = true): string {
-  const near = typeof wanted === 'string' ? nearestWord(wanted, words) : undefined;
+  const near = typeof wanted === 'string' ? nearestWord(wanted, words.slice(0, 1000)) : undefined;
   if (near !== undefined) return `; did you mean "${near}"?`;
   return list && words.length > 0 ? `; there are ${words.map((word) => `"${word}"`).join(', ')}` : '';
 }

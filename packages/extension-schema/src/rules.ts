@@ -16,7 +16,6 @@ import {
   shown,
   text,
 } from './check.ts';
-import { nearestWord } from './nearest-word.ts';
 import type { SchemaPath } from './path.ts';
 import { isRecord, kindOf, type Plain } from './value.ts';
 
@@ -68,8 +67,7 @@ const reference: Rule = (check, value, path) => {
   }
   const name = value.slice(componentPrefix.length);
   if (Object.hasOwn(check.components, name)) return;
-  const near = nearestWord(name, Object.keys(check.components).slice(0, 1000));
-  say(check, path, `there is no component ${shown(name)}${near === undefined ? '' : `; did you mean "${near}"?`}`);
+  say(check, path, `there is no component ${shown(name)}${hint(name, Object.keys(check.components), false)}`);
 };
 
 const enumValues: Rule = (check, value, path) => {
@@ -157,12 +155,8 @@ function checkRequired(check: Check, value: Plain, path: SchemaPath): void {
   if (!isRecord(properties)) return;
   for (const [key, name] of required.entries()) {
     if (typeof name !== 'string' || Object.hasOwn(properties, name)) continue;
-    const near = nearestWord(name, Object.keys(properties).slice(0, 1000));
-    say(
-      check,
-      { parent: path, key },
-      `there is no field ${shown(name)}${near === undefined ? '' : `; did you mean "${near}"?`}`,
-    );
+    const detail = `there is no field ${shown(name)}${hint(name, Object.keys(properties), false)}`;
+    say(check, { parent: path, key }, detail);
   }
 }
 

@@ -174,7 +174,7 @@ function createPageChecker(
 }
 
 async function storeInterface(context: Context, { id }: VersionRecord, interfaceJson: string | null): Promise<void> {
-  if (interfaceJson !== null) await context.store.write((tx) => tx.putInterface([id], interfaceJson));
+  if (interfaceJson !== null) await context.store.write((tx) => tx.putInterface(id, interfaceJson));
 }
 
 /** @returns `undefined` if the bytes are missing or damaged */

@@ -60,9 +60,7 @@ export const bindingQueries = {
   bindingsOfPlugins: (db: Db, keys: readonly PluginKey[], limit?: number): Promise<BindingRecord[]> =>
     inChunks(keys, (chunk, left) => bindingsOf(db, chunk, left), limit),
 
-  /** Of these guests: those under which another user has claimed a name, by id. */
-  guestsWithNameTaken: (db: Db, key: PluginKey, guestIds: readonly GuestId[]): Promise<GuestId[]> =>
-    namesTaken(db, key, guestIds),
+  guestsWithNameTaken,
 
   /** Of these guests: those that have at least so many names claimed, and not this one, by id. */
   async guestsWithoutRoom(
@@ -121,7 +119,12 @@ export const bindingQueries = {
   },
 };
 
-async function namesTaken(db: Db, { extensionPointId, userId, name }: PluginKey, guestIds: readonly GuestId[]) {
+/** Of these guests: those under which another user has claimed a name, by id. */
+async function guestsWithNameTaken(
+  db: Db,
+  { extensionPointId, userId, name }: PluginKey,
+  guestIds: readonly GuestId[],
+): Promise<GuestId[]> {
   const rows = await db
     .selectFrom('bindings')
     .select('guestId')
@@ -185,7 +188,7 @@ export const bindingMutations = {
         select ${extensionPointId}, key, ${name}, ${userId}, 0 from ${setOf(guestIds)} as claims where true
         on conflict ("extensionPointId", "guestId", name) do nothing
       `.execute(db);
-      const [taken] = await namesTaken(db, key, guestIds);
+      const [taken] = await guestsWithNameTaken(db, key, guestIds);
       if (taken !== undefined)
         throw new ConflictError(`Cannot claim "${name}": the name is another user's under the guest ${taken}.`);
     },

@@ -3,8 +3,8 @@ import type { NotNull } from 'kysely';
 import type { GuestInvitation, Page, TeamInvitation } from '../../domain/query-types.ts';
 import { columns, type InvitationRecord, type StoredInvitationStatus } from '../../domain/records.ts';
 import type { Db } from './db.ts';
-import { mutation, nothing, statement } from './mutation.ts';
-import { inChunks, paged } from './paging.ts';
+import { nothing, statement } from './mutation.ts';
+import { paged, setOf } from './paging.ts';
 
 export const invitationQueries = {
   invitation: (db: Db, id: InvitationId): Promise<InvitationRecord | undefined> =>
@@ -39,11 +39,7 @@ export const invitationQueries = {
   },
 
   /** The pending invitations that a user made in an application, by id; with the guest keys that they assign, if they do. */
-  pendingInvitationsBy: (
-    db: Db,
-    userId: UserId,
-    appId: AppId,
-  ): Promise<(InvitationRecord & { readonly guestKey: string | null })[]> =>
+  pendingInvitationsBy: (db: Db, userId: UserId, appId: AppId) =>
     db
       .selectFrom('invitations')
       .leftJoin('guests', 'guests.id', 'invitations.guestId')
@@ -69,19 +65,14 @@ export const invitationMutations = {
   ),
 
   /** Revokes pending invitations; those that are not pending stay as they are. */
-  revokeInvitations: mutation(
+  revokeInvitations: statement(
     { audit: true, invalidates: nothing, freesSpace: true },
-    async (db: Db, ids: readonly InvitationId[], settledAtMs: number): Promise<void> => {
-      await inChunks(ids, async (chunk) => {
-        await db
-          .updateTable('invitations')
-          .set({ status: 'revoked', settledAtMs })
-          .where('id', 'in', chunk)
-          .where('status', '=', 'pending')
-          .execute();
-        return [];
-      });
-    },
+    (db: Db, ids: readonly InvitationId[], settledAtMs: number) =>
+      db
+        .updateTable('invitations')
+        .set({ status: 'revoked', settledAtMs })
+        .where('id', 'in', setOf(ids))
+        .where('status', '=', 'pending'),
   ),
 
   /** Notes that an account was made by means of an invitation. */

@@ -6,14 +6,16 @@ import { columns } from '../../domain/records.ts';
 import type { Db } from './db.ts';
 import { boundLists } from './list-changes.ts';
 import { mutation, nothing } from './mutation.ts';
-import { inChunks } from './paging.ts';
+import { setOf } from './paging.ts';
 
 export const newsQueries = {
   /** Where the news of each of these applications stands; {@link beforeAllNews} for one that has had none, or isn't there. */
   async newsHeads(db: Db, appIds: readonly AppId[]): Promise<ReadonlyMap<AppId, NewsPosition>> {
-    const heads = await inChunks(appIds, (chunk) =>
-      db.selectFrom('news_heads').select(['appId', 'serial', 'mark']).where('appId', 'in', chunk).execute(),
-    );
+    const heads = await db
+      .selectFrom('news_heads')
+      .select(['appId', 'serial', 'mark'])
+      .where('appId', 'in', setOf(appIds))
+      .execute();
     const known = new Map(heads.map(({ appId, serial, mark }) => [appId, { serial, mark }]));
     return new Map(appIds.map((appId) => [appId, known.get(appId) ?? beforeAllNews]));
   },

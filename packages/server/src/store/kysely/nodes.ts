@@ -33,14 +33,8 @@ export const nodeQueries = {
     return rows.map(({ now, ...row }) => ({ ...row, silentMs: Math.max(0, toMs(now) - row.lastSeenAtMs) }));
   },
 
-  async chores(db: Db): Promise<ChoreRecord[]> {
-    const rows = await db
-      .selectFrom('chores')
-      .select(['kind', 'endedAtMs', 'outcome'])
-      .where('kind', 'in', choreKinds)
-      .execute();
-    return rows;
-  },
+  chores: (db: Db): Promise<ChoreRecord[]> =>
+    db.selectFrom('chores').select(['kind', 'endedAtMs', 'outcome']).where('kind', 'in', choreKinds).execute(),
 };
 
 export const nodeMutations = {

@@ -117,16 +117,9 @@ interface PluginRow extends VersionRecord {
 }
 
 function toRecord(row: PluginRow): PluginRecord {
-  const { pluginCreatedAtMs, block, ...newest } = row;
+  const { pluginCreatedAtMs: createdAtMs, block, ...newest } = row;
   const { extensionPointId, userId, name } = newest;
-  return {
-    extensionPointId,
-    userId,
-    name,
-    createdAtMs: pluginCreatedAtMs,
-    newest,
-    block,
-  };
+  return { extensionPointId, userId, name, createdAtMs, newest, block };
 }
 
 /** Takes `<user_id>/<name>` apart. */

@@ -131,19 +131,15 @@ function numberOf({ after }: Page): number {
 }
 
 export const versionMutations = {
-  /** Keeps the interface of versions that were published before interfaces were kept. */
-  putInterface: mutation(
+  /** Keeps the interface of a version that was published before interfaces were kept. */
+  putInterface: statement(
     {
       // What is kept of a version's bytes says no more than they do.
       audit: false,
       invalidates: nothing,
     },
-    async (db: Db, versionIds: readonly VersionId[], interfaceJson: string): Promise<void> => {
-      await inChunks(versionIds, async (chunk) => {
-        await db.updateTable('versions').set({ interfaceJson }).where('id', 'in', chunk).execute();
-        return [];
-      });
-    },
+    (db: Db, id: VersionId, interfaceJson: string) =>
+      db.updateTable('versions').set({ interfaceJson }).where('id', '=', id),
   ),
 
   decideVersions: statement(

@@ -8,7 +8,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely';
-import { createFairSemaphore } from '../fair-semaphore.ts';
+import { createFairSemaphore, type FairSemaphore } from '../fair-semaphore.ts';
 import type { ColumnTypes } from '../kysely/migrate.ts';
 import { createConnection } from './connection.ts';
 import { whenFree } from './errors.ts';
@@ -27,11 +27,7 @@ interface NodeSqliteDialectOptions {
  * (https://www.sqlite.org/lang_transaction.html).
  */
 export function writingDialect(options: NodeSqliteDialectOptions): Dialect {
-  const semaphore = createFairSemaphore();
-  return dialect(options, {
-    acquire: () => semaphore.acquire(options.waitMs),
-    release: () => semaphore.release(),
-  });
+  return dialect(options, createFairSemaphore());
 }
 
 /** Kysely over `node:sqlite`, for a connection that only reads, one statement at a time: nobody waits for anybody. */
@@ -46,12 +42,7 @@ class NodeSqliteAdapter extends SqliteAdapter {
   }
 }
 
-interface Exclusive {
-  acquire(): Promise<void>;
-  release(): void;
-}
-
-function dialect(options: NodeSqliteDialectOptions, exclusive: Exclusive | undefined): Dialect {
+function dialect(options: NodeSqliteDialectOptions, exclusive: FairSemaphore | undefined): Dialect {
   return {
     createAdapter: () => new NodeSqliteAdapter(),
     createDriver: () => createDriver(options, exclusive),
@@ -60,12 +51,12 @@ function dialect(options: NodeSqliteDialectOptions, exclusive: Exclusive | undef
   };
 }
 
-function createDriver({ database, waitMs }: NodeSqliteDialectOptions, exclusive: Exclusive | undefined): Driver {
+function createDriver({ database, waitMs }: NodeSqliteDialectOptions, exclusive: FairSemaphore | undefined): Driver {
   const connection: DatabaseConnection = createConnection(database, waitMs);
   return {
     async init() {},
     async acquireConnection() {
-      await exclusive?.acquire();
+      await exclusive?.acquire(waitMs);
       return connection;
     },
     async releaseConnection() {

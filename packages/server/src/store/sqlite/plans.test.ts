@@ -223,7 +223,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   closeInvitation: (tx) => tx.closeInvitation(newId('invitation'), 'accepted', 1),
   revokeInvitations: (tx) => tx.revokeInvitations([newId('invitation')], 1),
   insertVersion: (tx) => tx.insertVersion({ ...version, number: 2 }, '{}'),
-  putInterface: (tx) => tx.putInterface([version.id], '{}'),
+  putInterface: (tx) => tx.putInterface(version.id, '{}'),
   decideVersions: (tx) => tx.decideVersions([version.id], version),
   putVersionGuests: (tx) => tx.putVersionGuests(version.id, [guest]),
   blockPlugin: (tx) => tx.blockPlugin(key, { atMs: 1, reason: 'a' }),
