@@ -35,7 +35,6 @@ export const account = Type.Object({
 });
 export type Account = Static<typeof account>;
 
-/** The state that every page of the console loads first. */
 export const sessionState = Type.Object({
   signUp: signUpMode,
   createApps: createAppsMode,
@@ -92,7 +91,6 @@ export type OneTimeLinkInfo = Static<typeof oneTimeLinkInfo>;
 
 export const linkCode = Type.Object({ code: Type.String({ minLength: 1, maxLength: 200 }) });
 
-/** A browser session. */
 export const session = Type.Object({
   id: id('session', 'the session'),
   userAgent: nullable(Type.String(), { description: "the browser's `user-agent` at sign-in" }),

@@ -1,6 +1,5 @@
 /* The actions in the audit trail. */
 
-/** The trail of an action, besides that of the account that performs it. */
 export type AuditTrail =
   /** The application's trail, which its owners read. */
   | 'app'
@@ -39,6 +38,8 @@ const action = <const T extends AuditTrail, const K extends AuditTargetKind, con
   details: D,
 ) => ({ trail, target, words, details });
 
+const extensionPointDetails = ['name', 'requiresApproval', 'limits', 'schema'] as const;
+
 /**
  * All audited actions. `docs/reference/audit.md` has the same list.
  *
@@ -52,18 +53,8 @@ export const auditActions = {
   'member.put': action('app', 'user', 'set the role of', ['role']),
   'member.remove': action('app', 'user', 'took off the team', ['role']),
   'member.leave': action('app', 'user', 'left the team', ['role']),
-  'extension_point.create': action('app', 'extension_point', 'made the extension point', [
-    'name',
-    'requiresApproval',
-    'limits',
-    'schema',
-  ]),
-  'extension_point.update': action('app', 'extension_point', 'changed the extension point', [
-    'name',
-    'requiresApproval',
-    'limits',
-    'schema',
-  ]),
+  'extension_point.create': action('app', 'extension_point', 'made the extension point', extensionPointDetails),
+  'extension_point.update': action('app', 'extension_point', 'changed the extension point', extensionPointDetails),
   'extension_point.delete': action('app', 'extension_point', 'deleted the extension point', []),
   'guest.invite': action('app', 'guest', 'invited a user as the guest', ['guestIds', 'invitationId']),
   'guest.remove': action('app', 'guest', 'removed the guest', ['guestIds']),

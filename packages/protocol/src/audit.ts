@@ -83,7 +83,6 @@ export const auditExportFormat = oneOf(['ndjson', 'csv'], {
 });
 export type AuditExportFormat = Static<typeof auditExportFormat>;
 
-/** The query of an application's audit trail. */
 export const appAuditQuery = Type.Object({
   ...trailQuery,
   user: Type.Optional(id('user', 'only entries of actions by this user')),
@@ -91,6 +90,5 @@ export const appAuditQuery = Type.Object({
 });
 export type AppAuditQuery = Static<typeof appAuditQuery>;
 
-/** The query of an account's audit trail. */
 export const accountAuditQuery = Type.Object(trailQuery);
 export type AccountAuditQuery = Static<typeof accountAuditQuery>;

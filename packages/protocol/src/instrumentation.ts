@@ -2,7 +2,6 @@ import type { Static } from 'typebox';
 import { oneOf } from './fields.ts';
 import { Type } from './type.ts';
 
-/** The query of B1. */
 export const instrumentationQuery = Type.Object({
   answer: Type.Optional(
     oneOf(['module', 'report'], {

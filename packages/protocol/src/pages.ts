@@ -14,7 +14,6 @@ export function listOf<T extends TSchema>(item: T) {
 /** The most entries in a page when `limit` is left out. */
 export const defaultPageLimit = 100;
 
-/** The largest `limit`. */
 export const maxPageLimit = 1000;
 
 /**
@@ -35,7 +34,6 @@ export function pageParameters(withoutLimit: string) {
   };
 }
 
-/** How a list is divided into pages. */
 export const pageQuery = Type.Object(pageParameters(`${defaultPageLimit} when it is left out`));
 export type PageQuery = Static<typeof pageQuery>;
 

@@ -128,9 +128,7 @@ export const invitationInput = Type.Object({
   email: Type.Optional(Type.String({ maxLength: 320 })),
   name: Type.Optional(Type.String({ maxLength: 200 })),
 });
-export type InvitationInput = Static<typeof invitationInput>;
 
-/** The response of A1. */
 export const invitationLink = Type.Object({
   status: Type.Literal('ok'),
   link: Type.String({ description: '`{base_url}/accept-invite?code=…`; shown only once' }),
@@ -230,7 +228,6 @@ const pluginFields = {
 export const plugin = Type.Object(pluginFields);
 export type Plugin = Static<typeof plugin>;
 
-/** The response to a publish. */
 export const publishedPlugin = Type.Object({
   ...pluginFields,
   isNewVersion: Type.Boolean({
@@ -271,7 +268,6 @@ export const tokenInput = Type.Object({
 });
 export type TokenInput = Static<typeof tokenInput>;
 
-/** A new token. Only this response has the secret. */
 export const tokenCreated = Type.Intersect([
   tokenInfo,
   Type.Object({ token: Type.String({ description: '`tnn_…`; shown only once' }) }),
@@ -298,7 +294,6 @@ export const apiKeyInput = Type.Object({
   ),
 });
 
-/** A new API key. Only this response has the secret. */
 export const apiKeyCreated = Type.Intersect([
   apiKeyInfo,
   Type.Object({ apiKey: Type.String({ description: '`tnk_…`; shown only once' }) }),

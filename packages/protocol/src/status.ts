@@ -32,7 +32,6 @@ export const requestLoad = Type.Object({
 });
 export type RequestLoad = Static<typeof requestLoad>;
 
-/** One minute of the last hour. */
 export const minuteLoad = Type.Object({ ...requestCounts, p99Ms: requestLoad.properties.p99Ms });
 export type MinuteLoad = Static<typeof minuteLoad>;
 
@@ -60,7 +59,6 @@ const ofProcess = {
   startedAt: timestamp('when it began to serve'),
 } satisfies TProperties;
 
-/** The process that answers. */
 export const processStatus = Type.Object({
   ...ofProcess,
   nodeVersion: Type.String({ description: 'the version of Node.js' }),

@@ -53,7 +53,6 @@ export const durationOrZero: Reader<number> = (value) => {
   return Math.round(Number(number) * (unitMs[unit] ?? 0));
 };
 
-/** A time above zero. */
 export const duration: Reader<number> = (value) => {
   const ms = durationOrZero(value);
   if (ms < 1) throw new Error(`must be at least 1ms, not ${JSON.stringify(value)}`);
@@ -132,7 +131,6 @@ export function pairsOf(value: string): readonly (readonly [name: string, value:
 
 export const anyCaseBoolean: Reader<boolean> = (value) => yesOrNo(value.toLowerCase());
 
-/** A number from 0 to 1. */
 export const ratio: Reader<number> = (value) => {
   const number = Number(value);
   if (!/^\d*\.?\d+$/.test(value) || number > 1) {
@@ -170,7 +168,6 @@ function readPair(pair: string): [string, string] {
   }
 }
 
-/** Header fields, as `keyValues`. */
 export const headerFields: Reader<Readonly<Record<string, string>>> = (value) => {
   const fields = keyValues(value);
   for (const [name, content] of Object.entries(fields)) {

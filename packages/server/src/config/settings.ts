@@ -370,7 +370,6 @@ export function derivedValues({ memoryMB }: Pick<SettingValues, 'memoryMB'>) {
     maxBodyMemoryBytes: 4 * sixth,
     answerCacheBytes: sixth,
     contentCacheBytes: sixth,
-    /** The largest request line and header fields together. */
     maxHeaderBytes: 16 * 1024,
     /** Changes of binding lists that are stored for an application, for hosts that reconnect. */
     newsPerApp: 10_000,

@@ -4,9 +4,7 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 /** Tells from which address a request comes. */
 export type ClientAddresses = ReturnType<typeof createClientAddresses>;
 
-/** Which proxies tell the client's address, and how. */
 interface ForwardingOptions {
-  /** IP addresses and CIDR ranges of the proxies. */
   readonly trustedProxies: readonly string[];
   /** The one header field that counts, in lower case: `forwarded` (RFC 7239), or one with a list of addresses. */
   readonly forwardedHeader: string;

@@ -36,7 +36,6 @@ export function limitConnections(server: Server, max: number) {
         if (response.socket !== null && open.has(response.socket)) open.set(response.socket, response);
         serve(message, response);
       }),
-    /** The response that is owed or under way on a connection. */
     responseOn(socket: Socket): ServerResponse | undefined {
       const response = open.get(socket);
       return response === undefined || response.writableFinished || response.destroyed ? undefined : response;

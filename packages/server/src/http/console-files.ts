@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { type ContentEncoding, encodedTag } from './content-encoding.ts';
 
-/** A file of the console. */
 export interface Asset {
   readonly contentType: string;
   /** What there is of it; `identity` always, the others where they are smaller. */
@@ -63,7 +62,6 @@ export function readConsole(builds: string) {
   };
 }
 
-/** The files of a folder for which there is a content type. */
 function readFiles(folder: string, typeOf: (name: string) => string | undefined): ReadonlyMap<string, Asset> {
   const names = new Set(readdirSync(folder));
   const assets = new Map<string, Asset>();

@@ -42,7 +42,6 @@ export function chooseEncoding(header: string | undefined, available: Iterable<C
   return best;
 }
 
-/** The encoding for a body of so many bytes. */
 export function encodingFor({ headers }: Request, bytes: number): ContentEncoding {
   return bytes < minBytes || bytes > maxBytes ? 'identity' : chooseEncoding(headers['accept-encoding'], encodings);
 }
@@ -52,7 +51,6 @@ export function encodedTag(etag: string, encoding: ContentEncoding): string {
   return encoding === 'identity' ? etag : `${etag.slice(0, -1)}-${encoding}"`;
 }
 
-/** The entity tags of all encodings of a representation. */
 export function tagsOf(etag: string): readonly string[] {
   return encodings.map((encoding) => encodedTag(etag, encoding));
 }

@@ -15,7 +15,6 @@ import type { Request } from './request.ts';
 import type { Access, Admission, Call, Route } from './route.ts';
 import { sendReply } from './send-reply.ts';
 
-/** A route, ready to handle requests. */
 export type Endpoint = ReturnType<typeof createEndpoint>;
 
 type AnyCall = Call<Access, string, never, unknown>;

@@ -27,7 +27,6 @@ export function challenge(error?: 'invalid_token' | 'insufficient_scope'): strin
   return error === undefined ? 'Bearer realm="tenon"' : `Bearer realm="tenon", error="${error}"`;
 }
 
-/** An error as a route answers it. */
 export interface ErrorAnswer {
   readonly status: number;
   /** What the log calls it. */

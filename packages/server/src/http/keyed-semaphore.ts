@@ -29,7 +29,6 @@ export function createKeyedSemaphore(max: number, maxPerKey: number) {
         else countByKey.delete(key);
       };
     },
-    /** The number of acquired permits. */
     get acquired(): number {
       return total;
     },

@@ -12,7 +12,6 @@ export function transportSecurityOf({ base }: Addresses): readonly [name: string
 
 interface KnownHostOptions {
   readonly addresses: Addresses;
-  /** The address that the server listens on. */
   readonly listenHost: string;
 }
 

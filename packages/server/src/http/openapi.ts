@@ -6,7 +6,6 @@ import { problemForm } from './problem.ts';
 import { type Access, type Route, type SuccessDoc, tags } from './route.ts';
 import { example } from './routes/examples.ts';
 
-/** What the description says of a server. */
 interface OpenApiServer {
   readonly base: string;
   readonly instrument: string;

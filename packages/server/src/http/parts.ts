@@ -33,7 +33,6 @@ export interface Parts {
   readonly uses: LastUsedLog;
   readonly workers: ModuleWorkers;
   readonly news: NewsFeed;
-  /** Streams of news, by account. */
   readonly newsStreams: KeyedSemaphore;
   readonly contents: ContentCache;
   /** Set when the server is about to stop: it still serves, but `/readyz` returns 503, so that load balancers send to others. */
@@ -47,7 +46,6 @@ export interface Parts {
   /** A field of every response, or nothing. */
   readonly transportSecurity: readonly [name: string, value: string] | readonly [];
   readonly clients: ClientAddresses;
-  /** Changes, by token or API key. */
   readonly writes: RateLimiter;
   /** Unknown codes of invitations and links, by client address. */
   readonly codeTries: RateLimiter;

@@ -66,7 +66,6 @@ export function createPipeline(parts: Parts, router: Router, steps: PipelineStep
     else traces.run(message, response, () => void handle(message, response));
   };
   return {
-    /** Responds to requests, wherever they come from. */
     listener,
     /**
      * Makes every further response the last on its connection. A connection that stays open until the server closes it may carry another

@@ -14,7 +14,6 @@ interface ProblemAnswer {
   readonly cause: unknown;
 }
 
-/** The path of the reference page on errors. */
 export const errorReferencePath = '/reference/errors';
 
 /** Converts an error to a response. Server errors (5xx) get a fixed `detail`, so that internals don't reach the client. */

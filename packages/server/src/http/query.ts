@@ -38,7 +38,6 @@ export function toPage({ limit, cursor }: PageQuery): Page {
   return { limit, after: cursor };
 }
 
-/** A page of a list as it goes over the wire. */
 export function toList<T>(page: PageOf<T>, toWire: (item: T) => unknown): ListResponse {
   return new ListResponse([page.items], toWire, page.next);
 }

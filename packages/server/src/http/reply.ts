@@ -26,7 +26,6 @@ export class Reply {
     return this;
   }
 
-  /** Adds a `set-cookie` field. */
   cookie(value: string): this {
     const others = this.fields['set-cookie'];
     this.fields['set-cookie'] = others === undefined ? value : [others, value].flat();

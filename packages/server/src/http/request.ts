@@ -10,7 +10,6 @@ export interface MatchedRoute {
   readonly isForAnyOrigin: boolean;
 }
 
-/** A request, as routes see it. */
 export class Request {
   readonly message: IncomingMessage;
   /** For the log, and for `x-request-id`. */

@@ -71,12 +71,10 @@ export interface SuccessDoc {
   readonly orJson?: { readonly schema: TSchema; readonly example: unknown };
 }
 
-/** A response with JSON. */
 export function json(description: string, schema: TSchema, example: unknown, headers: SuccessDoc['headers'] = {}) {
   return { description, schema, example, headers };
 }
 
-/** A response with a list. */
 export function jsonList(description: string, item: TSchema, example: unknown) {
   return json(description, listOf(item), { objects: [example] });
 }
@@ -103,7 +101,6 @@ export type Tag = keyof typeof tags;
 
 /** The part of a declaration that only describes the route, for OpenAPI. */
 export interface RouteDoc {
-  /** The operation id. */
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
@@ -111,7 +108,6 @@ export interface RouteDoc {
   readonly answers: Readonly<Record<number, SuccessDoc>>;
   /** Errors of its own, beside those that follow from its access, query and body. */
   readonly errors?: readonly ErrorCode[];
-  /** Request header fields that it honours. */
   readonly requestHeaders?: Readonly<Record<string, string>>;
   /** What stands for the path's last segment when it is a wildcard. */
   readonly wildcard?: { readonly name: string; readonly description: string };

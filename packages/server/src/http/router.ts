@@ -4,7 +4,6 @@ import { DomainError } from '../domain/errors.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ErrorForm } from './http-error.ts';
 
-/** An endpoint, with what the target has for its template. */
 interface Match {
   readonly endpoint: Endpoint;
   readonly params: Readonly<Record<string, string>>;
@@ -78,7 +77,6 @@ export function createRouter(
   };
 }
 
-/** A request's target, made ready for the router. */
 export interface Target {
   /** With the query. */
   readonly path: string;

@@ -5,7 +5,6 @@ import type { Counter, Histogram, Registry } from './registry.ts';
 /** Counts requests by the route as it is declared: never by the path, which may hold a guest key or an id. */
 export type RequestCounts = ReturnType<typeof createRequestCounts>;
 
-/** What is kept of one route and method. */
 interface RouteSeries {
   readonly durations: Histogram;
   readonly byStatus: Map<number | 'aborted', Counter>;
@@ -65,7 +64,6 @@ export function createRequestCounts(registry: Registry, listRoute: string) {
     routed(message: RoutedMessage, route: string): void {
       message[routeKey] = route;
     },
-    /** Counts a request that was answered from the response cache, at once. */
     answered({ method }: IncomingMessage, { statusCode }: ServerResponse, route: string, startedAt: number): void {
       if (route === listRoute) responseCacheHits.value++;
       count(method === 'HEAD' ? 'HEAD' : 'GET', route, statusCode, startedAt);
@@ -80,7 +78,6 @@ export function createRequestCounts(registry: Registry, listRoute: string) {
         yield { route, byStatus: new Map(statuses), spread: durations.counts };
       }
     },
-    /** How many connections are open. */
     get connections(): number {
       return open.size;
     },

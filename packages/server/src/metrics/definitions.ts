@@ -122,7 +122,6 @@ export const definitions = {
 
 export type MetricName = keyof typeof definitions;
 
-/** The names of the metrics of a type. */
 export type NameOf<Type extends Definition['type']> = {
   [Name in MetricName]: (typeof definitions)[Name]['type'] extends Type ? Name : never;
 }[MetricName];
@@ -132,5 +131,4 @@ export type PlainName = {
   [Name in NameOf<'counter' | 'gauge'>]: (typeof definitions)[Name]['labels'] extends readonly [] ? Name : never;
 }[NameOf<'counter' | 'gauge'>];
 
-/** A metric's labels with their values. */
 export type LabelsOf<Name extends MetricName> = Readonly<Record<(typeof definitions)[Name]['labels'][number], string>>;

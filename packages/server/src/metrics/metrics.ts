@@ -14,10 +14,8 @@ import { createRegistry, type Registry } from './registry.ts';
 /** What counts while a server runs, whether somebody asks for metrics or its operators look at its status. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** What became of spans. */
 type SpanCounts = Readonly<Record<'sent' | 'rejected' | 'failed' | 'dropped' | 'queued', number>>;
 
-/** What knows, of all that a data folder is worked on with, something that is asked for at each scrape. */
 export interface Watched {
   readonly workers: { readonly load: PoolLoad };
   readonly passwords: { readonly load: PoolLoad };
@@ -40,7 +38,6 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
     registry,
     eventLoop,
     requests: createRequestCounts(registry, listRoute),
-    /** Counts the tasks of a pool of workers. */
     tasksOf:
       (pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd> =>
       (task, outcome, durationMs) => {

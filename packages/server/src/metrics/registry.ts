@@ -18,7 +18,6 @@ export interface Reading<Name extends MetricName> {
   readonly value: number;
 }
 
-/** The metrics' values. */
 export type Registry = ReturnType<typeof createRegistry>;
 
 /** What {@link Registry.text} is, for `content-type`. */

@@ -13,8 +13,6 @@ const forgottenAfterMs = 24 * 60 * 60_000;
 /** How far the clocks of this node and of the database may differ before it is logged, in milliseconds. */
 const maxClockDifferenceMs = 5_000;
 
-export type Heartbeat = ReturnType<typeof startHeartbeat>;
-
 /**
  * Keeps this node in the list of nodes that share a database, and compares the clocks of both. The first heartbeat is up to the caller. A
  * failure is logged once, until a heartbeat succeeds.

@@ -18,7 +18,6 @@ export const statusTickMs = 5_000;
 /** A node without a heartbeat for this long counts as lost, in milliseconds. Heartbeats come every 15 seconds. */
 const lostAfterMs = 60_000;
 
-/** What the status reads. */
 export interface StatusDeps extends Pick<Context, 'store' | 'clock'> {
   readonly settings: Pick<Settings, 'databaseUrl' | 's3Bucket'>;
   readonly readiness: Readiness;
@@ -85,7 +84,6 @@ export function createStatus(deps: StatusDeps) {
     id,
     node,
     startedAtMs,
-    /** Updates the history of requests. */
     tick(): void {
       activity.tick();
       utilization.note(performance.eventLoopUtilization());

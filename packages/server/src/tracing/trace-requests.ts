@@ -27,7 +27,6 @@ interface RequestTracesOptions {
   readonly probes: ReadonlySet<string>;
 }
 
-/** Where a request's span lies. */
 const spanKey = Symbol('span');
 
 interface RequestSpan extends ActiveSpan {
@@ -122,7 +121,6 @@ export function createRequestTraces(options: RequestTracesOptions) {
       span.set('tenon.from_memory', true);
       span.end();
     },
-    /** For the request's lines in the log. */
     idsOf(message: TracedMessage): TraceIds | undefined {
       const span = message[spanKey];
       if (span !== undefined) return { traceId: span.traceId, spanId: span.spanId };

@@ -36,7 +36,6 @@ interface TracerOptions {
   readonly maxSpans: number;
 }
 
-/** What all spans of a request share. */
 interface Trace {
   readonly id: string;
   readonly traceState: string | undefined;

@@ -39,9 +39,7 @@ export function openTracing(config: Config, log: Logger) {
     storeSpans: createStoreSpans(tracer, isOnPostgres ? 'postgresql' : 'sqlite'),
     traceBlobs: (blobs: BlobStore): BlobStore =>
       traceBlobs(blobs, tracer, config.s3Bucket === undefined ? 'folder' : 's3'),
-    /** Makes spans of the tasks of a pool of threads. */
     tasksOf: (pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd> => traceTasks(tracer, pool),
-    /** What became of the spans so far. */
     counts: (): OtlpSpanCounts => exporter.counts(),
     /** Sends what waits, for three seconds at the most. Never rejects. */
     close: (): Promise<void> => exporter.shutdown().catch(() => {}), // whoever has to know of it was told

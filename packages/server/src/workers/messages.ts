@@ -11,7 +11,6 @@
 const fixedHeaderBytes = 8;
 
 interface EncodedMessage {
-  /** The lengths and the JSON. */
   readonly head: Uint8Array;
   readonly attachments: readonly Uint8Array[];
 }

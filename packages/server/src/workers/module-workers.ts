@@ -16,7 +16,6 @@ export interface ModuleWorkers extends ModuleChecker {
   instrument(bytes: Uint8Array, tracing: Tracing, jobOptions?: JobOptions): Promise<Instrumented>;
   /** Like `instrument()`, but returns the report as JSON: see the protocol's `instrumentationReport`. */
   report(bytes: Uint8Array, tracing: Tracing, jobOptions?: JobOptions): Promise<Uint8Array>;
-  /** The number of queued and running tasks. */
   readonly load: PoolLoad;
   close(): Promise<void>;
 }

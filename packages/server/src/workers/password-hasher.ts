@@ -23,9 +23,7 @@ export const passwordCost: PasswordCost = { memoryKiB: 64 * 1024, passes: 3, lan
 interface PasswordHasherOptions {
   /** The number of threads. Each uses `cost.memoryKiB` while it hashes. */
   readonly passwordThreads: number;
-  /** The maximum number of tasks that wait for a thread. */
   readonly passwordQueue: number;
-  /** The cost of new hashes. */
   readonly cost: PasswordCost;
 }
 
@@ -89,7 +87,6 @@ export function createPasswordWorkers(
       return parsed.memoryKiB < cost.memoryKiB || parsed.passes < cost.passes || parsed.tag.length < tagBytes;
     },
   };
-  /** The number of queued and running tasks. */
   const load: PoolLoad = pool;
   return { ...hasher, load, close: () => pool.close() };
 }

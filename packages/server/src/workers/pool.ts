@@ -1,6 +1,5 @@
 import { createFairQueue } from '../fair-queue.ts';
 
-/** Why a task failed. */
 type PoolErrorCode = 'queue_full' | 'aborted' | 'timed_out' | 'crashed' | 'out_of_memory' | 'closed';
 
 export class PoolError extends Error {
@@ -13,7 +12,6 @@ export class PoolError extends Error {
   }
 }
 
-/** How a task ended. */
 type PoolOutcome = 'done' | PoolErrorCode;
 
 /** A thread or a process that runs one task at a time and returns one result for each. */
@@ -33,14 +31,12 @@ interface WorkerEvents<Result> {
   onFailure(error: PoolError): void;
 }
 
-/** Starts a worker. */
 export type StartWorker<Task, Result> = (events: WorkerEvents<Result>) => PoolWorker<Task>;
 
 export interface PoolOptions<Task, Result> {
   readonly startWorker: StartWorker<Task, Result>;
   /** The number of workers. The pool adds one more while all of these serve a single caller and another caller waits. */
   readonly size: number;
-  /** The maximum number of tasks that wait for a worker. */
   readonly maxQueued: number;
   /** Called when a task has ended. `durationMs` includes `waitedMs`, the time in the queue. */
   readonly onEnd?: ((task: Task, outcome: PoolOutcome, durationMs: number, waitedMs: number) => void) | undefined;
@@ -71,7 +67,6 @@ interface Job<Task, Result> {
   readonly reject: (error: PoolError) => void;
 }
 
-/** A worker and its current job. */
 interface WorkerState<Task, Result> {
   readonly worker: PoolWorker<Task>;
   /** Resolves when the worker has exited; `undefined` before the pool terminates it. */
@@ -151,7 +146,6 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>) {
     state.worker.send(job.task);
   };
 
-  /** Detaches the current job from its worker. */
   const releaseJob = (state: WorkerState<Task, Result>): Job<Task, Result> | undefined => {
     const { job } = state;
     clearTimeout(state.timer);
@@ -210,7 +204,6 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>) {
         throw error;
       }
     },
-    /** The number of tasks in the queue. */
     get queued(): number {
       return queue.size;
     },

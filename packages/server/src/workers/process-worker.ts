@@ -10,7 +10,6 @@ import { lifelineFd, type TaskResponse, taskFd } from './serve-tasks.ts';
 interface ProcessOptions {
   /** The main module of the process. It calls `serveTasks()`. */
   readonly script: URL;
-  /** The maximum JavaScript heap of the process, in MiB. */
   readonly maxHeapMiB: number;
 }
 

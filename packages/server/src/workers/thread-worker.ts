@@ -4,7 +4,6 @@ import { PoolError, type StartWorker } from './pool.ts';
 interface ThreadOptions {
   /** The main module of the thread. It posts one message in response to each message. */
   readonly script: URL;
-  /** The maximum JavaScript heap of the thread, in MiB. */
   readonly maxHeapMiB: number;
 }
 

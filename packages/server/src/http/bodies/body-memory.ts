@@ -33,7 +33,6 @@ export function createBodyMemory(announcedBytes = 0) {
   };
 }
 
-/** A memory budget that many requests share. */
 export type ByteBudget = ReturnType<typeof createByteBudget>;
 
 export interface ByteLease {

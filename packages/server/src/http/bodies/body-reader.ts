@@ -14,9 +14,7 @@ export interface BodySource {
   >;
   /** Whether the idle time-out restarts with each chunk. An unauthenticated client must send the whole body within one time-out. */
   readonly mayBeSlow: boolean;
-  /** The buffer to read into. */
   readonly memory: BodyMemory;
-  /** The budget for the bytes in `memory`. */
   readonly lease: Pick<ByteLease, 'take'>;
 }
 

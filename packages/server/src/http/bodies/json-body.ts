@@ -5,7 +5,6 @@ import { HttpError } from '../http-error.ts';
 import type { BodyReader } from './body-reader.ts';
 import { readBytes } from './read-bytes.ts';
 
-/** The maximum number of faults in one response. */
 const maxFaults = 20;
 
 /** Reads and validates a JSON body. Ignores properties that the schema doesn't name. */

@@ -1,4 +1,3 @@
-/** A string of HTML. */
 export class Html {
   readonly text: string;
 

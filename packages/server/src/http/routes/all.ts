@@ -24,7 +24,6 @@ import { statusRoutes } from './status.ts';
 import { tokenRoutes } from './tokens.ts';
 import { versionRoutes } from './versions.ts';
 
-/** All routes of the server. */
 export const allRoutes: readonly Route[] = [
   ...bindingRoutes,
   ...newsRoutes,

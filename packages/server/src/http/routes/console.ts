@@ -39,7 +39,6 @@ const invitationQuery = Type.Object({
   code: Type.Optional(Type.String({ description: 'the invitation code' })),
 });
 
-/** The operation ids of these routes. */
 const wellKnownIds = {
   'favicon.ico': 'readFavicon',
   'apple-touch-icon.png': 'readTouchIcon',

@@ -79,7 +79,6 @@ const revocationBody = formFields(
   { token: 'tnn_0000000000000000000000000000AbCdEf', client_id: cliClientId },
 );
 
-/** Error responses in OAuth's format. */
 const refusals = (...codes: readonly string[]) => ({
   400: {
     description: codes.map((code) => `\`${code}\``).join(', '),

@@ -49,7 +49,6 @@ const outcomeExample = {
 const approvalPassword =
   'Approving requires the password: for the scope `manage`, in this request; otherwise, entered within the last 15 minutes (`POST /session/confirm`).';
 
-/** The error codes of a decision. */
 const decisionErrors = ['password_required', 'invalid_credentials', 'conflict', 'rate_limited', 'unavailable'] as const;
 
 export const sessionAuthorizationRoutes: readonly Route[] = [

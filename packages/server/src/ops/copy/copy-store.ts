@@ -15,7 +15,6 @@ import { CopyError } from './errors.ts';
 import { assertTable, type Digests, hasRows, insertRows, readRows } from './rows.ts';
 import { type CopiedTable, readCopiedTables } from './tables.ts';
 
-/** The steps of a copy, in order. */
 export const copySteps = ['claim', 'copy_rows', 'copy_blobs', 'verify', 'finish'] as const;
 
 export type CopyStep = (typeof copySteps)[number];
@@ -27,7 +26,6 @@ export interface CopyOptions {
   readonly to: StoreSettings;
   readonly clock: Clock;
   readonly random: RandomBytes;
-  /** Called before each step. */
   readonly onStep?: (step: CopyStep) => void | Promise<void>;
   /** Called with the size of all contents before they are copied, and before they are verified; then with what was done of it. */
   readonly onProgress?: { readonly total: (bytes: number) => void; readonly advance: (bytes: number) => void };
@@ -35,7 +33,6 @@ export interface CopyOptions {
 }
 
 export interface CopiedStore {
-  /** How many rows each table has. */
   readonly rows: Readonly<Record<string, number>>;
   readonly contents: number;
   readonly bytes: number;
@@ -91,7 +88,6 @@ interface Copy extends CopyOptions {
   readonly tables: readonly CopiedTable[];
   readonly source: Stores;
   readonly target: Stores;
-  /** The target's database. */
   readonly db: Kysely<Database>;
   /** The holder of the target's mark: the source's places, a space, and a text that no other run has. */
   readonly mark: string;

@@ -13,7 +13,6 @@ export type CopyErrorCode =
   | 'interrupted'
   /** Data of the source is missing, or is not what it was when it was stored. */
   | 'damaged_data'
-  /** The target differs from the source. */
   | 'differs';
 
 /** Why a store was not copied, or not opened. */
