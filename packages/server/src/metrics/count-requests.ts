@@ -24,7 +24,7 @@ export function createRequestCounts(registry: Registry, listRoute: string) {
   const all = new Map<string, RouteSeries>();
   const open = new Set<Socket>();
   let inProgress = 0;
-  registry.atScrape('tenon_http_requests_in_progress', () => [{ labels: {}, value: inProgress }]);
+  registry.valueAtScrape('tenon_http_requests_in_progress', () => inProgress);
   const responseCacheHits = registry.counter('tenon_response_cache_hits_total', {});
 
   const seriesOf = (method: string, route: string): RouteSeries => {
@@ -96,11 +96,9 @@ function watchConnections(server: Server, registry: Registry, open: Set<Socket>)
       closed.written += socket.bytesWritten;
     });
   });
-  const total = (ofClosed: number, of: (socket: Socket) => number) => () => {
-    const value = Iterator.from(open).reduce((sum, socket) => sum + of(socket), ofClosed);
-    return [{ labels: {}, value }];
-  };
-  registry.atScrape('tenon_http_connections', () => [{ labels: {}, value: open.size }]);
-  registry.atScrape('tenon_network_received_bytes_total', () => total(closed.read, (one) => one.bytesRead)());
-  registry.atScrape('tenon_network_sent_bytes_total', () => total(closed.written, (one) => one.bytesWritten)());
+  const total = (ofClosed: number, of: (socket: Socket) => number): number =>
+    Iterator.from(open).reduce((sum, socket) => sum + of(socket), ofClosed);
+  registry.valueAtScrape('tenon_http_connections', () => open.size);
+  registry.valueAtScrape('tenon_network_received_bytes_total', () => total(closed.read, (one) => one.bytesRead));
+  registry.valueAtScrape('tenon_network_sent_bytes_total', () => total(closed.written, (one) => one.bytesWritten));
 }

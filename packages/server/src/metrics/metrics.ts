@@ -8,7 +8,6 @@ import { type EventLoopMonitor, monitorEventLoop } from '../ops/event-loop-delay
 import { version } from '../version.ts';
 import type { OnTaskEnd, PoolLoad } from '../workers/pool.ts';
 import { createRequestCounts } from './count-requests.ts';
-import type { PlainName } from './definitions.ts';
 import { createRegistry, type Registry } from './registry.ts';
 
 /** What counts while a server runs, whether somebody asks for metrics or its operators look at its status. */
@@ -57,7 +56,7 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
         const { queued: _, ...ended } = counts();
         return Object.entries(ended).map(([outcome, value]) => ({ labels: { outcome }, value }));
       });
-      registry.atScrape('tenon_spans_queued', () => [{ labels: {}, value: counts().queued }]);
+      registry.valueAtScrape('tenon_spans_queued', () => counts().queued);
     },
     close: eventLoop.close,
   };
@@ -80,8 +79,8 @@ function watch(
     'tenon_worker_tasks_running',
     ofPools(({ running }) => running),
   );
-  registry.atScrape('tenon_news_streams', () => [{ labels: {}, value: newsStreams.acquired }]);
-  registry.atScrape('tenon_content_cache_bytes', () => [{ labels: {}, value: contents.usage.bytes }]);
+  registry.valueAtScrape('tenon_news_streams', () => newsStreams.acquired);
+  registry.valueAtScrape('tenon_content_cache_bytes', () => contents.usage.bytes);
   registry.atScrape('tenon_content_cache_requests_total', () => [
     { labels: { result: 'hit' }, value: contents.usage.hits },
     { labels: { result: 'miss' }, value: contents.usage.misses },
@@ -89,16 +88,12 @@ function watch(
   registry.atScrape('tenon_cache_requests_total', () =>
     Object.entries(context.cache.usage).map(([result, value]) => ({ labels: { result }, value })),
   );
-  registry.atScrape('tenon_store_revision_trusted', () => [
-    { labels: {}, value: Number(context.store.isRevisionTrusted()) },
-  ]);
+  registry.valueAtScrape('tenon_store_revision_trusted', () => Number(context.store.isRevisionTrusted()));
 }
 
 /** Reads the process's own values at each scrape. */
 export function readProcess(registry: Registry, eventLoop: EventLoopMonitor): void {
-  const read = (name: PlainName, value: () => number): void =>
-    registry.atScrape(name, () => [{ labels: {}, value: value() }]);
-
+  const read = registry.valueAtScrape;
   read('process_cpu_seconds_total', () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;

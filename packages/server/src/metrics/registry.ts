@@ -1,4 +1,11 @@
-import { type Definition, definitions, type LabelsOf, type MetricName, type NameOf } from './definitions.ts';
+import {
+  type Definition,
+  definitions,
+  type LabelsOf,
+  type MetricName,
+  type NameOf,
+  type PlainName,
+} from './definitions.ts';
 
 /** What only grows. Plain numbers, so that counting costs nothing worth a word. */
 export interface Counter {
@@ -58,6 +65,10 @@ export function createRegistry() {
     /** Has values read at each scrape that are counted elsewhere already. */
     atScrape<Name extends NameOf<'counter' | 'gauge'>>(name: Name, read: () => readonly Reading<Name>[]): void {
       readers.set(name, read);
+    },
+    /** As `atScrape()`, for a metric that has no labels. */
+    valueAtScrape(name: PlainName, read: () => number): void {
+      readers.set(name, () => [{ labels: {}, value: read() }]);
     },
     /** All values in Prometheus's text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
     text: (): string => `${(Object.entries(definitions) as [MetricName, Definition][]).flatMap(linesOf).join('\n')}\n`,

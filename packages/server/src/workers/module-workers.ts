@@ -4,7 +4,7 @@ import { ClientGone } from '../http/bodies/read-bytes.ts';
 import { unavailable } from '../http/http-error.ts';
 import { createPool, type OnTaskEnd, PoolError, type PoolLoad } from './pool.ts';
 import { processWorkers } from './process-worker.ts';
-import type { Instrumented, Task, TaskResult, Tracing } from './tasks.ts';
+import type { Instrumented, Task, TaskResult, TaskValues, Tracing } from './tasks.ts';
 
 export interface ModuleWorkers extends ModuleChecker {
   /**
@@ -47,7 +47,12 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
     onEnd,
   });
 
-  const run = async (task: Task, { fairnessKey: caller, signal }: JobOptions): Promise<TaskResult & { ok: true }> => {
+  /** @param value the name of the result of this kind of task */
+  const run = async <Name extends keyof TaskValues>(
+    value: Name,
+    task: Task,
+    { fairnessKey: caller, signal }: JobOptions = {},
+  ): Promise<TaskValues[Name]> => {
     const length = 'bytes' in task ? task.bytes.length : 0;
     const timeoutMs = options.moduleTimeoutMs + (length / 2 ** 20) * options.moduleTimeoutPerMiBMs;
     const result = await pool
@@ -57,42 +62,28 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
       const { code, message, errors } = result.error;
       throw new DomainError(code, message, errors === undefined ? {} : { errors });
     }
-    return result;
+    if (!(value in result)) throw new Error('The worker returned the result of another kind of task');
+    return (result as unknown as TaskValues)[value];
   };
 
-  const unexpected = () => new Error('The worker returned the result of another kind of task');
-
   return {
-    async check(bytes, requirements, jobOptions = {}) {
-      const result = await run(
+    check: (bytes, requirements, jobOptions) =>
+      run(
+        'checked',
         { kind: 'check', bytes: plain(bytes), requirements: requirements && pick(requirements) },
         jobOptions,
-      );
-      if (!('checked' in result)) throw unexpected();
-      return result.checked;
-    },
-    async compare(interfaces, requirements, jobOptions = {}) {
-      const result = await run({ kind: 'compare', interfaces, requirements: pick(requirements) }, jobOptions);
-      if (!('compared' in result)) throw unexpected();
-      return result.compared;
-    },
-    async readSchema(schema, jobOptions = {}) {
+      ),
+    compare: (interfaces, requirements, jobOptions) =>
+      run('compared', { kind: 'compare', interfaces, requirements: pick(requirements) }, jobOptions),
+    async readSchema(schema, jobOptions) {
       // JSON.stringify() overflows the stack on deeply nested values. The reader rejects those quickly, with the right error.
       if (isDeeperThan(maxSchemaDepth, schema)) return (await import('../domain/read-schema.ts')).readSchema(schema);
-      const result = await run({ kind: 'schema', schemaJson: JSON.stringify(schema ?? null) }, jobOptions);
-      if (!('schemaJson' in result)) throw unexpected();
-      return result.schemaJson;
+      return run('schemaJson', { kind: 'schema', schemaJson: JSON.stringify(schema ?? null) }, jobOptions);
     },
-    async instrument(bytes, { config, options: extra }, jobOptions = {}) {
-      const result = await run({ kind: 'instrument', bytes: plain(bytes), config, options: extra }, jobOptions);
-      if (!('instrumented' in result)) throw unexpected();
-      return result.instrumented;
-    },
-    async report(bytes, { config, options: extra }, jobOptions = {}) {
-      const result = await run({ kind: 'report', bytes: plain(bytes), config, options: extra }, jobOptions);
-      if (!('report' in result)) throw unexpected();
-      return result.report;
-    },
+    instrument: (bytes, tracing, jobOptions) =>
+      run('instrumented', { kind: 'instrument', bytes: plain(bytes), ...tracing }, jobOptions),
+    report: (bytes, tracing, jobOptions) =>
+      run('report', { kind: 'report', bytes: plain(bytes), ...tracing }, jobOptions),
     load: pool,
     close: () => pool.close(),
   };

@@ -49,13 +49,18 @@ export interface Instrumented extends Pick<InstrumentReport, 'tracedFunctions' |
   readonly notes: readonly string[];
 }
 
-export type TaskResult =
-  | { readonly ok: true; readonly checked: CheckedModule }
-  | { readonly ok: true; readonly compared: readonly (readonly Mismatch[])[] }
-  | { readonly ok: true; readonly schemaJson: string }
-  | { readonly ok: true; readonly instrumented: Instrumented }
+/** The results of the kinds of tasks, by the name that they have in {@link TaskResult}. */
+export interface TaskValues {
+  readonly checked: CheckedModule;
+  readonly compared: readonly (readonly Mismatch[])[];
+  readonly schemaJson: string;
+  readonly instrumented: Instrumented;
   /** JSON of the protocol's `instrumentationReport`. The worker serialises it: a module may have a million functions. */
-  | { readonly ok: true; readonly report: Uint8Array }
+  readonly report: Uint8Array;
+}
+
+export type TaskResult =
+  | { [Name in keyof TaskValues]: { readonly ok: true } & Pick<TaskValues, Name> }[keyof TaskValues]
   | { readonly ok: false; readonly error: SerializedError };
 
 /** Runs one task. The rejection of a module, configuration or schema is a result, not an exception. */

@@ -114,13 +114,8 @@ function pageRoute(path: string, id: string, summary: string): Route {
   });
 }
 
-interface InvitationCheck {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** Returns the response status for an invitation code. A URL without a code is valid: the page remembers the code from before. */
-async function checkInvitation(parts: Parts, request: Request, code: string | undefined): Promise<InvitationCheck> {
+async function checkInvitation(parts: Parts, request: Request, code: string | undefined) {
   if (code === undefined) return { status: 200, headers: {} };
   try {
     const { status } = await withCodeTries(parts, request, () => describeInvitation(parts.context, code));
