@@ -2,7 +2,7 @@ import type { AppId, UserId } from '@tenon/protocol';
 import { allContentsTag, membershipTag, readableContentsTag } from '../../cache/cache-tag.ts';
 import type { Page } from '../../domain/query-types.ts';
 import { type AppRecord, columns, type MemberRecord } from '../../domain/records.ts';
-import { appsOfGuestUser, appsOfMember, type Db } from './db.ts';
+import { appsOfGuestUser, appsOfMember, type Db, hasRow } from './db.ts';
 import { mutation, nothing, statement } from './mutation.ts';
 import { paged } from './paging.ts';
 
@@ -51,10 +51,7 @@ export const appQueries = {
   },
 
   /** Whether a user belongs to the team of any application. */
-  async isMemberOfAny(db: Db, userId: UserId): Promise<boolean> {
-    const found = await appsOfMember(db, userId).limit(1).execute();
-    return found.length > 0;
-  },
+  isMemberOfAny: (db: Db, userId: UserId): Promise<boolean> => hasRow(appsOfMember(db, userId)),
 
   /** The applications whose only owner the user is, by id. */
   appsOwnedAlone(db: Db, userId: UserId): Promise<AppRecord[]> {

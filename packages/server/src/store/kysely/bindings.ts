@@ -10,7 +10,7 @@ import {
   type PluginKey,
 } from '../../domain/records.ts';
 import { ConflictError } from '../../domain/store-errors.ts';
-import { areOfSamePlugin, type Db, isOfPlugin } from './db.ts';
+import { areOfSamePlugin, type Db, hasRow, isOfPlugin } from './db.ts';
 import { mutation, nothing } from './mutation.ts';
 import { inChunks, paged, setOf } from './paging.ts';
 
@@ -83,29 +83,25 @@ export const bindingQueries = {
   },
 
   /** Whether the plugin is held at a version under some guest. */
-  async isPinned(db: Db, key: PluginKey): Promise<boolean> {
-    const found = await db
-      .selectFrom('versions')
-      .innerJoin('bindings', 'bindings.pinnedVersionId', 'versions.id')
-      .select('versions.id')
-      .where(isOfPlugin('versions', key))
-      .limit(1)
-      .executeTakeFirst();
-    return found !== undefined;
-  },
+  isPinned: (db: Db, key: PluginKey): Promise<boolean> =>
+    hasRow(
+      db
+        .selectFrom('versions')
+        .innerJoin('bindings', 'bindings.pinnedVersionId', 'versions.id')
+        .select('versions.id')
+        .where(isOfPlugin('versions', key)),
+    ),
 
   /** Whether the plugin was rolled back under one of these guests. */
-  async isRolledBack(db: Db, key: PluginKey, guestIds: readonly GuestId[]): Promise<boolean> {
-    const found = await db
-      .selectFrom('bindings')
-      .select('guestId')
-      .where(isOfPlugin('bindings', key))
-      .where('selectedVersionId', 'is not', null)
-      .where('guestId', 'in', setOf(guestIds))
-      .limit(1)
-      .executeTakeFirst();
-    return found !== undefined;
-  },
+  isRolledBack: (db: Db, key: PluginKey, guestIds: readonly GuestId[]): Promise<boolean> =>
+    hasRow(
+      db
+        .selectFrom('bindings')
+        .select('guestId')
+        .where(isOfPlugin('bindings', key))
+        .where('selectedVersionId', 'is not', null)
+        .where('guestId', 'in', setOf(guestIds)),
+    ),
 
   /** How many names are claimed under a guest. */
   async countBindings(db: Db, extensionPointId: ExtensionPointId, guestId: GuestId): Promise<number> {

@@ -9,7 +9,7 @@ import type {
   ReferencedContent,
 } from '../../domain/housekeeping/ports.ts';
 import { columns, type Database } from '../../domain/records.ts';
-import type { Db } from './db.ts';
+import { type Db, hasRow } from './db.ts';
 import { mutation, nothing, statement } from './mutation.ts';
 
 const idColumns = ['address', 'generation', 'size'] as const;
@@ -99,10 +99,8 @@ export const blobQueries = {
       .execute(),
 
   /** Whether a version references the content. */
-  async isContentReferenced(db: Db, address: ContentAddress): Promise<boolean> {
-    const version = db.selectFrom('versions').select('id').where('contentAddress', '=', address).limit(1);
-    return (await version.executeTakeFirst()) !== undefined;
-  },
+  isContentReferenced: (db: Db, address: ContentAddress): Promise<boolean> =>
+    hasRow(db.selectFrom('versions').select('id').where('contentAddress', '=', address)),
 };
 
 const changed = (db: Db, address: BlobRecord['address']) => db.updateTable('blobs').where('address', '=', address);

@@ -5,6 +5,10 @@ import type { Database, PluginKey } from '../../domain/records.ts';
 /** What queries run on: the database, or a transaction in it. */
 export type Db = Kysely<Database>;
 
+/** Whether a query has any row. */
+export const hasRow = async (query: { limit(count: number): { execute(): Promise<unknown[]> } }): Promise<boolean> =>
+  (await query.limit(1).execute()).length > 0;
+
 /** The tables whose rows belong to plugins, and the names that queries give `versions`. */
 type PluginTable = 'plugins' | 'versions' | 'own' | 'bindings' | 'retired_labels';
 

@@ -1,5 +1,5 @@
 import type { LeaseKind, LeaseRecord } from '../../domain/housekeeping/ports.ts';
-import type { Db } from './db.ts';
+import { type Db, hasRow } from './db.ts';
 import { nothing, statement } from './mutation.ts';
 
 /** No lease is as long: one that ends later was taken by a clock that was ahead, and holds nothing. */
@@ -20,10 +20,8 @@ export const leaseQueries = {
   },
 
   /** Whether the store is a copy that was not finished, which no server may use. */
-  async isUnfinishedCopy(db: Db): Promise<boolean> {
-    const row = await db.selectFrom('leases').select('kind').where('kind', '=', 'unfinished_copy').executeTakeFirst();
-    return row !== undefined;
-  },
+  isUnfinishedCopy: (db: Db): Promise<boolean> =>
+    hasRow(db.selectFrom('leases').select('kind').where('kind', '=', 'unfinished_copy')),
 };
 
 export const leaseMutations = {

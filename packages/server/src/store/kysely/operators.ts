@@ -1,15 +1,13 @@
 import type { UserId } from '@tenon/protocol';
 import type { OperatorRecord } from '../../domain/status/ports.ts';
-import type { Db } from './db.ts';
+import { type Db, hasRow } from './db.ts';
 import { nothing, statement } from './mutation.ts';
 
 const atMost = 1000;
 
 export const operatorQueries = {
-  async isOperator(db: Db, userId: UserId): Promise<boolean> {
-    const row = await db.selectFrom('operators').select('userId').where('userId', '=', userId).executeTakeFirst();
-    return row !== undefined;
-  },
+  isOperator: (db: Db, userId: UserId): Promise<boolean> =>
+    hasRow(db.selectFrom('operators').select('userId').where('userId', '=', userId)),
 
   /** By user id, with the users' names; a thousand at the most. */
   operators: (db: Db): Promise<(OperatorRecord & { readonly userName: string })[]> =>

@@ -12,7 +12,7 @@ import {
   type VersionRecord,
 } from '../../domain/records.ts';
 import { ConflictError } from '../../domain/store-errors.ts';
-import { appsOfGuestUser, appsOfMember, areOfSamePlugin, type Db, isOfPlugin } from './db.ts';
+import { appsOfGuestUser, appsOfMember, areOfSamePlugin, type Db, hasRow, isOfPlugin } from './db.ts';
 import { mutation, nothing, statement } from './mutation.ts';
 import { atMost } from './paging.ts';
 
@@ -74,17 +74,11 @@ export const pluginQueries = {
    */
   async mayReadContent(db: Db, userId: UserId, address: ContentAddress, appId: AppId | undefined): Promise<boolean> {
     // Both halves go from the user's own applications into one index, however many others have the same bytes.
-    let versions = db
-      .selectFrom('versions')
-      .select('appId')
-      .where('contentAddress', '=', address)
-      .where(isPresent)
-      .limit(1);
+    let versions = db.selectFrom('versions').select('appId').where('contentAddress', '=', address).where(isPresent);
     if (appId !== undefined) versions = versions.where('appId', '=', appId);
     const ofApp = versions.where('appId', 'in', appsOfMember(db, userId));
     const own = versions.where('appId', 'in', appsOfGuestUser(db, userId)).where('userId', '=', userId);
-    const found = (await ofApp.executeTakeFirst()) ?? (await own.executeTakeFirst());
-    return found !== undefined;
+    return (await hasRow(ofApp)) || (await hasRow(own));
   },
 };
 

@@ -1,7 +1,7 @@
 import type { UserId } from '@tenon/protocol';
 import { allContentsTag } from '../../cache/cache-tag.ts';
 import { columns, type PasswordRecord, type UserRecord } from '../../domain/records.ts';
-import type { Db } from './db.ts';
+import { type Db, hasRow } from './db.ts';
 import { mutation, nothing, statement } from './mutation.ts';
 
 const users = (db: Db) => db.selectFrom('users').select(columns.users);
@@ -25,8 +25,7 @@ export const userQueries = {
       .executeTakeFirst(),
 
   /** Whether there is, or was, any user. */
-  anyUser: async (db: Db): Promise<boolean> =>
-    (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined,
+  anyUser: (db: Db): Promise<boolean> => hasRow(db.selectFrom('users').select('id')),
 };
 
 /** Where a user's own things are. Codes go before the tokens that they name. */
