@@ -19,7 +19,7 @@ import {
 } from './helpers/engines.ts';
 
 const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
-const room = { isSameClock: false, staleMs: 2, hasRoom: true };
+const room = { isSameClock: false, maxAgeMs: 2, hasRoom: true };
 
 let folder: string;
 /** Where the built package is. */
@@ -60,12 +60,14 @@ describe('npm run build', () => {
     await writeFile(join(program, 'package.json'), '{"type":"module"}');
     await writeFile(
       join(program, 'page.ts'),
-      `import { type BindingList, type Client, ClientError, createClient } from '@tenon/client';
-      const client: Client = createClient({ baseUrl: 'https://plugins.example', token: () => 'a', staleMs: 0 });
-      export const list: BindingList = await client.bindings('ext_a', 'a guest', { signal: AbortSignal.timeout(1) });
-      export const module: WebAssembly.Module = await client.load('ext_a', 'a guest');
+      `import { type BindingList, type Client, ClientError, createClient, type PluginKey } from '@tenon/client';
+      const client: Client = createClient({ baseUrl: 'https://plugins.example', token: () => 'a', maxAgeMs: 0 });
+      const key: PluginKey = { extensionPointId: 'ext_a', guestKey: 'a guest' };
+      const { bindings } = await client.getBindings(key, { signal: AbortSignal.timeout(1) });
+      export const list: BindingList = bindings;
+      export const module: WebAssembly.Module = await client.load({ ...key, name: 'a' });
       export const code = (error: unknown): string | undefined => error instanceof ClientError ? error.code : undefined;
-      client.on('stale', ({ problem, ageMs }) => console.log(problem.code, ageMs.toFixed(0)));
+      client.on('stale', ({ error, ageMs }) => console.log(error.code, ageMs.toFixed(0)));
       // @ts-expect-error: no such option
       createClient({ baseUrl: 'https://plugins.example', token: 'a', cache: true });`,
     );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import { describe, it } from 'node:test';
+import { createClientOn } from '../packages/client/src/client.ts';
 import { exercise } from './engines/client-exercise.mjs';
 import { checkReport } from './helpers/check-client-report.ts';
 import { openArena } from './helpers/client-arena.ts';
@@ -13,22 +14,22 @@ const rooms = [
     name: 'gives 10,000 callers no wrong byte, and whatever it has a copy of',
     calls: 10_000,
     hasRoom: true,
-    staleMs: 2,
+    maxAgeMs: 2,
     options: {},
   },
   {
     name: 'gives 3,000 callers no wrong byte where there is room for next to nothing',
     calls: 3_000,
     hasRoom: false,
-    staleMs: 2,
+    maxAgeMs: 2,
     options: { memory: { maxContentBytes: 12_000, maxModuleBytes: 12_000, maxLists: 3 } },
   },
   {
-    name: 'gives 3,000 callers no wrong byte who hear the news, as long as they hear any',
+    name: 'gives 3,000 callers no wrong byte with change streams that break',
     calls: 3_000,
     hasRoom: true,
-    staleMs: Number.POSITIVE_INFINITY,
-    options: { news: true, staleMs: 100 },
+    maxAgeMs: Number.POSITIVE_INFINITY,
+    options: { streaming: true, maxAgeMs: 100 },
   },
 ];
 
@@ -54,7 +55,7 @@ function countingClock() {
 }
 
 describe('createClient() behind a proxy that breaks everything', () => {
-  for (const { name, calls, hasRoom, staleMs, options } of rooms) {
+  for (const { name, calls, hasRoom, maxAgeMs, options } of rooms) {
     it(name, async (test) => {
       test.diagnostic(`FAULTS_SEED=${seed}`);
       const arena = await openArena(seed);
@@ -69,7 +70,8 @@ describe('createClient() behind a proxy that breaks everything', () => {
             lanes: 32,
             seed,
           },
-          { ...options, clock },
+          options,
+          (options) => createClientOn(options, { clock }),
         );
         test.diagnostic(`faults: ${JSON.stringify(Object.fromEntries(arena.faults()))}`);
         test.diagnostic(`told: ${JSON.stringify(report.told)}`);
@@ -80,7 +82,7 @@ describe('createClient() behind a proxy that breaks everything', () => {
         assert.ok(report.log.length >= calls);
         assert.equal(clock.running(), 0, 'no timer outlives the client');
         await until(() => arena.proxy.openRequests() === 0, { message: 'a request outlives the client' });
-        checkReport(arena, report, { isSameClock: true, staleMs, hasRoom });
+        checkReport(arena, report, { isSameClock: true, maxAgeMs, hasRoom });
       } finally {
         await arena.close();
       }

@@ -77,11 +77,11 @@ describe('the traces of requests', () => {
     api.propagation.setGlobalPropagator(new W3CTraceContextPropagator());
     test.after(() => api.propagation.disable());
     const { TENON_TOKEN: token = '', TENON_EXTENSION_POINT_ID = '', TENON_GUEST_KEY = '' } = traced.quickstart;
-    const client = createClient({ baseUrl: traced.server.url, token, news: false });
+    const client = createClient({ baseUrl: traced.server.url, token, streaming: false });
     const told: string[] = [];
-    client.on('request', ({ headers }) => told.push(headers.traceparent ?? ''));
+    client.on('response', ({ headers }) => told.push(headers.traceparent ?? ''));
     observeClient(client, { tracer: provider.getTracer('host'), api });
-    await client.bindings(TENON_EXTENSION_POINT_ID, TENON_GUEST_KEY);
+    await client.getBindings({ extensionPointId: TENON_EXTENSION_POINT_ID, guestKey: TENON_GUEST_KEY });
     await client.close();
     const [, traceId, spanId] = told[0]?.split('-') ?? [];
     const isOurs = (span: SeenSpan) =>

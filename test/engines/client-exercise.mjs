@@ -36,30 +36,31 @@
 
 /** Short times, so that thousands of calls through hung connections take seconds. */
 const settings = {
-  news: false,
-  staleMs: 2,
-  patienceMs: 40,
+  streaming: false,
+  maxAgeMs: 2,
+  revalidateTimeoutMs: 40,
   timeouts: { headersMs: 250, idleMs: 150, totalMs: 600 },
-  retry: { attempts: 3, baseDelayMs: 2, maxDelayMs: 8, maxRetryAfterMs: 50 },
+  retry: { maxRetries: 2, baseDelayMs: 2, maxDelayMs: 8, maxRetryAfterMs: 50 },
 };
 
 /**
  * @param {string} packageUrl where the package's entry is
  * @param {Task} task
  * @param {object} [more] further options of the client
+ * @param {typeof import('@tenon/client').createClient} [create] in place of the package's `createClient`
  * @returns {Promise<Report>}
  */
-export async function exercise(packageUrl, task, more = {}) {
+export async function exercise(packageUrl, task, more = {}, create = undefined) {
   /** @type {typeof import('@tenon/client')} */
   const { createClient } = await import(packageUrl);
   /** @type {string[]} */
   const unhandled = [];
   listenForUnhandled((reason) => unhandled.push(String(reason)));
   const store = task.diskUrl === undefined ? {} : { store: await openDisk(task.diskUrl, task.folder ?? '') };
-  const client = createClient({ baseUrl: task.baseUrl, token: task.token, ...settings, ...store, ...more });
+  const client = (create ?? createClient)({ baseUrl: task.baseUrl, token: task.token, ...settings, ...store, ...more });
   /** @type {Record<string, number>} */
   const told = {};
-  for (const type of /** @type {const} */ (['changed', 'stale', 'recovered', 'problem', 'request', 'lookup'])) {
+  for (const type of /** @type {const} */ (['change', 'stale', 'recover', 'error', 'response', 'lookup'])) {
     client.on(type, () => {
       told[type] = (told[type] ?? 0) + 1;
     });
@@ -113,13 +114,17 @@ async function once(client, { extensionPointId, guests }, random, lane) {
 
   /** @returns {Promise<Partial<Entry>>} */
   async function ask() {
-    if (kind === 'module') return { number: run(await client.load(extensionPointId, key, name, { signal })) };
-    const { list, source, isStale, ageMs } = await client.lookUp(extensionPointId, key, { signal });
-    const addresses = addressesOf(list);
+    if (kind === 'module')
+      return { number: run(await client.load({ extensionPointId, guestKey: key, name }, { signal })) };
+    const { bindings, source, isStale, ageMs } = await client.getBindings(
+      { extensionPointId, guestKey: key },
+      { signal },
+    );
+    const addresses = addressesOf(bindings);
     if (kind === 'list') return { list: addresses, source, isStale, ageMs };
     const [address] = Object.values(addresses);
     if (address === undefined) return { list: addresses };
-    return { address, isRight: (await addressOf(await client.content(address, { signal }))) === address };
+    return { address, isRight: (await addressOf(await client.getContent(address, { signal }))) === address };
   }
 }
 
@@ -133,12 +138,12 @@ async function once(client, { extensionPointId, guests }, random, lane) {
  */
 async function untilFresh(client, { extensionPointId }, key) {
   for (const startMs = performance.now(); ; ) {
-    const { list, isStale, ageMs } = await client
-      .lookUp(extensionPointId, key, { maxAgeMs: 0 })
-      .catch(() => ({ list: {}, isStale: true, ageMs: Number.POSITIVE_INFINITY }));
+    const { bindings, isStale, ageMs } = await client
+      .getBindings({ extensionPointId, guestKey: key }, { maxAgeMs: 0 })
+      .catch(() => ({ bindings: {}, isStale: true, ageMs: Number.POSITIVE_INFINITY }));
     const endMs = performance.now();
     if (!isStale || endMs - startMs > 60_000) {
-      return { lane: -1, startMs, endMs, kind: 'list', key, list: addressesOf(list), isStale, ageMs };
+      return { lane: -1, startMs, endMs, kind: 'list', key, list: addressesOf(bindings), isStale, ageMs };
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

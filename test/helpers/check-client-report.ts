@@ -16,14 +16,14 @@ const errorCodes = new Set([
   'timeout',
   'too_large',
   'unavailable',
-  'unexpected_answer',
+  'unexpected_response',
 ]);
 
 export interface CheckOptions {
   /** Whether the exercise's times are by this process's clock: then each answer is compared with what was bound at its time. */
   readonly isSameClock: boolean;
   /** How old a list may be that isn't said to be stale. */
-  readonly staleMs: number;
+  readonly maxAgeMs: number;
   /** Whether there is room for everything: then nothing fails of which there was a copy. */
   readonly hasRoom: boolean;
 }
@@ -92,7 +92,7 @@ export function checkReport(
     assert.ok(ageMs >= 0, where);
     // What comes over the network is as old as the request that several callers may have waited for.
     // The age is that at the answer: it was fresh at some moment of the call.
-    const freshMs = options.staleMs + entry.endMs - entry.startMs;
+    const freshMs = options.maxAgeMs + entry.endMs - entry.startMs;
     if (entry.source === 'memory' && !entry.isStale) assert.ok(ageMs <= freshMs, `too old: ${where}`);
     if (!options.isSameClock) return;
     // There is one moment, no longer ago than the answer says, at which all of it was bound.

@@ -7,13 +7,13 @@ import { createPluginRunner } from './plugin-runner.ts';
 import { readSettings } from './settings.ts';
 import { createWebHost } from './web-host.ts';
 
-const { url, token, extensionPointId, folder, port, staleMs, callTimeoutMs } = readSettings();
-const client = createClient({ baseUrl: url, token, store: diskStore({ directory: folder }), staleMs });
-client.on('stale', ({ problem }) =>
-  console.log(`The server can't be asked (${problem.code}): going on with what is here.`),
+const { url, token, extensionPointId, folder, port, maxAgeMs, callTimeoutMs } = readSettings();
+const client = createClient({ baseUrl: url, token, store: diskStore({ directory: folder }), maxAgeMs });
+client.on('stale', ({ error }) =>
+  console.log(`The server is unavailable (${error.code}). The cached plugins stay in use.`),
 );
-client.on('recovered', () => console.log('The server answers again.'));
-client.on('changed', () => console.log('Another version is bound.'));
+client.on('recover', () => console.log('The server is available again.'));
+client.on('change', () => console.log('Another version is bound.'));
 
 const runner = createPluginRunner({ timeoutMs: callTimeoutMs });
 const host = createWebHost(client, extensionPointId, runner);

@@ -8,8 +8,8 @@ export interface Settings {
   readonly folder: string;
   /** 0: any free one. */
   readonly port: number;
-  /** How old a list of plugins may be before the server is asked again, where it doesn't tell by itself. */
-  readonly staleMs: number;
+  /** How long a binding list is fresh where the server can't report changes. */
+  readonly maxAgeMs: number;
   /** How long a plugin may take for an answer, in milliseconds. */
   readonly callTimeoutMs: number;
 }
@@ -22,7 +22,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     extensionPointId: demand('TENON_EXTENSION_POINT_ID'),
     folder: environment.PLUGIN_FOLDER || 'plugins',
     port: Number(environment.PORT || 8400),
-    staleMs: Number(environment.STALE_MS || 1000),
+    maxAgeMs: Number(environment.MAX_AGE_MS || 1000),
     callTimeoutMs: Number(environment.CALL_TIMEOUT_MS || 1000),
   };
 

@@ -16,7 +16,7 @@ export function createWebHost(client: Client, extensionPointId: string, runner: 
       const input = await readBody(request);
       if (input === undefined) return answer(response, 413, `An input has at most ${longestInputBytes} bytes`);
       // Compiled already, and the same object, unless another version was bound since: asking for it each time is the way.
-      const module = await client.load(extensionPointId, guestKey, pluginName);
+      const module = await client.load({ extensionPointId, guestKey, name: pluginName });
       answer(response, 200, await runner.call(guestKey, module, pluginName, input));
     } catch (error) {
       answer(response, ...failure(error));

@@ -45,9 +45,9 @@ async function measure(
   for (let round = 0; round < rounds; round++) {
     if (fresh) await rm(directory, { recursive: true, force: true });
     const store: Partial<ClientOptions> = fresh || disk ? { store: diskStore({ directory }) } : {};
-    const client = createClient({ baseUrl: stage.url, token: stage.token, news: false, offline, ...store });
+    const client = createClient({ baseUrl: stage.url, token: stage.token, streaming: false, offline, ...store });
     let asked = 0;
-    client.on('request', () => asked++);
+    client.on('response', () => asked++);
     const startedMs = performance.now();
     const wanted = keys.map((guestKey) => ({ extensionPointId: stage.extensionPointId, guestKey }));
     const { failures } = await client.warmUp(wanted, { concurrency });

@@ -17,22 +17,28 @@ for (const [at, key] of keys.entries()) {
   }
 }
 
-const client = createClient({ baseUrl: stage.url, token: stage.token, news: false, staleMs: 3_600_000 });
+const client = createClient({ baseUrl: stage.url, token: stage.token, streaming: false, maxAgeMs: 3_600_000 });
 const { extensionPointId } = stage;
-const address = Object.values(await client.bindings(extensionPointId, 'customers/0'))[0]?.contentAddress ?? '';
-for (const key of keys) await client.load(extensionPointId, key);
-await client.content(address);
+const address =
+  Object.values((await client.getBindings({ extensionPointId, guestKey: 'customers/0' })).bindings)[0]
+    ?.contentAddress ?? '';
+for (const key of keys) await client.load({ extensionPointId, guestKey: key });
+await client.getContent(address);
 let at = 0;
 const nextKey = (): string => keys[at++ % keys.length] ?? '';
 
 console.log('microseconds a call: the median of rounds, the fastest, the slowest\n');
-await measure('load(): the newest of three, compiled', 50_000, () => client.load(extensionPointId, nextKey()));
-await measure('load() by its name', 50_000, () => client.load(extensionPointId, 'customers/0', 'greet.0'));
-await measure('bindings()', 50_000, () => client.bindings(extensionPointId, nextKey()));
-await measure('content(): a copy of 10 KB', 20_000, () => client.content(address));
+await measure('load(): the newest of three, compiled', 50_000, () =>
+  client.load({ extensionPointId, guestKey: nextKey() }),
+);
+await measure('load() by its name', 50_000, () =>
+  client.load({ extensionPointId, guestKey: 'customers/0', name: 'greet.0' }),
+);
+await measure('bindings()', 50_000, () => client.getBindings({ extensionPointId, guestKey: nextKey() }));
+await measure('content(): a copy of 10 KB', 20_000, () => client.getContent(address));
 await measure('for comparison: an async function', 50_000, async () => at++);
 await measure('load() that asks: 304', 1_000, () =>
-  client.load(extensionPointId, nextKey(), undefined, { maxAgeMs: 0 }),
+  client.load({ extensionPointId, guestKey: nextKey() }, { maxAgeMs: 0 }),
 );
 const headers = { authorization: `Bearer ${stage.token}` };
 const url = `${stage.url}/api/v1/extension-points/${extensionPointId}/bindings/customers%2F0`;

@@ -41,9 +41,9 @@ for (const plugins of [1, 10, 100]) {
   };
   const plainBytes = await bytesOf(polls, plain);
 
-  const polling = createClient({ baseUrl: proxy.url, token: stage.token, news: false });
+  const polling = createClient({ baseUrl: proxy.url, token: stage.token, streaming: false });
   const look = async (): Promise<void> => {
-    await polling.lookUp(stage.extensionPointId, key, { maxAgeMs: 0 });
+    await polling.getBindings({ extensionPointId: stage.extensionPointId, guestKey: key }, { maxAgeMs: 0 });
   };
   await look();
   const unchangedBytes = await bytesOf(polls, look);
@@ -56,9 +56,12 @@ for (const plugins of [1, 10, 100]) {
 
   const listening = createClient({ baseUrl: proxy.url, token: stage.token });
   let onChanged = (): void => {};
-  listening.on('changed', () => onChanged());
+  listening.on('change', () => onChanged());
   // A list that is fresh by the news is fresh whatever age is asked for: from then on the stream is there and caught up.
-  while ((await listening.lookUp(stage.extensionPointId, key, { maxAgeMs: 0.001 })).source !== 'memory')
+  while (
+    (await listening.getBindings({ extensionPointId: stage.extensionPointId, guestKey: key }, { maxAgeMs: 0.001 }))
+      .source !== 'memory'
+  )
     await sleep(50);
   proxy.take();
   quietBytesADay ??= await bytesWhileQuiet();

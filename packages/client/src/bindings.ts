@@ -1,6 +1,6 @@
 import { ClientError } from './errors.ts';
 
-/** One plugin that is bound to a guest key. */
+/** A plugin that is bound to a guest key. */
 export interface Binding {
   /** `<extension_point_id>/plugin/<user_id>/<plugin_name>` */
   readonly id: string;
@@ -10,38 +10,38 @@ export interface Binding {
   readonly updatedAt: string;
 }
 
-/** The plugins bound to a guest key, by name. Frozen, and without a prototype: a plugin may be called `constructor`. */
+/** The bindings of a guest key by plugin name. Frozen and without a prototype, since a plugin may be named `constructor`. */
 export type BindingList = Readonly<Record<string, Binding>>;
 
 export const contentAddressPattern = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Reads an answer to A2. Entries that name no content are left out, as hosts do: there is nothing to load.
+ * Parses a binding list. Skips entries without a content address: there is nothing to load.
  *
- * @throws ClientError `unexpected_answer` for what is no binding list
+ * @throws ClientError `unexpected_response`
  */
 export function parseBindingList(text: string): BindingList {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new ClientError('unexpected_answer', 'The binding list is no JSON', { cause });
+    throw new ClientError('unexpected_response', 'The binding list is not valid JSON', { cause });
   }
-  if (!isObject(value)) throw new ClientError('unexpected_answer', 'The binding list is no JSON object');
+  if (!isObject(value)) throw new ClientError('unexpected_response', 'The binding list must be a JSON object');
   const list: Record<string, Binding> = Object.create(null);
   for (const [name, entry] of Object.entries(value)) {
-    if (!isObject(entry)) throw new ClientError('unexpected_answer', 'An entry of the binding list is no object');
+    if (!isObject(entry)) throw new ClientError('unexpected_response', 'A binding must be a JSON object');
     const { id, contentAddress, updatedAt } = entry;
     if (typeof contentAddress !== 'string' || !contentAddressPattern.test(contentAddress)) continue;
     if (typeof id !== 'string' || typeof updatedAt !== 'string') {
-      throw new ClientError('unexpected_answer', 'An entry of the binding list lacks its id or its time');
+      throw new ClientError('unexpected_response', 'A binding must have the strings `id` and `updatedAt`');
     }
     list[name] = Object.freeze({ id, contentAddress, updatedAt });
   }
   return Object.freeze(list);
 }
 
-/** The name of the binding that changed last; of several, the first by code units. `undefined` for an empty list. */
+/** The name of the binding that changed last. Ties go to the first name by code units. `undefined` for an empty list. */
 export function newestName(list: BindingList): string | undefined {
   let newest: string | undefined;
   let newestMs = Number.NEGATIVE_INFINITY;

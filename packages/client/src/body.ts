@@ -1,7 +1,7 @@
 import type { Deadline } from './deadline.ts';
 import { ClientError } from './errors.ts';
 
-/** What has come of a body. Outlives an answer that breaks off, so that the next one can go on from there. */
+/** The received part of a body. It outlives an interrupted response, so that the next request can resume it. */
 export interface PartialBody {
   readonly chunks: Uint8Array[];
   length: number;
@@ -11,69 +11,67 @@ export function emptyBody(): PartialBody {
   return { chunks: [], length: 0 };
 }
 
-/** Lets go of what has come: it is of no use. */
-export function forgetBody(body: PartialBody): void {
+export function clearBody(body: PartialBody): void {
   body.chunks.length = 0;
   body.length = 0;
 }
 
-/** What was seen of an answer. */
-export interface Seen {
+export interface ResponseStats {
   status: number | undefined;
   receivedBytes: number;
 }
 
-export interface Reading {
+export interface ReadOptions {
   readonly maxBytes: number;
   readonly idleMs: number;
   readonly deadline: Deadline;
-  readonly seen: Seen;
+  readonly stats: ResponseStats;
 }
 
 /**
- * Adds an answer's bytes to those that are there.
+ * Appends the bytes of a response to the body.
  *
- * @throws ClientError `too_large`; what the stream breaks off with, as it is
+ * @throws ClientError `too_large`; errors of the stream as they are
  */
 export async function readBody(
   response: Response,
   body: PartialBody,
-  { maxBytes, idleMs, deadline, seen }: Reading,
+  { maxBytes, idleMs, deadline, stats }: ReadOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const announced = Number(response.headers.get('content-length') ?? 0);
-  if (body.length + announced > maxBytes) throw tooLarge(maxBytes);
+  const contentLength = Number(response.headers.get('content-length') ?? 0);
+  if (body.length + contentLength > maxBytes) throw tooLarge(maxBytes);
   const reader = response.body?.getReader();
   for (;;) {
-    const { done, value } = (await deadline.within(reader?.read() ?? Promise.resolve(nothing))) as typeof nothing;
-    if (done || value === undefined) return joined(body);
-    deadline.begin('between two pieces of its answer', idleMs);
-    seen.receivedBytes += value.length;
+    const { done, value } = (await deadline.within(reader?.read() ?? Promise.resolve(end))) as typeof end;
+    if (done || value === undefined) return concatenate(body);
+    deadline.begin('between two chunks of its response', idleMs);
+    stats.receivedBytes += value.length;
     if (body.length + value.length > maxBytes) throw tooLarge(maxBytes);
     body.chunks.push(value);
     body.length += value.length;
   }
 }
 
-const nothing: { readonly done: boolean; readonly value?: Uint8Array | undefined } = { done: true };
+const end: { readonly done: boolean; readonly value?: Uint8Array | undefined } = { done: true };
 
-/** Whether an answer goes on where the bytes that are there end (https://www.rfc-editor.org/rfc/rfc9110#section-14.4). */
-export function continues({ status, headers }: Response, body: PartialBody): boolean {
+/** Whether a response begins where the received bytes end (https://www.rfc-editor.org/rfc/rfc9110#section-14.4). */
+export function continuesBody({ status, headers }: Response, body: PartialBody): boolean {
   if (status !== 206) return false;
-  // A page doesn't always get to see the field; the digest tells in the end.
+  // Pages can't always read the field. The digest is checked in the end.
   const range = headers.get('content-range');
   return range === null || range.startsWith(`bytes ${body.length}-`);
 }
 
-function joined({ chunks, length }: PartialBody): Uint8Array<ArrayBuffer> {
+function concatenate({ chunks, length }: PartialBody): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
-  let at = 0;
+  let offset = 0;
   for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
+    bytes.set(chunk, offset);
+    offset += chunk.length;
   }
   return bytes;
 }
 
 function tooLarge(maxBytes: number): ClientError {
-  return new ClientError('too_large', `The answer has more than the ${maxBytes} bytes that the limits allow`);
+  return new ClientError('too_large', `The response has more than ${maxBytes} bytes (see \`limits\`)`);
 }

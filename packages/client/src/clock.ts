@@ -1,14 +1,14 @@
-/** Where the client gets its time from. Handed in by tests; the platform's by default. */
+/** The client's source of time. Tests replace it. */
 export interface Clock {
-  /** Milliseconds since any moment. Never goes back, whatever is done to the machine's clock: ages are measured with it. */
+  /** Milliseconds since an arbitrary moment. Never goes back. Ages are measured with it. */
   monotonicMs(): number;
-  /** Milliseconds since 1970, in UTC. For what outlives the process, and for dates that the server sends. */
+  /** Milliseconds since 1970, in UTC. For stored times and for dates from the server. */
   wallMs(): number;
-  /** Calls back once, after so many milliseconds. The answer takes it back. */
+  /** Calls back once after a delay. Returns a function that cancels it. */
   setTimer(callback: () => void, delayMs: number): () => void;
 }
 
-/** What the platform's timers take at most; a longer wait would be over at once. */
+/** The longest delay of the platform's timers. A longer one would elapse at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -21,18 +21,32 @@ export const systemClock: Clock = {
   },
 };
 
-/** Waits. @throws what the signal is aborted with */
+/** A timer as a promise. */
+export interface Timer {
+  readonly elapsed: Promise<undefined>;
+  cancel(): void;
+}
+
+export function startTimer(clock: Clock, delayMs: number): Timer {
+  let cancel = () => {};
+  const elapsed = new Promise<undefined>((resolve) => {
+    cancel = clock.setTimer(() => resolve(undefined), delayMs);
+  });
+  return { elapsed, cancel: () => cancel() };
+}
+
+/** Waits. @throws the signal's reason */
 export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
-    const end = () => {
+    const onAbort = () => {
       cancel();
       reject(signal.reason);
     };
     const cancel = clock.setTimer(() => {
-      signal.removeEventListener('abort', end);
+      signal.removeEventListener('abort', onAbort);
       resolve();
     }, delayMs);
-    signal.addEventListener('abort', end, { once: true });
+    signal.addEventListener('abort', onAbort, { once: true });
   });
 }

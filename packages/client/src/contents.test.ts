@@ -8,7 +8,7 @@ import {
   noConnection,
   openClient,
   problemAnswer,
-} from '../test/helpers/answering.ts';
+} from '../test/helpers/fake-server.ts';
 import { settle } from '../test/helpers/manual-clock.ts';
 import { systemClock } from './clock.ts';
 
@@ -20,10 +20,10 @@ describe('content()', () => {
   it('asks once for all who ask at the same time, and gives each a copy of their own', async () => {
     const answering = createAnswering(() => content());
     const { client } = openClient(answering);
-    const [mine, theirs] = await Promise.all([client.content(address), client.content(address)]);
+    const [mine, theirs] = await Promise.all([client.getContent(address), client.getContent(address)]);
     mine?.fill(0);
     assert.deepEqual(theirs, bytes);
-    assert.deepEqual(await client.content(address), bytes);
+    assert.deepEqual(await client.getContent(address), bytes);
     assert.deepEqual(
       answering.asked.map(({ path }) => path),
       [`/tenon/api/v1/c/${address}`],
@@ -34,7 +34,7 @@ describe('content()', () => {
     const answering = createAnswering(() => content());
     const { client } = openClient(answering);
     for (const wrong of ['', '..', `${address}=`, address.slice(1), `${address}/`, `../${address.slice(3)}`]) {
-      await assert.rejects(client.content(wrong), { code: 'invalid_argument' });
+      await assert.rejects(client.getContent(wrong), { code: 'invalid_argument' });
     }
     assert.equal(answering.asked.length, 0);
   });
@@ -48,21 +48,21 @@ describe('content()', () => {
     ];
     for (const wrong of wrongOnes) {
       const answering = createAnswering(() => content(wrong));
-      const { client } = openClient(answering, { retry: { attempts: 2 } });
-      await assert.rejects(client.content(address), { code: 'content_mismatch' });
+      const { client } = openClient(answering, { retry: { maxRetries: 1 } });
+      await assert.rejects(client.getContent(address), { code: 'content_mismatch' });
       assert.deepEqual(
         answering.asked.map(({ init }) => init.cache),
         ['default', 'reload'],
       );
       answering.by(() => content());
-      assert.deepEqual(await client.content(address), bytes);
+      assert.deepEqual(await client.getContent(address), bytes);
     }
   });
 
   it('asks again after trouble, later each time, and as often as it may', async () => {
     const answering = createAnswering(noConnection);
-    const { client, clock } = openClient(answering, { retry: { attempts: 4 } });
-    const call = client.content(address).catch((error) => error);
+    const { client, clock } = openClient(answering, { retry: { maxRetries: 3 } });
+    const call = client.getContent(address).catch((error) => error);
     for (const [waitMs, asked] of [
       [199, 1],
       [1, 2],
@@ -101,8 +101,8 @@ describe('content()', () => {
     ];
     for (const [ranges, ...answers] of cases) {
       const answering = createAnswering(() => answers[answering.asked.length - 1]?.() ?? noConnection());
-      const { client } = openClient(answering, { retry: { attempts: 3, baseDelayMs: 0 }, clock: systemClock });
-      assert.deepEqual(await client.content(address), bytes);
+      const { client } = openClient(answering, { retry: { maxRetries: 2, baseDelayMs: 0 } }, { clock: systemClock });
+      assert.deepEqual(await client.getContent(address), bytes);
       assert.deepEqual(
         answering.asked.map(({ headers }) => headers.get('range')),
         ranges,
@@ -121,8 +121,8 @@ describe('content()', () => {
       [404, 'not_found'],
     ] as const) {
       const answering = createAnswering(() => problemAnswer(status, code, { 'x-request-id': 'r-1' }));
-      const { client } = openClient(answering, { retry: { attempts: 5 } });
-      await assert.rejects(client.content(address), { code, status, requestId: 'r-1' });
+      const { client } = openClient(answering, { retry: { maxRetries: 4 } });
+      await assert.rejects(client.getContent(address), { code, status, requestId: 'r-1' });
       assert.equal(answering.asked.length, 1);
     }
   });
@@ -131,8 +131,8 @@ describe('content()', () => {
     const date = 'Thu, 01 Jan 2026 00:00:10 GMT';
     for (const headers of [{ 'retry-after': '3' }, { 'retry-after': 'Thu, 01 Jan 2026 00:00:13 GMT', date }]) {
       const answering = createAnswering(() => problemAnswer(429, 'rate_limited', headers));
-      const { client, clock } = openClient(answering, { retry: { attempts: 2 } });
-      const call = client.content(address);
+      const { client, clock } = openClient(answering, { retry: { maxRetries: 1 } });
+      const call = client.getContent(address);
       await settle();
       answering.by(() => content());
       clock.pass(2_999);
@@ -145,14 +145,14 @@ describe('content()', () => {
 
   it('fails rather than wait for longer than it may, and leaves the server alone meanwhile', async () => {
     const answering = createAnswering(() => problemAnswer(503, 'unavailable', { 'retry-after': '60' }));
-    const { client, clock } = openClient(answering, { retry: { attempts: 3 } });
-    await assert.rejects(client.content(address), { code: 'unavailable', status: 503, retryAfterMs: 60_000 });
+    const { client, clock } = openClient(answering, { retry: { maxRetries: 2 } });
+    await assert.rejects(client.getContent(address), { code: 'unavailable', status: 503, retryAfterMs: 60_000 });
     answering.by(() => content());
     clock.pass(20_000);
-    await assert.rejects(client.content(address), { code: 'unavailable', retryAfterMs: 40_000 });
+    await assert.rejects(client.getContent(address), { code: 'unavailable', retryAfterMs: 40_000 });
     assert.equal(answering.asked.length, 1);
     clock.pass(40_000);
-    assert.deepEqual(await client.content(address), bytes);
+    assert.deepEqual(await client.getContent(address), bytes);
   });
 
   it('refuses more bytes than it may take, announced or not', async () => {
@@ -163,7 +163,7 @@ describe('content()', () => {
         createAnswering(() => answer),
         limits,
       );
-      await assert.rejects(client.content(address), { code: 'too_large' });
+      await assert.rejects(client.getContent(address), { code: 'too_large' });
     }
   });
 
@@ -172,7 +172,7 @@ describe('content()', () => {
     const answering = createAnswering(({ path }) => content(all.find((one) => path.endsWith(addressOfBytes(one)))));
     const { client } = openClient(answering, { memory: { maxContentBytes: 2_500 } });
     const addresses = all.map(addressOfBytes);
-    for (const at of [0, 1, 0, 2, 0, 1]) await client.content(addresses[at] ?? '');
+    for (const at of [0, 1, 0, 2, 0, 1]) await client.getContent(addresses[at] ?? '');
     const numbers = answering.asked.map(({ path }) => addresses.indexOf(path.slice(path.lastIndexOf('/') + 1)));
     assert.deepEqual(numbers, [0, 1, 2, 1]);
   });
@@ -181,8 +181,8 @@ describe('content()', () => {
     const answering = createAnswering(() => content());
     const { client } = openClient(answering);
     const told = listenTo(client);
-    await client.content(address);
-    await client.content(address);
+    await client.getContent(address);
+    await client.getContent(address);
     const lookup = (source: string) => ({ type: 'lookup', event: { kind: 'content', source, isStale: false } });
     const request = {
       operation: 'content',
@@ -192,7 +192,7 @@ describe('content()', () => {
       status: 200,
     };
     assert.deepEqual(told, [
-      { type: 'request', event: { ...request, receivedBytes: 1000, error: undefined, headers: {} } },
+      { type: 'response', event: { ...request, receivedBytes: 1000, error: undefined, headers: {} } },
       lookup('network'),
       lookup('memory'),
     ]);
@@ -206,38 +206,40 @@ describe('the token', () => {
     const answering = createAnswering(({ headers }) =>
       headers.get('authorization') === 'Bearer tnn_2' ? content() : problemAnswer(401, 'invalid_token'),
     );
-    const token = async ({ isRefused }: { isRefused: boolean }) => {
-      needs.push(isRefused);
+    const token = async ({ forceRefresh }: { forceRefresh: boolean }) => {
+      needs.push(forceRefresh);
       return tokens[needs.length - 1] ?? '';
     };
     const { client } = openClient(answering, { token });
-    assert.deepEqual(await client.content(address), bytes);
+    assert.deepEqual(await client.getContent(address), bytes);
     assert.deepEqual(needs, [false, true]);
-    await assert.rejects(client.content(addressOfBytes(new Uint8Array(7))));
+    await assert.rejects(client.getContent(addressOfBytes(new Uint8Array(7))));
     assert.equal(needs[2], false);
   });
 
   it('is asked for again once only, and fails with the refusal then', async () => {
     const answering = createAnswering(() => problemAnswer(401, 'invalid_token'));
     const { client } = openClient(answering, { token: () => 'tnn_old' });
-    await assert.rejects(client.content(address), { code: 'invalid_token', status: 401 });
+    await assert.rejects(client.getContent(address), { code: 'invalid_token', status: 401 });
     assert.equal(answering.asked.length, 2);
   });
 
   it('is asked for once by all who need it at the same time', async () => {
     let current = 'tnn_old';
     const needs: boolean[] = [];
-    const token = async ({ isRefused }: { isRefused: boolean }) => {
-      needs.push(isRefused);
+    const token = async ({ forceRefresh }: { forceRefresh: boolean }) => {
+      needs.push(forceRefresh);
       await settle();
-      if (isRefused) current = 'tnn_new';
+      if (forceRefresh) current = 'tnn_new';
       return current;
     };
     const answering = createAnswering(({ headers }) =>
       headers.get('authorization') === 'Bearer tnn_new' ? listAnswer({}) : problemAnswer(401, 'invalid_token'),
     );
     const { client } = openClient(answering, { token });
-    const calls = Array.from({ length: 100 }, (_, at) => client.bindings('ext_1', `guest/${at}`));
+    const calls = Array.from({ length: 100 }, (_, at) =>
+      client.getBindings({ extensionPointId: 'ext_1', guestKey: `guest/${at}` }),
+    );
     assert.equal((await Promise.all(calls)).length, 100);
     assert.deepEqual(needs, [false, true]);
   });
@@ -254,12 +256,12 @@ describe('the token', () => {
       async () => 'x\n',
     ]) {
       const { client } = openClient(answering, { token });
-      const error = await client.content(address).catch((error) => error);
+      const error = await client.getContent(address).catch((error) => error);
       assert.equal(error.code, 'token_unavailable');
       assert.ok(error.cause === undefined || error.cause === thrown);
     }
     const { client, clock } = openClient(answering, { token: () => new Promise(() => {}) });
-    const call = client.content(address).catch((error) => error);
+    const call = client.getContent(address).catch((error) => error);
     await settle();
     clock.pass(10_000);
     assert.equal((await call).code, 'timeout');
@@ -269,7 +271,7 @@ describe('the token', () => {
   it('never stands in an error', async () => {
     const answering = createAnswering(() => problemAnswer(401, 'invalid_token'));
     const { client } = openClient(answering);
-    const error = await client.content(address).catch((error) => error);
+    const error = await client.getContent(address).catch((error) => error);
     const { inspect } = await import('node:util');
     assert.doesNotMatch(inspect(error, { depth: 10, showHidden: true }), /tnn_secret/);
   });

@@ -1,53 +1,53 @@
-import { emptyBody, forgetBody } from './body.ts';
+import { clearBody, emptyBody } from './body.ts';
 import { addressOf } from './content-address.ts';
 import { aborted, ClientError } from './errors.ts';
 import type { Emitter, Source } from './events.ts';
-import { createFlights } from './flights.ts';
-import type { KeptStore } from './kept-store.ts';
 import { createLru } from './lru.ts';
 import type { Settings } from './options.ts';
 import type { Requester } from './requester.ts';
+import { createSingleflight } from './singleflight.ts';
+import type { VerifiedStore } from './verified-store.ts';
 
-/** Plugins' bytes by their address. They never change, so whatever is kept is right for good. */
+/** Plugin bytes by their content address. They are immutable, so cached bytes never expire. */
 export interface Contents {
-  /** @returns bytes that are not to be changed, nor handed out: others get the same */
+  /** @returns shared bytes: callers must not change them or hand them out */
   read(address: string, signal: AbortSignal | undefined): Promise<Uint8Array<ArrayBuffer>>;
-  /** The same, without asking the server. */
-  readKept(address: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  endAll(reason: ClientError): void;
+  /** The same without a request to the server. */
+  readCached(address: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  abortAll(reason: ClientError): void;
 }
 
-export interface ContentParts {
+export interface ContentsDeps {
   readonly settings: Settings;
   readonly events: Emitter;
   readonly requester: Requester;
-  readonly kept: KeptStore | undefined;
+  readonly store: VerifiedStore | undefined;
 }
 
-export function createContents({ settings, events, requester, kept }: ContentParts): Contents {
+export function createContents({ settings, events, requester, store }: ContentsDeps): Contents {
   const { limits, retry } = settings;
   const memory = createLru<Uint8Array<ArrayBuffer>>(settings.memory.maxContentBytes);
-  const flights = createFlights();
+  const flights = createSingleflight();
 
-  const told = (source: Source | 'failed') => {
+  const emitLookup = (source: Source | 'failed') => {
     if (events.has('lookup')) events.emit('lookup', { kind: 'content', source, isStale: false });
   };
 
   async function find(address: string, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-    const stored = await kept?.readContent(address);
+    const stored = await store?.readContent(address);
     if (stored !== undefined) {
-      told('store');
+      emitLookup('store');
       return stored;
     }
-    if (settings.isOffline) throw new ClientError('offline', 'The content is not kept, and the client works offline');
+    if (settings.isOffline) throw new ClientError('offline', 'The content is not cached and the client is offline');
     const bytes = await fetchContent(address, signal);
-    told('network');
-    kept?.writeContent(address, bytes);
+    emitLookup('network');
+    store?.writeContent(address, bytes);
     return bytes;
   }
 
   function fetchContent(address: string, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-    // A content that is cut off is not fetched from its beginning again: on a slow line a large one might never come.
+    // An interrupted download is resumed: on a slow connection a large content might never arrive whole.
     const partial = { body: emptyBody(), etag: `"${address}"` };
     const request = {
       operation: 'content',
@@ -55,22 +55,22 @@ export function createContents({ settings, events, requester, kept }: ContentPar
       path: `/api/v1/c/${address}`,
       headers: { accept: 'application/wasm' },
       maxBytes: limits.maxContentBytes,
-      cache: 'default', // a browser keeps contents itself
+      cache: 'default', // browsers cache contents as well
     } as const;
-    return requester.ask(request, retry.attempts, signal, async ({ bytes }) => {
+    return requester.send(request, retry.maxRetries, signal, async ({ bytes }) => {
       if ((await addressOf(bytes)) === address) return bytes;
-      forgetBody(partial.body);
-      throw new ClientError('content_mismatch', 'The bytes that came are not those of their content address');
+      clearBody(partial.body);
+      throw new ClientError('content_mismatch', 'The received bytes do not match their content address');
     });
   }
 
   return {
     async read(address, signal) {
       if (signal?.aborted) throw aborted(signal);
-      const held = memory.get(address);
-      if (held !== undefined) {
-        told('memory');
-        return held;
+      const cached = memory.get(address);
+      if (cached !== undefined) {
+        emitLookup('memory');
+        return cached;
       }
       const flight = flights.join(address, async (ended) => {
         try {
@@ -78,15 +78,15 @@ export function createContents({ settings, events, requester, kept }: ContentPar
           memory.set(address, bytes, bytes.length);
           return bytes;
         } catch (error) {
-          told('failed');
+          emitLookup('failed');
           throw error;
         }
       });
       return flight.wait(signal);
     },
-    async readKept(address) {
-      return memory.get(address) ?? kept?.readContent(address);
+    async readCached(address) {
+      return memory.get(address) ?? store?.readContent(address);
     },
-    endAll: (reason) => flights.endAll(reason),
+    abortAll: (reason) => flights.abortAll(reason),
   };
 }

@@ -1,34 +1,33 @@
 import type { Clock } from './clock.ts';
 import { aborted, ClientError } from './errors.ts';
 
-/** Ends a request when its caller does, or when a phase of it takes too long. */
+/** Aborts a request with its caller, or when one of its phases takes too long. */
 export interface Deadline {
-  /** Aborted with a ClientError. */
+  /** Its reason is a ClientError. */
   readonly signal: AbortSignal;
-  /** Begins a phase, which ends the one before. */
+  /** Begins a phase, which ends the previous one. */
   begin(phase: string, limitMs: number): void;
-  /** Waits for something; rejects as soon as the time is over, even if what is waited for doesn't heed the signal. */
+  /** Waits. Rejects when the time is over, even if the work ignores the signal. */
   within<T>(work: Promise<T>): Promise<T>;
-  /** Aborts, whatever time is left. */
   abort(reason: ClientError): void;
-  /** Lets the time run out unnoticed; the caller still ends what goes on. */
-  rest(): void;
-  /** Lets go of all timers and of the caller's signal. */
+  /** Stops the timers. The caller's signal still aborts. */
+  pause(): void;
+  /** Stops the timers and removes the listener from the caller's signal. */
   end(): void;
 }
 
 export function createDeadline(clock: Clock, totalMs: number, caller: AbortSignal): Deadline {
   const controller = new AbortController();
   const { signal } = controller;
-  const giveUp = (phase: string, limitMs: number) => () =>
+  const expire = (phase: string, limitMs: number) => () =>
     controller.abort(new ClientError('timeout', `The server took longer than ${limitMs} ms ${phase}`));
   const onAbort = () => controller.abort(aborted(caller));
   caller.addEventListener('abort', onAbort, { once: true });
   if (caller.aborted) onAbort();
-  const cancelTotal = clock.setTimer(giveUp('in all', totalMs), totalMs);
+  const cancelTotal = clock.setTimer(expire('in total', totalMs), totalMs);
   let cancelPhase = () => {};
 
-  const rest = () => {
+  const pause = () => {
     cancelPhase();
     cancelTotal();
   };
@@ -37,7 +36,7 @@ export function createDeadline(clock: Clock, totalMs: number, caller: AbortSigna
     signal,
     begin(phase, limitMs) {
       cancelPhase();
-      cancelPhase = clock.setTimer(giveUp(phase, limitMs), limitMs);
+      cancelPhase = clock.setTimer(expire(phase, limitMs), limitMs);
     },
     within(work) {
       return new Promise((resolve, reject) => {
@@ -48,9 +47,9 @@ export function createDeadline(clock: Clock, totalMs: number, caller: AbortSigna
       });
     },
     abort: (reason) => controller.abort(reason),
-    rest,
+    pause,
     end() {
-      rest();
+      pause();
       caller.removeEventListener('abort', onAbort);
     },
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { demandDigest } from './digest.ts';
+import { assertDigest } from './digest.ts';
 
 const bytes = new TextEncoder().encode('{"a":1}');
 const digest = createHash('sha256').update(bytes).digest('base64');
@@ -9,21 +9,21 @@ const fields = (reprDigest: string, more = {}) => new Headers({ 'repr-digest': r
 
 describe('demandDigest()', () => {
   it('takes an answer with its digest, and one without any', async () => {
-    await demandDigest(new Headers(), bytes);
-    await demandDigest(fields(`sha-256=:${digest}:`), bytes);
-    await demandDigest(fields(`sha-512=:AAAA:, sha-256=:${digest}:`), bytes);
-    await demandDigest(fields('sha-512=:AAAA:'), bytes);
+    await assertDigest(new Headers(), bytes);
+    await assertDigest(fields(`sha-256=:${digest}:`), bytes);
+    await assertDigest(fields(`sha-512=:AAAA:, sha-256=:${digest}:`), bytes);
+    await assertDigest(fields('sha-512=:AAAA:'), bytes);
   });
 
   it('throws `content_mismatch` on any other bytes', async () => {
     for (const others of ['{"a":2}', '', '{"a":1} ']) {
       const wrong = new TextEncoder().encode(others);
-      await assert.rejects(demandDigest(fields(`sha-256=:${digest}:`), wrong), { code: 'content_mismatch' });
+      await assert.rejects(assertDigest(fields(`sha-256=:${digest}:`), wrong), { code: 'content_mismatch' });
     }
-    await assert.rejects(demandDigest(fields('sha-256=::'), bytes), { code: 'content_mismatch' });
+    await assert.rejects(assertDigest(fields('sha-256=::'), bytes), { code: 'content_mismatch' });
   });
 
   it('cannot say anything of an answer that came coded', async () => {
-    await demandDigest(fields('sha-256=:AAAA:', { 'content-encoding': 'gzip' }), bytes);
+    await assertDigest(fields('sha-256=:AAAA:', { 'content-encoding': 'gzip' }), bytes);
   });
 });

@@ -2,15 +2,15 @@ import { sha256 } from './content-address.ts';
 import { ClientError } from './errors.ts';
 
 /**
- * Holds an answer to the digest that it came with (https://www.rfc-editor.org/rfc/rfc9530#section-3), where it has one. A list that
- * something on the way has damaged would otherwise be confirmed by its entity tag from then on.
+ * Checks a response against its digest field, if it has one (https://www.rfc-editor.org/rfc/rfc9530#section-3). Otherwise a damaged
+ * list would be confirmed by its entity tag from then on.
  *
  * @throws ClientError `content_mismatch`
  */
-export async function demandDigest(headers: Headers, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-  const [, wanted] = /(?:^|[ \t,])sha-256=:([A-Za-z0-9+/=]*):/.exec(headers.get('repr-digest') ?? '') ?? [];
-  // The digest of a coded answer is that of the code, which is not to be seen any more.
-  if (wanted === undefined || headers.has('content-encoding')) return;
-  if (btoa(String.fromCharCode(...(await sha256(bytes)))) === wanted) return;
-  throw new ClientError('content_mismatch', 'The answer has other bytes than its digest says');
+export async function assertDigest(headers: Headers, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  const [, expected] = /(?:^|[ \t,])sha-256=:([A-Za-z0-9+/=]*):/.exec(headers.get('repr-digest') ?? '') ?? [];
+  // The digest of a compressed response is that of the compressed bytes, which `fetch` hides.
+  if (expected === undefined || headers.has('content-encoding')) return;
+  if (btoa(String.fromCharCode(...(await sha256(bytes)))) === expected) return;
+  throw new ClientError('content_mismatch', 'The received bytes do not match the digest of the response');
 }

@@ -1,39 +1,39 @@
-/** What can go wrong on this side. Whatever else a `code` says comes from the server (its reference of errors lists those). */
+/** The client's own codes. All other codes come from the server (see its reference of errors). */
 export type OwnErrorCode =
-  /** The caller's signal ended the call; its reason is the `cause`. */
+  /** The caller's signal aborted the call. Its reason is the `cause`. */
   | 'aborted'
   /** The client was closed. */
   | 'closed'
-  /** The bytes are not those that the content address names, or that the list came with the digest of. */
+  /** The bytes do not match their content address, or a list its digest. */
   | 'content_mismatch'
-  /** Something kept in the store was damaged. Told, never thrown. */
+  /** An entry of the store was damaged. Emitted, never thrown. */
   | 'damaged_entry'
-  /** A call's argument can be none: a guest key, a name, an address. */
+  /** An argument is invalid: a key, a name, a content address. */
   | 'invalid_argument'
-  /** This engine can't compile the module; the engine's error is the `cause`. */
+  /** This engine can't compile the module. The engine's error is the `cause`. */
   | 'invalid_module'
-  /** An option of `createClient` (named in `option`) is missing or wrong. */
+  /** An option (named in `option`) is missing or invalid. */
   | 'invalid_option'
-  /** A listener threw; what it threw is the `cause`. Told, never thrown. */
+  /** A listener threw. Its error is the `cause`. Emitted, never thrown. */
   | 'listener_failed'
-  /** There is no connection, or it broke. */
+  /** The connection failed. */
   | 'network'
-  /** Nothing is bound to the guest key, or not by this name. */
+  /** No plugin, or none of this name, is bound to the guest key. */
   | 'no_plugin'
-  /** The client works offline, and this isn't kept. */
+  /** The client is offline and the result is not cached. */
   | 'offline'
-  /** The server answered with a redirect, which would carry the token elsewhere. */
+  /** The server responded with a redirect. The client follows none, since the target would get the token. */
   | 'redirected'
-  /** The store can't be read or written. Told, never thrown. */
+  /** The store can't be read or written. Emitted, never thrown. */
   | 'store_failed'
-  /** The server took too long: to begin its answer, between two pieces of it, or in all. */
+  /** The server took too long: to respond, between two chunks, or in total. */
   | 'timeout'
-  /** The token function threw, or gave none; what it threw is the `cause`. */
+  /** The token function threw or returned no token. Its error is the `cause`. */
   | 'token_unavailable'
-  /** An answer has more bytes than the limits allow. */
+  /** A response exceeds the limits. */
   | 'too_large'
-  /** The answer is not what a Tenon server says. */
-  | 'unexpected_answer';
+  /** The response is not from a Tenon server. */
+  | 'unexpected_response';
 
 export interface ClientErrorOptions {
   readonly status?: number | undefined;
@@ -44,19 +44,19 @@ export interface ClientErrorOptions {
 }
 
 /**
- * The one error of this package. `code` is stable: one of our own, or the server's (`invalid_token`, `not_found`, `rate_limited`, …).
- * Neither message nor properties hold a token or a guest key.
+ * The only error class of this package. `code` is stable: one of the client's own, or the server's (`invalid_token`, `not_found`,
+ * `rate_limited`, …). Messages and properties never contain a token or a guest key.
  */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   readonly code: OwnErrorCode | (string & {});
-  /** The HTTP status, where the server answered. */
+  /** The HTTP status if there was a response. */
   readonly status: number | undefined;
-  /** How long the server wants to be left alone, in milliseconds. */
+  /** The server's `retry-after` in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** The server's name for the request, to find it in its log. */
+  /** Identifies the request in the server's log. */
   readonly requestId: string | undefined;
-  /** The option at fault, for `invalid_option`: `timeouts.idleMs`. */
+  /** For `invalid_option`: the option, such as `timeouts.idleMs`. */
   readonly option: string | undefined;
 
   constructor(code: ClientError['code'], message: string, options: ClientErrorOptions = {}) {
@@ -78,11 +78,16 @@ export function aborted(signal: AbortSignal): ClientError {
   const { reason } = signal;
   return reason instanceof ClientError
     ? reason
-    : new ClientError('aborted', 'The call was ended by its signal', { cause: reason });
+    : new ClientError('aborted', 'The call was aborted by its signal', { cause: reason });
 }
 
-/** Whether an error says something of the server's or the network's state, and not of what was asked. */
-export function isTrouble({ code, status }: ClientError): boolean {
+/** Whether the error is about the state of the server or the network, and not about the request. */
+export function isTransient({ code, status }: ClientError): boolean {
   if (status !== undefined) return status >= 500 || status === 429 || status === 408 || status === 425;
   return code === 'network' || code === 'timeout';
+}
+
+/** Whether the server rejected the token. */
+export function isUnauthorized({ status }: ClientError): boolean {
+  return status === 401 || status === 403;
 }

@@ -1,36 +1,36 @@
 import { ClientError } from './errors.ts';
 
-/** An event as it was sent. */
+/** A server-sent event. */
 export interface StreamEvent {
-  /** `message` when none was named. */
+  /** `message` by default. */
   readonly type: string;
   readonly data: string;
-  /** The id that was sent last: what to go on from after this event. */
+  /** The last id that was sent. A reconnection resumes after it. */
   readonly id: string;
 }
 
-/** Reads a stream of server-sent events, piece by piece. */
+/** Parses a stream of server-sent events. */
 export interface EventParser {
-  /** Takes the next bytes, wherever they are cut, and gives the events that they complete. @throws ClientError `too_large` */
+  /** Parses the next chunk and returns the events that it completes. @throws ClientError `too_large` */
   push(bytes: Uint8Array): StreamEvent[];
-  /** The id that was sent last, with an event or without; empty before the first. */
+  /** The last id that was sent, with or without an event. Empty before the first. */
   readonly lastId: string;
-  /** How long to wait before coming back, in milliseconds, if that was said. */
+  /** The server's delay before a reconnection, in milliseconds. */
   readonly retryMs: number | undefined;
 }
 
-/** No event of ours comes near it; a stream without line breaks must not fill the memory. */
-const longestEventChars = 1024 * 1024;
+/** Far above any event of a Tenon server. A stream without line breaks must not fill the memory. */
+const maxEventChars = 1024 * 1024;
 
 /**
- * Follows https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation to the letter.
+ * Implements https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation exactly.
  *
- * @param lastId of the stream before this one
+ * @param lastId of the previous connection
  */
 export function createEventParser(lastId = ''): EventParser {
-  // Some decoders lose count of byte order marks that come in pieces: the one at the beginning is taken off here.
+  // Some decoders miss a byte order mark that is split between chunks, so it is removed here.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  let isBegun = false;
+  let hasBegun = false;
   let rest = '';
   let isAfterCr = false;
   let type = '';
@@ -39,8 +39,8 @@ export function createEventParser(lastId = ''): EventParser {
   let id = lastId;
   let retryMs: number | undefined;
 
-  /** Takes a field over; what has no name that is known is passed over, comments too. */
-  function take(line: string): void {
+  /** Skips comments and unknown fields. */
+  function parseLine(line: string): void {
     const colon = line.indexOf(':');
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(line.startsWith(' ', colon + 1) ? colon + 2 : colon + 1);
@@ -48,38 +48,38 @@ export function createEventParser(lastId = ''): EventParser {
     else if (field === 'event') type = value;
     else if (field === 'id' && !value.includes('\0')) sentId = value;
     else if (field === 'retry' && /^\d{1,9}$/.test(value)) retryMs = Number(value);
-    if (data.length > longestEventChars) throw tooLong();
+    if (data.length > maxEventChars) throw tooLong();
   }
 
   function dispatch(): StreamEvent[] {
     id = sentId;
     const event = { type: type === '' ? 'message' : type, data: data.slice(0, -1), id };
-    const isTold = data !== '';
+    const hasData = data !== '';
     type = '';
     data = '';
-    return isTold ? [event] : [];
+    return hasData ? [event] : [];
   }
 
   return {
     push(bytes) {
       let text = decoder.decode(bytes, { stream: true });
-      if (!isBegun && text !== '') {
+      if (!hasBegun && text !== '') {
         if (text.startsWith('\ufeff')) text = text.slice(1);
-        isBegun = true;
+        hasBegun = true;
       }
       if (isAfterCr && text !== '') {
-        // The line ended with the piece before; what may follow is the other half of its end.
+        // The previous chunk ended with a CR. A LF here belongs to the same line end.
         if (text.startsWith('\n')) text = text.slice(1);
         isAfterCr = false;
       }
       const lines = (rest + text).split(/\r\n|\n|\r/);
       isAfterCr = isAfterCr || text.endsWith('\r');
       rest = lines.pop() ?? '';
-      if (rest.length > longestEventChars) throw tooLong();
+      if (rest.length > maxEventChars) throw tooLong();
       const events: StreamEvent[] = [];
       for (const line of lines) {
         if (line === '') events.push(...dispatch());
-        else take(line);
+        else parseLine(line);
       }
       return events;
     },
@@ -93,5 +93,5 @@ export function createEventParser(lastId = ''): EventParser {
 }
 
 function tooLong(): ClientError {
-  return new ClientError('too_large', `An event has more than ${longestEventChars} characters`);
+  return new ClientError('too_large', `An event has more than ${maxEventChars} characters`);
 }

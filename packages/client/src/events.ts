@@ -1,76 +1,82 @@
 import type { BindingList } from './bindings.ts';
 import { ClientError } from './errors.ts';
 
-/** What a request is for. */
-export type Operation = 'bindings' | 'content' | 'news';
+/** The purpose of a request. */
+export type Operation = 'bindings' | 'content' | 'changes';
 
-/** Which list an event is about. Guest keys are private to the application: keep them out of metrics and logs. */
-export interface ListKey {
+/** Identifies a binding list. Guest keys are private to the application: keep them out of metrics and logs. */
+export interface BindingsKey {
   readonly extensionPointId: string;
+  /** The application's own name for the guest. */
   readonly guestKey: string;
 }
 
-/** Header fields that say to which trace a request belongs: https://www.w3.org/TR/trace-context/ */
+/** Identifies a plugin. Without `name`, the plugin that changed last (for `warmUp()`: all plugins). */
+export interface PluginKey extends BindingsKey {
+  readonly name?: string | undefined;
+}
+
+/** Header fields of a trace: https://www.w3.org/TR/trace-context/ */
 export interface TraceHeaders {
   traceparent?: string;
   tracestate?: string;
 }
 
-/** What the client tells while it works, by type. */
+/** The client's events, by type. */
 export interface ClientEvents {
-  /** A list turned out to be another one than before. */
-  readonly changed: ListKey & { readonly list: BindingList; readonly previous: BindingList };
-  /** From now on a list is served as it was kept, since it can't be asked for. Told once, until `recovered`. */
-  readonly stale: ListKey & { readonly ageMs: number; readonly problem: ClientError };
-  /** A list that was `stale` was confirmed or renewed. */
-  readonly recovered: ListKey;
-  /** Something went wrong that no call fails with: in the store, in a listener, or in what goes on beside the calls. */
-  readonly problem: { readonly error: ClientError };
+  /** A binding list changed. */
+  readonly change: BindingsKey & { readonly bindings: BindingList; readonly previous: BindingList };
+  /** The client serves a stale list because the server can't be asked. Emitted once per list until `recover`. */
+  readonly stale: BindingsKey & { readonly ageMs: number; readonly error: ClientError };
+  /** The server confirmed or replaced a list that was `stale`. */
+  readonly recover: BindingsKey;
+  /** An error that fails no call: in the store, in a listener, or in background work. */
+  readonly error: { readonly error: ClientError };
   /** A request is about to be sent. */
-  readonly sending: {
-    readonly operation: Operation;
-    /** 1 for the first. */
-    readonly attempt: number;
-    /** Milliseconds since 1970. */
-    readonly startedAtMs: number;
-    /** What goes with it, for listeners to fill: `traceparent` and `tracestate`. Others stay behind. */
-    readonly headers: TraceHeaders;
-  };
-  /** A request has ended, well or not. */
   readonly request: {
     readonly operation: Operation;
     /** 1 for the first. */
     readonly attempt: number;
     /** Milliseconds since 1970. */
     readonly startedAtMs: number;
-    readonly durationMs: number;
-    /** The HTTP status, where there was an answer. */
-    readonly status: number | undefined;
-    /** Bytes of the answer's body. */
-    readonly receivedBytes: number;
-    readonly error: ClientError | undefined;
-    /** The same object as in `sending`. */
+    /** Listeners may set `traceparent` and `tracestate`, which are sent. Other fields are ignored. */
     readonly headers: TraceHeaders;
   };
-  /** A list, a content or a module was asked for, and where it came from. */
+  /** A request ended, with a response or an error. */
+  readonly response: {
+    readonly operation: Operation;
+    /** 1 for the first. */
+    readonly attempt: number;
+    /** Milliseconds since 1970. */
+    readonly startedAtMs: number;
+    readonly durationMs: number;
+    /** The HTTP status if there was a response. */
+    readonly status: number | undefined;
+    /** Bytes of the response body. */
+    readonly receivedBytes: number;
+    readonly error: ClientError | undefined;
+    /** The same object as in `request`. */
+    readonly headers: TraceHeaders;
+  };
+  /** A list, a content or a module was looked up. */
   readonly lookup: {
     readonly kind: 'list' | 'content' | 'module';
-    /** `compiled`: a module that was not kept; what it was compiled from has a lookup of its own. `failed`: it came from nowhere. */
+    /** `compiled`: a module that was not cached; its content has a lookup as well. `failed`: not found. */
     readonly source: Source | 'compiled' | 'failed';
     readonly isStale: boolean;
   };
 }
 
-/** Where something came from: `not_modified` is a kept list that the server has confirmed. */
+/** Where a result came from. `not_modified` is a cached list that the server confirmed. */
 export type Source = 'memory' | 'store' | 'network' | 'not_modified';
 
 export type ClientEventType = keyof ClientEvents;
 
 export interface Emitter {
-  /** Listens; the answer ends that. Listeners are called one after the other, in the middle of the work: be quick. */
+  /** Adds a listener, which is called synchronously. Returns a function that removes it. */
   on<T extends ClientEventType>(type: T, listener: (event: ClientEvents[T]) => void): () => void;
   emit<T extends ClientEventType>(type: T, event: ClientEvents[T]): void;
-  /** Whether anybody listens: spares making events that nobody gets. */
+  /** Whether the type has listeners. If not, callers can skip building the event. */
   has(type: ClientEventType): boolean;
 }
 
@@ -78,24 +84,24 @@ export function createEmitter(): Emitter {
   const listeners = new Map<ClientEventType, Set<(event: never) => void>>();
 
   const emit: Emitter['emit'] = (type, event) => {
-    const those = listeners.get(type) as Set<(event: ClientEvents[typeof type]) => void> | undefined;
-    for (const listener of [...(those ?? [])]) {
+    const ofType = listeners.get(type) as Set<(event: ClientEvents[typeof type]) => void> | undefined;
+    for (const listener of [...(ofType ?? [])]) {
       try {
         listener(event);
       } catch (cause) {
-        // What a listener does is no reason for a call to fail. One for problems that throws can't be told of.
+        // A listener that throws must not fail a call. If it listens for errors, its error has no receiver.
         const error = new ClientError('listener_failed', `A listener for "${type}" threw`, { cause });
-        if (type !== 'problem') emit('problem', { error });
+        if (type !== 'error') emit('error', { error });
       }
     }
   };
 
   return {
     on(type, listener) {
-      const those = listeners.get(type) ?? new Set();
-      listeners.set(type, those.add(listener));
+      const ofType = listeners.get(type) ?? new Set();
+      listeners.set(type, ofType.add(listener));
       return () => {
-        those.delete(listener);
+        ofType.delete(listener);
       };
     },
     emit,

@@ -1,27 +1,20 @@
 import { createPlugin, type ExtismPluginOptions, type Manifest, type Plugin } from '@extism/extism';
 import type { Client } from './client.ts';
-import type { ListOptions } from './lists.ts';
+import type { PluginKey } from './events.ts';
+import type { CallOptions } from './lists.ts';
 
-/** Which plugin to run. */
-export interface PluginSource extends ListOptions {
-  readonly extensionPointId: string;
-  readonly guestKey: string;
-  /** Of several plugins; without it, the one that changed last. */
-  readonly name?: string | undefined;
-}
-
-/** What Extism takes beside the module. */
-export interface ExtismOptions extends ExtismPluginOptions {
-  /** Everything that a manifest says but the module: `allowedHosts`, `config`, `timeoutMs`, … */
+/** The options of Extism and of {@link Client.load}. */
+export interface ExtismOptions extends ExtismPluginOptions, CallOptions {
+  /** The manifest without the module: `allowedHosts`, `config`, `timeoutMs`, … */
   readonly manifest?: Omit<Manifest, 'wasm'>;
 }
 
 /**
- * A plugin in Extism's runtime, ready to be called. The module is compiled once, however many plugins are made of it; each has a memory of its
- * own, and is to be closed by whoever has it made.
+ * Creates an instance of a plugin in Extism. The module is compiled once for all instances. Each instance has its own memory, and the
+ * caller must close it.
  *
  * ```ts
- * const plugin = await createExtismPlugin(client, { extensionPointId, guestKey }, { useWasi: true });
+ * const plugin = await createExtismPlugin(client, { extensionPointId, guestKey, name }, { useWasi: true });
  * try {
  *   console.log((await plugin.call('greet', 'world'))?.text());
  * } finally {
@@ -29,13 +22,13 @@ export interface ExtismOptions extends ExtismPluginOptions {
  * }
  * ```
  *
- * @throws ClientError as {@link Client.load} does; what Extism throws, as it is
+ * @throws ClientError as {@link Client.load} does, and errors of Extism
  */
 export async function createExtismPlugin(
   client: Pick<Client, 'load'>,
-  { extensionPointId, guestKey, name, signal, maxAgeMs }: PluginSource,
-  { manifest = {}, ...options }: ExtismOptions = {},
+  key: PluginKey,
+  { manifest = {}, signal, maxAgeMs, ...options }: ExtismOptions = {},
 ): Promise<Plugin> {
-  const module = await client.load(extensionPointId, guestKey, name, { signal, maxAgeMs });
+  const module = await client.load(key, { signal, maxAgeMs });
   return createPlugin({ ...manifest, wasm: [{ module }] }, options);
 }

@@ -1,18 +1,17 @@
 export type { Binding, BindingList } from './bindings.ts';
+export type { CacheStore } from './cache-store.ts';
 export { type Client, createClient } from './client.ts';
-export type { Clock } from './clock.ts';
 export { ClientError, type ClientErrorOptions, type OwnErrorCode } from './errors.ts';
-export type { ClientEvents, ClientEventType, ListKey, Operation, Source } from './events.ts';
-export type { ListAnswer, ListOptions } from './lists.ts';
+export type { BindingsKey, ClientEvents, ClientEventType, Operation, PluginKey, Source } from './events.ts';
+export type { BindingsResult, CallOptions } from './lists.ts';
 export type {
   ClientOptions,
+  GetToken,
   LimitOptions,
   MemoryOptions,
-  NewsOptions,
   RetryOptions,
+  StreamingOptions,
   TimeoutOptions,
-  TokenSource,
 } from './options.ts';
 export type { LoadedPlugin } from './plugins.ts';
-export type { Store } from './store.ts';
-export type { WarmUpKey, WarmUpOptions, WarmUpProgress, WarmUpReport } from './warm-up.ts';
+export type { WarmUpOptions, WarmUpProgress, WarmUpReport } from './warm-up.ts';

@@ -11,7 +11,7 @@ import {
   noConnection,
   openClient,
   problemAnswer,
-} from '../test/helpers/answering.ts';
+} from '../test/helpers/fake-server.ts';
 import { settle } from '../test/helpers/manual-clock.ts';
 
 const [first, second] = ['a', 'b'].map((text) => addressOfBytes(Buffer.from(text)));
@@ -25,18 +25,21 @@ describe('bindings()', () => {
       `{"__proto__": ${JSON.stringify(entry(first))}, "constructor": ${JSON.stringify(entry(first))}}`,
     );
     const { client } = openClient(createAnswering(() => listAnswer(awkward)));
-    const list = await client.bindings(...key);
+    const { bindings: list } = await client.getBindings(key);
     assert.equal(Object.getPrototypeOf(list), null);
     assert.deepEqual(Object.keys(list), ['__proto__', 'constructor']);
     assert.deepEqual({ ...list.constructor }, entry(first));
     assert.throws(() => Object.assign(list, { x: 1 }), TypeError);
-    assert.equal((await client.bindings('ext_1', 'other')).toString, undefined);
+    assert.equal(
+      (await client.getBindings({ extensionPointId: 'ext_1', guestKey: 'other' })).bindings.toString,
+      undefined,
+    );
   });
 
   it('sends the guest key as one segment, below the path of the base URL, with the token in a header alone', async () => {
     const answering = createAnswering(() => listAnswer({}));
     const { client } = openClient(answering);
-    await client.bindings('ext_1', 'a/b c?d#e%2f\\ü');
+    await client.getBindings({ extensionPointId: 'ext_1', guestKey: 'a/b c?d#e%2f\\ü' });
     const [asked] = answering.asked;
     assert.equal(asked?.path, '/tenon/api/v1/extension-points/ext_1/bindings/a%2Fb%20c%3Fd%23e%252f%5C%C3%BC');
     assert.equal(asked.headers.get('authorization'), 'Bearer tnn_secret');
@@ -55,7 +58,9 @@ describe('bindings()', () => {
       ['a/b', 'x'],
       ['', 'x'],
     ]) {
-      await assert.rejects(client.bindings(String(id), String(guestKey)), { code: 'invalid_argument' });
+      await assert.rejects(client.getBindings({ extensionPointId: String(id), guestKey: String(guestKey) }), {
+        code: 'invalid_argument',
+      });
     }
     assert.equal(answering.asked.length, 0);
   });
@@ -63,18 +68,18 @@ describe('bindings()', () => {
   it('asks nobody while the list is fresh, and conditionally afterwards', async () => {
     const answering = createAnswering((asked) => conditionalAnswer(asked, one));
     const { client, clock } = openClient(answering);
-    const list = await client.bindings(...key);
+    const { bindings: list } = await client.getBindings(key);
     clock.pass(999);
-    assert.equal((await client.lookUp(...key)).source, 'memory');
+    assert.equal((await client.getBindings(key)).source, 'memory');
     clock.pass(1);
-    const again = await client.lookUp(...key);
+    const again = await client.getBindings(key);
     assert.equal(again.source, 'not_modified');
-    assert.equal(again.list, list);
+    assert.equal(again.bindings, list);
     assert.equal(again.ageMs, 0);
     assert.equal(answering.asked.length, 2);
     clock.pass(5_000);
-    assert.equal((await client.lookUp(...key, { maxAgeMs: 6_000 })).source, 'memory');
-    assert.equal((await client.lookUp(...key, { maxAgeMs: 0 })).source, 'not_modified');
+    assert.equal((await client.getBindings(key, { maxAgeMs: 6_000 })).source, 'memory');
+    assert.equal((await client.getBindings(key, { maxAgeMs: 0 })).source, 'not_modified');
     assert.deepEqual(
       answering.asked.map(({ headers }) => headers.has('if-none-match')),
       [false, true, true],
@@ -85,17 +90,17 @@ describe('bindings()', () => {
     const answering = createAnswering((asked) => conditionalAnswer(asked, one));
     const { client, clock } = openClient(answering);
     const told = listenTo(client);
-    const before = await client.bindings(...key);
+    const { bindings: before } = await client.getBindings(key);
     answering.by((asked) => conditionalAnswer(asked, two));
     clock.pass(1_000);
-    const after = await client.lookUp(...key);
+    const after = await client.getBindings(key);
     assert.equal(after.source, 'network');
-    assert.equal(after.list.p?.contentAddress, second);
-    const changes = told.filter(({ type }) => type === 'changed');
+    assert.equal(after.bindings.p?.contentAddress, second);
+    const changes = told.filter(({ type }) => type === 'change');
     assert.deepEqual(changes, [
       {
-        type: 'changed',
-        event: { extensionPointId: 'ext_1', guestKey: 'acme/one', list: after.list, previous: before },
+        type: 'change',
+        event: { extensionPointId: 'ext_1', guestKey: 'acme/one', bindings: after.bindings, previous: before },
       },
     ]);
   });
@@ -106,9 +111,9 @@ describe('bindings()', () => {
     const { client } = openClient(answering);
     const leaving = new AbortController();
     const calls = [
-      client.bindings(...key),
-      client.bindings(...key, { signal: leaving.signal }),
-      client.bindings(...key),
+      client.getBindings(key),
+      client.getBindings(key, { signal: leaving.signal }),
+      client.getBindings(key),
     ];
     await settle();
     leaving.abort(new Error('enough'));
@@ -132,7 +137,7 @@ describe('bindings()', () => {
     );
     const { client, clock } = openClient(answering);
     const leaving = new AbortController();
-    const call = client.bindings(...key, { signal: leaving.signal });
+    const call = client.getBindings(key, { signal: leaving.signal });
     await settle();
     leaving.abort();
     await assert.rejects(call, { code: 'aborted' });
@@ -140,8 +145,8 @@ describe('bindings()', () => {
     assert.equal(answering.asked[0]?.signal.aborted, true);
     assert.equal(clock.timers, 0);
     answering.by(() => listAnswer(one));
-    assert.deepEqual(Object.keys(await client.bindings(...key)), ['p']);
-    await assert.rejects(client.bindings(...key, { signal: AbortSignal.abort() }), { code: 'aborted' });
+    assert.deepEqual(Object.keys((await client.getBindings(key)).bindings), ['p']);
+    await assert.rejects(client.getBindings(key, { signal: AbortSignal.abort() }), { code: 'aborted' });
     assert.equal(answering.asked.length, 2);
   });
 
@@ -149,42 +154,42 @@ describe('bindings()', () => {
     const bodies = ['', '[]', 'null', '{"p":1}', '{"p":{"contentAddress":"x"', `{"p":{"contentAddress":"${first}"}}`];
     for (const body of bodies) {
       const { client } = openClient(createAnswering(() => new Response(body)));
-      await assert.rejects(client.bindings(...key), { code: 'unexpected_answer' }, body);
+      await assert.rejects(client.getBindings(key), { code: 'unexpected_response' }, body);
     }
     const { client } = openClient(createAnswering(() => new Response(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a]))));
-    await assert.rejects(client.bindings(...key), { code: 'unexpected_answer' });
+    await assert.rejects(client.getBindings(key), { code: 'unexpected_response' });
   });
 
   it('leaves out entries that name no content', async () => {
     const { client } = openClient(createAnswering(() => listAnswer({ ...one, bare: { id: 'x' }, odd: entry('../x') })));
-    assert.deepEqual(Object.keys(await client.bindings(...key)), ['p']);
+    assert.deepEqual(Object.keys((await client.getBindings(key)).bindings), ['p']);
   });
 
   it('takes no confirmation of another list than the one it asked about, and asks for the whole next time', async () => {
     const answering = createAnswering(() => listAnswer(one, '"1"'));
-    const { client } = openClient(answering, { staleMs: 0 });
-    await client.bindings(...key);
+    const { client } = openClient(answering, { maxAgeMs: 0 });
+    await client.getBindings(key);
     answering.by(() => new Response(null, { status: 304, headers: { etag: '"2"' } }));
-    const confused = await client.lookUp(...key);
+    const confused = await client.getBindings(key);
     assert.equal(confused.isStale, true);
-    assert.equal(confused.problem?.code, 'unexpected_answer');
+    assert.equal(confused.error?.code, 'unexpected_response');
     answering.by(() => listAnswer(two, '"2"'));
-    const right = await client.lookUp(...key);
-    assert.equal(right.list.p?.contentAddress, second);
+    const right = await client.getBindings(key);
+    assert.equal(right.bindings.p?.contentAddress, second);
     assert.equal(answering.asked.at(-1)?.headers.has('if-none-match'), false);
   });
 
   it('takes a weak confirmation, as proxies make them that compress', async () => {
     const answering = createAnswering(() => listAnswer(one, '"1"'));
-    const { client } = openClient(answering, { staleMs: 0 });
-    await client.bindings(...key);
+    const { client } = openClient(answering, { maxAgeMs: 0 });
+    await client.getBindings(key);
     answering.by(() => new Response(null, { status: 304, headers: { etag: 'W/"1"' } }));
-    assert.equal((await client.lookUp(...key)).source, 'not_modified');
+    assert.equal((await client.getBindings(key)).source, 'not_modified');
   });
 
   it('does not ask unconditionally for nothing: a 304 without a condition is no answer', async () => {
     const { client } = openClient(createAnswering(() => new Response(null, { status: 304 })));
-    await assert.rejects(client.bindings(...key), { code: 'unexpected_answer', status: 304 });
+    await assert.rejects(client.getBindings(key), { code: 'unexpected_response', status: 304 });
   });
 });
 
@@ -201,41 +206,41 @@ describe('bindings() in trouble', () => {
       () => new Response(null, { status: 302, headers: { location: 'https://evil.example/x' } }),
       'redirected',
     ],
-    ["a captive portal's page", () => new Response('<html>'), 'unexpected_answer'],
-    ["a proxy's 404", () => new Response('nginx', { status: 404 }), 'unexpected_answer'],
-    ['no content', () => new Response(null, { status: 204 }), 'unexpected_answer'],
+    ["a captive portal's page", () => new Response('<html>'), 'unexpected_response'],
+    ["a proxy's 404", () => new Response('nginx', { status: 404 }), 'unexpected_response'],
+    ['no content', () => new Response(null, { status: 204 }), 'unexpected_response'],
   ];
   for (const [trouble, answer, code] of troubles) {
     it(`serves what is kept at ${trouble}, and tells once until it is over`, async () => {
       const answering = createAnswering((asked) => conditionalAnswer(asked, one));
       const { client, clock } = openClient(answering);
       const told = listenTo(client);
-      const list = await client.bindings(...key);
+      const { bindings: list } = await client.getBindings(key);
       answering.by(answer);
       for (let time = 1; time <= 2; time++) {
         clock.pass(40_000);
-        const stale = await client.lookUp(...key);
-        assert.equal(stale.list, list);
+        const stale = await client.getBindings(key);
+        assert.equal(stale.bindings, list);
         assert.equal(stale.isStale, true);
         assert.equal(stale.ageMs, time * 40_000);
-        assert.equal(stale.problem?.code, code);
+        assert.equal(stale.error?.code, code);
       }
       answering.by((asked) => conditionalAnswer(asked, one));
       clock.pass(40_000);
-      assert.equal((await client.lookUp(...key)).source, 'not_modified');
-      const types = told.map(({ type }) => type).filter((type) => type !== 'request' && type !== 'lookup');
-      assert.deepEqual(types, ['stale', 'recovered']);
+      assert.equal((await client.getBindings(key)).source, 'not_modified');
+      const types = told.map(({ type }) => type).filter((type) => type !== 'response' && type !== 'lookup');
+      assert.deepEqual(types, ['stale', 'recover']);
     });
   }
 
   it('serves nothing that the server says is gone', async () => {
     const answering = createAnswering(() => listAnswer(one));
-    const { client } = openClient(answering, { staleMs: 0 });
-    await client.bindings(...key);
+    const { client } = openClient(answering, { maxAgeMs: 0 });
+    await client.getBindings(key);
     answering.by(() => problemAnswer(404, 'not_found'));
-    await assert.rejects(client.bindings(...key), { code: 'not_found', status: 404 });
+    await assert.rejects(client.getBindings(key), { code: 'not_found', status: 404 });
     answering.by(noConnection);
-    await assert.rejects(client.bindings(...key), { code: 'network' });
+    await assert.rejects(client.getBindings(key), { code: 'network' });
   });
 
   it('serves nothing to a refused token where that is wished', async () => {
@@ -244,40 +249,40 @@ describe('bindings() in trouble', () => {
       [403, 'insufficient_scope'],
     ] as const) {
       const answering = createAnswering(() => listAnswer(one));
-      const { client } = openClient(answering, { staleMs: 0, onRefusal: 'fail' });
-      await client.bindings(...key);
+      const { client } = openClient(answering, { maxAgeMs: 0, staleOnUnauthorized: false });
+      await client.getBindings(key);
       answering.by(() => problemAnswer(status, code));
-      await assert.rejects(client.bindings(...key), { code, status });
+      await assert.rejects(client.getBindings(key), { code, status });
     }
   });
 
   it('serves nothing that is older than it may be', async () => {
     const answering = createAnswering(() => listAnswer(one));
-    const { client, clock } = openClient(answering, { maxStaleMs: 60_000 });
-    await client.bindings(...key);
+    const { client, clock } = openClient(answering, { staleIfErrorMs: 60_000 });
+    await client.getBindings(key);
     answering.by(noConnection);
-    clock.pass(60_000);
-    assert.equal((await client.lookUp(...key)).isStale, true);
+    clock.pass(61_000); // `maxAgeMs` and `staleIfErrorMs`
+    assert.equal((await client.getBindings(key)).isStale, true);
     clock.pass(1);
-    await assert.rejects(client.bindings(...key), { code: 'network' });
+    await assert.rejects(client.getBindings(key), { code: 'network' });
   });
 
   it('serves nothing that becomes too old while the server is waited for', async () => {
     const answering = createAnswering(() => listAnswer(one));
-    const { client, clock } = openClient(answering, { staleMs: 0, maxStaleMs: 1_500, patienceMs: 1_000 });
-    await client.bindings(...key);
+    const { client, clock } = openClient(answering, { maxAgeMs: 0, staleIfErrorMs: 1_500, revalidateTimeoutMs: 1_000 });
+    await client.getBindings(key);
     let answer = (_: Response | Promise<never>) => {};
     answering.by(() => new Promise<Response>((resolve) => (answer = resolve)));
     clock.pass(1_000);
-    const impatient = client.lookUp(...key);
+    const impatient = client.getBindings(key);
     await settle();
     clock.pass(1_000);
     await settle();
     answer(listAnswer(two));
-    assert.equal((await impatient).list.p?.contentAddress, second);
+    assert.equal((await impatient).bindings.p?.contentAddress, second);
 
     clock.pass(1_000);
-    const failing = client.lookUp(...key);
+    const failing = client.getBindings(key);
     await settle();
     clock.pass(600);
     answer(Promise.reject(new TypeError('fetch failed')));
@@ -289,34 +294,37 @@ describe('bindings() in trouble', () => {
     let release = (_: Response) => {};
     const answering = createAnswering(() => listAnswer(one));
     const { client, clock } = openClient(answering);
-    await client.bindings(...key);
+    await client.getBindings(key);
     clock.pass(2_000);
     answering.by(() => new Promise<Response>((resolve) => (release = resolve)));
-    const call = client.lookUp(...key);
+    const call = client.getBindings(key);
     await settle();
     clock.pass(1_000);
     const stale = await call;
     assert.equal(stale.isStale, true);
-    assert.equal(stale.problem?.code, 'timeout');
+    assert.equal(stale.error?.code, 'timeout');
     release(listAnswer(two));
     await settle();
-    const fresh = await client.lookUp(...key, { maxAgeMs: 5_000 });
+    const fresh = await client.getBindings(key, { maxAgeMs: 5_000 });
     assert.equal(fresh.source, 'memory');
-    assert.equal(fresh.list.p?.contentAddress, second);
+    assert.equal(fresh.bindings.p?.contentAddress, second);
     assert.equal(answering.asked.length, 2);
     assert.equal(clock.timers, 0);
   });
 
   it('leaves a server that is down to one request at a time, and longer each time', async () => {
     const answering = createAnswering(() => listAnswer(one));
-    const { client, clock } = openClient(answering, { staleMs: 0 });
-    await Promise.all([client.bindings(...key), client.bindings('ext_1', 'other')]);
+    const { client, clock } = openClient(answering, { maxAgeMs: 0 });
+    await Promise.all([client.getBindings(key), client.getBindings({ extensionPointId: 'ext_1', guestKey: 'other' })]);
     answering.by(noConnection);
     const asked: number[] = [];
     for (let second = 0; second < 100; second++) {
       const before = answering.asked.length;
-      const both = await Promise.all([client.lookUp(...key), client.lookUp('ext_1', 'other')]);
-      assert.ok(both.every(({ isStale, problem }) => isStale && problem?.code === 'network'));
+      const both = await Promise.all([
+        client.getBindings(key),
+        client.getBindings({ extensionPointId: 'ext_1', guestKey: 'other' }),
+      ]);
+      assert.ok(both.every(({ isStale, error }) => isStale && error?.code === 'network'));
       if (answering.asked.length > before) asked.push(second);
       clock.pass(1_000);
     }
@@ -338,25 +346,25 @@ describe('bindings() in trouble', () => {
       );
     const silent = createAnswering(() => new Promise(() => {})); // heeds no signal either
     const { client, clock } = openClient(silent, limits);
-    const call = client.bindings(...key).catch((error) => error);
+    const call = client.getBindings(key).catch((error) => error);
     await settle();
     clock.pass(100);
-    assert.match((await call).message, /100 ms to begin its answer/);
+    assert.match((await call).message, /100 ms to respond/);
     assert.equal(silent.asked[0]?.signal.aborted, true);
 
     const slow = createAnswering(() => dribble(201, opened.clock));
     const opened = openClient(slow, limits);
-    await assert.rejects(opened.client.bindings(...key), /200 ms between two pieces/);
+    await assert.rejects(opened.client.getBindings(key), /200 ms between two chunks/);
     const endless = createAnswering(() => dribble(199, other.clock));
     const other = openClient(endless, limits);
-    await assert.rejects(other.client.bindings(...key), /1000 ms in all/);
+    await assert.rejects(other.client.getBindings(key), /1000 ms in total/);
     assert.deepEqual([clock.timers, opened.clock.timers, other.clock.timers], [0, 0, 0]);
   });
 
   it('asks once more when the clock was set ahead, as after the machine was suspended, and serves what it has', async () => {
     const answering = createAnswering(() => listAnswer(one));
-    const { client, clock } = openClient(answering, { maxStaleMs: 10_000 });
-    await client.bindings(...key);
+    const { client, clock } = openClient(answering, { staleIfErrorMs: 10_000 });
+    await client.getBindings(key);
     for (const [wall, first] of [
       [0, 'memory'],
       [Date.UTC(2098, 0), 'network'],
@@ -365,7 +373,7 @@ describe('bindings() in trouble', () => {
       clock.setWall(wall);
       if (wall === Date.UTC(2099, 0)) answering.by(noConnection);
       for (const expected of [first, 'memory']) {
-        const { source, ageMs } = await client.lookUp(...key);
+        const { source, ageMs } = await client.getBindings(key);
         assert.deepEqual({ source, ageMs }, { source: expected, ageMs: 0 });
       }
     }
@@ -376,8 +384,8 @@ describe('bindings() offline', () => {
   it('asks nobody', async () => {
     const answering = createAnswering(noConnection);
     const { client } = openClient(answering, { offline: true });
-    await assert.rejects(client.bindings(...key), { code: 'offline' });
-    await assert.rejects(client.content(first), { code: 'offline' });
+    await assert.rejects(client.getBindings(key), { code: 'offline' });
+    await assert.rejects(client.getContent(first), { code: 'offline' });
     assert.equal(answering.asked.length, 0);
   });
 });
@@ -386,13 +394,17 @@ describe('close()', () => {
   it('ends what is under way, and what comes after', async () => {
     const answering = createAnswering(() => new Promise(() => {}));
     const { client, clock } = openClient(answering);
-    const calls = [client.bindings(...key), client.content(first), client.load('ext_1', 'other')];
+    const calls = [
+      client.getBindings(key),
+      client.getContent(first),
+      client.load({ extensionPointId: 'ext_1', guestKey: 'other' }),
+    ];
     await settle();
     await client.close();
     await client.close();
     for (const call of calls) await assert.rejects(call, { code: 'closed' });
-    await assert.rejects(client.bindings(...key), { code: 'closed' });
-    await assert.rejects(client.content(first), { code: 'closed' });
+    await assert.rejects(client.getBindings(key), { code: 'closed' });
+    await assert.rejects(client.getContent(first), { code: 'closed' });
     assert.ok(answering.asked.every(({ signal }) => signal.aborted));
     assert.equal(clock.timers, 0);
   });

@@ -1,244 +1,232 @@
 import type { BindingList } from './bindings.ts';
-import type { Clock } from './clock.ts';
-import { demandDigest } from './digest.ts';
-import { aborted, ClientError } from './errors.ts';
-import type { Emitter, ListKey, Source } from './events.ts';
-import { createFlights, type Flight } from './flights.ts';
-import type { Health } from './health.ts';
-import { decode, entityTag, type KeptList, keyOf, nameOf, opaque, readText } from './kept-list.ts';
-import type { KeptStore, StoredList } from './kept-store.ts';
+import { bindingsKeyOf, type CachedList, cacheKeyOf, decode, entityTag, opaqueTag, readText } from './cached-list.ts';
+import type { ChangeReceiver, ChangeSource } from './change-source.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
+import { startTimer } from './clock.ts';
+import { assertDigest } from './digest.ts';
+import { aborted, ClientError, isUnauthorized } from './errors.ts';
+import type { BindingsKey, Emitter, Source } from './events.ts';
 import { createLru } from './lru.ts';
 import type { Settings } from './options.ts';
 import type { Requester } from './requester.ts';
-import type { Answer } from './transport.ts';
+import { createSingleflight, type Flight } from './singleflight.ts';
+import type { TransportResponse } from './transport.ts';
+import type { StoredList, VerifiedStore } from './verified-store.ts';
 import { createWorkQueue } from './work-queue.ts';
 
-/** A list, and how sure one can be of it. */
-export interface ListAnswer {
-  readonly list: BindingList;
-  /** The list's entity tag. */
+/** A binding list with its age and origin. */
+export interface BindingsResult {
+  /** By plugin name. */
+  readonly bindings: BindingList;
   readonly etag: string | undefined;
   readonly source: Source;
-  /** How long ago the server last said that it holds, in milliseconds. `Infinity` when that can't be told. */
+  /** Milliseconds since the server last confirmed the list. `Infinity` if unknown. */
   readonly ageMs: number;
-  /** Whether it is served although it should have been asked for, and could not be. */
+  /** Whether the list is older than requested because the server can't be asked. */
   readonly isStale: boolean;
-  /** Why not. */
-  readonly problem: ClientError | undefined;
+  /** Why it is stale. */
+  readonly error: ClientError | undefined;
 }
 
-export interface ListOptions {
-  /** Ends this call. The others that wait for the same answer get it. */
+export interface CallOptions {
+  /** Aborts this call. Other calls that wait for the same response still get it. */
   readonly signal?: AbortSignal | undefined;
-  /** In place of `staleMs`, for this call. */
+  /** Replaces the client's `maxAgeMs` for this call. With 0 the server is asked. */
   readonly maxAgeMs?: number | undefined;
 }
 
-/**
- * What tells that lists have changed, so that they need not be asked for again and again. Turns count what happens, one by one: a list that was
- * asked for at a turn at or after which all changes are told, and that was not told of since, is as the server has it.
- */
-export interface News {
-  /** The lists of an extension point are in use: begins to listen to what happens there. Called each time; must be cheap. */
-  follow(extensionPointId: string): void;
-  /** The turn from which on every change to lists of the extension point has been told of; `undefined` when that isn't so. */
-  toldSince(extensionPointId: string): number | undefined;
+export interface Lists extends ChangeReceiver {
+  get(key: BindingsKey, options: CallOptions): Promise<BindingsResult>;
+  /** The list that {@link get} would return without a request, if it is in memory and fresh. Emits nothing. */
+  getFresh(key: BindingsKey, maxAgeMs: number | undefined): CachedList | undefined;
+  useChanges(source: ChangeSource): void;
+  abortAll(reason: ClientError): void;
 }
 
-/** What `News` tells. */
-export interface NewsReceiver {
-  /** Counts one further turn, and gives it. */
-  nextTurn(): number;
-  /** A list has changed: it is asked for anew, at once if it is held in memory. */
-  changed(key: ListKey): void;
-}
-
-export interface Lists extends NewsReceiver {
-  lookUp(key: ListKey, options: ListOptions): Promise<ListAnswer>;
-  /** The list in memory, if it can be used as it is: what {@link lookUp} would say without asking anybody. Tells nobody. */
-  fresh(key: ListKey, maxAgeMs: number | undefined): KeptList | undefined;
-  useNews(news: News): void;
-  endAll(reason: ClientError): void;
-}
-
-export interface ListParts {
+export interface ListsDeps {
   readonly settings: Settings;
   readonly events: Emitter;
   readonly requester: Requester;
-  readonly health: Health;
-  readonly kept: KeptStore | undefined;
+  readonly breaker: CircuitBreaker;
+  readonly store: VerifiedStore | undefined;
 }
 
-/** How many lists of which there was news are asked for at once: one publish may change a thousand. */
-const maxRenewals = 8;
+/** How many changed lists are refetched at once. One publish can change a thousand. */
+const maxConcurrentRefetches = 8;
 
-/** How often the store is told that a list still holds, at most. */
+/** How long a confirmation of an unchanged list isn't written to the store again. */
 const storeAgainMs = 60_000;
 
-export function createLists({ settings, events, requester, health, kept }: ListParts): Lists {
-  const { clock, staleMs, maxStaleMs, patienceMs, retry, limits } = settings;
-  const memory = createLru<KeptList>(settings.memory.maxLists);
-  const flights = createFlights();
-  /** Lists that `stale` was told of, and not yet `recovered`. */
-  const staleNames = new Set<string>();
-  /** The turn at which news came of a list that has not been asked for since. */
+export function createLists({ settings, events, requester, breaker, store }: ListsDeps): Lists {
+  const { clock, staleIfErrorMs, revalidateTimeoutMs, retry, limits } = settings;
+  const memory = createLru<CachedList>(settings.memory.maxLists);
+  const flights = createSingleflight();
+  /** Lists with a `stale` event and no `recover` event since. */
+  const staleKeys = new Set<string>();
+  /** The sequence number of the last change event of a list that was not refetched since. */
   const changedAt = new Map<string, number>();
-  let news: News | undefined;
-  let turn = 0;
+  let changes: ChangeSource | undefined;
+  let sequence = 0;
 
-  const ageOf = ({ checkedMs }: KeptList) => clock.monotonicMs() - checkedMs;
-  /** By the clock that says more: the monotonic one may stand still while the machine is suspended. */
-  const longestAgeOf = (held: KeptList) => Math.max(ageOf(held), clock.wallMs() - held.checkedAtMs);
-  const isServable = (held: KeptList) => ageOf(held) <= maxStaleMs;
-  const isTold = (held: KeptList) => held.turn > (changedAt.get(nameOf(held)) ?? 0);
+  const ageOf = ({ checkedMs }: CachedList) => clock.monotonicMs() - checkedMs;
+  /** By the clock that says more: the monotonic one may stop while the machine is suspended. */
+  const longestAgeOf = (cached: CachedList) => Math.max(ageOf(cached), clock.wallMs() - cached.checkedAtMs);
+  const isServable = (cached: CachedList, maxAgeMs: number) => ageOf(cached) <= maxAgeMs + staleIfErrorMs;
+  const isCurrent = (cached: CachedList) => cached.sequence > (changedAt.get(cacheKeyOf(cached)) ?? 0);
 
-  function isFresh(held: KeptList, maxAgeMs: number): boolean {
-    if (!held.isConfirmed || maxAgeMs === 0) return false;
-    if (!isTold(held)) return false;
-    if (longestAgeOf(held) < maxAgeMs) return true;
-    const told = news?.toldSince(held.extensionPointId);
-    return told !== undefined && held.turn >= told;
+  function isFresh(cached: CachedList, maxAgeMs: number): boolean {
+    if (!cached.isConfirmed || maxAgeMs === 0) return false;
+    if (!isCurrent(cached)) return false;
+    if (longestAgeOf(cached) < maxAgeMs) return true;
+    const liveSince = changes?.liveSince(cached.extensionPointId);
+    return liveSince !== undefined && cached.sequence >= liveSince;
   }
 
-  function answer(held: KeptList, source: Source, problem?: ClientError): ListAnswer {
-    const isStale = problem !== undefined;
+  function resultOf(cached: CachedList, source: Source, error?: ClientError): BindingsResult {
+    const isStale = error !== undefined;
     if (events.has('lookup')) events.emit('lookup', { kind: 'list', source, isStale });
-    return { list: held.list, etag: held.etag, source, ageMs: ageOf(held), isStale, problem };
+    return { bindings: cached.bindings, etag: cached.etag, source, ageMs: ageOf(cached), isStale, error };
   }
 
-  function serveStale(held: KeptList, problem: ClientError): ListAnswer {
-    const name = nameOf(held);
-    if (!settings.isOffline && !staleNames.has(name)) {
-      staleNames.add(name);
-      events.emit('stale', { ...keyOf(held), ageMs: ageOf(held), problem });
+  function serveStale(cached: CachedList, error: ClientError): BindingsResult {
+    const cacheKey = cacheKeyOf(cached);
+    if (!settings.isOffline && !staleKeys.has(cacheKey)) {
+      staleKeys.add(cacheKey);
+      events.emit('stale', { ...bindingsKeyOf(cached), ageMs: ageOf(cached), error });
     }
-    return answer(held, held.isConfirmed ? 'memory' : 'store', problem);
+    return resultOf(cached, cached.isConfirmed ? 'memory' : 'store', error);
   }
 
-  /** The list as the store has it, if it has. */
-  function restore(key: ListKey, signal: AbortSignal | undefined): Promise<KeptList | undefined> {
-    if (kept === undefined) return Promise.resolve(undefined);
+  /** Reads the list from the store into memory. */
+  function restore(key: BindingsKey, signal: AbortSignal | undefined): Promise<CachedList | undefined> {
+    if (store === undefined) return Promise.resolve(undefined);
     const work = async () => {
-      const stored = await kept.readList(key);
-      const present = memory.get(nameOf(key));
+      const stored = await store.readList(key);
+      const present = memory.get(cacheKeyOf(key));
       if (stored === undefined || present !== undefined) return present;
-      const held = heldFrom(stored);
-      memory.set(nameOf(key), held, 1);
-      return held;
+      const cached = fromStored(stored);
+      memory.set(cacheKeyOf(key), cached, 1);
+      return cached;
     };
-    return flights.join(`restore ${nameOf(key)}`, work).wait(signal);
+    return flights.join(`restore ${cacheKeyOf(key)}`, work).wait(signal);
   }
 
-  function heldFrom({ text, etag, checkedAtMs, ...key }: StoredList): KeptList {
+  function fromStored({ text, etag, checkedAtMs, ...key }: StoredList): CachedList {
     const nowMs = clock.monotonicMs();
     const ageMs = clock.wallMs() - checkedAtMs;
-    // A time to come means that some clock was set: then nothing is known about the age.
+    // A time in the future means that a clock was set, so the age is unknown.
     const checkedMs = ageMs >= 0 ? nowMs - ageMs : Number.NEGATIVE_INFINITY;
-    const known = { ...keyOf(key), ...readText(text), etag, checkedMs, checkedAtMs };
-    return { ...known, turn: 0, storedMs: nowMs, isConfirmed: false };
+    const known = { ...bindingsKeyOf(key), ...readText(text), etag, checkedMs, checkedAtMs };
+    return { ...known, sequence: 0, storedMs: nowMs, isConfirmed: false };
   }
 
-  function ask(key: ListKey, held: KeptList | undefined, attempts: number): Flight<ListAnswer> {
-    return flights.join(nameOf(key), async (signal) => {
-      const asked = { turn: ++turn, checkedMs: clock.monotonicMs(), checkedAtMs: clock.wallMs() };
-      const headers = { accept: 'application/json', ...(held?.etag ? { 'if-none-match': held.etag } : {}) };
-      const path = `/api/v1/extension-points/${key.extensionPointId}/bindings/${encodeURIComponent(key.guestKey)}`;
+  function revalidate(key: BindingsKey, cached: CachedList | undefined, maxRetries: number): Flight<BindingsResult> {
+    return flights.join(cacheKeyOf(key), async (signal) => {
+      const began = { sequence: ++sequence, checkedMs: clock.monotonicMs(), checkedAtMs: clock.wallMs() };
       const request = {
         operation: 'bindings',
-        path,
-        headers,
+        path: `/api/v1/extension-points/${key.extensionPointId}/bindings/${encodeURIComponent(key.guestKey)}`,
+        headers: { accept: 'application/json', ...(cached?.etag ? { 'if-none-match': cached.etag } : {}) },
         maxBytes: limits.maxListBytes,
         cache: 'no-store',
       } as const;
       try {
-        return await requester.ask(request, attempts, signal, async (got) => {
-          if (got.status === 200) await demandDigest(got.headers, got.bytes);
-          return take(key, held, got, asked);
+        return await requester.send(request, maxRetries, signal, async (response) => {
+          if (response.status === 200) await assertDigest(response.headers, response.bytes);
+          return accept(key, cached, response, began);
         });
       } catch (error) {
-        if (isGone(error)) forget(key);
+        if (isGone(error)) remove(key);
         throw error;
       }
     });
   }
 
-  function take(
-    key: ListKey,
-    before: KeptList | undefined,
-    { status, headers, bytes }: Answer,
-    asked: Pick<KeptList, 'turn' | 'checkedMs' | 'checkedAtMs'>,
-  ): ListAnswer {
-    const name = nameOf(key);
+  function accept(
+    key: BindingsKey,
+    before: CachedList | undefined,
+    { status, headers, bytes }: TransportResponse,
+    began: Pick<CachedList, 'sequence' | 'checkedMs' | 'checkedAtMs'>,
+  ): BindingsResult {
+    const cacheKey = cacheKeyOf(key);
     const etag = entityTag(headers);
-    if (status === 304 && (before === undefined || (etag !== undefined && opaque(etag) !== opaque(before.etag)))) {
-      if (before !== undefined) memory.set(name, { ...before, etag: undefined }, 1); // the next request has no condition
-      throw new ClientError('unexpected_answer', 'The server confirmed another list than the one that was asked about');
+    if (
+      status === 304 &&
+      (before === undefined || (etag !== undefined && opaqueTag(etag) !== opaqueTag(before.etag)))
+    ) {
+      if (before !== undefined) memory.set(cacheKey, { ...before, etag: undefined }, 1); // the next request is unconditional
+      throw new ClientError('unexpected_response', 'The server confirmed another list than the requested one');
     }
-    const content =
-      status === 304 && before !== undefined
-        ? { list: before.list, newest: before.newest, text: before.text, etag: before.etag }
-        : { ...readText(decode(bytes)), etag };
+    const content = status === 304 && before !== undefined ? before : { ...readText(decode(bytes)), etag };
     const isSame = before !== undefined && before.text === content.text && before.etag === content.etag;
-    const isStoredLately = isSame && asked.checkedMs - before.storedMs < storeAgainMs;
-    const storedMs = isStoredLately ? before.storedMs : asked.checkedMs;
-    const held: KeptList = { ...keyOf(key), ...content, ...asked, storedMs, isConfirmed: true };
-    memory.set(name, held, 1);
-    if (isTold(held)) changedAt.delete(name);
+    const isStoredLately = isSame && began.checkedMs - before.storedMs < storeAgainMs;
+    const storedMs = isStoredLately ? before.storedMs : began.checkedMs;
+    const cached: CachedList = { ...content, ...bindingsKeyOf(key), ...began, storedMs, isConfirmed: true };
+    memory.set(cacheKey, cached, 1);
+    if (isCurrent(cached)) changedAt.delete(cacheKey);
     if (!isStoredLately) {
-      kept?.writeList({ ...keyOf(key), text: held.text, etag: held.etag, checkedAtMs: held.checkedAtMs });
+      store?.writeList({
+        ...bindingsKeyOf(key),
+        text: cached.text,
+        etag: cached.etag,
+        checkedAtMs: cached.checkedAtMs,
+      });
     }
-    if (staleNames.delete(name)) events.emit('recovered', keyOf(key));
-    if (before !== undefined && before.text !== held.text) {
-      events.emit('changed', { ...keyOf(key), list: held.list, previous: before.list });
+    if (staleKeys.delete(cacheKey)) events.emit('recover', bindingsKeyOf(key));
+    if (before !== undefined && before.text !== cached.text) {
+      events.emit('change', { ...bindingsKeyOf(key), bindings: cached.bindings, previous: before.bindings });
     }
-    return answer(held, status === 304 ? 'not_modified' : 'network');
+    return resultOf(cached, status === 304 ? 'not_modified' : 'network');
   }
 
-  /** What the server says there is no more, is served no more. */
-  function forget(key: ListKey): void {
-    const name = nameOf(key);
-    memory.delete(name);
-    staleNames.delete(name);
-    changedAt.delete(name);
-    kept?.deleteList(key);
+  /** A list that the server doesn't have is never served again. */
+  function remove(key: BindingsKey): void {
+    const cacheKey = cacheKeyOf(key);
+    memory.delete(cacheKey);
+    staleKeys.delete(cacheKey);
+    changedAt.delete(cacheKey);
+    store?.deleteList(key);
   }
 
-  /** Asks, and falls back on what is held if no answer comes in time. */
-  async function askPatiently(held: KeptList, signal: AbortSignal | undefined): Promise<ListAnswer> {
-    if (!health.mayAsk()) return serveStale(held, health.trouble() ?? unwell());
-    const flight = ask(held, held, 1);
-    const patience = waitFor(clock, patienceMs);
+  /** Asks the server, and serves the cached list if it doesn't respond in time. */
+  async function revalidateOrServeStale(
+    cached: CachedList,
+    maxAgeMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<BindingsResult> {
+    if (!breaker.tryRequest()) return serveStale(cached, breaker.lastError() ?? noResponseLately());
+    const flight = revalidate(cached, cached, 0);
+    const timeout = startTimer(clock, revalidateTimeoutMs);
     try {
-      const answered = flight.wait(signal);
-      const got = await Promise.race([answered, patience.over]);
-      if (got !== undefined) return got;
-      if (!isServable(held)) return await answered; // it has become too old meanwhile
-      flight.goOn();
-      const text = `The server took longer than ${patienceMs} ms; its answer is still waited for`;
-      return serveStale(held, new ClientError('timeout', text));
+      const response = flight.wait(signal);
+      const result = await Promise.race([response, timeout.elapsed]);
+      if (result !== undefined) return result;
+      if (!isServable(cached, maxAgeMs)) return await response; // it expired during the wait
+      flight.detach();
+      const text = `The server took longer than ${revalidateTimeoutMs} ms; its response will update the cache`;
+      return serveStale(cached, new ClientError('timeout', text));
     } catch (cause) {
       const error = cause as ClientError;
-      if (signal?.aborted || mustFail(error) || !isServable(held)) throw error;
-      return serveStale(held, error);
+      if (signal?.aborted || mustFail(error) || !isServable(cached, maxAgeMs)) throw error;
+      return serveStale(cached, error);
     } finally {
-      patience.cancel();
+      timeout.cancel();
     }
   }
 
-  /** Errors after which nothing that is kept is served. */
+  /** Errors after which no cached list is served. */
   function mustFail(error: ClientError): boolean {
-    const isRefused = error.status === 401 || error.status === 403;
-    return isGone(error) || error.code === 'closed' || (isRefused && settings.onRefusal === 'fail');
+    return isGone(error) || error.code === 'closed' || (isUnauthorized(error) && !settings.staleOnUnauthorized);
   }
 
-  /** Asks for a list again of which there was news, for nobody in particular. */
-  async function renew(key: ListKey): Promise<void> {
-    // The first answer may be one that was under way when the news came.
+  /** Refetches a list after a change event. */
+  async function refetch(key: BindingsKey): Promise<void> {
+    // The first response may belong to a request that began before the event.
     for (let time = 0; time < 2; time++) {
-      const held = memory.get(nameOf(key));
-      if (held === undefined || isTold(held)) return;
-      const flight = ask(key, held, retry.attempts);
-      flight.goOn();
+      const cached = memory.get(cacheKeyOf(key));
+      if (cached === undefined || isCurrent(cached)) return;
+      const flight = revalidate(key, cached, retry.maxRetries);
+      flight.detach();
       try {
         await flight.wait(undefined);
       } catch {
@@ -247,25 +235,27 @@ export function createLists({ settings, events, requester, health, kept }: ListP
     }
   }
 
-  async function find(key: ListKey, { signal, maxAgeMs = staleMs }: ListOptions): Promise<ListAnswer> {
+  async function find(
+    key: BindingsKey,
+    { signal, maxAgeMs = settings.maxAgeMs }: CallOptions,
+  ): Promise<BindingsResult> {
     if (signal?.aborted) throw aborted(signal);
-    news?.follow(key.extensionPointId);
-    const held = memory.get(nameOf(key)) ?? (await restore(key, signal));
-    if (held !== undefined && isFresh(held, maxAgeMs)) return answer(held, 'memory');
-    const servable = held !== undefined && isServable(held) ? held : undefined;
+    changes?.follow(key.extensionPointId);
+    const cached = memory.get(cacheKeyOf(key)) ?? (await restore(key, signal));
+    if (cached !== undefined && isFresh(cached, maxAgeMs)) return resultOf(cached, 'memory');
+    const servable = cached !== undefined && isServable(cached, maxAgeMs) ? cached : undefined;
     if (settings.isOffline) {
-      if (servable === undefined)
-        throw new ClientError('offline', 'The list is not kept, and the client works offline');
-      return serveStale(servable, new ClientError('offline', 'The client works offline'));
+      if (servable === undefined) throw new ClientError('offline', 'The list is not cached and the client is offline');
+      return serveStale(servable, new ClientError('offline', 'The client is offline'));
     }
-    if (servable !== undefined) return askPatiently(servable, signal);
-    return ask(key, held, retry.attempts).wait(signal);
+    if (servable !== undefined) return revalidateOrServeStale(servable, maxAgeMs, signal);
+    return revalidate(key, cached, retry.maxRetries).wait(signal);
   }
 
-  const renewals = createWorkQueue(maxRenewals, nameOf, renew);
+  const refetches = createWorkQueue(maxConcurrentRefetches, cacheKeyOf, refetch);
 
   return {
-    async lookUp(key, options) {
+    async get(key, options) {
       try {
         return await find(key, options);
       } catch (error) {
@@ -273,43 +263,35 @@ export function createLists({ settings, events, requester, health, kept }: ListP
         throw error;
       }
     },
-    fresh(key, maxAgeMs = staleMs) {
-      const held = memory.get(nameOf(key));
-      if (held === undefined || !isFresh(held, maxAgeMs)) return undefined;
-      news?.follow(key.extensionPointId);
-      return held;
+    getFresh(key, maxAgeMs = settings.maxAgeMs) {
+      const cached = memory.get(cacheKeyOf(key));
+      if (cached === undefined || !isFresh(cached, maxAgeMs)) return undefined;
+      changes?.follow(key.extensionPointId);
+      return cached;
     },
-    useNews(source) {
-      news = source;
+    useChanges(source) {
+      changes = source;
     },
-    nextTurn: () => ++turn,
-    changed(key) {
-      const name = nameOf(key);
-      const isHeld = memory.get(name) !== undefined;
-      if (!isHeld && !flights.has(name)) return;
-      changedAt.set(name, ++turn);
-      if (isHeld && !settings.isOffline) renewals.add(key);
+    nextSequence: () => ++sequence,
+    invalidate(key) {
+      const cacheKey = cacheKeyOf(key);
+      const isCached = memory.get(cacheKey) !== undefined;
+      if (!isCached && !flights.has(cacheKey)) return;
+      changedAt.set(cacheKey, ++sequence);
+      if (isCached && !settings.isOffline) refetches.add(key);
     },
-    endAll(reason) {
-      renewals.clear();
-      flights.endAll(reason);
+    abortAll(reason) {
+      refetches.clear();
+      flights.abortAll(reason);
     },
   };
 }
 
-/** The server knows of no such extension point, or of none that is this token's to see; no proxy on the way that lost it. */
+/** The server doesn't know the extension point, or the token may not see it. A proxy's 404 has no such code. */
 function isGone(error: unknown): boolean {
   return error instanceof ClientError && error.status === 404 && error.code === 'not_found';
 }
 
-function unwell(): ClientError {
-  return new ClientError('unavailable', 'The server did not answer lately');
-}
-
-function waitFor(clock: Clock, delayMs: number): { readonly over: Promise<undefined>; cancel(): void } {
-  let cancel = () => {};
-  const over = new Promise<undefined>((resolve) => {
-    cancel = clock.setTimer(() => resolve(undefined), delayMs);
-  });
-  return { over, cancel: () => cancel() };
+function noResponseLately(): ClientError {
+  return new ClientError('unavailable', 'The server did not respond lately');
 }

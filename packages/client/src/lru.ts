@@ -1,7 +1,7 @@
-/** A map that keeps what was used last, within a weight. */
+/** A cache that evicts the least recently used entries above a total weight. */
 export interface Lru<V> {
   get(key: string): V | undefined;
-  /** Something that is heavier than all together may be is not kept. */
+  /** An entry heavier than the maximum weight is not cached. */
   set(key: string, value: V, weight: number): void;
   delete(key: string): void;
   values(): IterableIterator<V>;
@@ -10,7 +10,7 @@ export interface Lru<V> {
 }
 
 export function createLru<V>(maxWeight: number): Lru<V> {
-  // A Map remembers the order in which entries were set: the first is the one that was not used for longest.
+  // A Map iterates in insertion order, so its first entry is the least recently used.
   const entries = new Map<string, { readonly value: V; readonly weight: number }>();
   let total = 0;
 

@@ -1,31 +1,31 @@
 import type { Contents } from './contents.ts';
 import { aborted, ClientError } from './errors.ts';
 import type { Emitter } from './events.ts';
-import { createFlights } from './flights.ts';
 import { createLru } from './lru.ts';
 import type { Settings } from './options.ts';
+import { createSingleflight } from './singleflight.ts';
 
-/** Compiled modules by the address of their bytes. */
+/** Compiled modules by their content address. */
 export interface Modules {
-  /** A module that is at hand. Tells nobody. */
-  kept(address: string): WebAssembly.Module | undefined;
-  /** A module that can be had without asking the server. Tells nobody. */
-  loadKept(address: string): Promise<WebAssembly.Module | undefined>;
+  /** A module from memory. Emits nothing. */
+  getCached(address: string): WebAssembly.Module | undefined;
+  /** A module without a request to the server. Emits nothing. */
+  loadCached(address: string): Promise<WebAssembly.Module | undefined>;
   load(address: string, signal: AbortSignal | undefined): Promise<WebAssembly.Module>;
-  endAll(reason: ClientError): void;
+  abortAll(reason: ClientError): void;
 }
 
 export function createModules(settings: Settings, events: Emitter, contents: Contents): Modules {
   const memory = createLru<WebAssembly.Module>(settings.memory.maxModuleBytes);
-  const flights = createFlights();
+  const flights = createSingleflight();
 
-  const told = (source: 'memory' | 'compiled') => {
+  const emitLookup = (source: 'memory' | 'compiled') => {
     if (events.has('lookup')) events.emit('lookup', { kind: 'module', source, isStale: false });
   };
 
   async function find(address: string, signal: AbortSignal): Promise<WebAssembly.Module> {
     const module = await compile(address, await contents.read(address, signal));
-    told('compiled');
+    emitLookup('compiled');
     return module;
   }
 
@@ -40,20 +40,20 @@ export function createModules(settings: Settings, events: Emitter, contents: Con
   }
 
   return {
-    kept: (address) => memory.get(address),
-    async loadKept(address) {
+    getCached: (address) => memory.get(address),
+    async loadCached(address) {
       const module = memory.get(address);
       if (module !== undefined) return module;
-      const bytes = await contents.readKept(address);
+      const bytes = await contents.readCached(address);
       return bytes === undefined ? undefined : compile(address, bytes);
     },
     async load(address, signal) {
       if (signal?.aborted) throw aborted(signal);
       const module = memory.get(address);
       if (module === undefined) return flights.join(address, (ended) => find(address, ended)).wait(signal);
-      told('memory');
+      emitLookup('memory');
       return module;
     },
-    endAll: (reason) => flights.endAll(reason),
+    abortAll: (reason) => flights.abortAll(reason),
   };
 }

@@ -12,7 +12,7 @@ import {
   listAnswer,
   noConnection,
   openClient,
-} from '../test/helpers/answering.ts';
+} from '../test/helpers/fake-server.ts';
 
 type Equips<Given extends Needed, Needed> = Given;
 /** OpenTelemetry's own can be handed in. */
@@ -27,17 +27,17 @@ describe('observeClient()', () => {
     test.after(() => api.context.disable());
     const { client, clock } = openClient(
       createAnswering(() => listAnswer({})),
-      { staleMs: 0 },
+      { maxAgeMs: 0 },
     );
     const end = observeClient(client, { tracer });
 
     const visit = tracer.startSpan('visit');
-    await api.context.with(api.trace.setSpan(api.context.active(), visit), () => client.bindings(...key));
+    await api.context.with(api.trace.setSpan(api.context.active(), visit), () => client.getBindings(key));
     const failing = openClient(createAnswering(noConnection));
     observeClient(failing.client, { tracer });
-    await failing.client.bindings(...key).catch(() => {});
+    await failing.client.getBindings(key).catch(() => {});
     end();
-    await client.bindings(...key);
+    await client.getBindings(key);
 
     const spans = exporter.getFinishedSpans();
     assert.equal(spans.length, 2);
@@ -67,14 +67,14 @@ describe('observeClient()', () => {
       api.propagation.disable();
     });
     const answering = createAnswering(() => listAnswer({}));
-    const { client } = openClient(answering, { staleMs: 0 });
+    const { client } = openClient(answering, { maxAgeMs: 0 });
     const tracer = provider.getTracer('test');
     const end = observeClient(client, { tracer, api });
     const baggage = api.propagation.createBaggage({ tenant: { value: 'private' } });
-    await api.context.with(api.propagation.setBaggage(api.context.active(), baggage), () => client.bindings(...key));
+    await api.context.with(api.propagation.setBaggage(api.context.active(), baggage), () => client.getBindings(key));
     end();
     observeClient(client, { tracer });
-    await client.bindings(...key);
+    await client.getBindings(key);
     const [span] = exporter.getFinishedSpans();
     const { traceId, spanId } = span?.spanContext() ?? assert.fail();
     const sent = answering.asked.map(({ headers }) => [headers.get('traceparent'), headers.get('baggage')]);
@@ -87,10 +87,10 @@ describe('observeClient()', () => {
   it('sends what is no header field nowhere', async () => {
     const answering = createAnswering(() => listAnswer({}));
     const { client } = openClient(answering);
-    client.on('sending', ({ headers }) =>
+    client.on('request', ({ headers }) =>
       Object.assign(headers, { traceparent: 'a\nb', authorization: 'x', 'x-other': 'y' }),
     );
-    await client.bindings(...key);
+    await client.getBindings(key);
     const [{ headers } = assert.fail()] = answering.asked;
     assert.deepEqual([headers.get('traceparent'), headers.get('x-other')], [null, null]);
     assert.notEqual(headers.get('authorization'), 'x');
@@ -110,19 +110,19 @@ describe('observeClient()', () => {
     const answering = createAnswering(() => listAnswer({}));
     const { client, clock } = openClient(answering);
     observeClient(client, { meter });
-    await client.bindings(...key);
-    await client.bindings(...key);
+    await client.getBindings(key);
+    await client.getBindings(key);
     answering.by(() => listAnswer({ p: { id: 'x', contentAddress: addressOfBytes(new Uint8Array()), updatedAt: '' } }));
     clock.pass(1_000);
-    await client.bindings(...key);
+    await client.getBindings(key);
     answering.by(noConnection);
     clock.pass(1_000);
-    await client.bindings(...key);
+    await client.getBindings(key);
     const gauge = 'tenon.client.stale_lists';
     assert.equal(counted.get(gauge), 1);
     answering.by(() => listAnswer({}));
     clock.pass(1_000);
-    await client.bindings(...key);
+    await client.getBindings(key);
     assert.deepEqual(Object.fromEntries([...counted].filter(([name]) => !name.startsWith('tenon.client.received'))), {
       'tenon.client.request.duration bindings 200': 3,
       'tenon.client.request.duration bindings network': 1,

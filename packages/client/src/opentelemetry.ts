@@ -4,7 +4,7 @@ import type { Operation, TraceHeaders } from './events.ts';
 
 type Attributes = Record<string, string | number | boolean>;
 
-/** What is used of a `Meter` of `@opentelemetry/api`. */
+/** The used part of a `Meter` of `@opentelemetry/api`. */
 export interface Meter {
   createCounter(name: string, options: InstrumentOptions): { add(value: number, attributes: Attributes): void };
   createUpDownCounter(name: string, options: InstrumentOptions): { add(value: number, attributes: Attributes): void };
@@ -16,7 +16,7 @@ interface InstrumentOptions {
   readonly unit: string;
 }
 
-/** What is used of a `Tracer` of `@opentelemetry/api`. */
+/** The used part of a `Tracer` of `@opentelemetry/api`. */
 export interface Tracer {
   startSpan(name: string, options: { kind: number; startTime: number; attributes: Attributes }): Span;
 }
@@ -27,7 +27,7 @@ export interface Span {
   end(endTime: number): void;
 }
 
-/** What is used of `@opentelemetry/api` to tell the server of a span. Contexts only pass through. */
+/** The used part of `@opentelemetry/api` for propagation. Contexts are opaque. */
 export interface PropagationApi {
   readonly context: { active(): unknown };
   readonly trace: { setSpan(context: never, span: never): unknown };
@@ -35,82 +35,85 @@ export interface PropagationApi {
 }
 
 export interface ObserveOptions {
-  /** `metrics.getMeter('…')`. Without it no metrics are kept. */
+  /** `metrics.getMeter('…')`. Without it there are no metrics. */
   readonly meter?: Meter | undefined;
   /** `trace.getTracer('…')`. Without it there are no spans. */
   readonly tracer?: Tracer | undefined;
   /**
-   * All of `@opentelemetry/api`, to have requests carry `traceparent`, as the host's propagator makes it, so that the server's spans
-   * hang below the client's. Leave it out where something instruments the host's `fetch` already. It needs `tracer`.
+   * `@opentelemetry/api` itself. Requests then carry the `traceparent` of the host's propagator, so that the server's spans are
+   * children of the client's. Leave it out if `fetch` is already instrumented. Requires `tracer`.
    */
   readonly api?: PropagationApi | undefined;
 }
 
-/** `SpanKind.CLIENT` and `SpanStatusCode.ERROR`, which are numbers for good (https://opentelemetry.io/docs/specs/otel/trace/api/). */
+/** `SpanKind.CLIENT` and `SpanStatusCode.ERROR`, which are stable (https://opentelemetry.io/docs/specs/otel/trace/api/). */
 const clientKind = 2;
 const errorStatus = 2;
 
-/** Routes stand for paths, which hold guest keys. */
+/** Routes replace paths, since paths contain guest keys. */
 const routes: Readonly<Record<Operation, string>> = {
   bindings: '/api/v1/extension-points/{extensionPointId}/bindings/{guestKey}',
   content: '/api/v1/c/{contentAddress}',
-  news: '/api/v1/extension-points/{extensionPointId}/news',
+  changes: '/api/v1/extension-points/{extensionPointId}/news',
 };
 
 /**
- * Makes metrics and spans of what a client tells. No attribute names a guest, a plugin or an address: each has few values.
+ * Emits metrics and spans of a client. No attribute names a guest, a plugin or an address, so cardinality is low.
  *
- * A span is a request to the server, below the span that was active when it was asked for: what comes from memory has none.
+ * Each request to the server is a span, the child of the active span. Results from memory have none.
  *
- * @returns ends it
+ * @returns a function that removes the listeners
  */
 export function observeClient(client: Pick<Client, 'on'>, { meter, tracer, api }: ObserveOptions): () => void {
-  const ends = [...(meter === undefined ? [] : countEvents(client, meter))];
-  if (tracer !== undefined) ends.push(...makeSpans(client, tracer, api));
+  const removers = [...(meter === undefined ? [] : countEvents(client, meter))];
+  if (tracer !== undefined) removers.push(...makeSpans(client, tracer, api));
   return () => {
-    for (const end of ends) end();
+    for (const remove of removers) remove();
   };
 }
 
 function countEvents(client: Pick<Client, 'on'>, meter: Meter): (() => void)[] {
   const durations = meter.createHistogram('tenon.client.request.duration', {
-    description: 'How long requests to the server took',
+    description: 'Duration of requests to the server',
     unit: 's',
   });
   const received = meter.createCounter('tenon.client.received', {
-    description: "Bytes of answers' bodies",
+    description: 'Bytes of response bodies',
     unit: 'By',
   });
   const lookups = meter.createCounter('tenon.client.lookups', {
-    description: 'Lists, contents and modules that were asked for, by where they came from',
+    description: 'Lookups of lists, contents and modules, by source',
     unit: '{lookup}',
   });
-  const changes = meter.createCounter('tenon.client.changes', { description: 'Lists that changed', unit: '{list}' });
-  const problems = meter.createCounter('tenon.client.problems', {
-    description: 'What went wrong and made no call fail',
-    unit: '{problem}',
+  const changes = meter.createCounter('tenon.client.changes', {
+    description: 'Binding lists that changed',
+    unit: '{list}',
+  });
+  const errors = meter.createCounter('tenon.client.errors', {
+    description: 'Errors that fail no call',
+    unit: '{error}',
   });
   const stale = meter.createUpDownCounter('tenon.client.stale_lists', {
-    description: 'Lists that are served as they were kept, since the server cannot be asked',
+    description: 'Binding lists that are served stale because the server cannot be asked',
     unit: '{list}',
   });
   return [
-    client.on('request', ({ operation, status, error, durationMs, receivedBytes }) => {
+    client.on('response', ({ operation, status, error, durationMs, receivedBytes }) => {
       durations.record(durationMs / 1000, { operation, ...outcome(status, error) });
       if (receivedBytes > 0) received.add(receivedBytes, { operation });
     }),
     client.on('lookup', ({ kind, source, isStale }) => lookups.add(1, { kind, source, stale: isStale })),
-    client.on('changed', () => changes.add(1, {})),
-    client.on('problem', ({ error }) => problems.add(1, { 'error.type': error.code })),
+    client.on('change', () => changes.add(1, {})),
+    client.on('error', ({ error }) => errors.add(1, { 'error.type': error.code })),
     client.on('stale', () => stale.add(1, {})),
-    client.on('recovered', () => stale.add(-1, {})),
+    client.on('recover', () => stale.add(-1, {})),
   ];
 }
 
 function makeSpans(client: Pick<Client, 'on'>, tracer: Tracer, api: PropagationApi | undefined): (() => void)[] {
   const spans = new WeakMap<TraceHeaders, Span>();
   return [
-    client.on('sending', ({ operation, attempt, startedAtMs, headers }) => {
+    client.on('request', ({ operation, attempt, startedAtMs, headers }) => {
       const span = tracer.startSpan(`GET ${routes[operation]}`, {
         kind: clientKind,
         startTime: startedAtMs,
@@ -123,9 +126,9 @@ function makeSpans(client: Pick<Client, 'on'>, tracer: Tracer, api: PropagationA
       spans.set(headers, span);
       api?.propagation.inject(api.trace.setSpan(api.context.active() as never, span as never) as never, headers);
     }),
-    client.on('request', ({ startedAtMs, durationMs, status, error, headers }) => {
+    client.on('response', ({ startedAtMs, durationMs, status, error, headers }) => {
       const span = spans.get(headers);
-      if (span === undefined) return; // it was sent before anybody observed
+      if (span === undefined) return; // it was sent before `observeClient()`
       span.setAttributes(outcome(status, error));
       if (error !== undefined) span.setStatus({ code: errorStatus, message: error.message });
       span.end(startedAtMs + durationMs);
@@ -133,7 +136,7 @@ function makeSpans(client: Pick<Client, 'on'>, tracer: Tracer, api: PropagationA
   ];
 }
 
-/** By the names of https://opentelemetry.io/docs/specs/semconv/http/http-spans/ */
+/** Names of https://opentelemetry.io/docs/specs/semconv/http/http-spans/ */
 function outcome(status: number | undefined, error: ClientError | undefined): Attributes {
   return {
     ...(status === undefined ? {} : { 'http.response.status_code': status }),

@@ -16,15 +16,15 @@ describe('createClient()', () => {
       ['token', { token: '' }],
       ['token', { token: 'tnn_secret\n' }],
       ['token', { token: undefined }],
-      ['identity', { token: () => 'tnn_secret', store: {} }],
-      ['identity', { identity: '' }],
-      ['staleMs', { staleMs: -1 }],
-      ['staleMs', { staleMs: Number.NaN }],
-      ['maxStaleMs', { maxStaleMs: '5' }],
-      ['patienceMs', { patienceMs: null }],
-      ['onRefusal', { onRefusal: 'throw' }],
+      ['cachePartition', { token: () => 'tnn_secret', store: {} }],
+      ['cachePartition', { cachePartition: '' }],
+      ['maxAgeMs', { maxAgeMs: -1 }],
+      ['maxAgeMs', { maxAgeMs: Number.NaN }],
+      ['staleIfErrorMs', { staleIfErrorMs: '5' }],
+      ['revalidateTimeoutMs', { revalidateTimeoutMs: null }],
+      ['staleOnUnauthorized', { staleOnUnauthorized: 'throw' }],
       ['timeouts.headersMs', { timeouts: { headersMs: -1 } }],
-      ['retry.attempts', { retry: { attempts: '3' } }],
+      ['retry.maxRetries', { retry: { maxRetries: '3' } }],
       ['memory.maxContentBytes', { memory: { maxContentBytes: -5 } }],
       ['limits.maxListBytes', { limits: { maxListBytes: {} } }],
     ];
@@ -47,9 +47,9 @@ describe('createClient()', () => {
       ...good,
       timeouts: { headersMs: Number.POSITIVE_INFINITY, idleMs: 1e12, totalMs: Number.POSITIVE_INFINITY },
       fetch: async () => new Response('{}'),
-      news: false,
+      streaming: false,
     });
-    assert.deepEqual({ ...(await client.bindings('ext_1', 'x')) }, {});
+    assert.deepEqual({ ...(await client.getBindings({ extensionPointId: 'ext_1', guestKey: 'x' })).bindings }, {});
     await client.close();
   });
 });

@@ -1,176 +1,179 @@
+import type { CacheStore } from './cache-store.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { ClientError } from './errors.ts';
-import type { Store } from './store.ts';
 
 /**
- * Gives the access token, before each request: keep it while it is good.
+ * Returns the access token. Called before each request, so cache the token while it is valid.
  *
- * @param need `isRefused` when the server took the last one no more; `signal` when nobody waits any longer
+ * @param request `forceRefresh` after the server rejected the last token; `signal` aborts when no request needs the token
  */
-export type TokenSource = (need: {
-  readonly isRefused: boolean;
+export type GetToken = (request: {
+  readonly forceRefresh: boolean;
   readonly signal: AbortSignal;
 }) => string | Promise<string>;
 
 export interface TimeoutOptions {
-  /** Until an answer begins, connecting and the token function included. Default: 10,000. */
+  /** Until the response headers arrive, including the connection and the token function. Default: 10,000. */
   readonly headersMs?: number;
-  /** Between two pieces of an answer. Default: 10,000. */
+  /** Between two chunks of a response body. Default: 10,000. */
   readonly idleMs?: number;
-  /** For one request in all. Default: 300,000. */
+  /** For one request. Default: 300,000. */
   readonly totalMs?: number;
-  /** For one reading or writing of the store; then it is gone on without. Default: 5,000. */
+  /** For one store read or write. After that the client continues without the store. Default: 5,000. */
   readonly storeMs?: number;
 }
 
 export interface RetryOptions {
-  /** How often something is asked for, the first time included, where nothing kept can be served instead. Default: 3. */
-  readonly attempts?: number;
-  /** The wait before the second attempt; it doubles from there on, and is shortened at random by up to a half. Default: 200. */
+  /** How often a failed request is repeated if no cached result can be served. Default: 2. */
+  readonly maxRetries?: number;
+  /** The delay before the first retry. It doubles for each further one, minus a random part of up to a half. Default: 200. */
   readonly baseDelayMs?: number;
-  /** What waits grow to. A server that does not answer is asked at least this often, while something is asked for. Default: 30,000. */
+  /** The longest delay, also between probes of a server that is down. Default: 30,000. */
   readonly maxDelayMs?: number;
-  /** How long a call waits at most for what `retry-after` says. Beyond that it fails, and says how long. Default: 5,000. */
+  /** The longest `retry-after` that a call waits for. A call fails at once if the server asks for more. Default: 5,000. */
   readonly maxRetryAfterMs?: number;
 }
 
 export interface MemoryOptions {
   /** Bytes of contents. Default: 64 MiB. */
   readonly maxContentBytes?: number;
-  /** Compiled modules, by the bytes that they were compiled from. Default: 256 MiB. */
+  /** Compiled modules, measured by their WebAssembly bytes. Default: 256 MiB. */
   readonly maxModuleBytes?: number;
-  /** Lists. Default: 10,000. */
+  /** Binding lists. Default: 10,000. */
   readonly maxLists?: number;
 }
 
 export interface LimitOptions {
-  /** A larger content is refused. Default: 64 MiB, as the server's. */
+  /** A larger content is rejected. Default: 64 MiB, as on the server. */
   readonly maxContentBytes?: number;
-  /** A larger list is refused. Default: 16 MiB. */
+  /** A larger binding list is rejected. Default: 16 MiB. */
   readonly maxListBytes?: number;
 }
 
-export interface NewsOptions {
-  /** How many extension points are followed at once, by a connection each; those beyond are polled. Default: 4. */
+export interface StreamingOptions {
+  /** How many extension points have a change stream at once, with one connection each. The others are polled. Default: 4. */
   readonly maxStreams?: number;
   /**
-   * How long a connection may be silent before it counts as broken: until then lists are served that may have changed. The server says
-   * something every 15 seconds. Default: 20,000.
+   * How long a stream may be silent before it counts as broken. Until then a list can be out of date. The server sends a heartbeat
+   * every 15 seconds. Default: 20,000.
    */
-  readonly silenceMs?: number;
+  readonly heartbeatTimeoutMs?: number;
 }
 
-/** All times are in milliseconds; `Infinity` is a time too. */
+/** All times are in milliseconds and may be `Infinity`. */
 export interface ClientOptions {
-  /** Where the server is: `https://plugins.example`, with a path if it has one. */
+  /** The server: `https://plugins.example`, with a path if it has one. */
   readonly baseUrl: string | URL;
-  /** An access token of a member of the application, or what gives it. */
-  readonly token: string | TokenSource;
-  /** Sends the requests. Default: the platform's. */
+  /** An access token of a member of the application, or a function that returns one. */
+  readonly token: string | GetToken;
+  /** Sends the requests. Default: the platform's `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Where contents and lists are kept beyond the process. Default: nowhere. */
-  readonly store?: Store;
+  /** Caches contents and binding lists beyond the process. Default: none. */
+  readonly store?: CacheStore;
   /**
-   * Whose the entries in the store are: what was kept for one identity is served to no other. Default: the token. Must be given where
-   * the token is a function; give it too where a token is replaced by another one from time to time.
+   * Separates the entries of several clients in one store: a client reads only entries of its own partition. Default: the token.
+   * Required with a store if `token` is a function. Set it also if the token changes from time to time.
    */
-  readonly identity?: string;
+  readonly cachePartition?: string;
   readonly memory?: MemoryOptions;
   readonly limits?: LimitOptions;
-  /** How long a list is served without asking whether it still holds. 0 asks each time. Default: 1,000. */
-  readonly staleMs?: number;
-  /** How old a list may be that is served because it can't be asked for. Default: `Infinity`. */
-  readonly maxStaleMs?: number;
-  /** How long to wait for an answer where a kept list can be served instead. Default: 1,000. */
-  readonly patienceMs?: number;
-  /** What to do with a kept list when the server refuses the token (401, 403): serve it, or fail. Default: `'serve'`. */
-  readonly onRefusal?: 'serve' | 'fail';
+  /** How long a cached list is fresh. With 0 each call asks the server. Default: 1,000. */
+  readonly maxAgeMs?: number;
+  /** How long past `maxAgeMs` a list may be served while the server can't be asked. Default: `Infinity`. */
+  readonly staleIfErrorMs?: number;
+  /** How long a call waits for the server before it gets a stale list. The response still updates the cache. Default: 1,000. */
+  readonly revalidateTimeoutMs?: number;
+  /** Whether to serve a stale list if the server rejects the token (401, 403). Default: `true`. */
+  readonly staleOnUnauthorized?: boolean;
   readonly timeouts?: TimeoutOptions;
   readonly retry?: RetryOptions;
   /**
-   * Whether to be told by the server which lists change, by a connection that stays open: lists need not be asked for again then, and a change
-   * is here at once. Where that can't be had, lists are polled as `staleMs` says. A connection is opened for an extension point whose lists
-   * are in use for more than a second, or when somebody listens for `changed`; in Node.js it keeps the process from ending until
-   * `close()` is called. Default: `true`.
+   * Whether the server reports changes of binding lists over an open connection. Lists then stay fresh without polling. Where a stream
+   * isn't available, `maxAgeMs` applies. A stream opens for an extension point whose lists are in use for more than a second, or at once
+   * if `change` has a listener. In Node.js it keeps the process alive until `close()`. Default: `true`.
    */
-  readonly news?: boolean | NewsOptions;
-  /** Asks for nothing: what is kept is all there is. Default: `false`. */
+  readonly streaming?: boolean | StreamingOptions;
+  /** Sends no request: only cached results are served. Default: `false`. */
   readonly offline?: boolean;
-  /** For tests. */
-  readonly clock?: Clock;
-  /** From 0 up to 1. For tests. */
-  readonly random?: () => number;
 }
 
-/** The options, checked and whole. */
-export interface Settings {
+/** What tests replace. */
+export interface Runtime {
+  readonly clock: Clock;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+}
+
+/** The checked options, with all defaults. */
+export interface Settings
+  extends Runtime,
+    Required<
+      Pick<
+        ClientOptions,
+        'fetch' | 'cachePartition' | 'maxAgeMs' | 'staleIfErrorMs' | 'revalidateTimeoutMs' | 'staleOnUnauthorized'
+      >
+    > {
   /** Without a slash at its end. */
   readonly baseUrl: string;
-  readonly token: TokenSource;
-  /** Whether another token may be had when one is refused. */
-  readonly canRenewToken: boolean;
-  readonly identity: string;
-  readonly fetch: typeof globalThis.fetch;
-  readonly store: Store | undefined;
+  readonly token: GetToken;
+  /** Whether the token function can return another token after a 401. */
+  readonly canRefreshToken: boolean;
+  readonly store: CacheStore | undefined;
   readonly memory: Required<MemoryOptions>;
   readonly limits: Required<LimitOptions>;
-  readonly staleMs: number;
-  readonly maxStaleMs: number;
-  readonly patienceMs: number;
-  readonly onRefusal: 'serve' | 'fail';
   readonly timeouts: Required<TimeoutOptions>;
   readonly retry: Required<RetryOptions>;
-  /** 0 for no news. */
-  readonly maxNewsStreams: number;
-  readonly newsSilenceMs: number;
+  /** 0 without streaming. */
+  readonly maxStreams: number;
+  readonly heartbeatTimeoutMs: number;
   readonly isOffline: boolean;
-  readonly clock: Clock;
-  readonly random: () => number;
 }
 
 const mebibyte = 1024 * 1024;
 
 /** @throws ClientError `invalid_option`, which names the option */
-export function readOptions(options: ClientOptions): Settings {
-  const { token, store, memory = {}, limits = {}, timeouts = {}, retry = {} } = options;
-  const { fetch: send = globalThis.fetch, clock = systemClock, random = Math.random } = options;
+export function readOptions(
+  options: ClientOptions,
+  { clock = systemClock, random = Math.random }: Partial<Runtime> = {},
+): Settings {
+  const { token, store, memory = {}, limits = {}, timeouts = {}, retry = {}, fetch: send = globalThis.fetch } = options;
   if (globalThis.crypto?.subtle === undefined) {
-    throw new ClientError('invalid_option', 'Contents cannot be checked here: pages get crypto.subtle over https only');
+    throw new ClientError('invalid_option', 'Digests need `crypto.subtle`, which pages have over https only');
   }
   return {
     baseUrl: readBaseUrl(options.baseUrl),
     ...readToken(token),
-    identity: readIdentity(options),
-    // Called as a plain function: browsers refuse `fetch` as some other object's method.
+    cachePartition: readCachePartition(options),
+    // Called as a plain function: browsers reject `fetch` as a method of another object.
     fetch: (input, init) => send(input, init),
     store,
     memory: {
-      maxContentBytes: amount('memory.maxContentBytes', memory.maxContentBytes, 64 * mebibyte),
-      maxModuleBytes: amount('memory.maxModuleBytes', memory.maxModuleBytes, 256 * mebibyte),
-      maxLists: amount('memory.maxLists', memory.maxLists, 10_000),
+      maxContentBytes: readNumber('memory.maxContentBytes', memory.maxContentBytes, 64 * mebibyte),
+      maxModuleBytes: readNumber('memory.maxModuleBytes', memory.maxModuleBytes, 256 * mebibyte),
+      maxLists: readNumber('memory.maxLists', memory.maxLists, 10_000),
     },
     limits: {
-      maxContentBytes: amount('limits.maxContentBytes', limits.maxContentBytes, 64 * mebibyte),
-      maxListBytes: amount('limits.maxListBytes', limits.maxListBytes, 16 * mebibyte),
+      maxContentBytes: readNumber('limits.maxContentBytes', limits.maxContentBytes, 64 * mebibyte),
+      maxListBytes: readNumber('limits.maxListBytes', limits.maxListBytes, 16 * mebibyte),
     },
-    staleMs: amount('staleMs', options.staleMs, 1_000),
-    maxStaleMs: amount('maxStaleMs', options.maxStaleMs, Number.POSITIVE_INFINITY),
-    patienceMs: amount('patienceMs', options.patienceMs, 1_000),
-    onRefusal: readRefusal(options.onRefusal),
+    maxAgeMs: readNumber('maxAgeMs', options.maxAgeMs, 1_000),
+    staleIfErrorMs: readNumber('staleIfErrorMs', options.staleIfErrorMs, Number.POSITIVE_INFINITY),
+    revalidateTimeoutMs: readNumber('revalidateTimeoutMs', options.revalidateTimeoutMs, 1_000),
+    staleOnUnauthorized: readBoolean('staleOnUnauthorized', options.staleOnUnauthorized, true),
     timeouts: {
-      headersMs: amount('timeouts.headersMs', timeouts.headersMs, 10_000),
-      idleMs: amount('timeouts.idleMs', timeouts.idleMs, 10_000),
-      totalMs: amount('timeouts.totalMs', timeouts.totalMs, 300_000),
-      storeMs: amount('timeouts.storeMs', timeouts.storeMs, 5_000),
+      headersMs: readNumber('timeouts.headersMs', timeouts.headersMs, 10_000),
+      idleMs: readNumber('timeouts.idleMs', timeouts.idleMs, 10_000),
+      totalMs: readNumber('timeouts.totalMs', timeouts.totalMs, 300_000),
+      storeMs: readNumber('timeouts.storeMs', timeouts.storeMs, 5_000),
     },
     retry: {
-      attempts: Math.max(1, amount('retry.attempts', retry.attempts, 3)),
-      baseDelayMs: amount('retry.baseDelayMs', retry.baseDelayMs, 200),
-      maxDelayMs: amount('retry.maxDelayMs', retry.maxDelayMs, 30_000),
-      maxRetryAfterMs: amount('retry.maxRetryAfterMs', retry.maxRetryAfterMs, 5_000),
+      maxRetries: readNumber('retry.maxRetries', retry.maxRetries, 2),
+      baseDelayMs: readNumber('retry.baseDelayMs', retry.baseDelayMs, 200),
+      maxDelayMs: readNumber('retry.maxDelayMs', retry.maxDelayMs, 30_000),
+      maxRetryAfterMs: readNumber('retry.maxRetryAfterMs', retry.maxRetryAfterMs, 5_000),
     },
-    ...readNews(options.news),
-    isOffline: options.offline === true,
+    ...readStreaming(options.streaming),
+    isOffline: readBoolean('offline', options.offline, false),
     clock,
     random,
   };
@@ -181,51 +184,56 @@ function readBaseUrl(value: string | URL): string {
   try {
     url = new URL(value);
   } catch {
-    throw invalidOption('baseUrl', 'is no absolute URL'); // without the cause, which would repeat it
+    throw invalidOption('baseUrl', 'must be an absolute URL'); // without the cause, which repeats the value
   }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw invalidOption('baseUrl', 'is no http or https URL');
-  if (url.username !== '' || url.password !== '') throw invalidOption('baseUrl', 'must hold no credentials');
-  if (url.search !== '' || url.hash !== '') throw invalidOption('baseUrl', 'must have no query and no fragment');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw invalidOption('baseUrl', 'must be an http or https URL');
+  if (url.username !== '' || url.password !== '') throw invalidOption('baseUrl', 'must not contain credentials');
+  if (url.search !== '' || url.hash !== '') throw invalidOption('baseUrl', 'must not have a query or a fragment');
   return url.href.replace(/\/+$/, '');
 }
 
-function readToken(token: ClientOptions['token']): Pick<Settings, 'token' | 'canRenewToken'> {
-  if (typeof token === 'function') return { token, canRenewToken: true };
-  if (!isSendable(token)) throw invalidOption('token', 'is neither an access token nor a function');
-  return { token: () => token, canRenewToken: false };
+function readToken(token: ClientOptions['token']): Pick<Settings, 'token' | 'canRefreshToken'> {
+  if (typeof token === 'function') return { token, canRefreshToken: true };
+  if (!isSendable(token)) throw invalidOption('token', 'must be an access token or a function');
+  return { token: () => token, canRefreshToken: false };
 }
 
-/** Whether a token can stand in a header field (https://www.rfc-editor.org/rfc/rfc6750#section-2.1). */
+/** Whether a token is valid in a header field (https://www.rfc-editor.org/rfc/rfc6750#section-2.1). */
 export function isSendable(token: unknown): token is string {
   return typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
 }
 
-function readIdentity({ identity, token, store }: ClientOptions): string {
-  if (typeof identity === 'string' && identity !== '') return `name:${identity}`;
-  if (identity !== undefined) throw invalidOption('identity', 'is no text, or empty');
+function readCachePartition({ cachePartition, token, store }: ClientOptions): string {
+  if (typeof cachePartition === 'string' && cachePartition !== '') return `name:${cachePartition}`;
+  if (cachePartition !== undefined) throw invalidOption('cachePartition', 'must be a non-empty string');
   if (typeof token === 'string') return `token:${token}`;
   if (store === undefined) return '';
-  throw invalidOption('identity', 'must say whose the entries in the store are, since the token is a function');
+  throw invalidOption('cachePartition', 'is required with a store if `token` is a function');
 }
 
-function readRefusal(value: unknown): 'serve' | 'fail' {
-  if (value === undefined || value === 'serve') return 'serve';
-  if (value === 'fail') return 'fail';
-  throw invalidOption('onRefusal', 'is neither "serve" nor "fail"');
+function readStreaming(
+  streaming: ClientOptions['streaming'] = true,
+): Pick<Settings, 'maxStreams' | 'heartbeatTimeoutMs'> {
+  const { maxStreams, heartbeatTimeoutMs } = typeof streaming === 'object' ? streaming : {};
+  const max = readNumber('streaming.maxStreams', maxStreams, 4);
+  return {
+    maxStreams: streaming === false ? 0 : max,
+    heartbeatTimeoutMs: readNumber('streaming.heartbeatTimeoutMs', heartbeatTimeoutMs, 20_000),
+  };
 }
 
-function readNews(news: ClientOptions['news'] = true): Pick<Settings, 'maxNewsStreams' | 'newsSilenceMs'> {
-  const { maxStreams, silenceMs } = typeof news === 'object' ? news : {};
-  const max = amount('news.maxStreams', maxStreams, 4);
-  return { maxNewsStreams: news === false ? 0 : max, newsSilenceMs: amount('news.silenceMs', silenceMs, 20_000) };
-}
-
-function amount(option: string, value: number | undefined, otherwise: number): number {
-  if (value === undefined) return otherwise;
+function readNumber(option: string, value: number | undefined, fallback: number): number {
+  if (value === undefined) return fallback;
   if (typeof value === 'number' && value >= 0) return value;
-  throw invalidOption(option, 'is no number from 0 up');
+  throw invalidOption(option, 'must be a number ≥ 0');
 }
 
-function invalidOption(option: string, fault: string): ClientError {
-  return new ClientError('invalid_option', `The option \`${option}\` ${fault}`, { option });
+function readBoolean(option: string, value: boolean | undefined, fallback: boolean): boolean {
+  if (value === undefined || typeof value === 'boolean') return value ?? fallback;
+  throw invalidOption(option, 'must be true or false');
+}
+
+function invalidOption(option: string, problem: string): ClientError {
+  return new ClientError('invalid_option', `The option \`${option}\` ${problem}`, { option });
 }

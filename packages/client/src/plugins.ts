@@ -1,91 +1,92 @@
-import { type Binding, type BindingList, newestName } from './bindings.ts';
-import { ClientError } from './errors.ts';
-import type { Emitter, ListKey } from './events.ts';
-import type { ListAnswer, ListOptions, Lists } from './lists.ts';
-import { createLoadedBefore } from './loaded-before.ts';
+import { type Binding, newestName } from './bindings.ts';
+import { ClientError, isUnauthorized } from './errors.ts';
+import type { Emitter, PluginKey } from './events.ts';
+import { createLastLoaded } from './last-loaded.ts';
+import type { BindingsResult, CallOptions, Lists } from './lists.ts';
 import type { Modules } from './modules.ts';
 import type { Settings } from './options.ts';
 
-/** A plugin that is ready to be instantiated, and how sure one can be that it is the one to use. */
+/** A compiled plugin with its binding and its age. */
 export interface LoadedPlugin extends Binding {
   readonly name: string;
   readonly module: WebAssembly.Module;
-  /** How long ago the server last said that this is bound, in milliseconds. `Infinity` when that can't be told. */
+  /** Milliseconds since the server last confirmed the binding. `Infinity` if unknown. */
   readonly ageMs: number;
-  /** Whether the server should have been asked, and could not be; or another version is bound by now that can't be had. */
+  /** Whether the server can't be asked for the binding, or a newer bound version can't be fetched. */
   readonly isStale: boolean;
-  /** Why so. */
-  readonly problem: ClientError | undefined;
+  /** Why it is stale. */
+  readonly error: ClientError | undefined;
 }
 
 export interface Plugins {
-  /** @param name the newest when `undefined` */
-  load(key: ListKey, name: string | undefined, options: ListOptions): Promise<LoadedPlugin>;
-  /** The module, if it can be had without waiting for anything. */
-  loadNow(key: ListKey, name: string | undefined, options: ListOptions): WebAssembly.Module | undefined;
+  load(key: PluginKey, options: CallOptions): Promise<LoadedPlugin>;
+  /** The module, if the list is fresh and the module is in memory. */
+  getCached(key: PluginKey, options: CallOptions): WebAssembly.Module | undefined;
 }
 
-export interface PluginParts {
+export interface PluginsDeps {
   readonly settings: Settings;
   readonly events: Emitter;
   readonly lists: Lists;
   readonly modules: Modules;
 }
 
-interface Chosen {
-  readonly name: string;
-  readonly binding: Binding;
-}
+export function createPlugins({ settings, events, lists, modules }: PluginsDeps): Plugins {
+  const { clock, staleIfErrorMs } = settings;
+  const lastLoaded = createLastLoaded(settings.memory.maxLists);
 
-export function createPlugins({ settings, events, lists, modules }: PluginParts): Plugins {
-  const { clock, maxStaleMs } = settings;
-  const loadedBefore = createLoadedBefore(settings.memory.maxLists);
-
-  async function loadBound(key: ListKey, answer: ListAnswer, wanted: string | undefined, signal?: AbortSignal) {
-    const { list, ageMs, isStale, problem } = answer;
+  async function loadBound(key: PluginKey, result: BindingsResult, signal?: AbortSignal): Promise<LoadedPlugin> {
+    const { bindings, ageMs, isStale, error } = result;
     const checkedMs = clock.monotonicMs() - ageMs;
-    const { name, binding } = choose(answer, wanted);
+    const { name, binding } = choose(result, key.name);
     const module = await modules.load(binding.contentAddress, signal);
-    loadedBefore.remember(key, list, wanted, { name, binding, checkedMs });
-    return { name, ...binding, module, ageMs, isStale, problem };
+    lastLoaded.remember(key, bindings, { name, binding, checkedMs });
+    return { name, ...binding, module, ageMs, isStale, error };
   }
 
   /**
-   * The version that was loaded before, in place of one that can't be had: the same that would be served if the list could not be asked for.
-   * What the list does not name any more is not served.
+   * Loads the last loaded version if the bound version can't be fetched. The same version would be served if the list could not be
+   * fetched. A plugin that is not bound is never served.
    */
-  async function loadBefore(key: ListKey, { list }: ListAnswer, wanted: string | undefined, problem: ClientError) {
-    const before = loadedBefore.find(key, wanted);
-    if (before === undefined || list[before.name] === undefined) throw problem;
-    const ageMs = clock.monotonicMs() - before.checkedMs;
-    const module = ageMs > maxStaleMs ? undefined : await modules.loadKept(before.binding.contentAddress);
-    if (module === undefined) throw problem;
-    return { name: before.name, ...before.binding, module, ageMs, isStale: true, problem };
+  async function loadLast(
+    key: PluginKey,
+    { bindings }: BindingsResult,
+    maxAgeMs: number,
+    error: ClientError,
+  ): Promise<LoadedPlugin> {
+    const last = lastLoaded.find(key);
+    if (last === undefined || bindings[last.name] === undefined) throw error;
+    const ageMs = clock.monotonicMs() - last.checkedMs;
+    const isServable = ageMs <= maxAgeMs + staleIfErrorMs;
+    const module = isServable ? await modules.loadCached(last.binding.contentAddress) : undefined;
+    if (module === undefined) throw error;
+    return { name: last.name, ...last.binding, module, ageMs, isStale: true, error };
   }
 
   return {
-    async load(key, name, options) {
-      let answer = await lists.lookUp(key, options);
+    async load(key, options) {
+      let result = await lists.get(key, options);
       for (let isLast = false; ; isLast = true) {
         try {
-          return await loadBound(key, answer, name, options.signal);
+          return await loadBound(key, result, options.signal);
         } catch (cause) {
           const error = cause as ClientError;
           if (mustFail(error, options.signal, settings)) throw error;
-          // The content may be gone because the list is not the newest: then a newer one names another.
-          if (error.status !== 404 || isLast) return loadBefore(key, answer, name, error);
-          answer = await lists.lookUp(key, { ...options, maxAgeMs: 0 });
+          // A content that is gone may belong to an outdated list.
+          if (error.status !== 404 || isLast)
+            return loadLast(key, result, options.maxAgeMs ?? settings.maxAgeMs, error);
+          result = await lists.get(key, { ...options, maxAgeMs: 0 });
         }
       }
     },
-    loadNow(key, name, { maxAgeMs, signal }) {
-      const held = signal?.aborted ? undefined : lists.fresh(key, maxAgeMs);
-      const chosen = name ?? held?.newest;
-      const binding = chosen === undefined ? undefined : held?.list[chosen];
-      if (held === undefined || chosen === undefined || binding === undefined) return undefined;
-      const module = modules.kept(binding.contentAddress);
+    getCached(key, { maxAgeMs, signal }) {
+      const list = signal?.aborted ? undefined : lists.getFresh(key, maxAgeMs);
+      const name = key.name ?? list?.newest;
+      const binding = name === undefined ? undefined : list?.bindings[name];
+      if (list === undefined || name === undefined || binding === undefined) return undefined;
+      const module = modules.getCached(binding.contentAddress);
       if (module === undefined) return undefined;
-      loadedBefore.remember(key, held.list, name, { name: chosen, binding, checkedMs: held.checkedMs });
+      lastLoaded.remember(key, list.bindings, { name, binding, checkedMs: list.checkedMs });
       if (events.has('lookup')) {
         events.emit('lookup', { kind: 'list', source: 'memory', isStale: false });
         events.emit('lookup', { kind: 'module', source: 'memory', isStale: false });
@@ -95,25 +96,23 @@ export function createPlugins({ settings, events, lists, modules }: PluginParts)
   };
 }
 
-function choose({ list, problem }: ListAnswer, name: string | undefined): Chosen {
-  const chosen = name ?? newestName(list);
-  const binding = chosen === undefined ? undefined : list[chosen];
-  if (chosen !== undefined && binding !== undefined) return { name: chosen, binding };
-  throw noPlugin(list, problem);
-}
-
-function noPlugin(list: BindingList, cause: ClientError | undefined): ClientError {
-  const isEmpty = Object.keys(list).length === 0;
+function choose(
+  { bindings, error }: BindingsResult,
+  wanted: string | undefined,
+): { readonly name: string; readonly binding: Binding } {
+  const name = wanted ?? newestName(bindings);
+  const binding = name === undefined ? undefined : bindings[name];
+  if (name !== undefined && binding !== undefined) return { name, binding };
+  const isEmpty = Object.keys(bindings).length === 0;
   const text = isEmpty ? 'No plugin is bound to the guest key' : 'No plugin of this name is bound to the guest key';
-  return new ClientError('no_plugin', text, { cause });
+  throw new ClientError('no_plugin', text, { cause: error });
 }
 
-/** Errors for which another version is no help. */
-function mustFail({ code, status }: ClientError, signal: AbortSignal | undefined, { onRefusal }: Settings): boolean {
-  const isRefused = status === 401 || status === 403;
+/** Errors that another version doesn't help against. */
+function mustFail(error: ClientError, signal: AbortSignal | undefined, { staleOnUnauthorized }: Settings): boolean {
   return (
     signal?.aborted === true ||
-    ['closed', 'no_plugin', 'invalid_module'].includes(code) ||
-    (isRefused && onRefusal === 'fail')
+    ['closed', 'no_plugin', 'invalid_module'].includes(error.code) ||
+    (isUnauthorized(error) && !staleOnUnauthorized)
   );
 }

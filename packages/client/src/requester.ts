@@ -1,63 +1,64 @@
+import { backoffMs, type CircuitBreaker } from './circuit-breaker.ts';
 import { sleep } from './clock.ts';
-import { ClientError, isTrouble } from './errors.ts';
-import { backOffMs, type Health } from './health.ts';
+import { ClientError, isTransient } from './errors.ts';
 import type { Settings } from './options.ts';
-import type { Answer, Outgoing, Transport } from './transport.ts';
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
-/** Asks again where that may help. */
+/** Sends requests and retries them. */
 export interface Requester {
   /**
-   * @param accept makes something of an answer; when it throws `content_mismatch`, the next attempt passes by all caches
-   * @throws ClientError the last attempt's
+   * @param accept converts the response; if it throws `content_mismatch`, the next attempt bypasses all caches
+   * @throws ClientError of the last attempt
    */
-  ask<T>(
-    request: Omit<Outgoing, 'attempt'>,
-    attempts: number,
+  send<T>(
+    request: Omit<TransportRequest, 'attempt'>,
+    maxRetries: number,
     signal: AbortSignal,
-    accept: (answer: Answer) => T | Promise<T>,
+    accept: (response: TransportResponse) => T | Promise<T>,
   ): Promise<T>;
 }
 
-export function createRequester(settings: Settings, transport: Transport, health: Health): Requester {
+export function createRequester(settings: Settings, transport: Transport, breaker: CircuitBreaker): Requester {
   const { clock, random, retry } = settings;
 
-  /** Leaves a server alone that has asked for it. */
-  async function heedPause(signal: AbortSignal): Promise<void> {
-    const pauseMs = health.pauseMs();
-    if (pauseMs === 0) return;
-    if (pauseMs > retry.maxRetryAfterMs) throw withPause(health.trouble(), pauseMs);
-    await sleep(clock, pauseMs, signal);
+  /** Waits for the end of the server's `retry-after`. */
+  async function waitForRetryAfter(signal: AbortSignal): Promise<void> {
+    const retryAfterMs = breaker.retryAfterMs();
+    if (retryAfterMs === 0) return;
+    if (retryAfterMs > retry.maxRetryAfterMs) throw retryLater(breaker.lastError(), retryAfterMs);
+    await sleep(clock, retryAfterMs, signal);
   }
 
   return {
-    async ask(request, attempts, signal, accept) {
-      let hasRenewedToken = false;
+    async send(request, maxRetries, signal, accept) {
+      let hasRefreshedToken = false;
+      let retries = 0;
       for (let attempt = 1, cache = request.cache; ; attempt++) {
-        await heedPause(signal);
+        await waitForRetryAfter(signal);
         const startedMs = clock.monotonicMs();
         try {
-          const answer = await transport.exchange({ ...request, cache, attempt }, signal);
-          health.succeeded();
-          return await accept(answer);
+          const response = await transport.exchange({ ...request, cache, attempt }, signal);
+          breaker.succeeded();
+          return await accept(response);
         } catch (cause) {
           const error = cause as ClientError;
-          health.failed(error, startedMs);
-          if (error.status === 401 && settings.canRenewToken && !hasRenewedToken) {
-            hasRenewedToken = true;
-            attempts++;
+          breaker.failed(error, startedMs);
+          if (error.status === 401 && settings.canRefreshToken && !hasRefreshedToken) {
+            hasRefreshedToken = true;
             continue;
           }
-          if (attempt >= attempts || !(isTrouble(error) || error.code === 'content_mismatch')) throw error;
+          if (retries >= maxRetries || !(isTransient(error) || error.code === 'content_mismatch')) throw error;
+          retries++;
           if (error.code === 'content_mismatch') cache = 'reload';
-          else if (!error.retryAfterMs) await sleep(clock, backOffMs(retry, attempt, random), signal);
+          else if (!error.retryAfterMs) await sleep(clock, backoffMs(retry, attempt, random), signal);
         }
       }
     },
   };
 }
 
-function withPause(trouble: ClientError | undefined, retryAfterMs: number): ClientError {
-  const { code = 'unavailable', status } = trouble ?? {};
-  const text = `The server wants to be left alone for another ${Math.ceil(retryAfterMs / 1000)} s`;
-  return new ClientError(code, text, { status, retryAfterMs, cause: trouble });
+function retryLater(lastError: ClientError | undefined, retryAfterMs: number): ClientError {
+  const { code = 'unavailable', status } = lastError ?? {};
+  const text = `The server asked clients to retry in ${Math.ceil(retryAfterMs / 1000)} s`;
+  return new ClientError(code, text, { status, retryAfterMs, cause: lastError });
 }

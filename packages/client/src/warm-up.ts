@@ -1,25 +1,20 @@
 import type { Contents } from './contents.ts';
 import { aborted, ClientError } from './errors.ts';
-import type { Emitter, ListKey } from './events.ts';
+import type { Emitter, PluginKey } from './events.ts';
 import type { Lists } from './lists.ts';
 import type { Modules } from './modules.ts';
 
-/** What to have at hand: all plugins of a guest key, or one of them. */
-export interface WarmUpKey extends ListKey {
-  readonly name?: string | undefined;
-}
-
 export interface WarmUpOptions {
-  /** How many keys are worked on at a time. Default: 8. */
+  /** How many keys are loaded at a time. Default: 8. */
   readonly concurrency?: number | undefined;
-  /** Whether to compile the plugins, too. Default: `true`. */
+  /** Whether to compile the plugins. Default: `true`. */
   readonly compile?: boolean | undefined;
   readonly onProgress?: ((progress: WarmUpProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface WarmUpProgress {
-  /** Keys that are done with, failed ones included. */
+  /** Finished keys, including those that failed. */
   readonly done: number;
   readonly total: number;
   readonly failed: number;
@@ -27,12 +22,12 @@ export interface WarmUpProgress {
 
 export interface WarmUpReport {
   readonly keys: number;
-  /** Plugins that are at hand now; one that is bound to several keys counts for each. */
+  /** Loaded plugins. A plugin that is bound to several keys counts for each. */
   readonly plugins: number;
-  readonly failures: readonly { readonly key: WarmUpKey; readonly error: ClientError }[];
+  readonly failures: readonly { readonly key: PluginKey; readonly error: ClientError }[];
 }
 
-export interface WarmUpParts {
+export interface WarmUpDeps {
   readonly events: Emitter;
   readonly lists: Lists;
   readonly contents: Contents;
@@ -40,25 +35,25 @@ export interface WarmUpParts {
 }
 
 /**
- * Gets what will be asked for. That one key fails does not end it.
+ * Loads plugins ahead of their use. A key that fails doesn't stop the others.
  *
  * @throws ClientError `aborted`, `closed`
  */
 export async function warmUp(
-  { events, lists, contents, modules }: WarmUpParts,
-  keys: readonly WarmUpKey[],
+  { events, lists, contents, modules }: WarmUpDeps,
+  keys: readonly PluginKey[],
   { concurrency = 8, compile = true, onProgress, signal }: WarmUpOptions,
 ): Promise<WarmUpReport> {
-  const failures: { key: WarmUpKey; error: ClientError }[] = [];
+  const failures: { key: PluginKey; error: ClientError }[] = [];
   let plugins = 0;
   let done = 0;
 
-  async function warm(key: WarmUpKey): Promise<void> {
-    const { list } = await lists.lookUp(key, { signal });
-    if (key.name !== undefined && list[key.name] === undefined) {
+  async function warm(key: PluginKey): Promise<void> {
+    const { bindings } = await lists.get(key, { signal });
+    if (key.name !== undefined && bindings[key.name] === undefined) {
       throw new ClientError('no_plugin', 'No plugin of this name is bound to the guest key');
     }
-    for (const [name, { contentAddress }] of Object.entries(list)) {
+    for (const [name, { contentAddress }] of Object.entries(bindings)) {
       if (key.name !== undefined && key.name !== name) continue;
       if (compile) await modules.load(contentAddress, signal);
       else await contents.read(contentAddress, signal);
@@ -66,17 +61,17 @@ export async function warmUp(
     }
   }
 
-  function tell(): void {
+  function reportProgress(): void {
     try {
       onProgress?.({ done, total: keys.length, failed: failures.length });
     } catch (cause) {
-      events.emit('problem', { error: new ClientError('listener_failed', '`onProgress` threw', { cause }) });
+      events.emit('error', { error: new ClientError('listener_failed', '`onProgress` threw', { cause }) });
     }
   }
 
-  const rest = keys.values();
+  const remaining = keys.values();
   const work = async () => {
-    for (const key of rest) {
+    for (const key of remaining) {
       try {
         await warm(key);
       } catch (cause) {
@@ -86,7 +81,7 @@ export async function warmUp(
         failures.push({ key, error });
       }
       done++;
-      tell();
+      reportProgress();
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, keys.length)) }, work));

@@ -1,23 +1,23 @@
-/** Work that is done for each of many things, so many at a time. */
+/** Works on items with limited concurrency. */
 export interface WorkQueue<T> {
-  /** Has something worked on, after what came before it. What waits already waits once. */
+  /** Appends an item. An item that already waits is not added twice. */
   add(item: T): void;
-  /** Forgets what waits. What is under way goes on. */
+  /** Removes the waiting items. Work in progress continues. */
   clear(): void;
 }
 
-/** @param work never rejects */
+/** @param work must not reject */
 export function createWorkQueue<T>(
   concurrency: number,
-  nameOf: (item: T) => string,
+  keyOf: (item: T) => string,
   work: (item: T) => Promise<void>,
 ): WorkQueue<T> {
   const waiting = new Map<string, T>();
   let running = 0;
 
   async function run(): Promise<void> {
-    for (const [name, item] of waiting) {
-      waiting.delete(name); // what comes for the same thing from now on is more work
+    for (const [key, item] of waiting) {
+      waiting.delete(key); // an item that is added from now on is more work
       await work(item);
     }
     running--;
@@ -25,7 +25,7 @@ export function createWorkQueue<T>(
 
   return {
     add(item) {
-      waiting.set(nameOf(item), item);
+      waiting.set(keyOf(item), item);
       if (running >= concurrency) return;
       running++;
       void run();

@@ -132,12 +132,14 @@ describe('createClient() with a disk that is no good', () => {
         baseUrl: stage.url,
         token: stage.token,
         store: diskStore({ directory: folder }),
-        news: false,
+        streaming: false,
       });
-      client.on('problem', ({ error }) => told.set(error.code, (told.get(error.code) ?? 0) + 1));
+      client.on('error', ({ error }) => told.set(error.code, (told.get(error.code) ?? 0) + 1));
       for (const key of guests) {
-        const [binding] = Object.values(await client.bindings(stage.extensionPointId, key));
-        const bytes = await client.content(binding?.contentAddress ?? '');
+        const [binding] = Object.values(
+          (await client.getBindings({ extensionPointId: stage.extensionPointId, guestKey: key })).bindings,
+        );
+        const bytes = await client.getContent(binding?.contentAddress ?? '');
         assert.equal(addressOf(bytes), modules.get(key)?.address);
       }
       await client.close();

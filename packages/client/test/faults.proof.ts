@@ -47,19 +47,19 @@ const cases: readonly Case[] = [
   ),
   both('401', { kind: 'status', status: 401 }, 'invalid_token'),
   both('403', { kind: 'status', status: 403 }, 'forbidden'),
-  both("a proxy's 404", { kind: 'status', status: 404, page: true }, 'unexpected_answer'),
+  both("a proxy's 404", { kind: 'status', status: 404, page: true }, 'unexpected_response'),
   both('a redirect', { kind: 'redirect', status: 302, location: 'http://127.0.0.1:1/' }, 'redirected'),
-  both('a confirmation that nobody asked for', { kind: 'notModified', etag: '"a"' }, 'unexpected_answer'),
+  both('a confirmation that nobody asked for', { kind: 'notModified', etag: '"a"' }, 'unexpected_response'),
   {
     name: "a captive portal's page",
     fault: { kind: 'body', contentType: 'text/html', body: page },
-    list: 'unexpected_answer',
+    list: 'unexpected_response',
     content: 'content_mismatch',
   },
   {
     name: 'an array',
     fault: { kind: 'body', contentType: 'application/json', body: '[]' },
-    list: 'unexpected_answer',
+    list: 'unexpected_response',
     content: 'content_mismatch',
   },
   both('another entity tag', { kind: 'etag', value: '"another"' }, 'well'),
@@ -94,31 +94,32 @@ describe('createClient() at each fault', () => {
     createClient({
       baseUrl: proxy.url,
       token,
-      news: false,
-      staleMs: 0,
-      patienceMs: 60_000,
+      streaming: false,
+      maxAgeMs: 0,
+      revalidateTimeoutMs: 60_000,
       timeouts: { headersMs: limitMs, idleMs: limitMs },
-      retry: { attempts: 1, maxRetryAfterMs: 0 },
+      retry: { maxRetries: 0, maxRetryAfterMs: 0 },
       limits: { maxListBytes: 1_000_000, maxContentBytes: 1_000_000 },
     });
   const codeOf = (call: Promise<unknown>) => call.then(() => 'well').catch((error) => error.code ?? error);
 
   for (const { name, fault, list, content } of cases) {
     it(`at ${name} says ${list === content ? list : `${list} or ${content}`}, and serves what it has`, async () => {
-      const lookUp = (client: Client) => client.lookUp(stage.extensionPointId, 'a guest');
+      const lookUp = (client: Client) =>
+        client.getBindings({ extensionPointId: stage.extensionPointId, guestKey: 'a guest' });
       const limitMs = list === 'timeout' ? 200 : undefined;
       const [empty, holding] = [open(stage.token, limitMs), open(stage.token, limitMs)];
-      const before = await holding.loadPlugin(stage.extensionPointId, 'a guest');
+      const before = await holding.loadPlugin({ extensionPointId: stage.extensionPointId, guestKey: 'a guest' });
       const { address } = await publish(); // so that there is a body to break
 
       proxy.inject(responseFault(fault));
       assert.equal(await codeOf(lookUp(empty)), list);
-      assert.equal(await codeOf(open(stage.token, limitMs).content(address)), content);
-      const served = await holding.loadPlugin(stage.extensionPointId, 'a guest');
+      assert.equal(await codeOf(open(stage.token, limitMs).getContent(address)), content);
+      const served = await holding.loadPlugin({ extensionPointId: stage.extensionPointId, guestKey: 'a guest' });
       assert.equal(served.contentAddress, list === 'well' ? address : before.contentAddress);
       assert.equal(served.isStale, list !== 'well');
-      assert.equal(served.problem?.code, list === 'well' ? undefined : list);
-      assert.equal(addressOf(await holding.content(before.contentAddress)), before.contentAddress);
+      assert.equal(served.error?.code, list === 'well' ? undefined : list);
+      assert.equal(addressOf(await holding.getContent(before.contentAddress)), before.contentAddress);
 
       proxy.inject(undefined);
       await Promise.all([empty.close(), holding.close()]);
@@ -128,25 +129,31 @@ describe('createClient() at each fault', () => {
   it('serves what it has when the token is revoked, and says so', async () => {
     const { token, revoke } = await stage.issueToken();
     const client = open(token);
-    const loaded = await client.load(stage.extensionPointId, 'a guest');
+    const loaded = await client.load({ extensionPointId: stage.extensionPointId, guestKey: 'a guest' });
     await revoke();
-    const served = await client.loadPlugin(stage.extensionPointId, 'a guest');
+    const served = await client.loadPlugin({ extensionPointId: stage.extensionPointId, guestKey: 'a guest' });
     assert.equal(served.module, loaded);
     assert.equal(served.isStale, true);
-    assert.equal(served.problem?.code, 'invalid_token');
-    assert.equal(await codeOf(open(token).load(stage.extensionPointId, 'a guest')), 'invalid_token');
+    assert.equal(served.error?.code, 'invalid_token');
+    assert.equal(
+      await codeOf(open(token).load({ extensionPointId: stage.extensionPointId, guestKey: 'a guest' })),
+      'invalid_token',
+    );
     await client.close();
   });
 
   it('serves what it has while nobody listens, and asks again once somebody does', async () => {
     const client = open();
-    await client.load(stage.extensionPointId, 'a guest');
+    await client.load({ extensionPointId: stage.extensionPointId, guestKey: 'a guest' });
     await proxy.goDown();
-    const served = await client.loadPlugin(stage.extensionPointId, 'a guest');
+    const served = await client.loadPlugin({ extensionPointId: stage.extensionPointId, guestKey: 'a guest' });
     assert.equal(served.isStale, true);
-    assert.equal(served.problem?.code, 'network');
+    assert.equal(served.error?.code, 'network');
     await proxy.comeUp();
-    await until(async () => !(await client.lookUp(stage.extensionPointId, 'a guest')).isStale);
+    await until(
+      async () =>
+        !(await client.getBindings({ extensionPointId: stage.extensionPointId, guestKey: 'a guest' })).isStale,
+    );
     await client.close();
   });
 });

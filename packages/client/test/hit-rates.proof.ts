@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import { describe, it } from 'node:test';
-import { type Client, type ClientOptions, type Clock, createClient } from '@tenon/client';
+import type { Client, ClientOptions } from '@tenon/client';
 import { type FaultProxy, openFaultProxy } from '../../../test/helpers/fault-proxy.ts';
 import { createRandom } from '../../../test/helpers/random.ts';
+import { createClientOn } from '../src/client.ts';
+import type { Clock } from '../src/clock.ts';
 import { type NumberedModule, numberedModule, numberOf } from './helpers/numbered-module.ts';
 import { openStage, type Stage } from './helpers/stage.ts';
 
 const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
-const staleMs = 1_000;
+const maxAgeMs = 1_000;
 const guestKeys = Array.from({ length: 8 }, (_, at) => `customers/${at}`);
 
 /** How often each way of finding something was to be taken; what a model expects, and what the client tells. */
@@ -54,8 +56,8 @@ async function replay(stage: Stage, proxy: FaultProxy): Promise<void> {
   const expected: Sources = {};
   const told: Sources = {};
   const open = (): Client => {
-    const options: ClientOptions = { baseUrl: proxy.url, token: stage.token, store, clock, staleMs, news: false };
-    const client = createClient(options);
+    const options: ClientOptions = { baseUrl: proxy.url, token: stage.token, store, maxAgeMs, streaming: false };
+    const client = createClientOn(options, { clock });
     client.on('lookup', ({ kind, source }) => count(told, `${kind} ${source}`));
     return client;
   };
@@ -74,7 +76,10 @@ async function replay(stage: Stage, proxy: FaultProxy): Promise<void> {
     const key = random.pick(guestKeys);
     const before = proxy.requests.length;
     const requests = foretell(key);
-    assert.equal(numberOf(await client.load(stage.extensionPointId, key)), known.get(key)?.number);
+    assert.equal(
+      numberOf(await client.load({ extensionPointId: stage.extensionPointId, guestKey: key })),
+      known.get(key)?.number,
+    );
     assert.equal(proxy.requests.length - before, requests, `call ${call}`);
   }
   await client.close();
@@ -85,7 +90,7 @@ async function replay(stage: Stage, proxy: FaultProxy): Promise<void> {
     const held = known.get(key);
     const current = published.get(key)?.number ?? 0;
     let requests = 0;
-    if (held !== undefined && clock.monotonicMs() - held.askedMs < staleMs) {
+    if (held !== undefined && clock.monotonicMs() - held.askedMs < maxAgeMs) {
       count(expected, 'list memory');
     } else {
       requests++;

@@ -30,8 +30,11 @@ describe('createClient() against a real server', () => {
 
   /** One that asks each time, so that the test needs not wait, and waits for the answer however slow the machine is. */
   function connect(options: Partial<ClientOptions> = {}): Client {
-    const patience = { patienceMs: Number.POSITIVE_INFINITY, timeouts: { headersMs: Number.POSITIVE_INFINITY } };
-    const own = { baseUrl: stage.url, token: stage.token, staleMs: 0, news: false };
+    const patience = {
+      revalidateTimeoutMs: Number.POSITIVE_INFINITY,
+      timeouts: { headersMs: Number.POSITIVE_INFINITY },
+    };
+    const own = { baseUrl: stage.url, token: stage.token, maxAgeMs: 0, streaming: false };
     const client = createClient({ ...own, ...patience, ...options });
     open.push(client);
     return client;
@@ -40,21 +43,39 @@ describe('createClient() against a real server', () => {
   it('gives what A2 and A3 answer', async () => {
     const client = connect();
     const path = `extension-points/${stage.extensionPointId}/bindings/customers%2Facme`;
-    const list = await client.bindings(stage.extensionPointId, 'customers/acme');
+    const { bindings: list } = await client.getBindings({
+      extensionPointId: stage.extensionPointId,
+      guestKey: 'customers/acme',
+    });
     assert.deepEqual({ ...list }, await stage.call('GET', path));
-    assert.deepEqual(await client.content(one.address), one.bytes);
-    assert.equal(numberOf(await client.load(stage.extensionPointId, 'customers/acme')), 2);
-    assert.equal(numberOf(await client.load(stage.extensionPointId, 'customers/acme', 'first')), 1);
-    assert.deepEqual({ ...(await client.bindings(stage.extensionPointId, 'nobody')) }, {});
+    assert.deepEqual(await client.getContent(one.address), one.bytes);
+    assert.equal(
+      numberOf(await client.load({ extensionPointId: stage.extensionPointId, guestKey: 'customers/acme' })),
+      2,
+    );
+    assert.equal(
+      numberOf(
+        await client.load({ extensionPointId: stage.extensionPointId, guestKey: 'customers/acme', name: 'first' }),
+      ),
+      1,
+    );
+    assert.deepEqual(
+      { ...(await client.getBindings({ extensionPointId: stage.extensionPointId, guestKey: 'nobody' })).bindings },
+      {},
+    );
   });
 
   it('fetches a list whole only when it has changed', async () => {
     const client = connect();
-    const look = async () => (await client.lookUp(stage.extensionPointId, 'customers/acme')).source;
+    const look = async () =>
+      (await client.getBindings({ extensionPointId: stage.extensionPointId, guestKey: 'customers/acme' })).source;
     assert.deepEqual([await look(), await look(), await look()], ['network', 'not_modified', 'not_modified']);
     await stage.publish('customers/acme', 'second', three);
     assert.deepEqual([await look(), await look()], ['network', 'not_modified']);
-    assert.equal(numberOf(await client.load(stage.extensionPointId, 'customers/acme')), 3);
+    assert.equal(
+      numberOf(await client.load({ extensionPointId: stage.extensionPointId, guestKey: 'customers/acme' })),
+      3,
+    );
   });
 
   it('takes keys of all kinds to the guest whose they are', async () => {
@@ -65,41 +86,52 @@ describe('createClient() against a real server', () => {
       await stage.publish(key, 'p', numberedModule(100 + at, random));
     }
     for (const [at, key] of keys.entries()) {
-      assert.equal(numberOf(await client.load(stage.extensionPointId, key)), 100 + at, key);
+      assert.equal(
+        numberOf(await client.load({ extensionPointId: stage.extensionPointId, guestKey: key })),
+        100 + at,
+        key,
+      );
     }
   });
 
   it('goes on with what it has when its token is revoked, or fails if that is wished', async () => {
     const { token, revoke } = await stage.issueToken();
-    const [serving, failing] = [connect({ token }), connect({ token, onRefusal: 'fail' })];
-    for (const client of [serving, failing]) await client.load(stage.extensionPointId, 'customers/acme');
+    const [serving, failing] = [connect({ token }), connect({ token, staleOnUnauthorized: false })];
+    for (const client of [serving, failing])
+      await client.load({ extensionPointId: stage.extensionPointId, guestKey: 'customers/acme' });
     await revoke();
-    const plugin = await serving.loadPlugin(stage.extensionPointId, 'customers/acme');
+    const plugin = await serving.loadPlugin({ extensionPointId: stage.extensionPointId, guestKey: 'customers/acme' });
     assert.equal(plugin.isStale, true);
-    assert.equal(plugin.problem?.code, 'invalid_token');
-    const refused = failing.load(stage.extensionPointId, 'customers/acme');
+    assert.equal(plugin.error?.code, 'invalid_token');
+    const refused = failing.load({ extensionPointId: stage.extensionPointId, guestKey: 'customers/acme' });
     await assert.rejects(refused, { code: 'invalid_token', status: 401 });
-    await assert.rejects(serving.content(four.address), { code: 'invalid_token' });
+    await assert.rejects(serving.getContent(four.address), { code: 'invalid_token' });
   });
 
   it('gets another token when one is refused', async () => {
     const { token: old, revoke } = await stage.issueToken();
     await revoke();
-    const client = connect({ token: ({ isRefused }) => (isRefused ? stage.token : old) });
-    assert.ok(await client.load(stage.extensionPointId, 'customers/acme'));
+    const client = connect({ token: ({ forceRefresh: isRefused }) => (isRefused ? stage.token : old) });
+    assert.ok(await client.load({ extensionPointId: stage.extensionPointId, guestKey: 'customers/acme' }));
   });
 
   it("says what the server says, with the request's name", async () => {
     const error = await connect()
-      .bindings('ext_01j29hxk3mfpq8ad68ha6hbsex', 'x')
+      .getBindings({ extensionPointId: 'ext_01j29hxk3mfpq8ad68ha6hbsex', guestKey: 'x' })
       .catch((error) => error);
     assert.equal(error.code, 'not_found');
     assert.equal(error.status, 404);
     assert.ok(error.requestId);
-    await assert.rejects(connect().content(four.address), { code: 'not_found' });
-    await assert.rejects(connect({ baseUrl: `${stage.url}/elsewhere` }).bindings(stage.extensionPointId, 'x'), {
-      status: 404,
-    });
+    await assert.rejects(connect().getContent(four.address), { code: 'not_found' });
+    await assert.rejects(
+      connect({ baseUrl: `${stage.url}/elsewhere` }).getBindings({
+        extensionPointId: stage.extensionPointId,
+        guestKey: 'x',
+      }),
+      {
+        status: 404,
+      },
+    );
   });
 
   it('keeps what it has on disk for a host that is started while the server is down', async (test) => {
@@ -108,13 +140,16 @@ describe('createClient() against a real server', () => {
     const store = diskStore({ directory: await temporaryFolder(test) });
     const options = { baseUrl: TENON_URL, token: TENON_TOKEN, store };
     const before = connect(options);
-    const plugin = await before.loadPlugin(TENON_EXTENSION_POINT_ID, TENON_GUEST_KEY);
+    const plugin = await before.loadPlugin({ extensionPointId: TENON_EXTENSION_POINT_ID, guestKey: TENON_GUEST_KEY });
     await before.close();
     await server.stop();
-    const after = await connect(options).loadPlugin(TENON_EXTENSION_POINT_ID, TENON_GUEST_KEY);
+    const after = await connect(options).loadPlugin({
+      extensionPointId: TENON_EXTENSION_POINT_ID,
+      guestKey: TENON_GUEST_KEY,
+    });
     assert.equal(after.contentAddress, plugin.contentAddress);
     assert.equal(after.isStale, true);
-    assert.equal(after.problem?.code, 'network');
+    assert.equal(after.error?.code, 'network');
   });
 
   it('makes Extism plugins of what is bound', async () => {
@@ -128,7 +163,7 @@ describe('createClient() against a real server', () => {
   });
 
   it('warms up many keys at once', async () => {
-    const client = connect({ staleMs: 60_000 });
+    const client = connect({ maxAgeMs: 60_000 });
     const keys = ['customers/acme', 'nobody', 'a b'].map((guestKey) => ({
       extensionPointId: stage.extensionPointId,
       guestKey,
@@ -137,8 +172,8 @@ describe('createClient() against a real server', () => {
     assert.equal(plugins, 3);
     assert.deepEqual(failures, []);
     const asked: unknown[] = [];
-    client.on('request', (event) => asked.push(event));
-    await client.load(stage.extensionPointId, 'customers/acme');
+    client.on('response', (event) => asked.push(event));
+    await client.load({ extensionPointId: stage.extensionPointId, guestKey: 'customers/acme' });
     assert.deepEqual(asked, []);
   });
 
@@ -147,9 +182,9 @@ describe('createClient() against a real server', () => {
     const made = await stage.call<{ id: string }>('POST', `apps/${await appOf(stage)}/extension-points`, {
       name: 'Brief',
     });
-    assert.deepEqual({ ...(await client.bindings(made.id, 'x')) }, {});
+    assert.deepEqual({ ...(await client.getBindings({ extensionPointId: made.id, guestKey: 'x' })).bindings }, {});
     await stage.call('DELETE', `extension-points/${made.id}`);
-    await assert.rejects(client.bindings(made.id, 'x'), { code: 'not_found' });
+    await assert.rejects(client.getBindings({ extensionPointId: made.id, guestKey: 'x' }), { code: 'not_found' });
   });
 });
 

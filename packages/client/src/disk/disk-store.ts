@@ -2,44 +2,45 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { CacheStore } from '../cache-store.ts';
 import { ClientError } from '../errors.ts';
-import type { Store } from '../store.ts';
 import { sizeOnDisk, sweep } from './sweep.ts';
 
 export interface DiskStoreOptions {
-  /** A folder of its own, which is made when it isn't there. Processes of one machine may share it. */
+  /** A folder for the cache alone. It is created if it is missing. Processes of one machine may share it. */
   readonly directory: string | URL;
   /**
-   * How much it may hold, in bytes. What was not used for longest is deleted. As much as a sixteenth per process can be there in
-   * excess, until somebody looks again. Default: 1 GiB.
+   * The maximum size. The least recently used entries are deleted. Each process may exceed it by up to a sixteenth between two
+   * sweeps. Default: 1 GiB.
    */
   readonly maxBytes?: number;
 }
 
-/** How old the note of an entry's last use may become. A note is a write, and most entries are read many times. */
+/** How often the last use of an entry is recorded. It is a write, and most entries are read many times. */
 const usedAgainMs = 60_000;
 
 /**
- * Keeps contents and lists in files, for `createClient({ store })`. For Node.js, Deno and Bun.
+ * Caches contents and binding lists in files, for `createClient({ store })`. For Node.js, Deno and Bun.
  *
- * Files appear whole or not at all, so any number of processes may read and write, and be killed while they do. Nothing is forced to the
- * disk: what a loss of power leaves half-written is found out by its digest, and fetched again.
+ * Files are written atomically, so any number of processes may read, write, and be killed at any time. Files are not synced: the
+ * client detects a file that a power failure damaged by its digest, and fetches it again.
  *
  * @throws ClientError `invalid_option`
  */
-export function diskStore({ directory, maxBytes = 1024 ** 3 }: DiskStoreOptions): Store {
+export function diskStore({ directory, maxBytes = 1024 ** 3 }: DiskStoreOptions): CacheStore {
   const root = directory instanceof URL ? fileURLToPath(directory) : directory;
-  if (typeof root !== 'string' || root === '') throw invalidOption('directory', 'names no folder');
-  if (typeof maxBytes !== 'number' || !(maxBytes >= 0)) throw invalidOption('maxBytes', 'is no number from 0 up');
+  if (typeof root !== 'string' || root === '') throw invalidOption('directory', 'must name a folder');
+  if (typeof maxBytes !== 'number' || !(maxBytes >= 0)) throw invalidOption('maxBytes', 'must be a number ≥ 0');
   const entries = join(root, 'entries');
   const partials = join(root, 'partial');
-  /** What is there, as far as this process knows: the others' writes are seen when it looks again. */
+  /** The size as far as this process knows. A sweep counts the writes of other processes. */
   let usedBytes = Number.POSITIVE_INFINITY;
   let writtenBytes = 0;
   let sweeping: Promise<void> | undefined;
 
   const fileOf = (key: string) => {
-    if (!/^[a-z0-9]+(?:\/[a-z0-9]+)*$/.test(key)) throw new TypeError('A key has lower-case letters, digits and "/"');
+    if (!/^[a-z0-9]+(?:\/[a-z0-9]+)*$/.test(key))
+      throw new TypeError('A key must consist of lower-case letters, digits and "/"');
     return join(entries, ...key.split('/'));
   };
 
@@ -48,8 +49,8 @@ export function diskStore({ directory, maxBytes = 1024 ** 3 }: DiskStoreOptions)
     usedBytes += addedBytes;
     if (usedBytes <= maxBytes && writtenBytes <= maxBytes / 16) return;
     sweeping ??= sweep({ entries, partials, maxBytes, nowMs: Date.now() })
-      .then((leftBytes) => {
-        usedBytes = leftBytes;
+      .then((remainingBytes) => {
+        usedBytes = remainingBytes;
         writtenBytes = 0;
       })
       .finally(() => {
@@ -63,7 +64,7 @@ export function diskStore({ directory, maxBytes = 1024 ** 3 }: DiskStoreOptions)
       const file = fileOf(key);
       try {
         const bytes = await readFile(file);
-        await noteUse(file);
+        await recordUse(file);
         return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
       } catch (error) {
         if (isMissing(error)) return undefined;
@@ -79,7 +80,7 @@ export function diskStore({ directory, maxBytes = 1024 ** 3 }: DiskStoreOptions)
         await inFolder(dirname(file), () => rename(partial, file));
       } catch (error) {
         await rm(partial, { force: true }).catch(() => {});
-        // Windows doesn't replace a file that somebody is reading; whatever is there is as good.
+        // Windows doesn't replace an open file. The present one has the same content.
         if (!isBusy(error) || !(await exists(file))) throw error;
       }
       await makeRoom(sizeOnDisk(bytes.length));
@@ -90,8 +91,8 @@ export function diskStore({ directory, maxBytes = 1024 ** 3 }: DiskStoreOptions)
   };
 }
 
-/** A file's time of change is that of its last use. A folder that can't be written to keeps no such notes. */
-async function noteUse(file: string): Promise<void> {
+/** The modification time of a file is that of its last use. In a read-only folder it isn't recorded. */
+async function recordUse(file: string): Promise<void> {
   try {
     const now = new Date();
     const { mtimeMs } = await stat(file);
@@ -99,7 +100,7 @@ async function noteUse(file: string): Promise<void> {
   } catch {}
 }
 
-/** Makes the folder if it turns out to be missing: most of the time it is there. */
+/** Creates the folder only after a failure: usually it exists. */
 async function inFolder(folder: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -125,6 +126,6 @@ function isBusy(error: unknown): boolean {
   return ['EPERM', 'EACCES', 'EBUSY'].includes(String((error as { code?: unknown }).code));
 }
 
-function invalidOption(option: string, fault: string): ClientError {
-  return new ClientError('invalid_option', `The option \`${option}\` of the disk store ${fault}`, { option });
+function invalidOption(option: string, problem: string): ClientError {
+  return new ClientError('invalid_option', `The option \`${option}\` of the disk store ${problem}`, { option });
 }

@@ -2,12 +2,12 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface Sweep {
-  /** The folder that holds the entries, in folders of their own. */
+  /** The folder of the entries. */
   readonly entries: string;
-  /** The folder of files that are being written. */
+  /** The folder of temporary files. */
   readonly partials: string;
   readonly maxBytes: number;
-  /** By the clock that files have their times from. */
+  /** By the clock of the file times. */
   readonly nowMs: number;
 }
 
@@ -17,24 +17,23 @@ interface Found {
   readonly usedMs: number;
 }
 
-/** What a killed process has left behind: nobody takes this long to write a file. */
+/** A temporary file of this age was left by a killed process. */
 const abandonedMs = 10 * 60_000;
 
-/** How full it is when it has been swept. Room for some time, so that not every write sweeps. */
-const fillAfterwards = 0.9;
+/** The fill level after a sweep. Free space delays the next sweep. */
+const targetFill = 0.9;
 
-const atOnce = 32;
+const concurrency = 32;
 
-/** What a file of so many bytes takes up, about: disks give room in blocks. */
+/** The approximate size of a file on disk, in whole blocks. */
 export function sizeOnDisk(bytes: number): number {
   return Math.ceil(bytes / 4096) * 4096;
 }
 
 /**
- * Deletes what was not used for longest where there is too much, and what was never finished. Several processes may do so at once: what one
- * has deleted is gone for the other too.
+ * Deletes abandoned temporary files, and the least recently used entries above the maximum size. Several processes may sweep at once.
  *
- * @returns how many bytes are left
+ * @returns the remaining bytes
  */
 export async function sweep({ entries, partials, maxBytes, nowMs }: Sweep): Promise<number> {
   const abandoned = (await findFiles(partials)).filter(({ usedMs }) => nowMs - usedMs > abandonedMs);
@@ -43,17 +42,17 @@ export async function sweep({ entries, partials, maxBytes, nowMs }: Sweep): Prom
   let total = found.reduce((sum, { bytes }) => sum + bytes, 0);
   if (total <= maxBytes) return total;
   const oldestFirst = found.sort((one, other) => one.usedMs - other.usedMs);
-  const doomed: Found[] = [];
+  const evicted: Found[] = [];
   for (const entry of oldestFirst) {
-    if (total <= maxBytes * fillAfterwards) break;
-    doomed.push(entry);
+    if (total <= maxBytes * targetFill) break;
+    evicted.push(entry);
     total -= entry.bytes;
   }
-  await each(doomed, ({ file }) => rm(file, { force: true }));
+  await each(evicted, ({ file }) => rm(file, { force: true }));
   return total;
 }
 
-/** All files at and below a folder; none where it is missing. */
+/** All files below a folder. None if it is missing. */
 async function findFiles(folder: string): Promise<Found[]> {
   const found: Found[] = [];
   const listed = await readdir(folder, { withFileTypes: true }).catch(() => []);
@@ -61,18 +60,18 @@ async function findFiles(folder: string): Promise<Found[]> {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) found.push(...(await findFiles(path)));
     if (!entry.isFile()) return;
-    const seen = await stat(path).catch(() => undefined); // somebody may have deleted it meanwhile
-    if (seen !== undefined) found.push({ file: path, bytes: sizeOnDisk(seen.size), usedMs: seen.mtimeMs });
+    const stats = await stat(path).catch(() => undefined); // another process may have deleted it
+    if (stats !== undefined) found.push({ file: path, bytes: sizeOnDisk(stats.size), usedMs: stats.mtimeMs });
   });
   return found;
 }
 
-/** Does something for each, several at a time. */
+/** Runs work for each item, several at a time. */
 async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const rest = items.values();
+  const remaining = items.values();
   await Promise.all(
-    Array.from({ length: Math.min(atOnce, items.length) }, async () => {
-      for (const item of rest) await work(item);
+    Array.from({ length: Math.min(concurrency, items.length) }, async () => {
+      for (const item of remaining) await work(item);
     }),
   );
 }

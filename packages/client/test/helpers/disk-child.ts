@@ -14,14 +14,14 @@ const patience = { headersMs: 120_000, idleMs: 120_000, storeMs: 120_000 };
 const store = diskStore({ directory, maxBytes: Number(maxBytes) });
 for (let read = 1; ; read++) {
   // A client for each round: nothing is kept but what is in the store.
-  const client = createClient({ baseUrl, token, store, news: false, timeouts: patience });
-  client.on('problem', ({ error }) => {
+  const client = createClient({ baseUrl, token, store, streaming: false, timeouts: patience });
+  client.on('error', ({ error }) => {
     if (error.code !== 'store_failed' && error.code !== 'damaged_entry') return;
     console.error(error.code, error.cause);
     process.exit(1);
   });
   for (const address of shuffled(addresses).slice(0, 5)) {
-    const bytes = await client.content(address);
+    const bytes = await client.getContent(address);
     if (createHash('sha256').update(bytes).digest('base64url') === address) continue;
     console.error('wrong bytes');
     process.exit(1);

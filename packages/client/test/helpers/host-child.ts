@@ -22,19 +22,19 @@ async function start(): Promise<HostReport> {
     baseUrl,
     token: process.env.HOST_TOKEN ?? '',
     store: diskStore({ directory }),
-    news: false,
+    streaming: false,
   });
   const sources: string[] = [];
   const problems: string[] = [];
   client.on('lookup', ({ kind, source }) => {
     if (kind === 'content') sources.push(source);
   });
-  client.on('problem', ({ error }) => {
+  client.on('error', ({ error }) => {
     const cause = error.cause as { readonly code?: string } | undefined;
     problems.push(cause?.code === undefined ? error.code : `${error.code}: ${cause.code}`);
   });
-  const [binding] = Object.values(await client.bindings(extensionPointId, guestKey));
-  const bytes = await client.content(binding?.contentAddress ?? '');
+  const [binding] = Object.values((await client.getBindings({ extensionPointId, guestKey })).bindings);
+  const bytes = await client.getContent(binding?.contentAddress ?? '');
   await client.close();
   return { address: addressOf(bytes), sources, problems };
 }

@@ -41,9 +41,9 @@ export function suiteFetch(suiteUrl: string, layerOf: (id: string) => Layer): ty
     const client = createClient({
       baseUrl: 'http://client.test',
       token: 'a-token',
-      staleMs: 0,
-      news: false,
-      retry: { attempts: 1, baseDelayMs: 0 },
+      maxAgeMs: 0,
+      streaming: false,
+      retry: { maxRetries: 0, baseDelayMs: 0 },
       fetch: async (input, init) => {
         const { authorization: _, ...own } = { ...init?.headers } as Record<string, string>;
         const asked = new URL(String(input)).pathname;
@@ -75,13 +75,13 @@ export function suiteFetch(suiteUrl: string, layerOf: (id: string) => Layer): ty
   }
 
   async function list({ client, answers }: ReturnType<typeof open>, path: string): Promise<Response> {
-    const { list } = await client.lookUp('ext_suite', path);
+    const { bindings: list } = await client.getBindings({ extensionPointId: 'ext_suite', guestKey: path });
     const [number = ''] = Object.keys(list);
     return answers.get(number)?.clone() ?? Response.error();
   }
 
   async function content({ client, answers }: ReturnType<typeof open>, uuid: string): Promise<Response> {
-    const bytes = await client.content(addressOf(Buffer.from(uuid)));
+    const bytes = await client.getContent(addressOf(Buffer.from(uuid)));
     const answer = [...answers.values()].at(-1);
     return new Response(bytes, { status: answer?.status ?? 200, headers: [...(answer?.headers ?? [])] });
   }

@@ -47,7 +47,7 @@ export const rules: readonly (readonly [ids: RegExp, to: { readonly put: Layer }
   [/^heuristic-(200-cached|delta-\d+)$|^status-200-fresh$|^cc-resp-must-revalidate-stale$/, { leave: 'freshness' }],
   [/^pragma-response-|^other-heuristic-/, { leave: 'freshness' }],
 
-  // Lists are asked for each time here (`staleMs: 0`): nothing is reused unless the server confirms it.
+  // Lists are asked for each time here (`maxAgeMs: 0`): nothing is reused unless the server confirms it.
   [/^freshness-none$|^freshness-max-age-(0.*|age|negative|date|s-maxage-private.*|space-.*)$/, { put: 'list' }],
   [/^freshness-max-age-(single-quoted|ignore-quoted.*)$|^age-parse-/, { put: 'list' }],
   [/^freshness-expires-/, { put: 'list' }],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Store } from '@tenon/client';
+import type { CacheStore } from '@tenon/client';
 import {
   type Answering,
   addressOfBytes,
@@ -12,7 +12,7 @@ import {
   noConnection,
   openClient,
   problemAnswer,
-} from '../test/helpers/answering.ts';
+} from '../test/helpers/fake-server.ts';
 import { settle, until } from '../test/helpers/manual-clock.ts';
 
 const bytes = Uint8Array.from([1, 2, 3]);
@@ -29,7 +29,7 @@ const serve: Parameters<Answering['by']>[0] = ({ path, headers }) => {
 /** A store in memory, whose entries can be looked at and damaged. */
 function mapStore() {
   const entries = new Map<string, Uint8Array<ArrayBuffer>>();
-  const store: Store = {
+  const store: CacheStore = {
     get: async (at) => entries.get(at)?.slice(),
     set: async (at, value) => void entries.set(at, value.slice()),
     delete: async (at) => void entries.delete(at),
@@ -38,14 +38,18 @@ function mapStore() {
 }
 
 /** Uses a client until it is closed. */
-async function use(store: Store, options: Parameters<typeof openClient>[1] = {}, answering = createAnswering(serve)) {
+async function use(
+  store: CacheStore,
+  options: Parameters<typeof openClient>[1] = {},
+  answering = createAnswering(serve),
+) {
   const { client, clock } = openClient(answering, { store, ...options });
   const told = listenTo(client);
-  const answer = await client.lookUp(...key).catch((error) => error);
-  const content = await client.content(address).catch((error) => error);
+  const answer = await client.getBindings(key).catch((error) => error);
+  const content = await client.getContent(address).catch((error) => error);
   await client.close();
   const problems = told
-    .filter(({ type }) => type === 'problem')
+    .filter(({ type }) => type === 'error')
     .map(({ event }) => (event.error as Error & { code: string }).code);
   return { answer, content, problems, asked: answering.asked, clock };
 }
@@ -73,23 +77,27 @@ describe('createClient() with a store', () => {
       const { answer, content } = await use(store, options, createAnswering(noConnection));
       assert.equal(answer.source, 'store');
       assert.equal(answer.isStale, true);
-      assert.equal(answer.problem.code, code);
-      assert.deepEqual(Object.keys(answer.list), ['p']);
+      assert.equal(answer.error?.code, code);
+      assert.deepEqual(Object.keys(answer.bindings), ['p']);
       assert.deepEqual(content, bytes);
     }
   });
 
-  it('serves one identity nothing that another was given', async () => {
+  it('serves no entry of another partition', async () => {
     const { store } = mapStore();
     await use(store);
     const down = () => createAnswering(noConnection);
-    for (const options of [{ token: 'tnn_other' }, { identity: 'mine' }, { baseUrl: 'https://other.example/tenon' }]) {
+    for (const options of [
+      { token: 'tnn_other' },
+      { cachePartition: 'mine' },
+      { baseUrl: 'https://other.example/tenon' },
+    ]) {
       const { answer, content } = await use(store, options, down());
       assert.equal(answer.code, 'network');
       assert.equal(content.code, 'network');
     }
-    await use(store, { identity: 'mine' });
-    const renewed = await use(store, { identity: 'mine', token: () => 'tnn_new' }, down());
+    await use(store, { cachePartition: 'mine' });
+    const renewed = await use(store, { cachePartition: 'mine', token: () => 'tnn_new' }, down());
     assert.equal(renewed.answer.source, 'store');
   });
 
@@ -123,18 +131,18 @@ describe('createClient() with a store', () => {
       createAnswering(() => listAnswer({})),
       { store },
     );
-    await writer.bindings('ext_1', 'other');
+    await writer.getBindings({ extensionPointId: 'ext_1', guestKey: 'other' });
     await writer.close();
     const [to] = [...entries.keys()].filter((at) => at.includes('/list/') && at !== from);
     entries.set(to ?? '', entries.get(from ?? '') ?? new Uint8Array());
-    await assert.rejects(client.bindings('ext_1', 'other'), { code: 'network' });
+    await assert.rejects(client.getBindings({ extensionPointId: 'ext_1', guestKey: 'other' }), { code: 'network' });
   });
 
   it('goes on without a store that fails, and tells once until it works again', async () => {
     const { store } = mapStore();
     let isFull = true;
     let writes = 0;
-    const failing: Store = {
+    const failing: CacheStore = {
       ...store,
       set: async (...args) => {
         writes++;
@@ -142,26 +150,30 @@ describe('createClient() with a store', () => {
         return store.set(...args);
       },
     };
-    const { client, clock } = openClient(createAnswering(serve), { store: failing, staleMs: 0 });
+    const { client, clock } = openClient(createAnswering(serve), { store: failing, maxAgeMs: 0 });
     const told = listenTo(client);
     const problemsAfter = async (number: number) => {
       await until(() => writes === number);
       await settle();
-      return told.filter(({ type }) => type === 'problem').length;
+      return told.filter(({ type }) => type === 'error').length;
     };
-    await Promise.all([client.bindings(...key), client.bindings('ext_1', 'other'), client.content(address)]);
+    await Promise.all([
+      client.getBindings(key),
+      client.getBindings({ extensionPointId: 'ext_1', guestKey: 'other' }),
+      client.getContent(address),
+    ]);
     assert.equal(await problemsAfter(3), 1);
     isFull = false;
     clock.pass(60_000); // when the store is told again that the list holds
-    await client.bindings(...key);
+    await client.getBindings(key);
     assert.equal(await problemsAfter(4), 1);
     isFull = true;
-    await client.bindings('ext_1', 'third');
+    await client.getBindings({ extensionPointId: 'ext_1', guestKey: 'third' });
     assert.equal(await problemsAfter(5), 2);
   });
 
   it('goes on without a store that cannot be read', async () => {
-    const unreadable: Store = {
+    const unreadable: CacheStore = {
       get: () => Promise.reject(new Error('EIO')),
       set: () => Promise.reject(new Error('EIO')),
       delete: () => Promise.reject(new Error('EIO')),
@@ -173,14 +185,14 @@ describe('createClient() with a store', () => {
   });
 
   it('goes on without a store that hangs, and closes without it', async () => {
-    const hanging: Store = {
+    const hanging: CacheStore = {
       get: () => new Promise(() => {}),
       set: () => new Promise(() => {}),
       delete: async () => {},
     };
     const { client, clock } = openClient(createAnswering(serve), { store: hanging });
     let source: string | undefined;
-    void client.lookUp(...key).then((answer) => {
+    void client.getBindings(key).then((answer) => {
       source = answer.source;
     });
     await until(() => {
@@ -216,11 +228,15 @@ describe('createClient() with a store', () => {
   it('trusts no clock for the freshness of what others have kept, nor for its age when it was set', async () => {
     const { store } = mapStore();
     await use(store);
-    const { client, clock } = openClient(createAnswering(noConnection), { store, maxStaleMs: 10_000, staleMs: 60_000 });
+    const { client, clock } = openClient(createAnswering(noConnection), {
+      store,
+      staleIfErrorMs: 10_000,
+      maxAgeMs: 60_000,
+    });
     clock.setWall(Date.UTC(2020, 0, 1));
-    await assert.rejects(client.bindings(...key), { code: 'network' });
+    await assert.rejects(client.getBindings(key), { code: 'network' });
     const { client: patient } = openClient(createAnswering(noConnection), { store });
-    assert.equal((await patient.lookUp(...key)).isStale, true);
+    assert.equal((await patient.getBindings(key)).isStale, true);
   });
 
   it('knows the age of what it finds', async () => {
@@ -228,7 +244,7 @@ describe('createClient() with a store', () => {
     const { clock: before } = await use(store);
     const { client, clock } = openClient(createAnswering(noConnection), { store });
     clock.setWall(before.wallMs() + 90_000);
-    assert.equal((await client.lookUp(...key)).ageMs, 90_000);
+    assert.equal((await client.getBindings(key)).ageMs, 90_000);
   });
 
   it('names nothing by a token or a guest key', async () => {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type ClientOptions, createClient } from '@tenon/client';
+import type { Client, ClientOptions } from '@tenon/client';
+import { createClientOn } from '../../src/client.ts';
+import type { Runtime } from '../../src/options.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 
 export interface Asked {
@@ -79,28 +81,29 @@ export function noConnection(): never {
   throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
 }
 
-export const key = ['ext_1', 'acme/one'] as const;
+export const key = { extensionPointId: 'ext_1', guestKey: 'acme/one' } as const;
 
-/** A client with a clock that stands still, without chance and news, that asks once unless it is told otherwise. */
-export function openClient(answering: Answering, options: Partial<ClientOptions> = {}) {
+/** A client with a manual clock, without randomness, streams and retries by default. */
+export function openClient(answering: Answering, options: Partial<ClientOptions> = {}, runtime: Partial<Runtime> = {}) {
   const clock: ManualClock = createManualClock();
-  const client = createClient({
-    baseUrl: 'https://plugins.example/tenon',
-    token: 'tnn_secret',
-    fetch: answering.fetch,
-    clock,
-    random: () => 0,
-    retry: { attempts: 1 },
-    news: false,
-    ...options,
-  });
+  const client = createClientOn(
+    {
+      baseUrl: 'https://plugins.example/tenon',
+      token: 'tnn_secret',
+      fetch: answering.fetch,
+      retry: { maxRetries: 0 },
+      streaming: false,
+      ...options,
+    },
+    { clock, random: () => 0, ...runtime },
+  );
   return { client, clock };
 }
 
-/** What a client tells, in its order. */
-export function listenTo(client: ReturnType<typeof createClient>) {
+/** Records the events of a client. */
+export function listenTo(client: Client) {
   const told: { readonly type: string; readonly event: Record<string, unknown> }[] = [];
-  for (const type of ['changed', 'stale', 'recovered', 'problem', 'request', 'lookup'] as const) {
+  for (const type of ['change', 'stale', 'recover', 'error', 'response', 'lookup'] as const) {
     client.on(type, (event) => told.push({ type, event: event as never }));
   }
   return told;

@@ -90,44 +90,49 @@ async function openPlace(test: TestContext) {
     },
     /** A client, with the requests for lists that it makes and the lists that it finds changed. */
     host(baseUrl = first.url, options: Partial<ClientOptions> = {}) {
-      const client = createClient({ baseUrl, token, staleMs: 0.001, ...options });
+      const client = createClient({ baseUrl, token, maxAgeMs: 0.001, ...options });
       clients.push(client);
-      const told = { bindings: 0, news: 0, changed: [] as string[] };
-      client.on('changed', ({ guestKey }) => told.changed.push(guestKey));
-      client.on('request', ({ operation, status }) => {
-        if (operation === 'bindings') told.bindings++;
-        if (operation === 'news' && status === 200) told.news++;
+      const seen = { requests: 0, streams: 0, changes: [] as string[] };
+      client.on('change', ({ guestKey }) => seen.changes.push(guestKey));
+      client.on('response', ({ operation, status }) => {
+        if (operation === 'bindings') seen.requests++;
+        if (operation === 'changes' && status === 200) seen.streams++;
       });
-      return { client, told };
+      return { client, seen };
     },
   };
 }
 
 /** Waits until the client serves a list from memory instead of requesting it. */
-async function untilTold(client: Client, point: string, guestKey: string): Promise<void> {
-  await until(async () => (await client.lookUp(point, guestKey)).source === 'memory');
+async function untilCurrent(client: Client, point: string, guestKey: string): Promise<void> {
+  await until(async () => (await client.getBindings({ extensionPointId: point, guestKey })).source === 'memory');
 }
 
-describe('a host that follows the news of a real server', () => {
+async function boundNames(client: Client, extensionPointId: string, guestKey: string): Promise<string[]> {
+  return Object.keys((await client.getBindings({ extensionPointId, guestKey })).bindings);
+}
+
+describe('a host with change streams of a real server', () => {
   it('is told of what is published while it does nothing, and asks for that alone', async (test) => {
     const place = await openPlace(test);
     for (const guestKey of ['one', 'customers/two', '三']) await place.invite(guestKey);
-    const { client, told } = place.host();
+    const { client, seen } = place.host();
     for (const guestKey of place.guestIds.keys()) {
       await place.publish(guestKey, 'p');
-      await untilTold(client, place.point, guestKey);
+      await untilCurrent(client, place.point, guestKey);
     }
-    await until(() => told.changed.length === 0, { message: 'no news on its way' });
-    const before = told.bindings;
+    await until(() => seen.changes.length === 0, { message: 'no news on its way' });
+    const before = seen.requests;
     await place.publish('customers/two', 'q');
-    await until(() => told.changed.length === 1, { message: 'changed' });
-    assert.deepEqual(told.changed, ['customers/two']);
-    assert.equal(told.bindings, before + 1);
-    assert.deepEqual(Object.keys(await client.bindings(place.point, 'customers/two')), ['p', 'q']);
+    await until(() => seen.changes.length === 1, { message: 'changed' });
+    assert.deepEqual(seen.changes, ['customers/two']);
+    assert.equal(seen.requests, before + 1);
+    assert.deepEqual(await boundNames(client, place.point, 'customers/two'), ['p', 'q']);
     for (let time = 0; time < 100; time++)
-      for (const key of place.guestIds.keys()) await client.bindings(place.point, key);
-    assert.equal(told.bindings, before + 1);
-    assert.equal(told.news, 1);
+      for (const key of place.guestIds.keys())
+        await client.getBindings({ extensionPointId: place.point, guestKey: key });
+    assert.equal(seen.requests, before + 1);
+    assert.equal(seen.streams, 1);
   });
 
   it('is told of what another process on the same data does', async (test) => {
@@ -135,11 +140,11 @@ describe('a host that follows the news of a real server', () => {
     await place.invite('one');
     await place.publish('one', 'p');
     const other = await place.start(0);
-    const { client, told } = place.host();
-    await untilTold(client, place.point, 'one');
+    const { client, seen } = place.host();
+    await untilCurrent(client, place.point, 'one');
     await place.publish('one', 'q', other.url);
-    await until(() => told.changed.length === 1, { message: 'changed' });
-    assert.deepEqual(Object.keys(await client.bindings(place.point, 'one')), ['p', 'q']);
+    await until(() => seen.changes.length === 1, { message: 'changed' });
+    assert.deepEqual(await boundNames(client, place.point, 'one'), ['p', 'q']);
   });
 
   it('comes back when the connection breaks, and has missed nothing', async (test) => {
@@ -150,34 +155,34 @@ describe('a host that follows the news of a real server', () => {
     }
     const proxy = await openFaultProxy(place.url);
     test.after(() => proxy.close());
-    const { client, told } = place.host(proxy.url);
-    for (const guestKey of ['one', 'two']) await untilTold(client, place.point, guestKey);
+    const { client, seen } = place.host(proxy.url);
+    for (const guestKey of ['one', 'two']) await untilCurrent(client, place.point, guestKey);
     await proxy.goDown();
     await place.publish('one', 'q');
     await proxy.comeUp();
-    await until(() => told.changed.includes('one'), { message: 'changed' });
-    await untilTold(client, place.point, 'one');
-    const { source, list } = await client.lookUp(place.point, 'two');
+    await until(() => seen.changes.includes('one'), { message: 'changed' });
+    await untilCurrent(client, place.point, 'one');
+    const { source, bindings } = await client.getBindings({ extensionPointId: place.point, guestKey: 'two' });
     assert.equal(source, 'memory'); // nothing was told of it, and so it was not asked for
-    assert.deepEqual(Object.keys(list), ['p']);
-    assert.deepEqual(told.changed, ['one']);
+    assert.deepEqual(Object.keys(bindings), ['p']);
+    assert.deepEqual(seen.changes, ['one']);
   });
 
   it('comes back to a server that was started again, and goes on where it was', async (test) => {
     const place = await openPlace(test);
     await place.invite('one');
     await place.publish('one', 'p');
-    const { client, told } = place.host();
-    await untilTold(client, place.point, 'one');
+    const { client, seen } = place.host();
+    await untilCurrent(client, place.point, 'one');
     const startedMs = performance.now();
     await place.stop(place.first);
     assert.ok(performance.now() - startedMs < 15_000, 'streams hold up no shutdown');
-    assert.equal((await client.lookUp(place.point, 'one')).isStale, true);
+    assert.equal((await client.getBindings({ extensionPointId: place.point, guestKey: 'one' })).isStale, true);
     await place.start();
     await place.publish('one', 'q');
-    await until(() => told.changed.length === 1, { message: 'changed' });
-    await untilTold(client, place.point, 'one');
-    assert.equal(told.news, 2);
+    await until(() => seen.changes.length === 1, { message: 'changed' });
+    await untilCurrent(client, place.point, 'one');
+    assert.equal(seen.streams, 2);
   });
 
   it('asks for everything anew from a server that goes on from a backup', async (test) => {
@@ -190,10 +195,10 @@ describe('a host that follows the news of a real server', () => {
     const copy = join(place.folder, 'copy');
     await cp(place.dataDir, copy, { recursive: true });
     const again = await place.start();
-    const { client, told } = place.host();
-    for (const guestKey of ['one', 'two']) await untilTold(client, place.point, guestKey);
+    const { client, seen } = place.host();
+    for (const guestKey of ['one', 'two']) await untilCurrent(client, place.point, guestKey);
     await place.publish('one', 'lost');
-    await until(() => told.changed.length === 1, { message: 'changed' });
+    await until(() => seen.changes.length === 1, { message: 'changed' });
     await place.stop(again);
     await rm(place.dataDir, { recursive: true });
     await cp(copy, place.dataDir, { recursive: true });
@@ -203,8 +208,11 @@ describe('a host that follows the news of a real server', () => {
     await place.publish('two', 'r');
     await until(
       async () => {
-        const [one, two] = [await client.lookUp(place.point, 'one'), await client.lookUp(place.point, 'two')];
-        return one.source === 'memory' && !('lost' in one.list) && two.source === 'memory' && 'r' in two.list;
+        const [one, two] = [
+          await client.getBindings({ extensionPointId: place.point, guestKey: 'one' }),
+          await client.getBindings({ extensionPointId: place.point, guestKey: 'two' }),
+        ];
+        return one.source === 'memory' && !('lost' in one.bindings) && two.source === 'memory' && 'r' in two.bindings;
       },
       { message: 'as it is by now' },
     );
@@ -219,12 +227,16 @@ describe('a host that follows the news of a real server', () => {
       scopes: ['read'],
     });
     const { client } = place.host(place.url, { token: issued.token });
-    await untilTold(client, place.point, 'one');
+    await untilCurrent(client, place.point, 'one');
     await place.call('DELETE', `tokens/${issued.id}`);
-    await until(async () => (await client.lookUp(place.point, 'one')).problem?.code === 'invalid_token', {
-      message: 'refused',
-    });
-    assert.deepEqual(Object.keys(await client.bindings(place.point, 'one')), ['p']);
+    await until(
+      async () =>
+        (await client.getBindings({ extensionPointId: place.point, guestKey: 'one' })).error?.code === 'invalid_token',
+      {
+        message: 'refused',
+      },
+    );
+    assert.deepEqual(await boundNames(client, place.point, 'one'), ['p']);
   });
 
   it('has at the end what the server has, after changes of every kind, and answers all but at once from memory', async (test) => {
@@ -239,7 +251,7 @@ describe('a host that follows the news of a real server', () => {
     for (let step = 0; step < 60; step++) {
       const [guestKey, name] = [random.pick(keys), random.pick(names)];
       if (random.chance(0.15)) proxy.cutEventStreams();
-      for (const key of keys) await client.bindings(place.point, key);
+      for (const key of keys) await client.getBindings({ extensionPointId: place.point, guestKey: key });
       const attempt = random.pick<() => Promise<unknown>>([
         () => place.publish(guestKey, name),
         () => place.publish(guestKey, name),
@@ -251,14 +263,16 @@ describe('a host that follows the news of a real server', () => {
       ]);
       await attempt().catch(() => {}); // some of it can't be done at the moment
     }
-    const fresh = createClient({ baseUrl: place.url, token: place.token, news: false, staleMs: 0 });
+    const fresh = createClient({ baseUrl: place.url, token: place.token, streaming: false, maxAgeMs: 0 });
     test.after(() => fresh.close());
     for (const key of keys) {
-      const wanted = JSON.stringify(await fresh.bindings(place.point, key));
+      const wanted = JSON.stringify(
+        (await fresh.getBindings({ extensionPointId: place.point, guestKey: key })).bindings,
+      );
       await until(
         async () => {
-          const { source, list } = await client.lookUp(place.point, key);
-          return source === 'memory' && JSON.stringify(list) === wanted;
+          const { source, bindings } = await client.getBindings({ extensionPointId: place.point, guestKey: key });
+          return source === 'memory' && JSON.stringify(bindings) === wanted;
         },
         { message: 'told of' },
       );

@@ -10,10 +10,10 @@ import {
   noConnection,
   openClient,
   problemAnswer,
-} from './helpers/answering.ts';
+} from './helpers/fake-server.ts';
 import { settle } from './helpers/manual-clock.ts';
 
-const [extensionPointId] = key;
+const { extensionPointId } = key;
 const one = { p: entry('a'.repeat(43)) };
 const two = { p: entry('b'.repeat(43), '2026-01-02T00:00:00.000Z') };
 
@@ -32,9 +32,11 @@ function openStage(options: Partial<ClientOptions> = {}) {
     await stage.held();
     return conditionalAnswer(asked, stage.list as never);
   });
-  const { client, clock } = openClient(answering, { news: true, ...options });
+  const { client, clock } = openClient(answering, { streaming: true, ...options });
   const changed: string[] = [];
-  client.on('changed', ({ guestKey, list }) => changed.push(`${guestKey} ${list.p?.contentAddress.slice(0, 1)}`));
+  client.on('change', ({ guestKey, bindings }) =>
+    changed.push(`${guestKey} ${bindings.p?.contentAddress.slice(0, 1)}`),
+  );
 
   function streamAnswer(asked: Asked, type = 'text/event-stream; charset=utf-8'): Response {
     const stream = createStream(asked);
@@ -51,8 +53,8 @@ function openStage(options: Partial<ClientOptions> = {}) {
     requests: (what: 'news' | 'bindings') => answering.asked.filter(({ path }) => path.includes(`/${what}`)).length,
     lastAsked: () => answering.asked.filter(({ path }) => path.endsWith('/news')).at(-1) as Asked,
     /** The first piece of a list's address. */
-    look: async (guestKey: string = key[1], maxAgeMs?: number) =>
-      (await client.bindings(extensionPointId, guestKey, { maxAgeMs })).p?.contentAddress.slice(0, 1),
+    look: async (guestKey: string = key.guestKey, maxAgeMs?: number) =>
+      (await client.getBindings({ extensionPointId, guestKey }, { maxAgeMs })).bindings.p?.contentAddress.slice(0, 1),
   };
 }
 
@@ -102,7 +104,7 @@ function createStream({ signal }: Asked): Stream {
 
 const ready = (id = '1-aa') => `id: ${id}\nevent: ready\ndata: {}\n\n`;
 const reset = (id = '9-cc') => `id: ${id}\nevent: reset\ndata: {}\n\n`;
-const binding = (id = '2-bb', guestKey: string = key[1], of: string = extensionPointId) =>
+const binding = (id = '2-bb', guestKey: string = key.guestKey, of: string = extensionPointId) =>
   `id: ${id}\nevent: binding\ndata: ${JSON.stringify({ extensionPointId: of, guestKey })}\n\n`;
 
 /** A stage whose stream stands, with one list that is known to be as the server has it. */
@@ -111,7 +113,7 @@ async function openTold(options: Partial<ClientOptions> = {}) {
   await opened.look();
   await settle();
   await opened.streams[0]?.send(ready());
-  await opened.look(key[1], 1);
+  await opened.look(key.guestKey, 1);
   opened.clock.pass(5_000);
   await opened.look();
   await settle();
@@ -134,7 +136,7 @@ describe('a client that is told of news', () => {
       await look();
     }
     assert.equal(requests('bindings'), 2);
-    assert.equal((await client.lookUp(...key)).source, 'memory');
+    assert.equal((await client.getBindings(key)).source, 'memory');
     await client.close();
   });
 
@@ -157,7 +159,7 @@ describe('a client that is told of news', () => {
   it('asks where the caller wants it, whatever was told', async () => {
     const { look, requests, client } = await openTold();
     const before = requests('bindings');
-    await look(key[1], 0);
+    await look(key.guestKey, 0);
     assert.equal(requests('bindings'), before + 1);
     await client.close();
   });
@@ -167,7 +169,7 @@ describe('a client that is told of news', () => {
     const before = requests('bindings');
     stage.list = two;
     await streams[0]?.send(binding());
-    assert.deepEqual(changed, [`${key[1]} b`]);
+    assert.deepEqual(changed, [`${key.guestKey} b`]);
     assert.equal(await look(), 'b');
     assert.equal(requests('bindings'), before + 1);
     await client.close();
@@ -202,7 +204,11 @@ describe('a client that is told of news', () => {
   it('passes over lists that it doesn’t have, and events that it doesn’t know', async () => {
     const { streams, requests, look, client } = await openTold();
     const before = requests('bindings');
-    await streams[0]?.send(binding('2-bb', 'another'), binding('3-bb', key[1], 'ext_2'), 'event: hello\ndata: a\n\n');
+    await streams[0]?.send(
+      binding('2-bb', 'another'),
+      binding('3-bb', key.guestKey, 'ext_2'),
+      'event: hello\ndata: a\n\n',
+    );
     await look();
     assert.equal(requests('bindings'), before);
     assert.equal(streams[0]?.isClosed(), false);
@@ -221,9 +227,9 @@ describe('a client that is told of news', () => {
     assert.equal(requests('bindings'), before + 2); // polls until it is ready
     await streams[0]?.send(ready('9-cc'));
     clock.pass(2_000);
-    for (const guestKey of [key[1], 'other', key[1], 'other']) await look(guestKey);
+    for (const guestKey of [key.guestKey, 'other', key.guestKey, 'other']) await look(guestKey);
     clock.pass(2_000);
-    for (const guestKey of [key[1], 'other']) await look(guestKey);
+    for (const guestKey of [key.guestKey, 'other']) await look(guestKey);
     assert.equal(requests('bindings'), before + 4);
     await client.close();
   });
@@ -250,7 +256,7 @@ describe('a client whose news breaks off', () => {
       const before = requests('bindings');
       clock.pass(400);
       await settle();
-      await look(); // still within `staleMs` or polled; then it is back
+      await look(); // still within `maxAgeMs` or polled; then it is back
       clock.pass(1_000);
       await settle();
       assert.equal(lastAsked().headers.get('last-event-id'), '7-ee');
@@ -273,7 +279,7 @@ describe('a client whose news breaks off', () => {
 
   it('waits longer each time that it can’t come back, and no longer than is set', async () => {
     const { streams, requests, stage, clock, client } = await openTold({
-      retry: { attempts: 1, baseDelayMs: 1_000, maxDelayMs: 8_000 },
+      retry: { maxRetries: 0, baseDelayMs: 1_000, maxDelayMs: 8_000 },
     });
     stage.news = noConnection;
     await streams[0]?.end();
@@ -324,7 +330,7 @@ describe('a client whose news breaks off', () => {
   it('gets another token where it can, and asks at once', async () => {
     const tokens: boolean[] = [];
     const { streams, stage, requests, clock, lastAsked, streamAnswer, client } = await openTold({
-      token: ({ isRefused }) => {
+      token: ({ forceRefresh: isRefused }) => {
         tokens.push(isRefused);
         return isRefused ? 'tnn_new' : 'tnn_old';
       },
@@ -355,8 +361,8 @@ describe('a client that can’t have news', () => {
   for (const [why, answer] of Object.entries(answers)) {
     it(`polls when ${why}, and looks again after minutes only`, async () => {
       const { stage, look, requests, clock, client } = openStage();
-      const problems: unknown[] = [];
-      client.on('problem', (problem) => problems.push(problem));
+      const errors: unknown[] = [];
+      client.on('error', (error) => errors.push(error));
       stage.news = answer;
       for (let seconds = 0; seconds < 299; seconds++) {
         await look();
@@ -368,7 +374,7 @@ describe('a client that can’t have news', () => {
       clock.pass(2_000);
       await settle();
       assert.equal(requests('news'), 2);
-      assert.deepEqual(problems, []);
+      assert.deepEqual(errors, []);
       await client.close();
     });
   }
@@ -399,15 +405,15 @@ describe('the option `news`', () => {
     const answering = createAnswering((asked) =>
       asked.path.endsWith('/news') ? new Response(createStream(asked).body) : conditionalAnswer(asked, one),
     );
-    const { client, clock } = openClient(answering, { news: true });
+    const { client, clock } = openClient(answering, { streaming: true });
     const isFollowed = () => answering.asked.some(({ path }) => path.endsWith('/news'));
-    await client.bindings(...key);
+    await client.getBindings(key);
     clock.pass(999);
-    await client.bindings(...key);
+    await client.getBindings(key);
     await settle();
     assert.equal(isFollowed(), false);
     clock.pass(1);
-    await client.bindings(...key);
+    await client.getBindings(key);
     await settle();
     assert.equal(isFollowed(), true);
     await client.close();
@@ -415,13 +421,14 @@ describe('the option `news`', () => {
 
   it('opens so many streams and no more, and none when it is off, or the client works offline', async () => {
     for (const [options, expected] of [
-      [{ news: { maxStreams: 2 } }, 2],
+      [{ streaming: { maxStreams: 2 } }, 2],
       [{}, 4],
-      [{ news: false }, 0],
+      [{ streaming: false }, 0],
       [{ offline: true }, 0],
     ] as const) {
       const { client, requests } = openStage(options);
-      for (let at = 0; at < 6; at++) await client.bindings(`ext_${at}`, 'k').catch(() => {});
+      for (let at = 0; at < 6; at++)
+        await client.getBindings({ extensionPointId: `ext_${at}`, guestKey: 'k' }).catch(() => {});
       await settle();
       assert.equal(requests('news'), expected);
       await client.close();
@@ -429,9 +436,9 @@ describe('the option `news`', () => {
   });
 
   it('follows others in place of an extension point that there is no news of', async () => {
-    const { stage, client, clock, requests, lastAsked, streamAnswer } = openStage({ news: { maxStreams: 1 } });
+    const { stage, client, clock, requests, lastAsked, streamAnswer } = openStage({ streaming: { maxStreams: 1 } });
     const look = async (id: string) => {
-      await client.bindings(id, 'k');
+      await client.getBindings({ extensionPointId: id, guestKey: 'k' });
       await settle();
     };
     stage.news = () => problemAnswer(404, 'not_found');
@@ -449,8 +456,13 @@ describe('the option `news`', () => {
   });
 
   it('refuses what is no amount', () => {
-    assert.throws(() => openStage({ news: { maxStreams: -1 } }), { code: 'invalid_option', option: 'news.maxStreams' });
-    assert.throws(() => openStage({ news: { silenceMs: '1' as never } }), { option: 'news.silenceMs' });
+    assert.throws(() => openStage({ streaming: { maxStreams: -1 } }), {
+      code: 'invalid_option',
+      option: 'streaming.maxStreams',
+    });
+    assert.throws(() => openStage({ streaming: { heartbeatTimeoutMs: '1' as never } }), {
+      option: 'streaming.heartbeatTimeoutMs',
+    });
   });
 
   it('leaves no connection and no timer behind when the client is closed', async () => {

@@ -1,6 +1,6 @@
 // How long it takes from a publish until a host that does nothing has the new list, and from the answer to the publish on.
 //
-//   node packages/client/bench/news.bench.ts
+//   node packages/client/bench/streaming.bench.ts
 import { createClient } from '@tenon/client';
 import { createRandom } from '../../../test/helpers/random.ts';
 import { numberedModule } from '../test/helpers/numbered-module.ts';
@@ -53,10 +53,13 @@ function tell(what: string, times: readonly number[]): void {
 async function openHost() {
   const client = createClient({ baseUrl: stage.url, token: stage.token });
   let tell: (atMs: number) => void = () => {};
-  client.on('changed', () => tell(performance.now()));
+  client.on('change', () => tell(performance.now()));
   for (;;) {
     // A list that is fresh by the news is fresh whatever age is asked for.
-    const { source } = await client.lookUp(stage.extensionPointId, 'guest', { maxAgeMs: 0.001 });
+    const { source } = await client.getBindings(
+      { extensionPointId: stage.extensionPointId, guestKey: 'guest' },
+      { maxAgeMs: 0.001 },
+    );
     if (source === 'memory') break;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

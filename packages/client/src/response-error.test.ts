@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createManualClock } from '../test/helpers/manual-clock.ts';
-import { refusalOf, retryAfter } from './refusal.ts';
+import { responseError, retryAfter } from './response-error.ts';
 
 const clock = createManualClock();
 const now = new Date(clock.wallMs()).toUTCString();
@@ -26,7 +26,11 @@ describe('retryAfter()', () => {
 describe('refusalOf()', () => {
   const refused = (status: number, body: unknown, type = 'application/problem+json') => {
     const answer = { status, headers: new Headers({ 'content-type': type }), type: 'basic' as const };
-    return refusalOf(answer, new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)), clock);
+    return responseError(
+      answer,
+      new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)),
+      clock,
+    );
   };
 
   it("takes the server's code and words", () => {
@@ -40,20 +44,20 @@ describe('refusalOf()', () => {
   it('makes do with the status where the body says nothing', () => {
     const bodies = ['', '{', '[]', 'null', '{"code":7}', '{"code":"Not A Code"}', '{"title":"x"}'];
     for (const body of bodies) assert.equal(refused(503, body).code, 'unavailable', body);
-    assert.equal(refused(404, { code: 'not_found' }, 'text/html').code, 'unexpected_answer');
+    assert.equal(refused(404, { code: 'not_found' }, 'text/html').code, 'unexpected_response');
     assert.deepEqual(
       [401, 403, 429, 500, 418].map((status) => refused(status, '').code),
-      ['invalid_token', 'forbidden', 'rate_limited', 'unavailable', 'unexpected_answer'],
+      ['invalid_token', 'forbidden', 'rate_limited', 'unavailable', 'unexpected_response'],
     );
   });
 
   it('tells where a redirect leads, by its origin alone', () => {
     const headers = new Headers({ location: 'https://other.example/secret?x' });
-    const error = refusalOf({ status: 308, headers, type: 'basic' }, undefined, clock);
+    const error = responseError({ status: 308, headers, type: 'basic' }, undefined, clock);
     assert.equal(error.code, 'redirected');
     assert.match(error.message, /https:\/\/other\.example:/);
     assert.doesNotMatch(error.message, /secret/);
-    const hidden = refusalOf({ status: 0, headers: new Headers(), type: 'opaqueredirect' }, undefined, clock);
+    const hidden = responseError({ status: 0, headers: new Headers(), type: 'opaqueredirect' }, undefined, clock);
     assert.deepEqual([hidden.code, hidden.status], ['redirected', undefined]);
   });
 });

@@ -8,14 +8,14 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { numberedModule } from '../packages/client/test/helpers/numbered-module.ts';
 import { openStage, type Stage } from '../packages/client/test/helpers/stage.ts';
-import type { Report, Task } from './engines/client-news.mjs';
+import type { Report, Task } from './engines/client-streaming.mjs';
 import { buildPackages, openEnginePages, otherEngines, runInEngine, whyNotHere } from './helpers/engines.ts';
 import { createRandom } from './helpers/random.ts';
 
 const random = createRandom(1);
 const guestKey = 'customers/globex';
 
-describe('@tenon/client, as built, hears the news and lets the process end', () => {
+describe('@tenon/client, as built, receives changes and lets the process end', () => {
   let folder: string;
   let stage: Stage;
   let task: Task;
@@ -59,7 +59,12 @@ describe('@tenon/client, as built, hears the news and lets the process end', () 
       const more = engine.name === 'Deno' ? ['--allow-net', '--allow-env'] : [];
       const args = [join(folder, 'client', 'index.js'), JSON.stringify(task)];
       check(
-        (await runInEngine({ ...engine, args: [...engine.args, ...more] }, 'client-news.mjs', args, folder)) as Report,
+        (await runInEngine(
+          { ...engine, args: [...engine.args, ...more] },
+          'client-streaming.mjs',
+          args,
+          folder,
+        )) as Report,
       );
     });
   }
@@ -85,6 +90,6 @@ declare const location: { readonly href: string };
 
 /** Runs in the page. */
 async function runInPage(task: Task): Promise<Report> {
-  const { hearNews } = await import(new URL('/engines/client-news.mjs', location.href).href);
-  return hearNews(new URL('/package/index.js', location.href).href, task);
+  const { receiveChange } = await import(new URL('/engines/client-streaming.mjs', location.href).href);
+  return receiveChange(new URL('/package/index.js', location.href).href, task);
 }

@@ -1,5 +1,5 @@
-// A host that is told of a change while it does nothing. Runs in any engine: in pages by its function, elsewhere by
-//   deno run … client-news.mjs <package-entry> <task as JSON>
+// A host that receives a change event while it makes no calls. Runs in any engine: in pages by its function, elsewhere by
+//   deno run … client-streaming.mjs <package-entry> <task as JSON>
 
 /**
  * @typedef {object} Task
@@ -17,23 +17,23 @@
  * @param {Task} task
  * @returns {Promise<Report>} the names in the list, and what was asked for after the stream stood
  */
-export async function hearNews(packageUrl, { baseUrl, token, extensionPointId, guestKey, changeUrl }) {
+export async function receiveChange(packageUrl, { baseUrl, token, extensionPointId, guestKey, changeUrl }) {
   /** @type {typeof import('@tenon/client')} */
   const { createClient } = await import(packageUrl);
   const client = createClient({ baseUrl, token });
   let [asked, streams] = [0, 0];
-  client.on('request', ({ operation, status }) => {
+  client.on('response', ({ operation, status }) => {
     if (operation === 'bindings') asked++;
-    if (operation === 'news' && status === 200) streams++;
+    if (operation === 'changes' && status === 200) streams++;
   });
   /** @type {Promise<string[]>} */
-  const changed = new Promise((resolve) => client.on('changed', ({ list }) => resolve(Object.keys(list))));
-  // A list that is told of is fresh whatever age is asked for.
-  const look = () => client.lookUp(extensionPointId, guestKey, { maxAgeMs: 0.001 });
+  const changed = new Promise((resolve) => client.on('change', ({ bindings }) => resolve(Object.keys(bindings))));
+  // With a live stream a list is fresh for any `maxAgeMs` above 0.
+  const look = () => client.getBindings({ extensionPointId, guestKey }, { maxAgeMs: 0.001 });
   for (let answer = await look(); answer.source !== 'memory'; answer = await look()) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  const before = Object.keys(await client.bindings(extensionPointId, guestKey));
+  const before = Object.keys((await look()).bindings);
   asked = 0;
   await (await fetch(changeUrl)).text();
   const after = await changed;
@@ -43,8 +43,8 @@ export async function hearNews(packageUrl, { baseUrl, token, extensionPointId, g
 }
 
 const { argv } = globalThis.process ?? { argv: [] };
-if (argv[1]?.endsWith('client-news.mjs')) {
+if (argv[1]?.endsWith('client-streaming.mjs')) {
   const { pathToFileURL } = await import('node:url');
   const [entry = '', task = ''] = argv.slice(2);
-  console.log(JSON.stringify(await hearNews(pathToFileURL(entry).href, JSON.parse(task))));
+  console.log(JSON.stringify(await receiveChange(pathToFileURL(entry).href, JSON.parse(task))));
 }

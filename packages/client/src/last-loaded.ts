@@ -1,0 +1,53 @@
+import type { Binding, BindingList } from './bindings.ts';
+import { cacheKeyOf } from './cached-list.ts';
+import type { PluginKey } from './events.ts';
+import { createLru } from './lru.ts';
+
+/** A version that was loaded, and when the server last confirmed its binding, by the monotonic clock. */
+export interface LoadedVersion {
+  readonly name: string;
+  readonly binding: Binding;
+  readonly checkedMs: number;
+}
+
+/** The last loaded version of each plugin. It is served if the bound version can't be fetched. */
+export interface LastLoaded {
+  remember(key: PluginKey, bindings: BindingList, loaded: LoadedVersion): void;
+  /** Without a name in the key: the version that was last loaded without a name. */
+  find(key: PluginKey): LoadedVersion | undefined;
+}
+
+interface OfList {
+  readonly byName: Map<string, LoadedVersion>;
+  newest: { readonly name: string; readonly checkedMs: number } | undefined;
+}
+
+export function createLastLoaded(maxLists: number): LastLoaded {
+  const lists = createLru<OfList>(maxLists);
+  return {
+    remember(key, bindings, loaded) {
+      let ofList = lists.get(cacheKeyOf(key));
+      if (ofList === undefined) {
+        ofList = { byName: new Map(), newest: undefined };
+        lists.set(cacheKeyOf(key), ofList, 1);
+      }
+      const { name, checkedMs } = loaded;
+      // A call may end after a later one that got a newer version.
+      if (checkedMs >= (ofList.byName.get(name)?.checkedMs ?? Number.NEGATIVE_INFINITY)) {
+        if (!ofList.byName.has(name)) removeUnbound(ofList, bindings);
+        ofList.byName.set(name, loaded);
+      }
+      const isNewer = checkedMs >= (ofList.newest?.checkedMs ?? Number.NEGATIVE_INFINITY);
+      if (key.name === undefined && isNewer) ofList.newest = loaded;
+    },
+    find(key) {
+      const ofList = lists.get(cacheKeyOf(key));
+      const name = key.name ?? ofList?.newest?.name;
+      return name === undefined ? undefined : ofList?.byName.get(name);
+    },
+  };
+}
+
+function removeUnbound({ byName }: OfList, bindings: BindingList): void {
+  for (const name of byName.keys()) if (bindings[name] === undefined) byName.delete(name);
+}

@@ -1,0 +1,135 @@
+import { parseBindingList } from './bindings.ts';
+import type { CacheStore } from './cache-store.ts';
+import type { Clock } from './clock.ts';
+import { addressOf, hexOfAddress, sha256, toHex } from './content-address.ts';
+import { ClientError } from './errors.ts';
+import type { BindingsKey, Emitter } from './events.ts';
+import type { Settings } from './options.ts';
+
+/** A binding list in the store. */
+export interface StoredList extends BindingsKey {
+  readonly etag: string | undefined;
+  /** The response body. It is parsed again when it is read. */
+  readonly text: string;
+  /** When the server last confirmed it: milliseconds since 1970. */
+  readonly checkedAtMs: number;
+}
+
+/** The client's partition of the store. It verifies each entry that it reads, and never rejects: an error is emitted once per outage. */
+export interface VerifiedStore {
+  readContent(address: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  writeContent(address: string, bytes: Uint8Array<ArrayBuffer>): void;
+  readList(key: BindingsKey): Promise<StoredList | undefined>;
+  writeList(list: StoredList): void;
+  deleteList(key: BindingsKey): void;
+  /** Waits for all pending writes. */
+  settled(): Promise<void>;
+}
+
+type Access = 'read' | 'written';
+
+const formatVersion = 1;
+
+/** @returns `undefined` without a store */
+export function createVerifiedStore(settings: Settings, events: Emitter): VerifiedStore | undefined {
+  return settings.store === undefined ? undefined : verify(settings.store, settings, events);
+}
+
+function verify(store: CacheStore, settings: Settings, events: Emitter): VerifiedStore {
+  const { baseUrl, cachePartition, clock, timeouts } = settings;
+  const partition = hexOf('tenon-partition', baseUrl, cachePartition);
+  const pending = new Set<Promise<void>>();
+  const failing = new Set<Access>();
+
+  async function attempt<T>(access: Access, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const result = await withTimeout(clock, timeouts.storeMs, work());
+      failing.delete(access);
+      return result;
+    } catch (cause) {
+      // A full disk fails every time. One event is enough.
+      if (!failing.has(access)) {
+        failing.add(access);
+        const text = `The store cannot be ${access}: the client continues without it`;
+        events.emit('error', { error: new ClientError('store_failed', text, { cause }) });
+      }
+      return undefined;
+    }
+  }
+
+  function inBackground(access: Access, work: () => Promise<void>): void {
+    const running: Promise<void> = attempt(access, work).then(() => void pending.delete(running));
+    pending.add(running);
+  }
+
+  async function deleteDamaged(key: string, kind: string): Promise<undefined> {
+    events.emit('error', { error: new ClientError('damaged_entry', `A stored ${kind} was damaged and is deleted`) });
+    await attempt('written', () => store.delete(key));
+    return undefined;
+  }
+
+  const contentKey = async (address: string) => `${await partition}/content/${hexOfAddress(address)}`;
+  const listKey = async ({ extensionPointId, guestKey }: BindingsKey) =>
+    `${await partition}/list/${await hexOf('tenon-list', extensionPointId, guestKey)}`;
+
+  return {
+    async readContent(address) {
+      const key = await contentKey(address);
+      const bytes = await attempt('read', () => store.get(key));
+      if (bytes === undefined || (await addressOf(bytes)) === address) return bytes;
+      return deleteDamaged(key, 'content');
+    },
+    writeContent: (address, bytes) => inBackground('written', async () => store.set(await contentKey(address), bytes)),
+    async readList(wanted) {
+      const key = await listKey(wanted);
+      const bytes = await attempt('read', () => store.get(key));
+      if (bytes === undefined) return undefined;
+      return (await readStoredList(bytes, wanted)) ?? deleteDamaged(key, 'list');
+    },
+    writeList: (list) =>
+      inBackground('written', async () => store.set(await listKey(list), await writeStoredList(list))),
+    deleteList: (list) => inBackground('written', async () => store.delete(await listKey(list))),
+    async settled() {
+      while (pending.size > 0) await Promise.all(pending);
+    },
+  };
+}
+
+/** A network file system can hang, so each store access has a timeout. */
+function withTimeout<T>(clock: Clock, limitMs: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(new ClientError('timeout', `The store took longer than ${limitMs} ms`));
+    const cancel = clock.setTimer(fail, limitMs);
+    work.then(resolve, reject).finally(cancel);
+  });
+}
+
+/** The digest of the list stands on the first line, so that a damaged list is detected like damaged content. */
+async function writeStoredList(list: StoredList): Promise<Uint8Array<ArrayBuffer>> {
+  const body = JSON.stringify({ formatVersion, ...list });
+  return encode(`${await hexOf(body)}\n${body}`);
+}
+
+async function readStoredList(bytes: Uint8Array, wanted: BindingsKey): Promise<StoredList | undefined> {
+  try {
+    const text = new TextDecoder().decode(bytes);
+    const body = text.slice(text.indexOf('\n') + 1);
+    if (text !== `${await hexOf(body)}\n${body}`) return undefined;
+    const list = JSON.parse(body) as StoredList & { formatVersion: number };
+    const isWanted = list.extensionPointId === wanted.extensionPointId && list.guestKey === wanted.guestKey;
+    if (list.formatVersion !== formatVersion || !isWanted) return undefined;
+    parseBindingList(list.text);
+    return list;
+  } catch {
+    return undefined;
+  }
+}
+
+/** SHA-256 of texts as hexadecimal. */
+async function hexOf(...texts: readonly string[]): Promise<string> {
+  return toHex(await sha256(encode(texts.length === 1 ? `${texts[0]}` : JSON.stringify(texts))));
+}
+
+function encode(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
+}
