@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import { describe, it } from 'node:test';
-import { createClientOn } from '../packages/client/src/client.ts';
+import { createTimerCounter } from '../packages/client/test/helpers/timer-counter.ts';
 import { exercise } from './engines/client-exercise.mjs';
 import { checkReport } from './helpers/check-client-report.ts';
 import { openArena } from './helpers/client-arena.ts';
@@ -33,34 +33,13 @@ const rooms = [
   },
 ];
 
-/** The platform's clock, which tells how many of its timers still run. */
-function countingClock() {
-  const running = new Set<object>();
-  return {
-    monotonicMs: () => performance.now(),
-    wallMs: () => Date.now(),
-    setTimer(callback: () => void, delayMs: number): () => void {
-      const timer = setTimeout(() => {
-        running.delete(timer);
-        callback();
-      }, delayMs);
-      running.add(timer);
-      return () => {
-        running.delete(timer);
-        clearTimeout(timer);
-      };
-    },
-    running: () => running.size,
-  };
-}
-
 describe('createClient() behind a proxy that breaks everything', () => {
   for (const { name, calls, hasRoom, maxAgeMs, options } of rooms) {
     it(name, async (test) => {
       test.diagnostic(`FAULTS_SEED=${seed}`);
       const arena = await openArena(seed);
       try {
-        const clock = countingClock();
+        const timers = createTimerCounter();
         arena.begin();
         const report = await exercise(
           import.meta.resolve('@tenon/client'),
@@ -71,7 +50,7 @@ describe('createClient() behind a proxy that breaks everything', () => {
             seed,
           },
           options,
-          (options) => createClientOn(options, { clock }),
+          timers.createClient,
         );
         test.diagnostic(`faults: ${JSON.stringify(Object.fromEntries(arena.faults()))}`);
         test.diagnostic(`told: ${JSON.stringify(report.told)}`);
@@ -80,7 +59,7 @@ describe('createClient() behind a proxy that breaks everything', () => {
           `ends: ${JSON.stringify(Object.fromEntries([...ends].map(([end, all]) => [end, all.length])))}`,
         );
         assert.ok(report.log.length >= calls);
-        assert.equal(clock.running(), 0, 'no timer outlives the client');
+        assert.equal(timers.running(), 0, 'no timer outlives the client');
         await until(() => arena.proxy.openRequests() === 0, { message: 'a request outlives the client' });
         checkReport(arena, report, { isSameClock: true, maxAgeMs, hasRoom });
       } finally {

@@ -96,7 +96,7 @@ describe('examples/web-host', () => {
     assert.deepEqual(await host.greet('Ada'), { status: 200, text: 'Heyho, Ada!\n' });
     await until(async () => {
       await host.greet('Ada');
-      return /The server can't be asked \(network\)/.test(host.said());
+      return /The server is unavailable \(network\)/.test(host.said());
     });
     await host.stop();
     host = await startHost(server);
@@ -105,7 +105,7 @@ describe('examples/web-host', () => {
     await server.restart();
     await publish(server, await greeter('Hallo, '));
     await until(async () => (await host.greet('Ada')).text === 'Hallo, Ada!\n');
-    assert.match(host.said(), /The server answers again/);
+    assert.match(host.said(), /The server is available again/);
   });
 
   it('says which variable is missing', async () => {
@@ -128,7 +128,7 @@ describe('examples/web-host', () => {
         ...server.quickstart,
         PORT: '0',
         PLUGIN_FOLDER: folder,
-        STALE_MS: '50',
+        MAX_AGE_MS: '50',
         CALL_TIMEOUT_MS: '2000',
         ...change,
       },

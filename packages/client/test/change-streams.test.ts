@@ -330,9 +330,9 @@ describe('a client whose news breaks off', () => {
   it('gets another token where it can, and asks at once', async () => {
     const tokens: boolean[] = [];
     const { streams, stage, requests, clock, lastAsked, streamAnswer, client } = await openTold({
-      token: ({ forceRefresh: isRefused }) => {
-        tokens.push(isRefused);
-        return isRefused ? 'tnn_new' : 'tnn_old';
+      token: ({ forceRefresh }) => {
+        tokens.push(forceRefresh);
+        return forceRefresh ? 'tnn_new' : 'tnn_old';
       },
     });
     stage.news = (asked) =>

@@ -111,7 +111,7 @@ describe('createClient() against a real server', () => {
   it('gets another token when one is refused', async () => {
     const { token: old, revoke } = await stage.issueToken();
     await revoke();
-    const client = connect({ token: ({ forceRefresh: isRefused }) => (isRefused ? stage.token : old) });
+    const client = connect({ token: ({ forceRefresh }) => (forceRefresh ? stage.token : old) });
     assert.ok(await client.load({ extensionPointId: stage.extensionPointId, guestKey: 'customers/acme' }));
   });
 
