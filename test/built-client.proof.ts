@@ -68,6 +68,7 @@ describe('npm run build', () => {
       export const module: WebAssembly.Module = await client.load({ ...key, name: 'a' });
       export const code = (error: unknown): string | undefined => error instanceof ClientError ? error.code : undefined;
       client.on('stale', ({ error, ageMs }) => console.log(error.code, ageMs.toFixed(0)));
+      await using scoped = createClient({ baseUrl: 'https://plugins.example', token: 'a' });
       // @ts-expect-error: no such option
       createClient({ baseUrl: 'https://plugins.example', token: 'a', cache: true });`,
     );

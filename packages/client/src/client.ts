@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { createChangeStreams } from './change-streams.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { assertContentAddress } from './content-address.ts';

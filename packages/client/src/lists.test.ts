@@ -408,4 +408,13 @@ describe('close()', () => {
     assert.ok(answering.asked.every(({ signal }) => signal.aborted));
     assert.equal(clock.timers, 0);
   });
+
+  it('is called by `await using` at the end of the scope', async () => {
+    const { client } = openClient(createAnswering(() => listAnswer(one)));
+    {
+      await using scoped = client;
+      await scoped.getBindings(key);
+    }
+    await assert.rejects(client.getBindings(key), { code: 'closed' });
+  });
 });
