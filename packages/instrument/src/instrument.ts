@@ -6,7 +6,7 @@ import { createProgress } from './progress.ts';
 import { assemble } from './rewrite/assemble.ts';
 import { checkRewritable } from './rewrite/custom-sections.ts';
 import { type GeneratedFunction, generateFunctions } from './rewrite/generated-functions.ts';
-import { canGrow, type Handlers, type Layout, layOut } from './rewrite/layout.ts';
+import { canGrow, type ExceptionHandling, type Layout, layOut } from './rewrite/layout.ts';
 import { type Measures, measureBodies } from './rewrite/measure-bodies.ts';
 import { readNames } from './rewrite/names.ts';
 import { createTypePool, type TypePool } from './rewrite/type-pool.ts';
@@ -57,7 +57,7 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   const traced = selectFunctions(module, names, options, notes);
   const plan = makePlan(module, bodyBounds, traced, options, notes);
   if (plan === undefined) return unchanged(module, notes);
-  notes.push(...nameNotes, ...generationNotes(plan));
+  notes.push(...nameNotes, ...exceptionHandlingNotes(plan));
   const output = assemble({ ...plan, module, names, notes });
   const report = {
     tracedFunctions: countOnes(traced),
@@ -95,7 +95,10 @@ function makePlan(
   const scan = scanCode(module, bodyBounds, createProgress(codeBytes, options.onProgress));
   const grownMemories = module.memories.flatMap((_, index) => (scan.grownMemories[index] === 1 ? [index] : []));
   for (;;) {
-    const layout = layOut(module, traced, { grownMemories, handlers: chooseHandlers(module, scan, traced, options) });
+    const layout = layOut(module, traced, {
+      grownMemories,
+      exceptionHandling: chooseExceptionHandling(module, scan, traced, options),
+    });
     if (layout.hooks.length === 0) return undefined;
     const types = createTypePool(module);
     const measures = measureBodies({ module, layout, types, scan });
@@ -112,8 +115,13 @@ function makePlan(
 }
 
 /** A module that has tags but uses neither generation may yet be passed through by exceptions. */
-function chooseHandlers(module: Module, scan: CodeScan, traced: Uint8Array, options: InstrumentOptions): Handlers {
-  if (scan.generation !== 'none') return scan.generation;
+function chooseExceptionHandling(
+  module: Module,
+  scan: CodeScan,
+  traced: Uint8Array,
+  options: InstrumentOptions,
+): ExceptionHandling {
+  if (scan.exceptionHandling !== 'none') return scan.exceptionHandling;
   return module.tagCount > 0 && traced.includes(1) ? (options.exceptionHandling ?? 'exnref') : 'none';
 }
 
@@ -137,11 +145,11 @@ function leftUntracedNote(functionIndex: number): Note {
   return { code: 'function_left_untraced', message, functionIndex };
 }
 
-function generationNotes({ layout, scan }: Plan): Note[] {
-  const { handlers } = layout;
-  if (handlers === 'none' || scan.generation !== 'none') return [];
-  const message = `The module has tags but no handler, so it fits both generations of exception handling: ${handlers} was chosen`;
-  return [{ code: 'exception_generation_chosen', message, generation: handlers }];
+function exceptionHandlingNotes({ layout, scan }: Plan): Note[] {
+  const { exceptionHandling } = layout;
+  if (exceptionHandling === 'none' || scan.exceptionHandling !== 'none') return [];
+  const message = `The module has tags but no handler, so both legacy and exnref exception handling fit: ${exceptionHandling} was chosen`;
+  return [{ code: 'exception_handling_chosen', message, exceptionHandling }];
 }
 
 function countOnes(flags: Uint8Array): number {

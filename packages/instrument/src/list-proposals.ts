@@ -1,6 +1,6 @@
-import { readForm, skipConstImmediates } from './binary/const-expr.ts';
+import { readKind, skipConstImmediates } from './binary/const-expr.ts';
 import { externalKinds, type Module, readBodyBounds, readModule } from './binary/module.ts';
-import { Form, Op } from './binary/opcodes.ts';
+import { ImmediateKind, Op } from './binary/opcodes.ts';
 import { namesOfBits, type Proposal, ProposalBit } from './binary/proposals.ts';
 import { type ByteReader, readByte, readCount, readerOver, readU32, skipBytes, skipName } from './binary/reader.ts';
 import { findSection, SectionId } from './binary/sections.ts';
@@ -129,7 +129,7 @@ function globalBits(module: Module): number {
   return bits;
 }
 
-/** The forms of element segments that the first version had not: https://webassembly.github.io/spec/core/binary/modules.html#element-section */
+/** The kinds of element segments that the first version had not: https://webassembly.github.io/spec/core/binary/modules.html#element-section */
 function elementBits(module: Module): number {
   const reader = readerOfSection(module, SectionId.element);
   if (reader === undefined) return 0;
@@ -183,16 +183,16 @@ function constExprBits(reader: SectionReader): number {
   for (;;) {
     const start = reader.offset;
     const opcode = reader.bytes[start] as number;
-    const form = readForm(reader);
-    if (form === Form.End) return bits;
+    const kind = readKind(reader);
+    if (kind === ImmediateKind.End) return bits;
     bits |= instructionBits(reader.bytes, start, reader.end, 0);
     // i32.add, i32.sub, i32.mul, and those of i64
     if ((opcode >= 0x6a && opcode <= 0x6c) || (opcode >= 0x7c && opcode <= 0x7e)) bits |= ProposalBit.extendedConst;
     const isOwnGlobal =
       opcode === Op.globalGet && peekU32(reader.bytes, reader.offset, reader.end, 0) >= reader.importedGlobals;
     if (isOwnGlobal) bits |= ProposalBit.gc;
-    if (form === Form.RefFunc) readU32(reader, 'a function index');
-    else if (!skipConstImmediates(reader, form, reader.cost))
+    if (kind === ImmediateKind.RefFunc) readU32(reader, 'a function index');
+    else if (!skipConstImmediates(reader, kind, reader.cost))
       throw invalidModule('Expected a constant instruction', start);
   }
 }

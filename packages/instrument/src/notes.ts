@@ -20,7 +20,7 @@ export type Note =
       readonly offset: number;
     }
   | {
-      readonly code: 'exception_generation_chosen';
+      readonly code: 'exception_handling_chosen';
       readonly message: string;
-      readonly generation: 'legacy' | 'exnref';
+      readonly exceptionHandling: 'legacy' | 'exnref';
     };

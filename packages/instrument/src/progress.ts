@@ -9,11 +9,11 @@ export type Advance = (bodyBytes: number) => void;
 /** A byte of code counts half when it has been read, and half when it has been written. */
 export function createProgress(totalBytes: number, listener: ProgressListener | undefined): Advance {
   if (listener === undefined) return () => {};
-  let halves = 0;
+  let processedBytes = 0;
   let reportAt = progressBytes;
   return (bodyBytes) => {
-    halves += bodyBytes;
-    const doneBytes = Math.min(Math.floor(halves / 2), totalBytes);
+    processedBytes += bodyBytes;
+    const doneBytes = Math.min(Math.floor(processedBytes / 2), totalBytes);
     if (doneBytes < reportAt) return;
     listener(doneBytes, totalBytes);
     reportAt = doneBytes + progressBytes;

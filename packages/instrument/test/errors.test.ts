@@ -219,11 +219,11 @@ describe('instrument() on instructions', () => {
     'a label out of reach': [[0x0c, 1, end], 'invalid_module', 1, /label up to 0, found 1/],
     'a body without its end': [[0x01], 'invalid_module', 1, /found the end of the body/],
     'code behind the end': [[end, end], 'invalid_module', 1, /end of the body after its last end/],
-    'both generations of exceptions': [
+    'legacy and exnref of exceptions': [
       [0x06, 0x40, 0x19, end, 0x1f, 0x40, 0, end, end],
       'unsupported_feature',
       4,
-      /both generations/,
+      /legacy and exnref/,
     ],
   };
   for (const [name, [code, errorCode, at, message]] of Object.entries(bodies)) {

@@ -105,7 +105,7 @@ describe('instrument() on a module that has tags but no handler', () => {
     trace.assertBalanced();
     assert.equal(report.notes.length, 1);
     const [note] = report.notes;
-    assert.ok(note?.code === 'exception_generation_chosen' && note.generation === 'exnref');
+    assert.ok(note?.code === 'exception_handling_chosen' && note.exceptionHandling === 'exnref');
   });
 
   it('takes the generation that the caller chooses', () => {
@@ -114,7 +114,7 @@ describe('instrument() on a module that has tags but no handler', () => {
     trace.assertBalanced();
     assert.ok(bytes.includes(0x19), 'catch_all occurs');
     const [note] = report.notes;
-    assert.ok(note?.code === 'exception_generation_chosen' && note.generation === 'legacy');
+    assert.ok(note?.code === 'exception_handling_chosen' && note.exceptionHandling === 'legacy');
   });
 
   it('follows the code and not the choice where the code has handlers', () => {

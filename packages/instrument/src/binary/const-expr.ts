@@ -1,5 +1,5 @@
 import { invalidModule } from '../errors.ts';
-import { Form, oneByteForms, prefixedForms, prefixedTableSize } from './opcodes.ts';
+import { ImmediateKind, oneByteKinds, prefixedKinds, prefixedTableSize } from './opcodes.ts';
 import { type ByteReader, readByte, readU32, skipBytes, skipLeb } from './reader.ts';
 import { readHeapType } from './types.ts';
 import { countType, type ValidationCost } from './validation-cost.ts';
@@ -9,7 +9,7 @@ import { type ByteWriter, writeRange, writeU32 } from './writer.ts';
 export interface IndexRewriter {
   readonly reader: ByteReader;
   readonly writer: ByteWriter;
-  readonly referenceOf: (functionIndex: number) => number;
+  readonly referenceIndex: (functionIndex: number) => number;
   readonly functionCount: number;
   readonly cost: ValidationCost;
   /** The first byte that has not been copied yet. */
@@ -22,7 +22,7 @@ export function rewriteFunctionIndex(rewriter: IndexRewriter): void {
   const offset = reader.offset;
   const index = readU32(reader, 'a function index');
   if (index >= rewriter.functionCount) throw invalidModule(`Expected the index of a function, found ${index}`, offset);
-  const target = rewriter.referenceOf(index);
+  const target = rewriter.referenceIndex(index);
   if (target === index) return;
   writeRange(writer, reader.bytes, rewriter.copied, offset);
   writeU32(writer, target);
@@ -40,10 +40,10 @@ export function rewriteConstExpr(rewriter: IndexRewriter): void {
   const { reader } = rewriter;
   for (;;) {
     const offset = reader.offset;
-    const form = readForm(reader);
-    if (form === Form.End) return;
-    if (form === Form.RefFunc) rewriteFunctionIndex(rewriter);
-    else if (!skipConstImmediates(reader, form, rewriter.cost)) {
+    const kind = readKind(reader);
+    if (kind === ImmediateKind.End) return;
+    if (kind === ImmediateKind.RefFunc) rewriteFunctionIndex(rewriter);
+    else if (!skipConstImmediates(reader, kind, rewriter.cost)) {
       throw invalidModule(
         `Expected a constant instruction, found opcode 0x${reader.bytes[offset]?.toString(16)}`,
         offset,
@@ -53,29 +53,29 @@ export function rewriteConstExpr(rewriter: IndexRewriter): void {
 }
 
 /** Reads the opcode of a constant instruction. */
-export function readForm(reader: ByteReader): number {
+export function readKind(reader: ByteReader): number {
   const byte = readByte(reader, 'a constant expression');
-  const form = oneByteForms[byte] as number;
-  if (form !== Form.Prefix) return form;
+  const kind = oneByteKinds[byte] as number;
+  if (kind !== ImmediateKind.Prefix) return kind;
   const opcode = readU32(reader, 'an opcode');
-  if (opcode >= prefixedTableSize) return Form.Unknown;
-  return prefixedForms[(byte - 0xfb) * prefixedTableSize + opcode] as number;
+  if (opcode >= prefixedTableSize) return ImmediateKind.Unknown;
+  return prefixedKinds[(byte - 0xfb) * prefixedTableSize + opcode] as number;
 }
 
 /** False for an instruction that cannot be constant because of its form. Which of the others may be is the engine's matter. */
-export function skipConstImmediates(reader: ByteReader, form: number, cost: ValidationCost): boolean {
+export function skipConstImmediates(reader: ByteReader, kind: number, cost: ValidationCost): boolean {
   const what = 'the immediate of a constant instruction';
-  if (form === Form.None) return true;
-  if (form === Form.Leb32) skipLeb(reader, 5, what);
-  else if (form === Form.HeapType) readHeapType(reader);
-  else if (form === Form.Leb64) skipLeb(reader, 10, what);
-  else if (form === Form.FourBytes) skipBytes(reader, 4, what);
-  else if (form === Form.EightBytes) skipBytes(reader, 8, what);
-  else if (form === Form.SixteenBytes) skipBytes(reader, 16, what);
-  else if (form === Form.StructNew) {
+  if (kind === ImmediateKind.None) return true;
+  if (kind === ImmediateKind.Leb32) skipLeb(reader, 5, what);
+  else if (kind === ImmediateKind.HeapType) readHeapType(reader);
+  else if (kind === ImmediateKind.Leb64) skipLeb(reader, 10, what);
+  else if (kind === ImmediateKind.FourBytes) skipBytes(reader, 4, what);
+  else if (kind === ImmediateKind.EightBytes) skipBytes(reader, 8, what);
+  else if (kind === ImmediateKind.SixteenBytes) skipBytes(reader, 16, what);
+  else if (kind === ImmediateKind.StructNew) {
     const { offset } = reader;
     countType(cost, readU32(reader, 'a type index'), offset);
-  } else if (form === Form.TwoLeb32 || form === Form.ArrayNewFixed) {
+  } else if (kind === ImmediateKind.TwoLeb32 || kind === ImmediateKind.ArrayNewFixed) {
     skipLeb(reader, 5, what);
     skipLeb(reader, 5, what);
   } else return false;

@@ -8,7 +8,7 @@ import { ProposalBit } from './proposals.ts';
  * A form is a small number, so that one table look-up and one jump decode an instruction. Those from `Block` on concern
  * the rewriter (nesting, labels, function indices, exceptions); those before it are only skipped.
  */
-export const Form = {
+export const ImmediateKind = {
   /** Not an instruction that this version knows. Zero, so that tables are full of it to begin with. */
   Unknown: 0,
   None: 1,
@@ -119,114 +119,114 @@ const {
 type Row = readonly [number, number, number, number?];
 
 const oneByteRows: readonly Row[] = [
-  [0x00, 0x01, Form.None], // unreachable, nop
-  [0x02, 0x04, Form.Block], // block, loop, if
-  [0x05, 0x05, Form.None], // else
-  [0x06, 0x06, Form.Try, legacyExceptions],
-  [0x07, 0x07, Form.Catch, legacyExceptions],
-  [0x08, 0x08, Form.Throw, someExceptions],
-  [0x09, 0x09, Form.Rethrow, legacyExceptions],
-  [0x0a, 0x0a, Form.ThrowRef, exceptions],
-  [0x0b, 0x0b, Form.End],
-  [0x0c, 0x0d, Form.Branch], // br, br_if
-  [0x0e, 0x0e, Form.BranchTable],
-  [0x0f, 0x0f, Form.Return],
-  [0x10, 0x10, Form.Call],
-  [0x11, 0x11, Form.CallIndirect],
-  [0x12, 0x12, Form.ReturnCall, tailCall],
-  [0x13, 0x13, Form.ReturnCallIndirect, tailCall],
-  [0x14, 0x14, Form.CallRef, functionReferences],
-  [0x15, 0x15, Form.ReturnCallRef, functionReferences | tailCall],
-  [0x18, 0x18, Form.Delegate, legacyExceptions],
-  [0x19, 0x19, Form.None, legacyExceptions], // catch_all
-  [0x1a, 0x1b, Form.None], // drop, select
-  [0x1c, 0x1c, Form.ValueTypes, referenceTypes], // select with types
-  [0x1f, 0x1f, Form.TryTable, exceptions],
-  [0x20, 0x24, Form.Leb32], // local.*, global.*
-  [0x25, 0x26, Form.Leb32, referenceTypes], // table.get, table.set
-  [0x28, 0x3e, Form.MemArg], // loads and stores
-  [0x3f, 0x3f, Form.Leb32], // memory.size
-  [0x40, 0x40, Form.MemoryGrow],
-  [0x41, 0x41, Form.Leb32], // i32.const
-  [0x42, 0x42, Form.Leb64], // i64.const
-  [0x43, 0x43, Form.FourBytes], // f32.const
-  [0x44, 0x44, Form.EightBytes], // f64.const
-  [0x45, 0xbf, Form.None], // numeric
-  [0xc0, 0xc4, Form.None, signExtension],
-  [0xd0, 0xd0, Form.HeapType, referenceTypes], // ref.null
-  [0xd1, 0xd1, Form.None, referenceTypes], // ref.is_null
-  [0xd2, 0xd2, Form.RefFunc, referenceTypes],
-  [0xd3, 0xd3, Form.None, gc], // ref.eq
-  [0xd4, 0xd4, Form.None, functionReferences], // ref.as_non_null
-  [0xd5, 0xd6, Form.Branch, functionReferences], // br_on_null, br_on_non_null
-  [0xfb, 0xfe, Form.Prefix],
+  [0x00, 0x01, ImmediateKind.None], // unreachable, nop
+  [0x02, 0x04, ImmediateKind.Block], // block, loop, if
+  [0x05, 0x05, ImmediateKind.None], // else
+  [0x06, 0x06, ImmediateKind.Try, legacyExceptions],
+  [0x07, 0x07, ImmediateKind.Catch, legacyExceptions],
+  [0x08, 0x08, ImmediateKind.Throw, someExceptions],
+  [0x09, 0x09, ImmediateKind.Rethrow, legacyExceptions],
+  [0x0a, 0x0a, ImmediateKind.ThrowRef, exceptions],
+  [0x0b, 0x0b, ImmediateKind.End],
+  [0x0c, 0x0d, ImmediateKind.Branch], // br, br_if
+  [0x0e, 0x0e, ImmediateKind.BranchTable],
+  [0x0f, 0x0f, ImmediateKind.Return],
+  [0x10, 0x10, ImmediateKind.Call],
+  [0x11, 0x11, ImmediateKind.CallIndirect],
+  [0x12, 0x12, ImmediateKind.ReturnCall, tailCall],
+  [0x13, 0x13, ImmediateKind.ReturnCallIndirect, tailCall],
+  [0x14, 0x14, ImmediateKind.CallRef, functionReferences],
+  [0x15, 0x15, ImmediateKind.ReturnCallRef, functionReferences | tailCall],
+  [0x18, 0x18, ImmediateKind.Delegate, legacyExceptions],
+  [0x19, 0x19, ImmediateKind.None, legacyExceptions], // catch_all
+  [0x1a, 0x1b, ImmediateKind.None], // drop, select
+  [0x1c, 0x1c, ImmediateKind.ValueTypes, referenceTypes], // select with types
+  [0x1f, 0x1f, ImmediateKind.TryTable, exceptions],
+  [0x20, 0x24, ImmediateKind.Leb32], // local.*, global.*
+  [0x25, 0x26, ImmediateKind.Leb32, referenceTypes], // table.get, table.set
+  [0x28, 0x3e, ImmediateKind.MemArg], // loads and stores
+  [0x3f, 0x3f, ImmediateKind.Leb32], // memory.size
+  [0x40, 0x40, ImmediateKind.MemoryGrow],
+  [0x41, 0x41, ImmediateKind.Leb32], // i32.const
+  [0x42, 0x42, ImmediateKind.Leb64], // i64.const
+  [0x43, 0x43, ImmediateKind.FourBytes], // f32.const
+  [0x44, 0x44, ImmediateKind.EightBytes], // f64.const
+  [0x45, 0xbf, ImmediateKind.None], // numeric
+  [0xc0, 0xc4, ImmediateKind.None, signExtension],
+  [0xd0, 0xd0, ImmediateKind.HeapType, referenceTypes], // ref.null
+  [0xd1, 0xd1, ImmediateKind.None, referenceTypes], // ref.is_null
+  [0xd2, 0xd2, ImmediateKind.RefFunc, referenceTypes],
+  [0xd3, 0xd3, ImmediateKind.None, gc], // ref.eq
+  [0xd4, 0xd4, ImmediateKind.None, functionReferences], // ref.as_non_null
+  [0xd5, 0xd6, ImmediateKind.Branch, functionReferences], // br_on_null, br_on_non_null
+  [0xfb, 0xfe, ImmediateKind.Prefix],
 ];
 
 const gcRows: readonly Row[] = [
-  [0x00, 0x01, Form.StructNew, gc], // struct.new, struct.new_default
-  [0x02, 0x05, Form.TwoLeb32, gc], // struct.get*, struct.set
-  [0x06, 0x07, Form.Leb32, gc], // array.new, array.new_default
-  [0x08, 0x08, Form.ArrayNewFixed, gc],
-  [0x09, 0x0a, Form.TwoLeb32, gc], // array.new_data, array.new_elem
-  [0x0b, 0x0e, Form.Leb32, gc], // array.get*, array.set
-  [0x0f, 0x0f, Form.None, gc], // array.len
-  [0x10, 0x10, Form.Leb32, gc], // array.fill
-  [0x11, 0x13, Form.TwoLeb32, gc], // array.copy, array.init_data, array.init_elem
-  [0x14, 0x17, Form.HeapType, gc], // ref.test, ref.cast
-  [0x18, 0x19, Form.BranchOnCast, gc],
-  [0x1a, 0x1e, Form.None, gc], // conversions, ref.i31, i31.get_*
+  [0x00, 0x01, ImmediateKind.StructNew, gc], // struct.new, struct.new_default
+  [0x02, 0x05, ImmediateKind.TwoLeb32, gc], // struct.get*, struct.set
+  [0x06, 0x07, ImmediateKind.Leb32, gc], // array.new, array.new_default
+  [0x08, 0x08, ImmediateKind.ArrayNewFixed, gc],
+  [0x09, 0x0a, ImmediateKind.TwoLeb32, gc], // array.new_data, array.new_elem
+  [0x0b, 0x0e, ImmediateKind.Leb32, gc], // array.get*, array.set
+  [0x0f, 0x0f, ImmediateKind.None, gc], // array.len
+  [0x10, 0x10, ImmediateKind.Leb32, gc], // array.fill
+  [0x11, 0x13, ImmediateKind.TwoLeb32, gc], // array.copy, array.init_data, array.init_elem
+  [0x14, 0x17, ImmediateKind.HeapType, gc], // ref.test, ref.cast
+  [0x18, 0x19, ImmediateKind.BranchOnCast, gc],
+  [0x1a, 0x1e, ImmediateKind.None, gc], // conversions, ref.i31, i31.get_*
 ];
 
 const numericRows: readonly Row[] = [
-  [0x00, 0x07, Form.None, saturatingFloatToInt], // saturating truncations
-  [0x08, 0x08, Form.TwoLeb32, bulkMemory], // memory.init
-  [0x09, 0x09, Form.Leb32, bulkMemory], // data.drop
-  [0x0a, 0x0a, Form.TwoLeb32, bulkMemory], // memory.copy
-  [0x0b, 0x0b, Form.Leb32, bulkMemory], // memory.fill
-  [0x0c, 0x0c, Form.TwoLeb32, bulkMemory], // table.init
-  [0x0d, 0x0d, Form.Leb32, bulkMemory], // elem.drop
-  [0x0e, 0x0e, Form.TwoLeb32, bulkMemory], // table.copy
-  [0x0f, 0x11, Form.Leb32, referenceTypes], // table.grow, table.size, table.fill
-  [0x13, 0x16, Form.None, wideArithmetic], // wide arithmetic
+  [0x00, 0x07, ImmediateKind.None, saturatingFloatToInt], // saturating truncations
+  [0x08, 0x08, ImmediateKind.TwoLeb32, bulkMemory], // memory.init
+  [0x09, 0x09, ImmediateKind.Leb32, bulkMemory], // data.drop
+  [0x0a, 0x0a, ImmediateKind.TwoLeb32, bulkMemory], // memory.copy
+  [0x0b, 0x0b, ImmediateKind.Leb32, bulkMemory], // memory.fill
+  [0x0c, 0x0c, ImmediateKind.TwoLeb32, bulkMemory], // table.init
+  [0x0d, 0x0d, ImmediateKind.Leb32, bulkMemory], // elem.drop
+  [0x0e, 0x0e, ImmediateKind.TwoLeb32, bulkMemory], // table.copy
+  [0x0f, 0x11, ImmediateKind.Leb32, referenceTypes], // table.grow, table.size, table.fill
+  [0x13, 0x16, ImmediateKind.None, wideArithmetic], // wide arithmetic
 ];
 
 const simdRows: readonly Row[] = [
-  [0x00, 0x0b, Form.MemArg, simd],
-  [0x0c, 0x0d, Form.SixteenBytes, simd], // v128.const, i8x16.shuffle
-  [0x0e, 0x14, Form.None, simd],
-  [0x15, 0x22, Form.Byte, simd], // extract_lane, replace_lane
-  [0x23, 0x53, Form.None, simd],
-  [0x54, 0x5b, Form.MemArgAndLane, simd],
-  [0x5c, 0x5d, Form.MemArg, simd],
-  [0x5e, 0xff, Form.None, simd],
-  [0x100, 0x113, Form.None, relaxedSimd], // relaxed SIMD
+  [0x00, 0x0b, ImmediateKind.MemArg, simd],
+  [0x0c, 0x0d, ImmediateKind.SixteenBytes, simd], // v128.const, i8x16.shuffle
+  [0x0e, 0x14, ImmediateKind.None, simd],
+  [0x15, 0x22, ImmediateKind.Byte, simd], // extract_lane, replace_lane
+  [0x23, 0x53, ImmediateKind.None, simd],
+  [0x54, 0x5b, ImmediateKind.MemArgAndLane, simd],
+  [0x5c, 0x5d, ImmediateKind.MemArg, simd],
+  [0x5e, 0xff, ImmediateKind.None, simd],
+  [0x100, 0x113, ImmediateKind.None, relaxedSimd], // relaxed SIMD
   // Numbers that were never given out.
   ...[0x9a, 0xa2, 0xa5, 0xa6, 0xaf, 0xb0, 0xb2, 0xb3, 0xb4, 0xbb, 0xc2, 0xc5, 0xc6, 0xcf, 0xd0, 0xd2, 0xd3, 0xd4].map(
-    (opcode): Row => [opcode, opcode, Form.Unknown],
+    (opcode): Row => [opcode, opcode, ImmediateKind.Unknown],
   ),
-  [0xe2, 0xe2, Form.Unknown],
-  [0xee, 0xee, Form.Unknown],
+  [0xe2, 0xe2, ImmediateKind.Unknown],
+  [0xee, 0xee, ImmediateKind.Unknown],
 ];
 
 const atomicRows: readonly Row[] = [
-  [0x00, 0x02, Form.MemArg, threads], // notify, wait
-  [0x03, 0x03, Form.Byte, threads], // atomic.fence
-  [0x10, 0x4e, Form.MemArg, threads],
+  [0x00, 0x02, ImmediateKind.MemArg, threads], // notify, wait
+  [0x03, 0x03, ImmediateKind.Byte, threads], // atomic.fence
+  [0x10, 0x4e, ImmediateKind.MemArg, threads],
 ];
 
 /** Rows of a prefix's table; an instruction beyond them is unknown. */
 export const prefixedTableSize = 0x120;
 
 /** Forms of the instructions of one byte, by opcode. */
-export const oneByteForms: Uint8Array = formsOf(oneByteRows, 0x100);
+export const oneByteKinds: Uint8Array = kindsOf(oneByteRows, 0x100);
 
-/** Forms of the prefixed instructions: `prefixedForms[(prefix - 0xfb) * prefixedTableSize + opcode]`. */
-export const prefixedForms: Uint8Array = joinTables([gcRows, numericRows, simdRows, atomicRows]);
+/** Forms of the prefixed instructions: `prefixedKinds[(prefix - 0xfb) * prefixedTableSize + opcode]`. */
+export const prefixedKinds: Uint8Array = joinTables([gcRows, numericRows, simdRows, atomicRows]);
 
 /** Bits of the proposals that instructions of one byte belong to, by opcode. */
 export const oneByteProposals: Int32Array = proposalsOf(oneByteRows, 0x100);
 
-/** The same for the prefixed instructions, as {@link prefixedForms}. */
+/** The same for the prefixed instructions, as {@link prefixedKinds}. */
 export const prefixedProposals: Int32Array = joinProposals([gcRows, numericRows, simdRows, atomicRows]);
 
 /** Opcodes of proposals that are known by name and not rewritten: [prefix or -1, first, last, feature]. */
@@ -245,16 +245,16 @@ export function refusedFeature(prefix: number, opcode: number): string | undefin
   return refused.find(([inPrefix, first, last]) => inPrefix === prefix && opcode >= first && opcode <= last)?.[3];
 }
 
-function formsOf(rows: readonly Row[], size: number): Uint8Array {
-  const forms = new Uint8Array(size);
-  for (const [first, last, form] of rows) forms.fill(form, first, last + 1);
-  return forms;
+function kindsOf(rows: readonly Row[], size: number): Uint8Array {
+  const kinds = new Uint8Array(size);
+  for (const [first, last, kind] of rows) kinds.fill(kind, first, last + 1);
+  return kinds;
 }
 
 function joinTables(tables: readonly (readonly Row[])[]): Uint8Array {
   const joined = new Uint8Array(tables.length * prefixedTableSize);
   tables.forEach((rows, index) => {
-    joined.set(formsOf(rows, prefixedTableSize), index * prefixedTableSize);
+    joined.set(kindsOf(rows, prefixedTableSize), index * prefixedTableSize);
   });
   return joined;
 }

@@ -8,7 +8,7 @@ import type { CodeScan } from '../scan/cursor.ts';
 import { branchHintSection, writeBranchHints } from './branch-hints.ts';
 import { whyStale } from './custom-sections.ts';
 import { type GeneratedFunction, lastSizeGlobals, writeGeneratedBodies } from './generated-functions.ts';
-import { hookModule, itself, type Layout, referenceOf, useOf } from './layout.ts';
+import { callIndex, definitionIndex, hookModule, type Layout, referenceIndex } from './layout.ts';
 import type { Measures } from './measure-bodies.ts';
 import { type Names, writeNames } from './names.ts';
 import { writeProducers } from './producers.ts';
@@ -112,9 +112,9 @@ function rewriteSection(
     writer,
     functionCount: layout.functionCount,
     cost: module.cost,
-    referenceOf: (index: number) => {
+    referenceIndex: (index: number) => {
       if (layout.traced[index] === 1 && layout.openImports[index] === 1) parts.untracedReferences.add(index);
-      return referenceOf(layout, index);
+      return referenceIndex(layout, index);
     },
   };
   if (id === SectionId.type && types.added.length > 0) {
@@ -130,7 +130,10 @@ function rewriteSection(
   } else if (id === SectionId.export && section !== undefined) {
     writeExports(writer, module, layout, section);
   } else if (id === SectionId.start && section !== undefined) {
-    writeU32(writer, useOf(layout, readU32(readerOver(module.bytes, section.contentStart, section.end), 'a function')));
+    writeU32(
+      writer,
+      callIndex(layout, readU32(readerOver(module.bytes, section.contentStart, section.end), 'a function')),
+    );
   } else if (id === SectionId.element) {
     const declared = findUndeclared(layout, scan.referencedImports);
     if (section === undefined && declared.length === 0) return 'unchanged';
@@ -177,7 +180,7 @@ function writeExports(writer: ByteWriter, module: Module, layout: Layout, sectio
   for (const { kind, index, indexStart, end } of module.exports) {
     if (kind !== 'function') continue;
     writeRange(writer, module.bytes, copied, indexStart);
-    writeU32(writer, itself(layout, index));
+    writeU32(writer, definitionIndex(layout, index));
     copied = end;
   }
   writeRange(writer, module.bytes, copied, section.end);

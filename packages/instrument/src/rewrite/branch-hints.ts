@@ -3,10 +3,10 @@ import type { Section } from '../binary/sections.ts';
 import { skipLocals } from '../binary/skip.ts';
 import { type ByteWriter, writeRange, writeU32 } from '../binary/writer.ts';
 import { invalidModule } from '../errors.ts';
-import { readSites, type SiteReader } from '../scan/patch-sites.ts';
+import { type PatchSiteReader, readPatchSites } from '../scan/patch-sites.ts';
 import { hookCallLength } from './exit-guard.ts';
-import { itself } from './layout.ts';
-import { type BodyContext, frameOf, passSite, prologueLength } from './measure-bodies.ts';
+import { definitionIndex } from './layout.ts';
+import { type BodyContext, exitGuardOf, passSite, prologueLength } from './measure-bodies.ts';
 
 export const branchHintSection = 'metadata.code.branch_hint';
 
@@ -22,7 +22,9 @@ export function writeBranchHints(writer: ByteWriter, context: BodyContext, secti
   const reader = readerOver(module.bytes, section.contentStart, section.end);
   const functionCount = readCount(reader, 'the number of functions with hints', 2);
   writeU32(writer, functionCount);
-  const sites = scan.halves.map((half) => readSites(half.sites, scan.bounds[2 * half.firstBody] ?? 0));
+  const patchSites = scan.partitions.map((partition) =>
+    readPatchSites(partition.patchSites, scan.bounds[2 * partition.firstBody] ?? 0),
+  );
   let before = layout.importCount - 1;
   for (let entry = 0; entry < functionCount; entry++) {
     const offset = reader.offset;
@@ -32,10 +34,10 @@ export function writeBranchHints(writer: ByteWriter, context: BodyContext, secti
     }
     before = index;
     const body = index - layout.importCount;
-    const half = scan.halves.findIndex(({ firstBody, lastBody }) => body >= firstBody && body < lastBody);
-    const move = createMover(context, body, sites[half] as SiteReader);
+    const partition = scan.partitions.findIndex(({ firstBody, lastBody }) => body >= firstBody && body < lastBody);
+    const move = createMover(context, body, patchSites[partition] as PatchSiteReader);
     const hintCount = readCount(reader, 'the number of hints', 3);
-    writeU32(writer, itself(layout, index));
+    writeU32(writer, definitionIndex(layout, index));
     writeU32(writer, hintCount);
     let lastBranch = -1;
     for (let hint = 0; hint < hintCount; hint++) {
@@ -54,20 +56,24 @@ export function writeBranchHints(writer: ByteWriter, context: BodyContext, secti
 }
 
 /** Tells where an instruction comes to lie, asked in ascending order; undefined for an offset outside of the body's code. */
-function createMover(context: BodyContext, body: number, sites: SiteReader): (offset: number) => number | undefined {
+function createMover(
+  context: BodyContext,
+  body: number,
+  patchSites: PatchSiteReader,
+): (offset: number) => number | undefined {
   const { module, layout, scan } = context;
   const start = scan.bounds[2 * body] as number;
   const end = scan.bounds[2 * body + 1] as number;
   const functionIndex = layout.importCount + body;
   const codeStart = skipLocals(module.bytes, start, end, functionIndex);
-  const frame = frameOf(context, body);
-  const exitBytes = frame === 'none' ? 0 : hookCallLength(functionIndex + layout.shift, layout.exitIndex);
-  while (sites.next < start) passSite(context, body, exitBytes, sites);
-  let growth = prologueLength(context, body, frame);
+  const guard = exitGuardOf(context, body);
+  const exitBytes = guard === 'none' ? 0 : hookCallLength(functionIndex + layout.shift, layout.exitIndex);
+  while (patchSites.next < start) passSite(context, body, exitBytes, patchSites);
+  let growth = prologueLength(context, body, guard);
   return (offset) => {
     const place = start + offset;
     if (place < codeStart || place >= end) return undefined;
-    while (sites.next < place) growth += passSite(context, body, exitBytes, sites);
+    while (patchSites.next < place) growth += passSite(context, body, exitBytes, patchSites);
     return offset + growth;
   };
 }

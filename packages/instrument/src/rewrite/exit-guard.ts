@@ -3,7 +3,7 @@ import { putS32, putU32, s32Length, u32Length } from '../binary/writer.ts';
 
 /**
  * What is put around a body so that every way out of it passes `exit`. A branch to the function's label and a `return`
- * (rewritten to such a branch) end at the end of the frame. No frame changes the label index of anything inside it.
+ * (rewritten to such a branch) end at the end of the guard. No guard changes the label index of anything inside it.
  *
  *     bare     block          legacy (try)       exnref (try_table)
  *
@@ -20,67 +20,67 @@ import { putS32, putU32, s32Length, u32Length } from '../binary/writer.ts';
  *
  * `none` is what a function has that is not traced: its own `end` alone.
  */
-export type Frame = 'none' | 'bare' | 'block' | 'legacy' | 'exnref';
+export type ExitGuard = 'none' | 'bare' | 'block' | 'legacy' | 'exnref';
 
 const exnrefBlock = [Op.block, 0x69];
 const oneCatchAllRef = [0x01, 0x03, 0x00];
 
-export function framePrologueLength(frame: Frame, blockType: Uint8Array): number {
-  if (frame === 'none' || frame === 'bare') return 0;
-  return blockType.length + (frame === 'exnref' ? 6 : 1);
+export function guardPrologueLength(guard: ExitGuard, blockType: Uint8Array): number {
+  if (guard === 'none' || guard === 'bare') return 0;
+  return blockType.length + (guard === 'exnref' ? 6 : 1);
 }
 
 /** Writes the part before the body. There must be room for it. Returns the offset after it. */
-export function putFramePrologue(out: Uint8Array, start: number, frame: Frame, blockType: Uint8Array): number {
-  if (frame === 'none' || frame === 'bare') return start;
+export function putGuardPrologue(out: Uint8Array, start: number, guard: ExitGuard, blockType: Uint8Array): number {
+  if (guard === 'none' || guard === 'bare') return start;
   let at = start;
-  if (frame === 'exnref') {
+  if (guard === 'exnref') {
     out.set(exnrefBlock, at);
     at += exnrefBlock.length;
   }
-  out[at++] = frame === 'exnref' ? Op.tryTable : frame === 'legacy' ? Op.try : Op.block;
+  out[at++] = guard === 'exnref' ? Op.tryTable : guard === 'legacy' ? Op.try : Op.block;
   out.set(blockType, at);
   at += blockType.length;
-  if (frame === 'exnref') {
+  if (guard === 'exnref') {
     out.set(oneCatchAllRef, at);
     at += oneCatchAllRef.length;
   }
   return at;
 }
 
-/** The length of what {@link putFrameEpilogue} writes, of which each way out takes `exitBytes`. */
-export function frameEpilogueLength(frame: Frame, exitBytes: number): number {
-  if (frame === 'none') return 1;
-  if (frame === 'bare') return exitBytes + 1;
-  return frame === 'block' ? exitBytes + 2 : 2 * exitBytes + 5;
+/** The length of what {@link putGuardEpilogue} writes, of which each way out takes `exitBytes`. */
+export function guardEpilogueLength(guard: ExitGuard, exitBytes: number): number {
+  if (guard === 'none') return 1;
+  if (guard === 'bare') return exitBytes + 1;
+  return guard === 'block' ? exitBytes + 2 : 2 * exitBytes + 5;
 }
 
 /** Writes the part after the body, the function's `end` included. `putExit` writes what must happen on the way out. */
-export function putFrameEpilogue(
+export function putGuardEpilogue(
   out: Uint8Array,
   start: number,
-  frame: Frame,
+  guard: ExitGuard,
   putExit: (at: number) => number,
 ): number {
   let at = start;
-  if (frame === 'none') {
+  if (guard === 'none') {
     out[at++] = Op.end;
     return at;
   }
-  if (frame === 'legacy') {
+  if (guard === 'legacy') {
     out[at++] = Op.catchAll;
     at = putExit(at);
     out[at++] = Op.rethrow;
     out[at++] = 0;
   }
-  if (frame !== 'bare') out[at++] = Op.end;
-  if (frame === 'exnref') {
+  if (guard !== 'bare') out[at++] = Op.end;
+  if (guard === 'exnref') {
     at = putExit(at);
     out[at++] = Op.return;
     out[at++] = Op.end;
   }
   at = putExit(at);
-  if (frame === 'exnref') out[at++] = Op.throwRef;
+  if (guard === 'exnref') out[at++] = Op.throwRef;
   out[at++] = Op.end;
   return at;
 }

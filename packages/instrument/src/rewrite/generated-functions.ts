@@ -4,7 +4,7 @@ import type { FunctionType } from '../binary/types.ts';
 import { type ByteWriter, putS32, putU32, reserve, writeByte, writeSized, writeU32 } from '../binary/writer.ts';
 import { limitExceeded, tooComplex } from '../errors.ts';
 import { maxGlobals, maxWrapperBytes } from '../limits.ts';
-import { type Frame, framePrologueLength, putFrameEpilogue, putFramePrologue, putHookCall } from './exit-guard.ts';
+import { type ExitGuard, guardPrologueLength, putGuardEpilogue, putGuardPrologue, putHookCall } from './exit-guard.ts';
 import type { Layout } from './layout.ts';
 import { i32Type, i64Type, type TypePool } from './type-pool.ts';
 
@@ -71,8 +71,8 @@ function wrapImport(
   const typeIndex = module.functionTypes[index] as number;
   const type = module.types[typeIndex] as FunctionType;
   const isTraced = layout.traced[index] === 1;
-  const frame: Frame = isTraced && layout.handlers !== 'none' ? layout.handlers : 'bare';
-  const blockType = frame === 'bare' ? new Uint8Array() : types.blockTypeOf(typeIndex);
+  const guard: ExitGuard = isTraced && layout.exceptionHandling !== 'none' ? layout.exceptionHandling : 'bare';
+  const blockType = guard === 'bare' ? new Uint8Array() : types.blockTypeOf(typeIndex);
   const checksGrowth = layout.hostGrowthIndex !== -1;
 
   const putGrowthCheck = (out: Uint8Array, at: number) => {
@@ -81,20 +81,20 @@ function wrapImport(
     return putU32(out, at + 1, layout.hostGrowthIndex);
   };
   const writeBody = (writer: ByteWriter) => {
-    reserve(writer, 96 + blockType.length + 6 * type.parameterCount + framePrologueLength(frame, blockType));
+    reserve(writer, 96 + blockType.length + 6 * type.parameterCount + guardPrologueLength(guard, blockType));
     const out = writer.bytes;
     let at = writer.length;
     out[at++] = 0; // no locals
     if (looksFirst) at = putGrowthCheck(out, at);
     if (isTraced) at = putHookCall(out, at, index, layout.enterIndex);
-    at = putFramePrologue(out, at, frame, blockType);
+    at = putGuardPrologue(out, at, guard, blockType);
     for (let parameter = 0; parameter < type.parameterCount; parameter++) {
       out[at++] = Op.localGet;
       at = putU32(out, at, parameter);
     }
     out[at++] = Op.call;
     at = putU32(out, at, index);
-    writer.length = putFrameEpilogue(out, at, frame, (to) => {
+    writer.length = putGuardEpilogue(out, at, guard, (to) => {
       const after = putGrowthCheck(out, to);
       return isTraced ? putHookCall(out, after, index, layout.exitIndex) : after;
     });

@@ -3,12 +3,12 @@ import type { Import, Memory, Module } from '../binary/module.ts';
 /** The module from which an instrumented module imports its hooks. */
 export const hookModule = 'dylibso:observe/instrument';
 
-/** How `exit` is kept in step when an exception passes through a frame. */
-export type Handlers = 'none' | 'legacy' | 'exnref';
+/** How `exit` is kept in step when an exception passes through a guard. */
+export type ExceptionHandling = 'none' | 'legacy' | 'exnref';
 
 /** What the code had to be read for. */
 export interface CodeFacts {
-  readonly handlers: Handlers;
+  readonly exceptionHandling: ExceptionHandling;
   /** Memories that `memory.grow` grows, in the order of the helpers that stand for it. */
   readonly grownMemories: readonly number[];
 }
@@ -32,7 +32,7 @@ export interface Layout extends CodeFacts {
   readonly traced: Uint8Array;
   /** Per imported function, what a call of it reaches in the output: its wrapper, or itself. */
   readonly callTargets: Uint32Array;
-  /** Per imported function, 1 where its declared type is open: see {@link referenceOf}. */
+  /** Per imported function, 1 where its declared type is open: see {@link referenceIndex}. */
   readonly openImports: Uint8Array;
   /** Indices of the imported functions that have a wrapper, in the order of the wrappers. */
   readonly wrapped: readonly number[];
@@ -83,7 +83,7 @@ export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): La
 }
 
 /** Where a call of the function, or the start section, points in the output. */
-export function useOf(layout: Layout, index: number): number {
+export function callIndex(layout: Layout, index: number): number {
   return index < layout.importCount ? (layout.callTargets[index] as number) : index + layout.shift;
 }
 
@@ -92,8 +92,8 @@ export function useOf(layout: Layout, index: number): number {
  * may have a subtype of it, which casts and indirect calls look at and which a wrapper can't have: a reference to it keeps pointing
  * at the import.
  */
-export function referenceOf(layout: Layout, index: number): number {
-  return layout.openImports[index] === 1 ? index : useOf(layout, index);
+export function referenceIndex(layout: Layout, index: number): number {
+  return layout.openImports[index] === 1 ? index : callIndex(layout, index);
 }
 
 function hasOpenType(module: Module, importedFunction: number): boolean {
@@ -101,7 +101,7 @@ function hasOpenType(module: Module, importedFunction: number): boolean {
 }
 
 /** The function itself in the output: what its export and its name speak of. An import keeps its index. */
-export function itself(layout: Layout, index: number): number {
+export function definitionIndex(layout: Layout, index: number): number {
   return index < layout.importCount ? index : index + layout.shift;
 }
 

@@ -5,9 +5,9 @@ import { u32Length } from '../binary/writer.ts';
 import { limitExceeded } from '../errors.ts';
 import { maxFunctionBodyBytes } from '../limits.ts';
 import { BodyTrait, type CodeScan } from '../scan/cursor.ts';
-import { nextSite, readDepth, readSites, type SiteReader } from '../scan/patch-sites.ts';
-import { type Frame, frameEpilogueLength, framePrologueLength, hookCallLength } from './exit-guard.ts';
-import { itself, type Layout, referenceOf, useOf } from './layout.ts';
+import { nextPatchSite, type PatchSiteReader, readDepth, readPatchSites } from '../scan/patch-sites.ts';
+import { type ExitGuard, guardEpilogueLength, guardPrologueLength, hookCallLength } from './exit-guard.ts';
+import { callIndex, definitionIndex, type Layout, referenceIndex } from './layout.ts';
 import type { TypePool } from './type-pool.ts';
 
 const { memoryGrow, refFunc, return: returnOp, returnCall, returnCallIndirect, returnCallRef } = Op;
@@ -33,16 +33,16 @@ export interface Measures {
 }
 
 /** What has to be put around a body so that `exit` is called on every way out of it. */
-export function frameOf({ layout, scan }: BodyContext, body: number): Frame {
+export function exitGuardOf({ layout, scan }: BodyContext, body: number): ExitGuard {
   if (layout.traced[layout.importCount + body] !== 1) return 'none';
   const traits = scan.traits[body] as number;
-  if ((traits & BodyTrait.canThrow) !== 0 && layout.handlers !== 'none') return layout.handlers;
+  if ((traits & BodyTrait.canThrow) !== 0 && layout.exceptionHandling !== 'none') return layout.exceptionHandling;
   return (traits & BodyTrait.leavesEarly) !== 0 ? 'block' : 'bare';
 }
 
-/** The block type of a frame; a bare one has no block, and must not have a type added for one. */
-export function blockTypeOf(types: TypePool, frame: Frame, typeIndex: number): Uint8Array {
-  return frame === 'none' || frame === 'bare' ? noBlockType : types.blockTypeOf(typeIndex);
+/** The block type of a guard; a bare one has no block, and must not have a type added for one. */
+export function blockTypeOf(types: TypePool, guard: ExitGuard, typeIndex: number): Uint8Array {
+  return guard === 'none' || guard === 'bare' ? noBlockType : types.blockTypeOf(typeIndex);
 }
 
 const noBlockType = new Uint8Array();
@@ -52,31 +52,31 @@ const noBlockType = new Uint8Array();
  * Adds the types of their frames to the pool.
  */
 export function measureBodies(context: BodyContext): Measures {
-  const { bounds, traits, halves } = context.scan;
+  const { bounds, traits, partitions } = context.scan;
   const { importCount } = context.layout;
   const measures = { bodyBytes: new Uint32Array(traits.length), addedLabels: new Uint8Array(traits.length) };
   const leftUntraced: number[] = [];
   let totalBytes = 0;
-  for (const { firstBody, lastBody, sites } of halves) {
-    const reader = readSites(sites, bounds[2 * firstBody] ?? 0);
+  for (const { firstBody, lastBody, patchSites } of partitions) {
+    const reader = readPatchSites(patchSites, bounds[2 * firstBody] ?? 0);
     for (let body = firstBody; body < lastBody; body++) {
       const functionIndex = importCount + body;
-      let frame = frameOf(context, body);
+      let guard = exitGuardOf(context, body);
       const { at, next } = reader;
-      let size = measureBody(context, body, frame, reader);
-      if (size > maxFunctionBodyBytes && frame !== 'none') {
+      let size = measureBody(context, body, guard, reader);
+      if (size > maxFunctionBodyBytes && guard !== 'none') {
         leftUntraced.push(functionIndex);
-        frame = 'none';
+        guard = 'none';
         reader.at = at;
         reader.next = next;
-        size = measureBody(context, body, frame, reader);
+        size = measureBody(context, body, guard, reader);
       }
       const inputSize = (bounds[2 * body + 1] as number) - (bounds[2 * body] as number);
       if (size > maxFunctionBodyBytes && inputSize <= maxFunctionBodyBytes) {
         throw limitExceeded('bytes in a function body', size, maxFunctionBodyBytes, bounds[2 * body] as number);
       }
       measures.bodyBytes[body] = size;
-      measures.addedLabels[body] = frame === 'exnref' ? 2 : frame === 'block' || frame === 'legacy' ? 1 : 0;
+      measures.addedLabels[body] = guard === 'exnref' ? 2 : guard === 'block' || guard === 'legacy' ? 1 : 0;
       totalBytes += u32Length(size) + size;
     }
   }
@@ -84,24 +84,24 @@ export function measureBodies(context: BodyContext): Measures {
 }
 
 /** Moves `sites` behind the body. */
-function measureBody(context: BodyContext, body: number, frame: Frame, sites: SiteReader): number {
+function measureBody(context: BodyContext, body: number, guard: ExitGuard, patchSites: PatchSiteReader): number {
   const { layout, scan } = context;
   const outputIndex = layout.importCount + body + layout.shift;
   const end = scan.bounds[2 * body + 1] as number;
-  const exitBytes = frame === 'none' ? 0 : hookCallLength(outputIndex, layout.exitIndex);
+  const exitBytes = guard === 'none' ? 0 : hookCallLength(outputIndex, layout.exitIndex);
   // The body's own `end` is part of the epilogue.
-  let size = end - (scan.bounds[2 * body] as number) + frameEpilogueLength(frame, exitBytes) - 1;
-  size += prologueLength(context, body, frame);
-  while (sites.next < end) size += passSite(context, body, exitBytes, sites);
+  let size = end - (scan.bounds[2 * body] as number) + guardEpilogueLength(guard, exitBytes) - 1;
+  size += prologueLength(context, body, guard);
+  while (patchSites.next < end) size += passSite(context, body, exitBytes, patchSites);
   return size;
 }
 
 /** Bytes that are put before the first instruction of a body. */
-export function prologueLength({ module, layout, types }: BodyContext, body: number, frame: Frame): number {
-  if (frame === 'none') return 0;
+export function prologueLength({ module, layout, types }: BodyContext, body: number, guard: ExitGuard): number {
+  if (guard === 'none') return 0;
   const functionIndex = layout.importCount + body;
-  const blockType = blockTypeOf(types, frame, module.functionTypes[functionIndex] as number);
-  return hookCallLength(functionIndex + layout.shift, layout.enterIndex) + framePrologueLength(frame, blockType);
+  const blockType = blockTypeOf(types, guard, module.functionTypes[functionIndex] as number);
+  return hookCallLength(functionIndex + layout.shift, layout.enterIndex) + guardPrologueLength(guard, blockType);
 }
 
 /**
@@ -112,14 +112,14 @@ export function passSite(
   { module, layout, scan }: BodyContext,
   body: number,
   exitBytes: number,
-  sites: SiteReader,
+  patchSites: PatchSiteReader,
 ): number {
   const source = module.bytes;
-  const site = sites.next;
+  const site = patchSites.next;
   const op = source[site] as number;
   let growth = 0;
   if (op === returnOp) {
-    const depth = readDepth(sites);
+    const depth = readDepth(patchSites);
     if (exitBytes > 0) growth = u32Length(depth);
   } else {
     const isTailCall = op === returnCall || op === returnCallIndirect || op === returnCallRef;
@@ -132,18 +132,18 @@ export function passSite(
       if (op === returnCall && isTracedImport(layout, index)) growth += tracedTailCallLength(layout, index);
     }
   }
-  nextSite(sites);
+  nextPatchSite(patchSites);
   return growth;
 }
 
 /** The index that takes the place of the one in a `call`, `ref.func`, `return_call` or `memory.grow`. */
 export function operandOf(layout: Layout, op: number, index: number): number {
   if (op === memoryGrow) return layout.growHelpers[index] as number;
-  if (op === refFunc) return referenceOf(layout, index);
-  return op === returnCall ? itself(layout, index) : useOf(layout, index);
+  if (op === refFunc) return referenceIndex(layout, index);
+  return op === returnCall ? definitionIndex(layout, index) : callIndex(layout, index);
 }
 
-/** A wrapper would keep its frame while the import runs, but the depth of a tail call must not grow: it does without one. */
+/** A wrapper would keep its guard while the import runs, but the depth of a tail call must not grow: it does without one. */
 export function isTracedImport(layout: Layout, index: number): boolean {
   return index < layout.importCount && layout.traced[index] === 1;
 }

@@ -14,7 +14,7 @@ import { type ByteWriter, writeByte, writeName, writeRange, writeSized, writeU32
 import { InstrumentError, invalidModule } from '../errors.ts';
 import { maxNameSubsections } from '../limits.ts';
 import type { Note } from '../notes.ts';
-import { itself, type Layout } from './layout.ts';
+import { definitionIndex, type Layout } from './layout.ts';
 
 /** Subsections whose keys are function indices. https://webassembly.github.io/spec/core/appendix/custom.html */
 const functionSubsection = 1;
@@ -192,10 +192,10 @@ function writeFunctionNames(writer: ByteWriter, context: NameContext): void {
   const writeOwn = (from: number, to: number) => {
     for (let index = from; index < to; index++) {
       if (needsName(index)) {
-        writeU32(writer, itself(layout, index));
+        writeU32(writer, definitionIndex(layout, index));
         writeMadeUpName(index);
       } else if (starts[index] !== 0) {
-        writeU32(writer, itself(layout, index));
+        writeU32(writer, definitionIndex(layout, index));
         writeU32(writer, (ends[index] as number) - (starts[index] as number));
         writeRange(writer, module.bytes, starts[index], ends[index]);
       }
@@ -249,7 +249,7 @@ function writeIndirectMap(writer: ByteWriter, context: NameContext, subsection: 
   writeU32(writer, count);
   for (let entry = 0; entry < count; entry++) {
     const index = readU32(reader, 'a function index');
-    writeU32(writer, itself(layout, index));
+    writeU32(writer, definitionIndex(layout, index));
     const shift = subsection.id === labelSubsection ? (addedLabels[index - layout.importCount] ?? 0) : 0;
     writeShiftedNameMap(writer, reader, shift);
   }

@@ -14,7 +14,7 @@ export interface ReferenceContext {
   readonly writer: ByteWriter;
   readonly functionCount: number;
   readonly cost: ValidationCost;
-  readonly referenceOf: (functionIndex: number) => number;
+  readonly referenceIndex: (functionIndex: number) => number;
 }
 
 function startSection(context: ReferenceContext, section: Section | undefined, addedCount: number, what: string) {
@@ -45,7 +45,7 @@ export function writeElementSection(
   for (const index of declared) writeU32(context.writer, index);
 }
 
-/** One of the eight forms. https://webassembly.github.io/spec/core/binary/modules.html#element-section */
+/** One of the eight kinds. https://webassembly.github.io/spec/core/binary/modules.html#element-section */
 function rewriteSegment(rewriter: IndexRewriter): void {
   const { reader } = rewriter;
   const offset = reader.offset;

@@ -1,8 +1,8 @@
 import { Op } from '../binary/opcodes.ts';
 import { peekU32, skipLeb, skipLocals } from '../binary/skip.ts';
 import { putU32 } from '../binary/writer.ts';
-import { nextSite, readDepth, type SiteReader } from '../scan/patch-sites.ts';
-import { type Frame, putFrameEpilogue, putFramePrologue, putHookCall } from './exit-guard.ts';
+import { nextPatchSite, type PatchSiteReader, readDepth } from '../scan/patch-sites.ts';
+import { type ExitGuard, putGuardEpilogue, putGuardPrologue, putHookCall } from './exit-guard.ts';
 import { type BodyContext, blockTypeOf, isTracedImport, operandOf } from './measure-bodies.ts';
 
 const { br, call, memoryGrow, return: returnOp, returnCall, returnCallIndirect, returnCallRef } = Op;
@@ -24,9 +24,9 @@ export function rewriteBody(
   { layout, types, module, scan }: BodyContext,
   buffers: BodyBuffers,
   body: number,
-  frame: Frame,
+  guard: ExitGuard,
   start: number,
-  sites: SiteReader,
+  patchSites: PatchSiteReader,
 ): number {
   const { source, out } = buffers;
   const { enterIndex, exitIndex } = layout;
@@ -34,19 +34,19 @@ export function rewriteBody(
   const outputIndex = functionIndex + layout.shift;
   const bodyStart = scan.bounds[2 * body] as number;
   const end = scan.bounds[2 * body + 1] as number;
-  const isTraced = frame !== 'none';
+  const isTraced = guard !== 'none';
   let copied = skipLocals(source, bodyStart, end, functionIndex);
   let at = copyRun(buffers, start, bodyStart, copied);
   if (isTraced) {
     at = putHookCall(out, at, outputIndex, enterIndex);
-    at = putFramePrologue(out, at, frame, blockTypeOf(types, frame, module.functionTypes[functionIndex] as number));
+    at = putGuardPrologue(out, at, guard, blockTypeOf(types, guard, module.functionTypes[functionIndex] as number));
   }
-  for (let site = sites.next; site < end; site = sites.next) {
+  for (let site = patchSites.next; site < end; site = patchSites.next) {
     at = copyRun(buffers, at, copied, site);
     copied = site;
     const op = source[site] as number;
     if (op === returnOp) {
-      const depth = readDepth(sites);
+      const depth = readDepth(patchSites);
       if (isTraced) {
         out[at++] = br;
         at = putU32(out, at, depth);
@@ -66,11 +66,11 @@ export function rewriteBody(
         copied = skipLeb(source, site + 1, 5, functionIndex);
       }
     }
-    nextSite(sites);
+    nextPatchSite(patchSites);
   }
   // The body's own `end` is the epilogue's.
   at = copyRun(buffers, at, copied, end - 1);
-  return putFrameEpilogue(out, at, frame, (to) => putHookCall(out, to, outputIndex, exitIndex));
+  return putGuardEpilogue(out, at, guard, (to) => putHookCall(out, to, outputIndex, exitIndex));
 }
 
 /** From here on the engine's own copying is worth the call. */

@@ -1,4 +1,4 @@
-import { Form, oneByteForms, refusedFeature } from '../binary/opcodes.ts';
+import { ImmediateKind, oneByteKinds, refusedFeature } from '../binary/opcodes.ts';
 import { peekU32 } from '../binary/skip.ts';
 import { type InstrumentError, invalidModule, unsupportedFeature } from '../errors.ts';
 
@@ -20,7 +20,7 @@ export function noSuchFunction(index: number, offset: number, functionIndex: num
 /** Names the proposal that has the opcode, if one is known to. */
 export function unknownOpcode(source: Uint8Array, opAt: number, end: number, functionIndex: number): InstrumentError {
   const byte = source[opAt] as number;
-  const isPrefixed = oneByteForms[byte] === Form.Prefix;
+  const isPrefixed = oneByteKinds[byte] === ImmediateKind.Prefix;
   const opcode = isPrefixed ? peekU32(source, opAt + 1, end, functionIndex) : byte;
   const found = isPrefixed
     ? `Found opcode 0x${byte.toString(16)} 0x${opcode.toString(16)}`

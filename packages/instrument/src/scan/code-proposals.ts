@@ -1,19 +1,26 @@
 import type { Module } from '../binary/module.ts';
-import { Form, Op, oneByteForms, oneByteProposals, prefixedProposals, prefixedTableSize } from '../binary/opcodes.ts';
+import {
+  ImmediateKind,
+  Op,
+  oneByteKinds,
+  oneByteProposals,
+  prefixedProposals,
+  prefixedTableSize,
+} from '../binary/opcodes.ts';
 import { ProposalBit } from '../binary/proposals.ts';
 import { readerOver } from '../binary/reader.ts';
 import { peekU32, skipLeb, skipValueType } from '../binary/skip.ts';
 import { heapTypeBits, valueTypesBits } from '../binary/type-proposals.ts';
 import { countBranches, countLocals } from '../binary/validation-cost.ts';
 import type { CodeScan, Cursor } from './cursor.ts';
-import { createSiteList, type SiteList } from './patch-sites.ts';
+import { createPatchSites, type PatchSites } from './patch-sites.ts';
 import { scanInstruction } from './scan-instruction.ts';
 
 /** The proposals behind the instruction at an offset, but for the types in it. */
 export function instructionBits(source: Uint8Array, opAt: number, end: number, functionIndex: number): number {
   const byte = source[opAt] as number;
   if (byte === Op.refNull) return ProposalBit.referenceTypes | heapTypeBits(source[opAt + 1] as number);
-  if (oneByteForms[byte] !== Form.Prefix) return oneByteProposals[byte] as number;
+  if (oneByteKinds[byte] !== ImmediateKind.Prefix) return oneByteProposals[byte] as number;
   const opcode = peekU32(source, opAt + 1, end, functionIndex);
   return opcode < prefixedTableSize ? (prefixedProposals[(byte - 0xfb) * prefixedTableSize + opcode] as number) : 0;
 }
@@ -23,29 +30,29 @@ export function codeBits(module: Module, bounds: Uint32Array): number {
   const scan: CodeScan = {
     module,
     bounds,
-    generation: 'none',
+    exceptionHandling: 'none',
     grownMemories: new Uint8Array(module.memories.length),
     referencedImports: new Uint8Array(module.importedFunctions.length),
     traits: new Uint8Array(bounds.length / 2),
-    halves: [],
+    partitions: [],
     advance: () => {},
   };
   // The scan notes there what the rewriter would change, which nobody asks for here.
-  const sites = createSiteList(0, 4096);
+  const patchSites = createPatchSites(0, 4096);
   let bits = 0;
-  for (let body = 0; 2 * body < bounds.length; body++) bits |= bodyBits(scan, body, sites);
+  for (let body = 0; 2 * body < bounds.length; body++) bits |= bodyBits(scan, body, patchSites);
   return bits;
 }
 
-function bodyBits(scan: CodeScan, body: number, sites: SiteList): number {
+function bodyBits(scan: CodeScan, body: number, patchSites: PatchSites): number {
   const { module, bounds } = scan;
   const source = module.bytes;
   const start = bounds[2 * body] as number;
   const end = bounds[2 * body + 1] as number;
   const functionIndex = module.importedFunctions.length + body;
   const typeIndex = module.functionTypes[functionIndex] as number;
-  sites.length = 0;
-  sites.last = start;
+  patchSites.length = 0;
+  patchSites.last = start;
   let bits = 0;
   const onType = (type: number): void => {
     bits |= type;
@@ -54,7 +61,7 @@ function bodyBits(scan: CodeScan, body: number, sites: SiteList): number {
     source,
     firstBody: body,
     lastBody: body + 1,
-    sites,
+    patchSites,
     body,
     functionIndex,
     typeIndex,
@@ -68,9 +75,9 @@ function bodyBits(scan: CodeScan, body: number, sites: SiteList): number {
   };
   while (cursor.depth >= 0) {
     const opAt = cursor.pos;
-    const form = oneByteForms[source[opAt] as number] as number;
+    const kind = oneByteKinds[source[opAt] as number] as number;
     bits |= instructionBits(source, opAt, end, functionIndex);
-    if (form === Form.Block || form === Form.Try || form === Form.TryTable)
+    if (kind === ImmediateKind.Block || kind === ImmediateKind.Try || kind === ImmediateKind.TryTable)
       bits |= blockTypeBits(source, opAt + 1, end);
     scanInstruction(scan, cursor);
   }

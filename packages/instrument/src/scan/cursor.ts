@@ -1,7 +1,7 @@
 import type { Module } from '../binary/module.ts';
 import type { Advance } from '../progress.ts';
-import type { Handlers } from '../rewrite/layout.ts';
-import type { SiteList } from './patch-sites.ts';
+import type { ExceptionHandling } from '../rewrite/layout.ts';
+import type { PatchSites } from './patch-sites.ts';
 
 /** What a body does, as bits. */
 export const BodyTrait = {
@@ -17,15 +17,15 @@ export interface CodeScan {
   /** The bounds of every body, as pairs. */
   readonly bounds: Uint32Array;
   /** The generation of exception handling that some instruction belongs to. */
-  generation: Handlers;
+  exceptionHandling: ExceptionHandling;
   /** 1 for a memory that the code grows. */
   readonly grownMemories: Uint8Array;
   /** 1 for an imported function of which `ref.func` takes a reference. */
   readonly referencedImports: Uint8Array;
   /** {@link BodyTrait}s, by body. */
   readonly traits: Uint8Array;
-  /** The two halves of the code. */
-  readonly halves: readonly Cursor[];
+  /** The two partitions of the code. */
+  readonly partitions: readonly Cursor[];
   readonly advance: Advance;
 }
 
@@ -36,7 +36,7 @@ export interface Cursor {
   readonly firstBody: number;
   /** The first body that no longer is. */
   readonly lastBody: number;
-  readonly sites: SiteList;
+  readonly patchSites: PatchSites;
   /** The body that is being read. */
   body: number;
   functionIndex: number;

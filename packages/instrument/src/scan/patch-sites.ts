@@ -2,7 +2,7 @@
  * Where the code has to change: the offsets of instructions, ascending, each as the gap to the one before it. Most gaps fit
  * into a byte, so the list of a real module takes a fiftieth of its code; no list takes more than the output that it makes.
  */
-export interface SiteList {
+export interface PatchSites {
   bytes: Uint8Array;
   length: number;
   /** The offset that was added last. */
@@ -12,12 +12,12 @@ export interface SiteList {
 /** Before four bytes of a gap that does not fit into one. */
 const wideGap = 0xff;
 
-export function createSiteList(start: number, capacityBytes: number): SiteList {
+export function createPatchSites(start: number, capacityBytes: number): PatchSites {
   return { bytes: new Uint8Array(capacityBytes), length: 0, last: start };
 }
 
 /** Adds the instruction at `offset`. */
-export function addSite(list: SiteList, offset: number): void {
+export function addPatchSite(list: PatchSites, offset: number): void {
   if (list.length + 10 > list.bytes.length) grow(list);
   const gap = offset - list.last;
   list.last = offset;
@@ -30,8 +30,8 @@ export function addSite(list: SiteList, offset: number): void {
 }
 
 /** Adds a `return`, and how many blocks it leaves: the only instruction whose rewriting depends on that. */
-export function addReturnSite(list: SiteList, offset: number, depth: number): void {
-  addSite(list, offset);
+export function addReturnSite(list: PatchSites, offset: number, depth: number): void {
+  addPatchSite(list, offset);
   if (depth < wideGap) {
     list.bytes[list.length++] = depth;
     return;
@@ -40,46 +40,46 @@ export function addReturnSite(list: SiteList, offset: number, depth: number): vo
   putWide(list, depth);
 }
 
-function putWide(list: SiteList, value: number): void {
+function putWide(list: PatchSites, value: number): void {
   for (let shift = 0; shift < 32; shift += 8) list.bytes[list.length++] = value >>> shift;
 }
 
-function grow(list: SiteList): void {
+function grow(list: PatchSites): void {
   const grown = new Uint8Array(2 * list.bytes.length + 64);
   grown.set(list.bytes.subarray(0, list.length));
   list.bytes = grown;
 }
 
 /** A position in a list. */
-export interface SiteReader {
+export interface PatchSiteReader {
   readonly bytes: Uint8Array;
   readonly length: number;
   at: number;
-  /** The offset of the instruction that comes next; {@link noSite} behind the last. */
+  /** The offset of the instruction that comes next; {@link noPatchSite} behind the last. */
   next: number;
 }
 
 /** Beyond every module. */
-export const noSite = 0x7fff_ffff;
+export const noPatchSite = 0x7fff_ffff;
 
-export function readSites({ bytes, length }: SiteList, start: number): SiteReader {
+export function readPatchSites({ bytes, length }: PatchSites, start: number): PatchSiteReader {
   const reader = { bytes, length, at: 0, next: start };
-  nextSite(reader);
+  nextPatchSite(reader);
   return reader;
 }
 
 /** Moves on to the next instruction. */
-export function nextSite(reader: SiteReader): void {
-  if (reader.at >= reader.length) reader.next = noSite;
+export function nextPatchSite(reader: PatchSiteReader): void {
+  if (reader.at >= reader.length) reader.next = noPatchSite;
   else reader.next += readNumber(reader);
 }
 
 /** How many blocks the `return` leaves at which the reader stands. */
-export function readDepth(reader: SiteReader): number {
+export function readDepth(reader: PatchSiteReader): number {
   return readNumber(reader);
 }
 
-function readNumber(reader: SiteReader): number {
+function readNumber(reader: PatchSiteReader): number {
   const { bytes } = reader;
   const first = bytes[reader.at++] as number;
   if (first < wideGap) return first;

@@ -6,13 +6,13 @@ import { countBranches, countLocals, hasWideShortType } from '../binary/validati
 import { type InstrumentError, invalidModule } from '../errors.ts';
 import type { Advance } from '../progress.ts';
 import type { CodeScan, Cursor } from './cursor.ts';
-import { shapeBits, shapesByOpcode } from './opcode-descriptors.ts';
-import { createSiteList } from './patch-sites.ts';
+import { descriptorBits, opcodeDescriptors } from './opcode-descriptors.ts';
+import { createPatchSites } from './patch-sites.ts';
 import { scanInstruction } from './scan-instruction.ts';
 
 // The engine makes constants of what this module defines; what it imports is looked up each time, which costs a sixth here.
-const { branchBit, carefulBit, lebBits } = shapeBits;
-const shapes = shapesByOpcode;
+const { branchBit, slowPathBit, lebBits } = descriptorBits;
+const descriptors = opcodeDescriptors;
 
 /**
  * Reads every instruction once.
@@ -24,40 +24,40 @@ const shapes = shapesByOpcode;
 export function scanCode(module: Module, bounds: Uint32Array, advance: Advance): CodeScan {
   const bodyCount = bounds.length / 2;
   const middle = findMiddle(bounds);
-  const halves = [createCursor(module, bounds, 0, middle), createCursor(module, bounds, middle, bodyCount)];
+  const partitions = [createCursor(module, bounds, 0, middle), createCursor(module, bounds, middle, bodyCount)];
   const scan: CodeScan = {
     module,
     bounds,
-    generation: 'none',
+    exceptionHandling: 'none',
     grownMemories: new Uint8Array(module.memories.length),
     referencedImports: new Uint8Array(module.importedFunctions.length),
     traits: new Uint8Array(bodyCount),
-    halves,
+    partitions,
     advance,
   };
-  const [first, second] = halves as [Cursor, Cursor];
+  const [first, second] = partitions as [Cursor, Cursor];
   const view = viewOf(module.bytes);
   openBody(scan, first);
   openBody(scan, second);
-  if (hasWideShortType(module.cost)) readWithCare(scan);
+  if (hasWideShortType(module.cost)) scanSlowly(scan);
   while (first.body < first.lastBody && second.body < second.lastBody) {
     runBoth(scan, view, first, second);
     if (first.pos >= first.fastEnd) closeBody(scan, first);
     if (second.pos >= second.fastEnd) closeBody(scan, second);
   }
-  for (const half of halves) {
-    while (half.body < half.lastBody) {
-      run(scan, view, half);
-      closeBody(scan, half);
+  for (const partition of partitions) {
+    while (partition.body < partition.lastBody) {
+      run(scan, view, partition);
+      closeBody(scan, partition);
     }
   }
   return scan;
 }
 
 /** Every instruction by itself: the fast scan does not see of which type a block is. */
-function readWithCare(scan: CodeScan): void {
-  for (const half of scan.halves) {
-    while (half.body < half.lastBody) closeBody(scan, half);
+function scanSlowly(scan: CodeScan): void {
+  for (const partition of scan.partitions) {
+    while (partition.body < partition.lastBody) closeBody(scan, partition);
   }
 }
 
@@ -76,7 +76,7 @@ function createCursor(module: Module, bounds: Uint32Array, firstBody: number, la
     source: module.bytes,
     firstBody,
     lastBody,
-    sites: createSiteList(start, 64 + (codeBytes >> 5)),
+    patchSites: createPatchSites(start, 64 + (codeBytes >> 5)),
     body: firstBody,
     functionIndex: 0,
     typeIndex: 0,
@@ -99,12 +99,12 @@ function runBoth(scan: CodeScan, view: DataView, first: Cursor, second: Cursor):
   while (pos < firstEnd && pos2 < secondEnd) {
     const word = view.getInt32(pos, true);
     const word2 = view.getInt32(pos2, true);
-    const shape = shapes[word & 0xff] as number;
-    const shape2 = shapes[word2 & 0xff] as number;
+    const descriptor = descriptors[word & 0xff] as number;
+    const descriptor2 = descriptors[word2 & 0xff] as number;
     // Not zero for a LEB128 of several bytes, for a branch that leaves the function, and for what is always read with care.
-    if ((((word & lebBits) | carefulBit | ((depth - 1 - ((word >> 8) & 0xff)) & branchBit)) & shape) === 0) {
-      pos += shape & 15;
-      depth += ((shape >> 4) & 3) - 1;
+    if ((((word & lebBits) | slowPathBit | ((depth - 1 - ((word >> 8) & 0xff)) & branchBit)) & descriptor) === 0) {
+      pos += descriptor & 15;
+      depth += ((descriptor >> 4) & 3) - 1;
       lowest |= depth;
     } else {
       first.pos = pos;
@@ -113,9 +113,9 @@ function runBoth(scan: CodeScan, view: DataView, first: Cursor, second: Cursor):
       pos = first.pos;
       depth = first.depth;
     }
-    if ((((word2 & lebBits) | carefulBit | ((depth2 - 1 - ((word2 >> 8) & 0xff)) & branchBit)) & shape2) === 0) {
-      pos2 += shape2 & 15;
-      depth2 += ((shape2 >> 4) & 3) - 1;
+    if ((((word2 & lebBits) | slowPathBit | ((depth2 - 1 - ((word2 >> 8) & 0xff)) & branchBit)) & descriptor2) === 0) {
+      pos2 += descriptor2 & 15;
+      depth2 += ((descriptor2 >> 4) & 3) - 1;
       lowest2 |= depth2;
     } else {
       second.pos = pos2;
@@ -139,10 +139,10 @@ function run(scan: CodeScan, view: DataView, cursor: Cursor): void {
   let { pos, depth, lowest } = cursor;
   while (pos < fastEnd) {
     const word = view.getInt32(pos, true);
-    const shape = shapes[word & 0xff] as number;
-    if ((((word & lebBits) | carefulBit | ((depth - 1 - ((word >> 8) & 0xff)) & branchBit)) & shape) === 0) {
-      pos += shape & 15;
-      depth += ((shape >> 4) & 3) - 1;
+    const descriptor = descriptors[word & 0xff] as number;
+    if ((((word & lebBits) | slowPathBit | ((depth - 1 - ((word >> 8) & 0xff)) & branchBit)) & descriptor) === 0) {
+      pos += descriptor & 15;
+      depth += ((descriptor >> 4) & 3) - 1;
       lowest |= depth;
     } else {
       cursor.pos = pos;

@@ -2,13 +2,13 @@ import * as opcodes from '../binary/opcodes.ts';
 import { peekU32, skipBlockType, skipHeapType, skipLeb, skipMemArg, skipValueType } from '../binary/skip.ts';
 import { countBlock, countType, countValues } from '../binary/validation-cost.ts';
 import { invalidModule, unsupportedFeature } from '../errors.ts';
-import { canGrow, type Handlers } from '../rewrite/layout.ts';
+import { canGrow, type ExceptionHandling } from '../rewrite/layout.ts';
 import { checkLabelExists, noSuchFunction, unknownOpcode } from './body-errors.ts';
 import { BodyTrait, type CodeScan, type Cursor } from './cursor.ts';
-import { addReturnSite, addSite } from './patch-sites.ts';
+import { addPatchSite, addReturnSite } from './patch-sites.ts';
 
 // The engine compiles a switch over constants of this module to a jump; over properties of an imported object it does not.
-const { oneByteForms, prefixedForms, prefixedTableSize } = opcodes;
+const { oneByteKinds, prefixedKinds, prefixedTableSize } = opcodes;
 const {
   Prefix,
   None,
@@ -46,7 +46,7 @@ const {
   Catch,
   StructNew,
   ArrayNewFixed,
-} = opcodes.Form;
+} = opcodes.ImmediateKind;
 const { canThrow, leavesEarly } = BodyTrait;
 
 /** Reads one instruction of any kind, checks all that the rewriter relies on, and notes what it will need. */
@@ -55,14 +55,14 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
   const opAt = cursor.pos;
   if (opAt >= end) throw invalidModule('Expected an instruction, found the end of the body', end, functionIndex);
   let pos = opAt + 1;
-  let form = oneByteForms[source[opAt] as number] as number;
-  if (form === Prefix) {
+  let kind = oneByteKinds[source[opAt] as number] as number;
+  if (kind === Prefix) {
     const row = ((source[opAt] as number) - 0xfb) * prefixedTableSize;
     const opcode = peekU32(source, pos, end, functionIndex);
     pos = skipLeb(source, pos, 5, functionIndex);
-    form = opcode < prefixedTableSize ? (prefixedForms[row + opcode] as number) : 0;
+    kind = opcode < prefixedTableSize ? (prefixedKinds[row + opcode] as number) : 0;
   }
-  switch (form) {
+  switch (kind) {
     case None:
       break;
     case Leb32:
@@ -90,11 +90,11 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
       const index = peekU32(source, pos, end, functionIndex);
       const { importedFunctions, functionTypes } = scan.module;
       if (index >= functionTypes.length) throw noSuchFunction(index, pos, functionIndex);
-      if (form === Call) {
+      if (kind === Call) {
         cursor.traits |= canThrow;
         countType(scan.module.cost, functionTypes[index] as number, opAt);
       } else if (index < importedFunctions.length) scan.referencedImports[index] = 1;
-      addSite(cursor.sites, opAt);
+      addPatchSite(cursor.patchSites, opAt);
       pos = skipLeb(source, pos, 5, functionIndex);
       break;
     }
@@ -104,7 +104,7 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
     case Return:
       cursor.traits |= leavesEarly;
       countType(scan.module.cost, cursor.typeIndex, opAt);
-      addReturnSite(cursor.sites, opAt, depth);
+      addReturnSite(cursor.patchSites, opAt, depth);
       break;
     case CallIndirect:
       cursor.traits |= canThrow;
@@ -142,18 +142,18 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
       const { functionTypes, cost } = scan.module;
       if (index >= functionTypes.length) throw noSuchFunction(index, pos, functionIndex);
       countType(cost, functionTypes[index] as number, opAt);
-      addSite(cursor.sites, opAt);
+      addPatchSite(cursor.patchSites, opAt);
       pos = skipLeb(source, pos, 5, functionIndex);
       break;
     }
     case ReturnCallRef:
       countType(scan.module.cost, peekU32(source, pos, end, functionIndex), opAt);
-      addSite(cursor.sites, opAt);
+      addPatchSite(cursor.patchSites, opAt);
       pos = skipLeb(source, pos, 5, functionIndex);
       break;
     case ReturnCallIndirect:
       countType(scan.module.cost, peekU32(source, pos, end, functionIndex), opAt);
-      addSite(cursor.sites, opAt);
+      addPatchSite(cursor.patchSites, opAt);
       pos = skipLeb(source, skipLeb(source, pos, 5, functionIndex), 5, functionIndex);
       break;
     case MemoryGrow: {
@@ -163,33 +163,33 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
       pos = skipLeb(source, pos, 5, functionIndex);
       if (!canGrow(memory)) break;
       scan.grownMemories[index] = 1;
-      addSite(cursor.sites, opAt);
+      addPatchSite(cursor.patchSites, opAt);
       break;
     }
     case Try:
-      noteGeneration(scan, 'legacy', opAt, functionIndex);
+      noteExceptionHandling(scan, 'legacy', opAt, functionIndex);
       noteBlock(scan, cursor, pos);
       pos = skipBlockType(source, pos, functionIndex);
       cursor.depth++;
       break;
     case Delegate:
-      noteGeneration(scan, 'legacy', opAt, functionIndex);
+      noteExceptionHandling(scan, 'legacy', opAt, functionIndex);
       if (depth === 0) throw invalidModule('Expected a try for this delegate', opAt, functionIndex);
       cursor.depth--;
       checkLabelExists(peekU32(source, pos, end, functionIndex), depth - 1, pos, functionIndex);
       pos = skipLeb(source, pos, 5, functionIndex);
       break;
     case Rethrow:
-      noteGeneration(scan, 'legacy', opAt, functionIndex);
+      noteExceptionHandling(scan, 'legacy', opAt, functionIndex);
       cursor.traits |= canThrow;
       pos = skipLeb(source, pos, 5, functionIndex);
       break;
     case ThrowRef:
-      noteGeneration(scan, 'exnref', opAt, functionIndex);
+      noteExceptionHandling(scan, 'exnref', opAt, functionIndex);
       cursor.traits |= canThrow;
       break;
     case TryTable:
-      noteGeneration(scan, 'exnref', opAt, functionIndex);
+      noteExceptionHandling(scan, 'exnref', opAt, functionIndex);
       noteBlock(scan, cursor, pos);
       pos = scanCatches(scan, cursor, skipBlockType(source, pos, functionIndex));
       cursor.depth++;
@@ -278,10 +278,10 @@ function scanCatches(scan: CodeScan, cursor: Cursor, start: number): number {
 }
 
 /** Engines refuse a module that uses both generations of exception handling. */
-function noteGeneration(scan: CodeScan, generation: Handlers, offset: number, functionIndex: number): void {
-  if (scan.generation !== 'none' && scan.generation !== generation) {
-    const feature = 'both generations of exception handling in one module';
-    throw unsupportedFeature(feature, 'Found an instruction of the other generation', offset, functionIndex);
+function noteExceptionHandling(scan: CodeScan, found: ExceptionHandling, offset: number, functionIndex: number): void {
+  if (scan.exceptionHandling !== 'none' && scan.exceptionHandling !== found) {
+    const feature = 'legacy and exnref exception handling in one module';
+    throw unsupportedFeature(feature, 'Found an instruction of the other kind', offset, functionIndex);
   }
-  scan.generation = generation;
+  scan.exceptionHandling = found;
 }

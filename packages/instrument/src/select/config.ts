@@ -106,9 +106,11 @@ export function checkOptions(options: InstrumentOptions): void {
   if (patterns !== undefined && typeof patterns !== 'boolean') {
     throw invalidConfig(`Expected "patterns" to be true or false, found ${kindOf(patterns)}`);
   }
-  const generation: unknown = options.exceptionHandling;
-  if (generation !== undefined && generation !== 'legacy' && generation !== 'exnref') {
-    throw invalidConfig(`Expected "exceptionHandling" to be "legacy" or "exnref", found ${JSON.stringify(generation)}`);
+  const exceptionHandling: unknown = options.exceptionHandling;
+  if (exceptionHandling !== undefined && exceptionHandling !== 'legacy' && exceptionHandling !== 'exnref') {
+    throw invalidConfig(
+      `Expected "exceptionHandling" to be "legacy" or "exnref", found ${JSON.stringify(exceptionHandling)}`,
+    );
   }
 }
 
