@@ -1,11 +1,7 @@
-import {
-  type ExternalKind,
-  exportName,
-  type Memory,
-  type Module,
-  readBodyBounds,
-  readModule,
-} from './binary/module.ts';
+import { readBodyBounds } from './binary/code.ts';
+import { exportName } from './binary/exports.ts';
+import type { ExternalKind } from './binary/imports.ts';
+import { type Memory, type Module, readModule } from './binary/module.ts';
 import { describeFunctionType } from './binary/types.ts';
 
 /** Parameters and results as the text format writes them: `i32`, `externref`, `(ref null 3)`. */

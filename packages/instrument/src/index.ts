@@ -1,4 +1,5 @@
-export { countTypes, type ExternalKind } from './binary/module.ts';
+export type { ExternalKind } from './binary/imports.ts';
+export { countTypes } from './binary/module.ts';
 export { type Proposal, proposalNames } from './binary/proposals.ts';
 export {
   describeModule,

@@ -1,8 +1,10 @@
-import { exportName, readBodyBounds, readModule } from './binary/module.ts';
+import { readBodyBounds } from './binary/code.ts';
+import { exportName } from './binary/exports.ts';
+import { readModule } from './binary/module.ts';
+import { createNameMaker, readNames } from './binary/name-section.ts';
 import { decodeUtf8 } from './binary/reader.ts';
 import type { Note } from './notes.ts';
 import { checkRewritable } from './rewrite/custom-sections.ts';
-import { createNameMaker, readNames } from './rewrite/names.ts';
 import { checkOptions, type InstrumentOptions } from './select/config.ts';
 import { selectFunctions } from './select/selection.ts';
 

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
-import { readBodyBounds, readModule } from '../src/binary/module.ts';
+import { readBodyBounds } from '../src/binary/code.ts';
+import { readModule } from '../src/binary/module.ts';
 import { instrument, listProposals } from '../src/index.ts';
 import { maxCheckedValues } from '../src/limits.ts';
-import { codeBits } from '../src/scan/code-proposals.ts';
+import { scanCode } from '../src/scan/scan-code.ts';
 import { slowModules } from './support/slow-modules.ts';
 
 const refusal = {
@@ -36,7 +37,7 @@ describe('instrument() and listProposals() on what engines take long to validate
     const files = ['esbuild-wasm/esbuild.wasm', '@resvg/resvg-wasm/index_bg.wasm', 'sql.js/dist/sql-wasm.wasm'];
     for (const file of files) {
       const module = readModule(new Uint8Array(fs.readFileSync(require.resolve(file))));
-      codeBits(module, readBodyBounds(module));
+      scanCode(module, readBodyBounds(module), () => {});
       const { checkedValues } = module.cost;
       test.diagnostic(`${file}: ${checkedValues} values in ${module.bytes.length} bytes`);
       assert.ok(checkedValues > 0 && checkedValues < maxCheckedValues / 100, `${file}: ${checkedValues}`);

@@ -1,59 +1,33 @@
 import { invalidModule } from '../errors.ts';
 import { ImmediateKind, oneByteKinds, prefixedKinds, prefixedTableSize } from './opcodes.ts';
 import { type ByteReader, readByte, readU32, skipBytes, skipLeb } from './reader.ts';
+import type { SectionVisitor } from './section-visitor.ts';
 import { readHeapType } from './types.ts';
 import { countType, type ValidationCost } from './validation-cost.ts';
-import { type ByteWriter, writeRange, writeU32 } from './writer.ts';
 
-/** Writes what `from` was read to in place of the function index that was read there. */
-export interface IndexRewriter {
-  readonly reader: ByteReader;
-  readonly writer: ByteWriter;
-  readonly referenceIndex: (functionIndex: number) => number;
-  readonly functionCount: number;
-  readonly cost: ValidationCost;
-  /** The first byte that has not been copied yet. */
-  copied: number;
-}
-
-/** Reads a function index and writes the one that takes its place. */
-export function rewriteFunctionIndex(rewriter: IndexRewriter): void {
-  const { reader, writer } = rewriter;
-  const offset = reader.offset;
-  const index = readU32(reader, 'a function index');
-  if (index >= rewriter.functionCount) throw invalidModule(`Expected the index of a function, found ${index}`, offset);
-  const target = rewriter.referenceIndex(index);
-  if (target === index) return;
-  writeRange(writer, reader.bytes, rewriter.copied, offset);
-  writeU32(writer, target);
-  rewriter.copied = reader.offset;
-}
-
-/** Copies what was read since the last change. */
-export function copyRest(rewriter: IndexRewriter): void {
-  writeRange(rewriter.writer, rewriter.reader.bytes, rewriter.copied, rewriter.reader.offset);
-  rewriter.copied = rewriter.reader.offset;
-}
-
-/** Steps over a constant expression, rewriting the functions that it refers to. */
-export function rewriteConstExpr(rewriter: IndexRewriter): void {
-  const { reader } = rewriter;
+/** https://webassembly.github.io/spec/core/binary/instructions.html#expressions */
+export function readConstExpr(reader: ByteReader, visitor: SectionVisitor): void {
   for (;;) {
-    const offset = reader.offset;
+    const { offset } = reader;
     const kind = readKind(reader);
     if (kind === ImmediateKind.End) return;
-    if (kind === ImmediateKind.RefFunc) rewriteFunctionIndex(rewriter);
-    else if (!skipConstImmediates(reader, kind, rewriter.cost)) {
-      throw invalidModule(
-        `Expected a constant instruction, found opcode 0x${reader.bytes[offset]?.toString(16)}`,
-        offset,
-      );
+    visitor.onConstInstruction?.(offset, reader.end);
+    if (kind === ImmediateKind.RefFunc) readFunctionIndex(reader, visitor);
+    else if (!skipImmediates(reader, kind, visitor.cost)) {
+      const found = `0x${reader.bytes[offset]?.toString(16)}`;
+      throw invalidModule(`Expected a constant instruction, found opcode ${found}`, offset);
     }
   }
 }
 
+export function readFunctionIndex(reader: ByteReader, visitor: SectionVisitor): void {
+  const { offset } = reader;
+  const index = readU32(reader, 'a function index');
+  visitor.onFunctionIndex?.(index, offset, reader.offset);
+}
+
 /** Reads the opcode of a constant instruction. */
-export function readKind(reader: ByteReader): number {
+function readKind(reader: ByteReader): number {
   const byte = readByte(reader, 'a constant expression');
   const kind = oneByteKinds[byte] as number;
   if (kind !== ImmediateKind.Prefix) return kind;
@@ -62,8 +36,8 @@ export function readKind(reader: ByteReader): number {
   return prefixedKinds[(byte - 0xfb) * prefixedTableSize + opcode] as number;
 }
 
-/** False for an instruction that cannot be constant because of its form. Which of the others may be is the engine's matter. */
-export function skipConstImmediates(reader: ByteReader, kind: number, cost: ValidationCost): boolean {
+/** Returns false for an instruction that can't be constant because of its immediates. Engines check which of the others may be. */
+function skipImmediates(reader: ByteReader, kind: number, cost: ValidationCost): boolean {
   const what = 'the immediate of a constant instruction';
   if (kind === ImmediateKind.None) return true;
   if (kind === ImmediateKind.Leb32) skipLeb(reader, 5, what);

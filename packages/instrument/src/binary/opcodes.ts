@@ -94,6 +94,21 @@ export const Op = {
   memoryGrow: 0x40,
   i32Const: 0x41,
   i64Const: 0x42,
+  i32Eq: 0x46,
+  i32Ne: 0x47,
+  i32GtU: 0x4b,
+  i64Eq: 0x51,
+  i64Ne: 0x52,
+  i64GtU: 0x56,
+  i32Add: 0x6a,
+  i32Sub: 0x6b,
+  i32Mul: 0x6c,
+  i32ShrU: 0x76,
+  i64Add: 0x7c,
+  i64Sub: 0x7d,
+  i64Mul: 0x7e,
+  i64ShrU: 0x88,
+  i32WrapI64: 0xa7,
   refNull: 0xd0,
   refFunc: 0xd2,
 } as const;
@@ -217,17 +232,30 @@ const atomicRows: readonly Row[] = [
 /** Rows of a prefix's table; an instruction beyond them is unknown. */
 export const prefixedTableSize = 0x120;
 
-/** Forms of the instructions of one byte, by opcode. */
-export const oneByteKinds: Uint8Array = kindsOf(oneByteRows, 0x100);
+const kindOf = ([, , kind]: Row): number => kind;
+const proposalsOf = ([, , , proposals = 0]: Row): number => proposals;
+const prefixedRows = [gcRows, numericRows, simdRows, atomicRows];
 
-/** Forms of the prefixed instructions: `prefixedKinds[(prefix - 0xfb) * prefixedTableSize + opcode]`. */
-export const prefixedKinds: Uint8Array = joinTables([gcRows, numericRows, simdRows, atomicRows]);
+/** Immediate kinds of the instructions of one byte, by opcode. */
+export const oneByteKinds: Uint8Array = fillTable(new Uint8Array(0x100), [oneByteRows], kindOf);
+
+/** Immediate kinds of the prefixed instructions: `prefixedKinds[(prefix - 0xfb) * prefixedTableSize + opcode]`. */
+export const prefixedKinds: Uint8Array = fillTable(new Uint8Array(4 * prefixedTableSize), prefixedRows, kindOf);
 
 /** Bits of the proposals that instructions of one byte belong to, by opcode. */
-export const oneByteProposals: Int32Array = proposalsOf(oneByteRows, 0x100);
+export const oneByteProposals: Int32Array = fillTable(new Int32Array(0x100), [oneByteRows], proposalsOf);
 
-/** The same for the prefixed instructions, as {@link prefixedKinds}. */
-export const prefixedProposals: Int32Array = joinProposals([gcRows, numericRows, simdRows, atomicRows]);
+/** The same for the prefixed instructions, laid out as {@link prefixedKinds}. */
+export const prefixedProposals: Int32Array = fillTable(
+  new Int32Array(4 * prefixedTableSize),
+  prefixedRows,
+  proposalsOf,
+);
+
+/** The arithmetic that the extended-const proposal allows in constant expressions: add, sub, and mul of i32 and i64. */
+export function isExtendedConst(opcode: number): boolean {
+  return (opcode >= Op.i32Add && opcode <= Op.i32Mul) || (opcode >= Op.i64Add && opcode <= Op.i64Mul);
+}
 
 /** Opcodes of proposals that are known by name and not rewritten: [prefix or -1, first, last, feature]. */
 const refused: readonly (readonly [number, number, number, string])[] = [
@@ -245,30 +273,15 @@ export function refusedFeature(prefix: number, opcode: number): string | undefin
   return refused.find(([inPrefix, first, last]) => inPrefix === prefix && opcode >= first && opcode <= last)?.[3];
 }
 
-function kindsOf(rows: readonly Row[], size: number): Uint8Array {
-  const kinds = new Uint8Array(size);
-  for (const [first, last, kind] of rows) kinds.fill(kind, first, last + 1);
-  return kinds;
-}
-
-function joinTables(tables: readonly (readonly Row[])[]): Uint8Array {
-  const joined = new Uint8Array(tables.length * prefixedTableSize);
-  tables.forEach((rows, index) => {
-    joined.set(kindsOf(rows, prefixedTableSize), index * prefixedTableSize);
+/** A table by opcode of what `read` takes from a row; each prefix has a part of `prefixedTableSize`. */
+function fillTable<Table extends Uint8Array | Int32Array>(
+  table: Table,
+  groups: readonly (readonly Row[])[],
+  read: (row: Row) => number,
+): Table {
+  groups.forEach((rows, group) => {
+    const start = group * prefixedTableSize;
+    for (const row of rows) table.fill(read(row), start + row[0], start + row[1] + 1);
   });
-  return joined;
-}
-
-function proposalsOf(rows: readonly Row[], size: number): Int32Array {
-  const bits = new Int32Array(size);
-  for (const [first, last, , proposals = 0] of rows) bits.fill(proposals, first, last + 1);
-  return bits;
-}
-
-function joinProposals(tables: readonly (readonly Row[])[]): Int32Array {
-  const joined = new Int32Array(tables.length * prefixedTableSize);
-  tables.forEach((rows, index) => {
-    joined.set(proposalsOf(rows, prefixedTableSize), index * prefixedTableSize);
-  });
-  return joined;
+  return table;
 }

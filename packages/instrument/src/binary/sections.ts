@@ -1,7 +1,7 @@
 import { InstrumentError, invalidModule, tooComplex, unsupportedFeature } from '../errors.ts';
 import { maxSections } from '../limits.ts';
 import { kindOf } from '../select/config.ts';
-import { readByte, readCount, readerOver, readName } from './reader.ts';
+import { type ByteReader, readByte, readCount, readerOver, readName } from './reader.ts';
 
 /** Section ids. https://webassembly.github.io/spec/core/binary/modules.html#sections */
 export const SectionId = {
@@ -77,6 +77,17 @@ export function readSections(bytes: Uint8Array): Section[] {
 /** The section with that id, of which the order check allows one. */
 export function findSection(sections: readonly Section[], id: number): Section | undefined {
   return sections.find((section) => section.id === id);
+}
+
+/** A reader of the contents of the section with that id, if the module has it. */
+export function sectionReader(bytes: Uint8Array, sections: readonly Section[], id: number): ByteReader | undefined {
+  const section = findSection(sections, id);
+  return section && contentReader(bytes, section);
+}
+
+/** A reader of a section's contents; of a custom section's, after its name. */
+export function contentReader(bytes: Uint8Array, { contentStart, end }: Section): ByteReader {
+  return readerOver(bytes, contentStart, end);
 }
 
 function readSection(bytes: Uint8Array, start: number): Section {

@@ -77,16 +77,3 @@ export function skipBlockType(source: Uint8Array, start: number, functionIndex: 
   if (byte >= 0x80) return skipLeb(source, start, 5, functionIndex);
   return byte <= 0x40 ? start + 1 : skipValueType(source, start, functionIndex);
 }
-
-/** The offset after the declarations of locals: runs of a count and a type, however large the counts. */
-export function skipLocals(source: Uint8Array, start: number, end: number, functionIndex: number): number {
-  const runs = peekU32(source, start, end, functionIndex);
-  if (runs > end - start) throw invalidModule(`Expected locals, found a count of ${runs}`, start, functionIndex);
-  let pos = skipLeb(source, start, 5, functionIndex);
-  for (let run = 0; run < runs; run++) {
-    peekU32(source, pos, end, functionIndex);
-    pos = skipLeb(source, pos, 5, functionIndex);
-    pos = skipValueType(source, pos, functionIndex);
-  }
-  return pos;
-}

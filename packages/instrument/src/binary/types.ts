@@ -1,7 +1,6 @@
 import { invalidModule, limitExceeded, unsupportedFeature } from '../errors.ts';
 import { maxTypes } from '../limits.ts';
 import { type ByteReader, expectEnd, readByte, readCount, readerOver, readS33, readU32, readU64 } from './reader.ts';
-import type { Section } from './sections.ts';
 
 /** Where a function type's parameters and results lie in the module. */
 export interface FunctionType {
@@ -113,14 +112,13 @@ function flagsOf(names: Readonly<Record<number, string>>): Uint8Array {
 }
 
 /** Reads the type section. The types that GC brought are stepped over, so that the index space is whole. */
-export function readTypes(bytes: Uint8Array, section: Section | undefined): Types {
-  if (section === undefined) return { types: [], widths: new Uint32Array() };
-  const reader = readerOver(bytes, section.contentStart, section.end);
+export function readTypes(reader: ByteReader | undefined): Types {
+  if (reader === undefined) return { types: [], widths: new Uint32Array() };
   const types: (FunctionType | null)[] = [];
   const fieldCounts: number[] = [];
   const groupCount = readCount(reader, 'the number of types');
   for (let group = 0; group < groupCount; group++) {
-    if (bytes[reader.offset] === 0x4e && reader.offset < reader.end) {
+    if (reader.bytes[reader.offset] === 0x4e && reader.offset < reader.end) {
       reader.offset++;
       const count = readCount(reader, 'the number of types in a recursion group');
       for (let index = 0; index < count; index++)
@@ -200,6 +198,24 @@ export interface Limits {
   readonly is64: boolean;
   /** log2 of the bytes in a page: 16 but for the custom page sizes proposal. Means nothing for a table. */
   readonly pageSizeLog2: number;
+}
+
+export interface TableType {
+  readonly elementType: string;
+  readonly limits: Limits;
+}
+
+export function readTableType(reader: ByteReader): TableType {
+  return { elementType: readValueType(reader), limits: readLimits(reader, 'a table') };
+}
+
+export interface GlobalType {
+  readonly valueType: string;
+  readonly isMutable: boolean;
+}
+
+export function readGlobalType(reader: ByteReader): GlobalType {
+  return { valueType: readValueType(reader), isMutable: readByte(reader, "a global's mutability") === 1 };
 }
 
 /** Reads limits, with the flags of shared memories, 64-bit addresses and custom page sizes. */

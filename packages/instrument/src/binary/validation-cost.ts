@@ -1,6 +1,6 @@
 import { tooComplex } from '../errors.ts';
 import { freeWidth, maxCheckedValues } from '../limits.ts';
-import { peekU32, skipLeb, skipValueType } from './skip.ts';
+import { peekU32 } from './skip.ts';
 
 /**
  * What an engine's validator does with a module beyond looking at each of its bytes. A few bytes can make it check thousands of
@@ -66,23 +66,10 @@ export function countBranches(cost: ValidationCost, bodyBytes: number, widestBlo
 /** More locals than this make a function invalid, before an engine has made one of them. */
 const maxLocals = 50_000;
 
-/** Counts parameters, results and locals of a function whose locals are declared at `start`. */
-export function countLocals(
-  cost: ValidationCost,
-  source: Uint8Array,
-  start: number,
-  end: number,
-  typeIndex: number,
-  functionIndex: number,
-): void {
-  let locals = cost.typeWidths[typeIndex] ?? 0;
-  const runs = peekU32(source, start, end, functionIndex);
-  let pos = skipLeb(source, start, 5, functionIndex);
-  for (let run = 0; run < runs && pos < end; run++) {
-    locals += peekU32(source, pos, end, functionIndex);
-    pos = skipValueType(source, skipLeb(source, pos, 5, functionIndex), functionIndex);
-  }
-  if (locals <= maxLocals) countValues(cost, locals, start);
+/** Counts parameters, results and locals of a function whose body starts at `offset`. */
+export function countLocals(cost: ValidationCost, locals: number, typeIndex: number, offset: number): void {
+  const values = locals + (cost.typeWidths[typeIndex] ?? 0);
+  if (values <= maxLocals) countValues(cost, values, offset);
 }
 
 /** Whether a block of a wide type may be written in two bytes, where the fast scan takes it for any other block. */

@@ -1,37 +1,28 @@
-import type { Import, Module } from '../binary/module.ts';
-import { readerOver, readU32 } from '../binary/reader.ts';
+import type { Import } from '../binary/imports.ts';
+import type { Module } from '../binary/module.ts';
+import type { Names } from '../binary/name-section.ts';
 import { findSection, type Section, SectionId, sectionOrder } from '../binary/sections.ts';
-import { type ByteWriter, createWriter, putU32, writeByte, writeName, writeRange, writeU32 } from '../binary/writer.ts';
+import { createWriter, putU32, writeName } from '../binary/writer.ts';
 import { InstrumentError } from '../errors.ts';
 import type { Note } from '../notes.ts';
-import type { CodeScan } from '../scan/cursor.ts';
+import type { BodyContext } from './body-context.ts';
 import { branchHintSection, writeBranchHints } from './branch-hints.ts';
 import { whyStale } from './custom-sections.ts';
-import { type GeneratedFunction, lastSizeGlobals, writeGeneratedBodies } from './generated-functions.ts';
-import { callIndex, definitionIndex, hookModule, type Layout, referenceIndex } from './layout.ts';
+import { type GeneratedFunction, writeGeneratedBodies } from './generated-functions.ts';
+import { hookModule } from './layout.ts';
 import type { Measures } from './measure-bodies.ts';
-import { type Names, writeNames } from './names.ts';
 import { writeProducers } from './producers.ts';
-import { writeElementSection, writeGlobalSection, writeTableSection } from './references.ts';
-import { i32Type, type TypePool } from './type-pool.ts';
+import { rewriteSection, type SectionContext } from './rewrite-section.ts';
+import { i32Type } from './type-pool.ts';
 import { writeBodies } from './write-bodies.ts';
+import { writeNames } from './write-names.ts';
 
-/** Everything that the passes before found out or wrote. */
-export interface Parts {
-  readonly module: Module;
-  readonly layout: Layout;
-  readonly types: TypePool;
+/** What the passes before found out or made. */
+export interface Parts extends BodyContext {
   readonly names: Names;
-  readonly scan: CodeScan;
   readonly measures: Measures;
   readonly generated: readonly GeneratedFunction[];
   readonly notes: Note[];
-}
-
-/** What is found out while the output is put together. */
-interface Assembly extends Parts {
-  /** Traced imports of an open type that something other than the code refers to. */
-  readonly untracedReferences: Set<number>;
 }
 
 /** Bytes of the output: those of the input or made anew, or some that are written where they belong. */
@@ -42,48 +33,41 @@ type Piece = Uint8Array | { readonly length: number; readonly writeTo: (out: Uin
  * keep their place between the others; the `name` section goes to the end, where it belongs.
  */
 export function assemble(parts: Parts): Uint8Array {
-  const { module } = parts;
-  const assembly: Assembly = { ...parts, untracedReferences: new Set(referredOpenImports(parts)) };
-  // The type of the hooks must be known before the type section is written.
-  const hookType = parts.types.intern([i32Type], []);
-  const pieces: Piece[] = [module.bytes.subarray(0, 8)];
-  let place = 0;
-  const addUpTo = (end: number) => {
-    while (place < end) addSection(pieces, assembly, sectionOrder[place++] as number, undefined, hookType);
+  const { module, layout } = parts;
+  const untracedReferences = new Set(referredOpenImports(parts));
+  const context: SectionContext = {
+    ...parts,
+    // This may add a type, so it comes before the type section is written.
+    hookType: parts.types.intern([i32Type], []),
+    onReference(index) {
+      if (layout.traced[index] === 1 && layout.openImports[index] === 1) untracedReferences.add(index);
+    },
   };
+  const pieces: Piece[] = [module.bytes.subarray(0, 8)];
+  const add = (id: number, section?: Section) => {
+    if (id === SectionId.code) addCode(pieces, parts, section !== undefined);
+    else addSection(pieces, context, id, section);
+  };
+  let place = 0;
   for (const section of module.sections) {
     if (section.id === SectionId.custom) {
       addCustom(pieces, parts, section);
       continue;
     }
-    addUpTo(sectionOrder.indexOf(section.id));
-    addSection(pieces, assembly, section.id, section, hookType);
+    while (sectionOrder[place] !== section.id) add(sectionOrder[place++] as number);
+    add(section.id, section);
     place++;
   }
-  addUpTo(sectionOrder.length);
-  for (const index of assembly.untracedReferences) parts.notes.push(untracedReferenceNote(module, index));
+  while (place < sectionOrder.length) add(sectionOrder[place++] as number);
+  for (const index of untracedReferences) parts.notes.push(untracedReferenceNote(module, index));
   addTrailer(pieces, parts);
   return concatenate(pieces);
 }
 
-/** Adds one section; `section` is the input's, if it has one. */
-function addSection(
-  pieces: Piece[],
-  parts: Assembly,
-  id: number,
-  section: Section | undefined,
-  hookType: number,
-): void {
-  if (id === SectionId.code) {
-    addCode(pieces, parts, section !== undefined);
-    return;
-  }
-  const contents = rewriteSection(parts, id, section, hookType);
-  if (contents === 'unchanged') {
-    if (section !== undefined) pieces.push(parts.module.bytes.subarray(section.start, section.end));
-    return;
-  }
-  pieces.push(header(id, contents.length), contents);
+function addSection(pieces: Piece[], context: SectionContext, id: number, section: Section | undefined): void {
+  const contents = rewriteSection(context, id, section);
+  if (contents !== undefined) pieces.push(header(id, contents.length), contents);
+  else if (section !== undefined) pieces.push(context.module.bytes.subarray(section.start, section.end));
 }
 
 function addCode(pieces: Piece[], parts: Parts, isInInput: boolean): void {
@@ -97,103 +81,6 @@ function addCode(pieces: Piece[], parts: Parts, isInInput: boolean): void {
   const writeTo = (out: Uint8Array, at: number) => writeBodies(parts, measures, out, at);
   pieces.push(header(SectionId.code, count.length + measures.totalBytes + added.length), count);
   pieces.push({ length: measures.totalBytes, writeTo }, added.bytes.subarray(0, added.length));
-}
-
-function rewriteSection(
-  parts: Assembly,
-  id: number,
-  section: Section | undefined,
-  hookType: number,
-): Uint8Array | 'unchanged' {
-  const { module, layout, types, generated, scan } = parts;
-  const writer = createWriter(section ? section.end - section.contentStart + 256 : 256);
-  const context = {
-    bytes: module.bytes,
-    writer,
-    functionCount: layout.functionCount,
-    cost: module.cost,
-    referenceIndex: (index: number) => {
-      if (layout.traced[index] === 1 && layout.openImports[index] === 1) parts.untracedReferences.add(index);
-      return referenceIndex(layout, index);
-    },
-  };
-  if (id === SectionId.type && types.added.length > 0) {
-    appendEntries(writer, module, section, types.added);
-  } else if (id === SectionId.import) {
-    appendEntries(writer, module, section, hookImports(layout, hookType));
-  } else if (id === SectionId.function && generated.length > 0) {
-    appendEntries(writer, module, section, generated.map(encodeTypeIndex));
-  } else if (id === SectionId.table && section !== undefined) {
-    writeTableSection(context, section);
-  } else if (id === SectionId.global && (section !== undefined || layout.watchedMemories.length > 0)) {
-    writeGlobalSection(context, section, lastSizeGlobals(module, layout));
-  } else if (id === SectionId.export && section !== undefined) {
-    writeExports(writer, module, layout, section);
-  } else if (id === SectionId.start && section !== undefined) {
-    writeU32(
-      writer,
-      callIndex(layout, readU32(readerOver(module.bytes, section.contentStart, section.end), 'a function')),
-    );
-  } else if (id === SectionId.element) {
-    const declared = findUndeclared(layout, scan.referencedImports);
-    if (section === undefined && declared.length === 0) return 'unchanged';
-    writeElementSection(context, section, declared);
-  } else {
-    return 'unchanged';
-  }
-  return writer.bytes.subarray(0, writer.length);
-}
-
-/** Copies a vector and adds entries behind its last one. */
-function appendEntries(
-  writer: ByteWriter,
-  module: Module,
-  section: Section | undefined,
-  added: readonly Uint8Array[],
-): void {
-  const reader = section ? readerOver(module.bytes, section.contentStart, section.end) : readerOver(module.bytes, 0, 0);
-  const count = section ? readU32(reader, 'a count') : 0;
-  writeU32(writer, count + added.length);
-  writeRange(writer, module.bytes, reader.offset, reader.end);
-  for (const entry of added) writeRange(writer, entry);
-}
-
-function hookImports(layout: Layout, hookType: number): Uint8Array[] {
-  return layout.hooks.map((hook) => {
-    const writer = createWriter(64);
-    writeName(writer, hookModule);
-    writeName(writer, hook);
-    writeByte(writer, 0); // a function
-    writeU32(writer, hookType);
-    return writer.bytes.subarray(0, writer.length);
-  });
-}
-
-function encodeTypeIndex({ typeIndex }: GeneratedFunction): Uint8Array {
-  const encoded = new Uint8Array(5);
-  return encoded.subarray(0, putU32(encoded, 0, typeIndex));
-}
-
-/** Exports speak of the function itself, so an import that is exported again stays the same function. */
-function writeExports(writer: ByteWriter, module: Module, layout: Layout, section: Section): void {
-  let copied = section.contentStart;
-  for (const { kind, index, indexStart, end } of module.exports) {
-    if (kind !== 'function') continue;
-    writeRange(writer, module.bytes, copied, indexStart);
-    writeU32(writer, definitionIndex(layout, index));
-    copied = end;
-  }
-  writeRange(writer, module.bytes, copied, section.end);
-}
-
-/**
- * `ref.func` in a body may only name a function that occurs outside of the bodies. An import may have been declared by
- * its export, which does not declare its wrapper.
- */
-function findUndeclared(layout: Layout, referencedImports: Uint8Array): number[] {
-  return layout.wrapped
-    .filter((index) => referencedImports[index] === 1 && layout.openImports[index] === 0)
-    .map((index) => layout.callTargets[index] as number);
 }
 
 /** The traced imports of an open type of which `ref.func` takes a reference. */

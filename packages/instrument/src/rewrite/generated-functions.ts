@@ -10,8 +10,26 @@ import { i32Type, i64Type, type TypePool } from './type-pool.ts';
 
 /** Instructions of either address type that the helpers use. */
 const arithmetic = {
-  i32: { type: i32Type, const: Op.i32Const, eq: 0x46, ne: 0x47, gtU: 0x4b, sub: 0x6b, shrU: 0x76, toI32: [] },
-  i64: { type: i64Type, const: Op.i64Const, eq: 0x51, ne: 0x52, gtU: 0x56, sub: 0x7d, shrU: 0x88, toI32: [0xa7] },
+  i32: {
+    type: i32Type,
+    const: Op.i32Const,
+    eq: Op.i32Eq,
+    ne: Op.i32Ne,
+    gtU: Op.i32GtU,
+    sub: Op.i32Sub,
+    shrU: Op.i32ShrU,
+    toI32: [],
+  },
+  i64: {
+    type: i64Type,
+    const: Op.i64Const,
+    eq: Op.i64Eq,
+    ne: Op.i64Ne,
+    gtU: Op.i64GtU,
+    sub: Op.i64Sub,
+    shrU: Op.i64ShrU,
+    toI32: [Op.i32WrapI64],
+  },
 } as const;
 const emptyBlock = 0x40;
 

@@ -1,10 +1,9 @@
-import type { Import, Memory, Module } from '../binary/module.ts';
+import { isBuiltin, isManualApi } from '../binary/imports.ts';
+import { canGrow, type Module } from '../binary/module.ts';
+import type { ExceptionHandling } from '../scan/cursor.ts';
 
 /** The module from which an instrumented module imports its hooks. */
 export const hookModule = 'dylibso:observe/instrument';
-
-/** How `exit` is kept in step when an exception passes through a guard. */
-export type ExceptionHandling = 'none' | 'legacy' | 'exnref';
 
 /** What the code had to be read for. */
 export interface CodeFacts {
@@ -103,21 +102,6 @@ function hasOpenType(module: Module, importedFunction: number): boolean {
 /** The function itself in the output: what its export and its name speak of. An import keeps its index. */
 export function definitionIndex(layout: Layout, index: number): number {
   return index < layout.importCount ? index : index + layout.shift;
-}
-
-/** Whether a `memory.grow` by more than nothing can succeed. */
-export function canGrow(memory: Memory): boolean {
-  return memory.maximum === undefined || memory.maximum > memory.minimum;
-}
-
-/** The manual API of the same adapters, under its name of today and an older one: an automatic `exit` after a manual `span-enter` would close the wrong span. */
-export function isManualApi(entry: Import): boolean {
-  return entry.module === 'dylibso:observe/api' || entry.module === 'dylibso_observe';
-}
-
-/** Functions that the engine itself provides, such as `wasm:js-string`; engines compile calls of them to instructions. */
-export function isBuiltin(entry: Import): boolean {
-  return entry.module.startsWith('wasm:');
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Module } from '../binary/module.ts';
 import type { Advance } from '../progress.ts';
-import type { ExceptionHandling } from '../rewrite/layout.ts';
 import type { PatchSites } from './patch-sites.ts';
 
 /** What a body does, as bits. */
@@ -10,6 +9,15 @@ export const BodyTrait = {
   /** A `return`, or a branch to the function's own label. */
   leavesEarly: 2,
 } as const;
+
+/** Hooks for each declaration of locals and each instruction. A scan with a visitor takes the slow path only. */
+export interface CodeVisitor {
+  readonly onLocals: (typeAt: number) => void;
+  readonly onInstruction: (offset: number, end: number, functionIndex: number) => void;
+}
+
+/** The exception handling proposal that code uses: the legacy one (`try`), or the one with references (`try_table`). */
+export type ExceptionHandling = 'none' | 'legacy' | 'exnref';
 
 /** What the code holds that the rewriter needs to know, found out before anything is written. */
 export interface CodeScan {
@@ -27,6 +35,10 @@ export interface CodeScan {
   /** The two partitions of the code. */
   readonly partitions: readonly Cursor[];
   readonly advance: Advance;
+  readonly visitor: CodeVisitor | undefined;
+  /** Locals that the body declares which was opened last. */
+  declaredLocals: number;
+  readonly onLocals: (count: number, typeAt: number) => void;
 }
 
 /** One of two places at which the code is read. */

@@ -3,6 +3,8 @@
  * into a byte, so the list of a real module takes a fiftieth of its code; no list takes more than the output that it makes.
  */
 export interface PatchSites {
+  /** The offset that the first gap counts from. */
+  readonly start: number;
   bytes: Uint8Array;
   length: number;
   /** The offset that was added last. */
@@ -13,7 +15,7 @@ export interface PatchSites {
 const wideGap = 0xff;
 
 export function createPatchSites(start: number, capacityBytes: number): PatchSites {
-  return { bytes: new Uint8Array(capacityBytes), length: 0, last: start };
+  return { start, bytes: new Uint8Array(capacityBytes), length: 0, last: start };
 }
 
 /** Adds the instruction at `offset`. */
@@ -62,7 +64,7 @@ export interface PatchSiteReader {
 /** Beyond every module. */
 export const noPatchSite = 0x7fff_ffff;
 
-export function readPatchSites({ bytes, length }: PatchSites, start: number): PatchSiteReader {
+export function readPatchSites({ start, bytes, length }: PatchSites): PatchSiteReader {
   const reader = { bytes, length, at: 0, next: start };
   nextPatchSite(reader);
   return reader;

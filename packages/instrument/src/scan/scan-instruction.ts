@@ -1,10 +1,10 @@
+import { canGrow } from '../binary/module.ts';
 import * as opcodes from '../binary/opcodes.ts';
 import { peekU32, skipBlockType, skipHeapType, skipLeb, skipMemArg, skipValueType } from '../binary/skip.ts';
 import { countBlock, countType, countValues } from '../binary/validation-cost.ts';
 import { invalidModule, unsupportedFeature } from '../errors.ts';
-import { canGrow, type ExceptionHandling } from '../rewrite/layout.ts';
 import { checkLabelExists, noSuchFunction, unknownOpcode } from './body-errors.ts';
-import { BodyTrait, type CodeScan, type Cursor } from './cursor.ts';
+import { BodyTrait, type CodeScan, type Cursor, type ExceptionHandling } from './cursor.ts';
 import { addPatchSite, addReturnSite } from './patch-sites.ts';
 
 // The engine compiles a switch over constants of this module to a jump; over properties of an imported object it does not.

@@ -1,9 +1,9 @@
+import { isBuiltin, isManualApi } from '../binary/imports.ts';
 import type { Module } from '../binary/module.ts';
+import type { Names } from '../binary/name-section.ts';
 import { decodeUtf8 } from '../binary/reader.ts';
 import { maxNearNames } from '../limits.ts';
 import type { Note } from '../notes.ts';
-import { isBuiltin, isManualApi } from '../rewrite/layout.ts';
-import type { Names } from '../rewrite/names.ts';
 import type { InstrumentOptions } from './config.ts';
 import { createNearNameSearch } from './near-name.ts';
 import { createPatternMatcher, hasWildcard } from './pattern.ts';

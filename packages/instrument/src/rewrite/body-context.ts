@@ -1,0 +1,36 @@
+import type { Module } from '../binary/module.ts';
+import { BodyTrait, type CodeScan } from '../scan/cursor.ts';
+import { type ExitGuard, guardPrologueLength, hookCallLength } from './exit-guard.ts';
+import type { Layout } from './layout.ts';
+import type { TypePool } from './type-pool.ts';
+
+/** What the measuring and the writing of bodies go by. */
+export interface BodyContext {
+  readonly module: Module;
+  readonly layout: Layout;
+  readonly types: TypePool;
+  readonly scan: CodeScan;
+}
+
+/** What has to be put around a body so that `exit` is called on every way out of it. */
+export function exitGuardOf({ layout, scan }: BodyContext, body: number): ExitGuard {
+  if (layout.traced[layout.importCount + body] !== 1) return 'none';
+  const traits = scan.traits[body] as number;
+  if ((traits & BodyTrait.canThrow) !== 0 && layout.exceptionHandling !== 'none') return layout.exceptionHandling;
+  return (traits & BodyTrait.leavesEarly) !== 0 ? 'block' : 'bare';
+}
+
+/** The block type of a guard; a bare one has no block, and must not have a type added for one. */
+export function blockTypeOf(types: TypePool, guard: ExitGuard, typeIndex: number): Uint8Array {
+  return guard === 'none' || guard === 'bare' ? noBlockType : types.blockTypeOf(typeIndex);
+}
+
+const noBlockType = new Uint8Array();
+
+/** Bytes that are put before the first instruction of a body. */
+export function prologueLength({ module, layout, types }: BodyContext, body: number, guard: ExitGuard): number {
+  if (guard === 'none') return 0;
+  const functionIndex = layout.importCount + body;
+  const blockType = blockTypeOf(types, guard, module.functionTypes[functionIndex] as number);
+  return hookCallLength(functionIndex + layout.shift, layout.enterIndex) + guardPrologueLength(guard, blockType);
+}

@@ -1,0 +1,107 @@
+import { Op } from '../binary/opcodes.ts';
+import { putU32, u32Length } from '../binary/writer.ts';
+import { nextPatchSite, type PatchSiteReader, readDepth } from '../scan/patch-sites.ts';
+import type { BodyContext } from './body-context.ts';
+import { hookCallLength, putHookCall } from './exit-guard.ts';
+import { callIndex, definitionIndex, type Layout, referenceIndex } from './layout.ts';
+
+const { br, call, memoryGrow, refFunc, return: returnOp, returnCall, returnCallIndirect, returnCallRef } = Op;
+
+/** What a patch site becomes: calls of hooks, then the instruction with a new opcode and operand. */
+export interface Patch {
+  /** The traced function that a tail call leaves, which calls `exit` first; -1 without. */
+  exited: number;
+  /** The traced import that a tail call calls, between `enter` and `exit`; -1 without. */
+  tailCalled: number;
+  /** The input bytes that are replaced. None where the instruction stays as it is. */
+  start: number;
+  end: number;
+  opcode: number;
+  operand: number;
+}
+
+/** One patch is reused for all sites: an object for each of them would cost more than the rest. */
+export function createPatch(): Patch {
+  return { exited: -1, tailCalled: -1, start: 0, end: 0, opcode: 0, operand: 0 };
+}
+
+/**
+ * Decides what the next patch site becomes, and moves on to the one after it. Both measuring and writing go by the result.
+ */
+export function nextPatch(
+  { module, layout }: BodyContext,
+  body: number,
+  isTraced: boolean,
+  patchSites: PatchSiteReader,
+  patch: Patch,
+): void {
+  const source = module.bytes;
+  const site = patchSites.next;
+  const opcode = source[site] as number;
+  patch.exited = -1;
+  patch.tailCalled = -1;
+  patch.start = site;
+  patch.end = site;
+  if (opcode === returnOp) {
+    const depth = readDepth(patchSites);
+    if (isTraced) {
+      patch.end = site + 1;
+      patch.opcode = br;
+      patch.operand = depth;
+    }
+  } else {
+    const isTailCall = opcode === returnCall || opcode === returnCallIndirect || opcode === returnCallRef;
+    if (isTailCall && isTraced) patch.exited = layout.importCount + body + layout.shift;
+    if (!isTailCall || opcode === returnCall) {
+      // A LEB128 that the scan has checked.
+      let at = site + 1;
+      let index = 0;
+      for (let shift = 0; ; shift += 7) {
+        const byte = source[at++] as number;
+        index |= (byte & 0x7f) << shift;
+        if (byte < 0x80) break;
+      }
+      if (opcode === returnCall && isTracedImport(layout, index)) patch.tailCalled = index;
+      patch.end = at;
+      patch.opcode = opcode === memoryGrow ? call : opcode;
+      patch.operand = operandOf(layout, opcode, index);
+    }
+  }
+  nextPatchSite(patchSites);
+}
+
+/** The index that takes the place of the one in a `call`, `memory.grow`, `ref.func` or `return_call`. */
+function operandOf(layout: Layout, opcode: number, index: number): number {
+  if (opcode === call) return callIndex(layout, index);
+  if (opcode === memoryGrow) return layout.growHelpers[index] as number;
+  if (opcode === refFunc) return referenceIndex(layout, index);
+  return definitionIndex(layout, index);
+}
+
+/** A tail call must not deepen the stack, so it reaches a traced import without the wrapper, whose frame would remain. */
+function isTracedImport(layout: Layout, index: number): boolean {
+  return index < layout.importCount && layout.traced[index] === 1;
+}
+
+/** How many bytes more than the input has a patch takes. */
+export function patchSizeDelta({ enterIndex, exitIndex }: Layout, patch: Patch): number {
+  const { exited, tailCalled, start, end, operand } = patch;
+  let delta = end === start ? 0 : 1 + u32Length(operand) - (end - start);
+  if (exited !== -1) delta += hookCallLength(exited, exitIndex);
+  if (tailCalled !== -1) delta += hookCallLength(tailCalled, enterIndex) + hookCallLength(tailCalled, exitIndex);
+  return delta;
+}
+
+/** Writes a patch and returns the offset after it. */
+export function putPatch(out: Uint8Array, offset: number, { enterIndex, exitIndex }: Layout, patch: Patch): number {
+  const { exited, tailCalled } = patch;
+  let at = offset;
+  if (exited !== -1) at = putHookCall(out, at, exited, exitIndex);
+  if (tailCalled !== -1) {
+    at = putHookCall(out, at, tailCalled, enterIndex);
+    at = putHookCall(out, at, tailCalled, exitIndex);
+  }
+  if (patch.end === patch.start) return at;
+  out[at++] = patch.opcode;
+  return putU32(out, at, patch.operand);
+}

@@ -1,0 +1,125 @@
+import type { Export } from '../binary/exports.ts';
+import type { Module } from '../binary/module.ts';
+import {
+  findFirstExports,
+  functionSubsection,
+  labelSubsection,
+  localSubsection,
+  type Names,
+  nameWithoutExport,
+  type Subsection,
+  skipNameMap,
+} from '../binary/name-section.ts';
+import { type ByteReader, readerOver, readU32, skipBytes } from '../binary/reader.ts';
+import { type ByteWriter, writeByte, writeName, writeRange, writeSized, writeU32 } from '../binary/writer.ts';
+import { definitionIndex, type Layout } from './layout.ts';
+
+/** What the writer of the `name` section knows besides the input's. */
+export interface NameContext {
+  readonly module: Module;
+  readonly layout: Layout;
+  readonly names: Names;
+  /** Names of the functions behind the module's own. */
+  readonly addedNames: readonly string[];
+  readonly hookNames: readonly string[];
+  /** Per function of the module's own, how far the indices of its labels moved. */
+  readonly addedLabels: Uint8Array;
+}
+
+/** Writes the contents of the `name` section, in which every traced function and every added one has a name. */
+export function writeNames(writer: ByteWriter, context: NameContext): void {
+  const { module, names } = context;
+  let wroteFunctions = false;
+  const writeFunctionsOnce = () => {
+    if (!wroteFunctions) writeFunctionNames(writer, context);
+    wroteFunctions = true;
+  };
+  for (const subsection of names.others) {
+    if (subsection.id > functionSubsection) writeFunctionsOnce();
+    if (subsection.id === localSubsection || subsection.id === labelSubsection) {
+      writeByte(writer, subsection.id);
+      const expectedBytes = subsection.end - subsection.contentStart;
+      writeSized(writer, expectedBytes, () => writeIndirectMap(writer, context, subsection));
+    } else {
+      writeRange(writer, module.bytes, subsection.start, subsection.end);
+    }
+  }
+  writeFunctionsOnce();
+}
+
+function writeFunctionNames(writer: ByteWriter, context: NameContext): void {
+  const { module, layout, names } = context;
+  const { starts, ends } = names;
+  const firstExports = findFirstExports(module);
+  const writeMadeUpName = (index: number) => {
+    const place = firstExports[index] as number;
+    if (place === 0) {
+      writeName(writer, nameWithoutExport(module, index));
+      return;
+    }
+    const { nameStart, nameEnd } = module.exports[place - 1] as Export;
+    writeU32(writer, nameEnd - nameStart);
+    writeRange(writer, module.bytes, nameStart, nameEnd);
+  };
+  const needsName = (index: number) => starts[index] === 0 && layout.traced[index] === 1;
+  let count = context.hookNames.length + context.addedNames.length;
+  for (let index = 0; index < layout.functionCount; index++) if (starts[index] !== 0 || needsName(index)) count++;
+  const writeOwn = (from: number, to: number) => {
+    for (let index = from; index < to; index++) {
+      if (needsName(index)) {
+        writeU32(writer, definitionIndex(layout, index));
+        writeMadeUpName(index);
+      } else if (starts[index] !== 0) {
+        writeU32(writer, definitionIndex(layout, index));
+        writeU32(writer, (ends[index] as number) - (starts[index] as number));
+        writeRange(writer, module.bytes, starts[index], ends[index]);
+      }
+    }
+  };
+  const writeAdded = (firstIndex: number, added: readonly string[]) => {
+    added.forEach((name, place) => {
+      writeU32(writer, firstIndex + place);
+      writeName(writer, name);
+    });
+  };
+  writeByte(writer, functionSubsection);
+  const section = names.section;
+  writeSized(writer, section ? section.end - section.contentStart : 0x4000, () => {
+    writeU32(writer, count);
+    writeOwn(0, layout.importCount);
+    writeAdded(layout.importCount, context.hookNames);
+    writeOwn(layout.importCount, layout.functionCount);
+    writeAdded(layout.functionCount + layout.shift, context.addedNames);
+  });
+}
+
+/** A map from functions to names of their locals or labels. It was checked when it was read. */
+function writeIndirectMap(writer: ByteWriter, context: NameContext, subsection: Subsection): void {
+  const { module, layout, addedLabels } = context;
+  const reader = readerOver(module.bytes, subsection.contentStart, subsection.end);
+  const count = readU32(reader, 'the number of functions');
+  writeU32(writer, count);
+  for (let entry = 0; entry < count; entry++) {
+    const index = readU32(reader, 'a function index');
+    writeU32(writer, definitionIndex(layout, index));
+    const shift = subsection.id === labelSubsection ? (addedLabels[index - layout.importCount] ?? 0) : 0;
+    writeShiftedNameMap(writer, reader, shift);
+  }
+}
+
+function writeShiftedNameMap(writer: ByteWriter, reader: ByteReader, shift: number): void {
+  const start = reader.offset;
+  if (shift === 0) {
+    skipNameMap(reader);
+    writeRange(writer, reader.bytes, start, reader.offset);
+    return;
+  }
+  const count = readU32(reader, 'the number of names');
+  writeU32(writer, count);
+  for (let entry = 0; entry < count; entry++) {
+    writeU32(writer, readU32(reader, 'an index') + shift);
+    const nameStart = reader.offset;
+    skipBytes(reader, readU32(reader, "a name's length"), 'a name');
+    writeRange(writer, reader.bytes, nameStart, reader.offset);
+  }
+}
