@@ -14,7 +14,7 @@ import {
 } from '../binary/writer.ts';
 import { invalidModule } from '../errors.ts';
 import type { CodeScan } from '../scan/cursor.ts';
-import { type GeneratedFunction, lastSizeGlobals } from './generated-functions.ts';
+import { type GeneratedFunction, type LastSizeGlobal, lastSizeGlobals } from './generated-functions.ts';
 import { callIndex, definitionIndex, hookModule, type Layout, referenceIndex } from './layout.ts';
 import { i64Type, type TypePool } from './type-pool.ts';
 
@@ -31,61 +31,88 @@ export interface SectionContext {
   readonly onReference: (functionIndex: number) => void;
 }
 
+/** Entries that come behind a section's own. */
+interface AddedEntries {
+  readonly count: number;
+  readonly write: (writer: ByteWriter) => void;
+}
+
+function addedEntries<Entry>(
+  entries: readonly Entry[],
+  writeEntry: (writer: ByteWriter, entry: Entry) => void,
+): AddedEntries {
+  const write = (writer: ByteWriter) => {
+    for (const entry of entries) writeEntry(writer, entry);
+  };
+  return { count: entries.length, write };
+}
+
 /** The new contents of a section, or undefined if they don't change. `section` is undefined if the input doesn't have it. */
 export function rewriteSection(context: SectionContext, id: number, section?: Section): Uint8Array | undefined {
-  const { module, layout, types, generated, scan } = context;
+  const { module, layout, types, generated, hookType } = context;
   switch (id) {
     case SectionId.type:
-      return appendEntries(module, section, types.added);
-    case SectionId.import:
-      return appendEntries(module, section, hookImports(context));
+      return appendEntries(
+        module,
+        section,
+        addedEntries(types.added, (writer, type) => writeRange(writer, type)),
+      );
+    case SectionId.import: {
+      const writeHook = (writer: ByteWriter, hook: string) => writeHookImport(writer, hook, hookType);
+      return appendEntries(module, section, addedEntries(layout.hooks, writeHook));
+    }
     case SectionId.function: {
-      const typeIndices = generated.map(({ typeIndex }) => encode((writer) => writeU32(writer, typeIndex), 5));
-      return appendEntries(module, section, typeIndices);
+      const writeType = (writer: ByteWriter, { typeIndex }: GeneratedFunction) => writeU32(writer, typeIndex);
+      return appendEntries(module, section, addedEntries(generated, writeType));
     }
     case SectionId.table:
-      return rewriteReferences(context, section, id, []);
+      return rewriteReferences(
+        context,
+        section,
+        id,
+        addedEntries([], () => {}),
+      );
     case SectionId.global:
-      return rewriteReferences(context, section, id, encodeLastSizeGlobals(module, layout));
+      return rewriteReferences(
+        context,
+        section,
+        id,
+        addedEntries(lastSizeGlobals(module, layout), writeLastSizeGlobal),
+      );
     case SectionId.export:
-      return section && encode((writer) => writeExports(writer, module, layout, section), roomFor(section));
+      return section && encode(section, (writer) => writeExports(writer, module, layout, section));
     case SectionId.start: {
       if (section === undefined) return undefined;
       const index = readU32(contentReader(module.bytes, section), 'a function');
-      return encode((writer) => writeU32(writer, callIndex(layout, index)));
+      return encode(section, (writer) => writeU32(writer, callIndex(layout, index)));
     }
-    case SectionId.element:
-      return rewriteReferences(context, section, id, declarativeSegments(layout, scan.referencedImports));
+    case SectionId.element: {
+      const undeclared = undeclaredWrappers(context);
+      const segments = undeclared.length === 0 ? [] : [undeclared];
+      return rewriteReferences(context, section, id, addedEntries(segments, writeDeclarativeSegment));
+    }
     default:
       return undefined;
   }
 }
 
-function encode(write: (writer: ByteWriter) => void, expectedBytes = 64): Uint8Array {
-  const writer = createWriter(expectedBytes);
+/** The bytes that `write` writes. Most sections grow by a few bytes. */
+function encode(section: Section | undefined, write: (writer: ByteWriter) => void): Uint8Array {
+  const writer = createWriter(256 + (section === undefined ? 0 : section.end - section.contentStart));
   write(writer);
   return writer.bytes.subarray(0, writer.length);
 }
 
-/** Enough for most sections: the indices in it grow by a few bytes, and few entries are added. */
-function roomFor(section: Section | undefined): number {
-  return 256 + (section === undefined ? 0 : section.end - section.contentStart);
-}
-
 /** Copies a vector and adds entries behind its last one. */
-function appendEntries(
-  { bytes }: Module,
-  section: Section | undefined,
-  added: readonly Uint8Array[],
-): Uint8Array | undefined {
-  if (added.length === 0) return undefined;
-  return encode((writer) => {
+function appendEntries({ bytes }: Module, section: Section | undefined, added: AddedEntries): Uint8Array | undefined {
+  if (added.count === 0) return undefined;
+  return encode(section, (writer) => {
     const reader = section && contentReader(bytes, section);
     const count = reader === undefined ? 0 : readCount(reader, 'a count');
-    writeU32(writer, count + added.length);
+    writeU32(writer, count + added.count);
     if (reader !== undefined) writeRange(writer, bytes, reader.offset, reader.end);
-    for (const entry of added) writeRange(writer, entry);
-  }, roomFor(section));
+    added.write(writer);
+  });
 }
 
 /** Copies a vector, replaces each function index that changes, and adds entries behind the last one. */
@@ -93,16 +120,16 @@ function rewriteReferences(
   { module, layout, onReference }: SectionContext,
   section: Section | undefined,
   id: VisitedSectionId,
-  added: readonly Uint8Array[],
+  added: AddedEntries,
 ): Uint8Array | undefined {
   if (section === undefined) return appendEntries(module, section, added);
   const { bytes, cost } = module;
-  return encode((writer) => {
+  return encode(section, (writer) => {
     let copied = section.contentStart;
     visitSection(bytes, section, id, {
       cost,
       onCount(count, offset) {
-        writeU32(writer, count + added.length);
+        writeU32(writer, count + added.count);
         copied = offset;
       },
       onFunctionIndex(index, start, end) {
@@ -118,31 +145,23 @@ function rewriteReferences(
       },
     });
     writeRange(writer, bytes, copied, section.end);
-    for (const entry of added) writeRange(writer, entry);
-  }, roomFor(section));
+    added.write(writer);
+  });
 }
 
-function hookImports({ layout, hookType }: SectionContext): Uint8Array[] {
-  return layout.hooks.map((hook) =>
-    encode((writer) => {
-      writeName(writer, hookModule);
-      writeName(writer, hook);
-      writeByte(writer, 0); // a function
-      writeU32(writer, hookType);
-    }),
-  );
+function writeHookImport(writer: ByteWriter, hook: string, hookType: number): void {
+  writeName(writer, hookModule);
+  writeName(writer, hook);
+  writeByte(writer, 0); // a function
+  writeU32(writer, hookType);
 }
 
-function encodeLastSizeGlobals(module: Module, layout: Layout): Uint8Array[] {
-  return lastSizeGlobals(module, layout).map(({ valueType, initialValue }) =>
-    encode((writer) => {
-      writeByte(writer, valueType);
-      writeByte(writer, 1); // mutable
-      writeByte(writer, valueType === i64Type ? Op.i64Const : Op.i32Const);
-      writeS32(writer, initialValue);
-      writeByte(writer, Op.end);
-    }, 9),
-  );
+function writeLastSizeGlobal(writer: ByteWriter, { valueType, initialValue }: LastSizeGlobal): void {
+  writeByte(writer, valueType);
+  writeByte(writer, 1); // mutable
+  writeByte(writer, valueType === i64Type ? Op.i64Const : Op.i32Const);
+  writeS32(writer, initialValue);
+  writeByte(writer, Op.end);
 }
 
 /** An export names the function's definition, so an import that is exported again stays the same function. */
@@ -158,20 +177,18 @@ function writeExports(writer: ByteWriter, module: Module, layout: Layout, sectio
 }
 
 /**
- * `ref.func` in a body may only name a function that occurs outside of the bodies. An import may have been declared by
- * its export, which does not declare its wrapper.
+ * The wrappers that need a declarative segment: `ref.func` in a body may only name a function that occurs outside of the
+ * bodies. The export of an import declares the import, but not its wrapper.
  */
-function declarativeSegments(layout: Layout, referencedImports: Uint8Array): Uint8Array[] {
-  const wrappers = layout.wrapped
-    .filter((index) => referencedImports[index] === 1 && layout.openImports[index] === 0)
+function undeclaredWrappers({ layout, scan }: SectionContext): number[] {
+  return layout.wrapped
+    .filter((index) => scan.referencedImports[index] === 1 && layout.openImports[index] === 0)
     .map((index) => layout.callTargets[index] as number);
-  if (wrappers.length === 0) return [];
-  return [
-    encode((writer) => {
-      writeByte(writer, 3); // declarative, of function indices
-      writeByte(writer, 0);
-      writeU32(writer, wrappers.length);
-      for (const index of wrappers) writeU32(writer, index);
-    }),
-  ];
+}
+
+function writeDeclarativeSegment(writer: ByteWriter, functions: readonly number[]): void {
+  writeByte(writer, 3); // declarative, of function indices
+  writeByte(writer, 0);
+  writeU32(writer, functions.length);
+  for (const index of functions) writeU32(writer, index);
 }
