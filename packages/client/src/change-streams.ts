@@ -4,11 +4,6 @@ import { ClientError } from './errors.ts';
 import type { Emitter } from './events.ts';
 import { createSemaphore } from './semaphore.ts';
 
-/** A {@link ChangeSource} that can be closed. */
-export interface ChangeStreams extends ChangeSource {
-  close(): void;
-}
-
 export interface ChangeStreamsDeps extends Omit<ChangeStreamDeps, 'semaphore'> {
   readonly events: Pick<Emitter, 'has'>;
 }
@@ -23,7 +18,12 @@ interface Usage {
 }
 
 /** Opens a change stream for each extension point whose lists are in use. Without a stream, lists expire by their age. */
-export function createChangeStreams({ settings, events, transport, receiver }: ChangeStreamsDeps): ChangeStreams {
+export function createChangeStreams({
+  settings,
+  events,
+  transport,
+  receiver,
+}: ChangeStreamsDeps): ChangeSource & { close(): void } {
   const { clock, maxStreams, isOffline } = settings;
   const usages = new Map<string, Usage>();
   const controller = new AbortController();
@@ -32,7 +32,7 @@ export function createChangeStreams({ settings, events, transport, receiver }: C
 
   return {
     follow(extensionPointId) {
-      if (!semaphore.available || isOffline || signal.aborted) return;
+      if (!semaphore.isAvailable() || isOffline || signal.aborted) return;
       let usage = usages.get(extensionPointId);
       if (usage?.stream !== undefined) return;
       if (usage === undefined) {

@@ -1,23 +1,13 @@
 import { type ClientError, isTransient } from './errors.ts';
 import type { Settings } from './options.ts';
 
+export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
+
 /**
  * Opens when the server fails. While it is open, cached results are served at once. When its delay is over it is half-open: one
  * request at a time probes the server.
  */
-export interface CircuitBreaker {
-  /** Whether a caller that has a cached result may send a request. If the breaker is half-open, the caller's request is the probe. */
-  tryRequest(): boolean;
-  /** The remaining milliseconds of the server's `retry-after`. */
-  retryAfterMs(): number;
-  /** Why the breaker is open. `undefined` if it is closed. */
-  lastError(): ClientError | undefined;
-  succeeded(): void;
-  /** @param startedMs when the request began, by the monotonic clock */
-  failed(error: ClientError, startedMs: number): void;
-}
-
-export function createCircuitBreaker({ clock, random, retry, timeouts }: Settings): CircuitBreaker {
+export function createCircuitBreaker({ clock, random, retry, timeouts }: Settings) {
   let failures = 0;
   let lastError: ClientError | undefined;
   let failedMs = 0;
@@ -31,17 +21,21 @@ export function createCircuitBreaker({ clock, random, retry, timeouts }: Setting
   }
 
   return {
-    tryRequest() {
+    /** Whether a caller that has a cached result may send a request. If the breaker is half-open, the caller's request is the probe. */
+    tryRequest(): boolean {
       if (lastError === undefined) return true;
       const nowMs = clock.monotonicMs();
       if (nowMs < nextProbeMs) return false;
       nextProbeMs = nowMs + timeouts.headersMs; // no second probe until this one has ended
       return true;
     },
+    /** The remaining milliseconds of the server's `retry-after`. */
     retryAfterMs: () => Math.max(0, retryAtMs - clock.monotonicMs()),
+    /** Why the breaker is open. `undefined` if it is closed. */
     lastError: () => lastError,
     succeeded,
-    failed(error, startedMs) {
+    /** @param startedMs when the request began, by the monotonic clock */
+    failed(error: ClientError, startedMs: number): void {
       // An aborted probe says nothing about the server.
       if (error.code === 'aborted') nextProbeMs = Math.min(nextProbeMs, clock.monotonicMs());
       if (error.status !== undefined && !isTransient(error)) succeeded(); // the server works: it rejected the request

@@ -8,14 +8,7 @@ import type { Requester } from './requester.ts';
 import { createSingleflight } from './singleflight.ts';
 import type { VerifiedStore } from './verified-store.ts';
 
-/** Plugin bytes by their content address. They are immutable, so cached bytes never expire. */
-export interface Contents {
-  /** @returns shared bytes: callers must not change them or hand them out */
-  read(address: string, signal: AbortSignal | undefined): Promise<Uint8Array<ArrayBuffer>>;
-  /** The same without a request to the server. */
-  readCached(address: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  abortAll(reason: ClientError): void;
-}
+export type Contents = ReturnType<typeof createContents>;
 
 export interface ContentsDeps {
   readonly settings: Settings;
@@ -24,7 +17,8 @@ export interface ContentsDeps {
   readonly store: VerifiedStore | undefined;
 }
 
-export function createContents({ settings, events, requester, store }: ContentsDeps): Contents {
+/** Plugin bytes by their content address. They are immutable, so cached bytes never expire. */
+export function createContents({ settings, events, requester, store }: ContentsDeps) {
   const { limits, retry } = settings;
   const memory = createLru<Uint8Array<ArrayBuffer>>(settings.memory.maxContentBytes);
   const flights = createSingleflight();
@@ -65,7 +59,8 @@ export function createContents({ settings, events, requester, store }: ContentsD
   }
 
   return {
-    async read(address, signal) {
+    /** @returns shared bytes: callers must not change them or hand them out */
+    async read(address: string, signal: AbortSignal | undefined): Promise<Uint8Array<ArrayBuffer>> {
       if (signal?.aborted) throw aborted(signal);
       const cached = memory.get(address);
       if (cached !== undefined) {
@@ -84,9 +79,10 @@ export function createContents({ settings, events, requester, store }: ContentsD
       });
       return flight.wait(signal);
     },
-    async readCached(address) {
+    /** The same without a request to the server. */
+    async readCached(address: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
       return memory.get(address) ?? store?.readContent(address);
     },
-    abortAll: (reason) => flights.abortAll(reason),
+    abortAll: flights.abortAll,
   };
 }

@@ -1,22 +1,10 @@
 import type { Clock } from './clock.ts';
 import { aborted, ClientError } from './errors.ts';
 
-/** Aborts a request with its caller, or when one of its phases takes too long. */
-export interface Deadline {
-  /** Its reason is a ClientError. */
-  readonly signal: AbortSignal;
-  /** Begins a phase, which ends the previous one. */
-  begin(phase: string, limitMs: number): void;
-  /** Waits. Rejects when the time is over, even if the work ignores the signal. */
-  within<T>(work: Promise<T>): Promise<T>;
-  abort(reason: ClientError): void;
-  /** Stops the timers. The caller's signal still aborts. */
-  pause(): void;
-  /** Stops the timers and removes the listener from the caller's signal. */
-  end(): void;
-}
+export type Deadline = ReturnType<typeof createDeadline>;
 
-export function createDeadline(clock: Clock, totalMs: number, caller: AbortSignal): Deadline {
+/** Aborts a request with its caller, or when one of its phases takes too long. */
+export function createDeadline(clock: Clock, totalMs: number, caller: AbortSignal) {
   const controller = new AbortController();
   const { signal } = controller;
   const expire = (phase: string, limitMs: number) => () =>
@@ -27,18 +15,22 @@ export function createDeadline(clock: Clock, totalMs: number, caller: AbortSigna
   const cancelTotal = clock.setTimer(expire('in total', totalMs), totalMs);
   let cancelPhase = () => {};
 
-  const pause = () => {
+  /** Stops the timers. The caller's signal still aborts. */
+  function pause(): void {
     cancelPhase();
     cancelTotal();
-  };
+  }
 
   return {
+    /** Its reason is a ClientError. */
     signal,
-    begin(phase, limitMs) {
+    /** Begins a phase, which ends the previous one. */
+    begin(phase: string, limitMs: number): void {
       cancelPhase();
       cancelPhase = clock.setTimer(expire(phase, limitMs), limitMs);
     },
-    within(work) {
+    /** Waits. Rejects when the time is over, even if the work ignores the signal. */
+    within<T>(work: Promise<T>): Promise<T> {
       return new Promise((resolve, reject) => {
         const onEnd = () => reject(signal.reason);
         if (signal.aborted) onEnd();
@@ -46,9 +38,10 @@ export function createDeadline(clock: Clock, totalMs: number, caller: AbortSigna
         work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onEnd));
       });
     },
-    abort: (reason) => controller.abort(reason),
+    abort: (reason: ClientError) => controller.abort(reason),
     pause,
-    end() {
+    /** Stops the timers and removes the listener from the caller's signal. */
+    end(): void {
       pause();
       caller.removeEventListener('abort', onAbort);
     },

@@ -10,22 +10,16 @@ export interface LoadedVersion {
   readonly checkedMs: number;
 }
 
-/** The last loaded version of each plugin. It is served if the bound version can't be fetched. */
-export interface LastLoaded {
-  remember(key: PluginKey, bindings: BindingList, loaded: LoadedVersion): void;
-  /** Without a name in the key: the version that was last loaded without a name. */
-  find(key: PluginKey): LoadedVersion | undefined;
-}
-
 interface OfList {
   readonly byName: Map<string, LoadedVersion>;
   newest: { readonly name: string; readonly checkedMs: number } | undefined;
 }
 
-export function createLastLoaded(maxLists: number): LastLoaded {
+/** The last loaded version of each plugin. It is served if the bound version can't be fetched. */
+export function createLastLoaded(maxLists: number) {
   const lists = createLru<OfList>(maxLists);
   return {
-    remember(key, bindings, loaded) {
+    remember(key: PluginKey, bindings: BindingList, loaded: LoadedVersion): void {
       let ofList = lists.get(cacheKeyOf(key));
       if (ofList === undefined) {
         ofList = { byName: new Map(), newest: undefined };
@@ -40,7 +34,8 @@ export function createLastLoaded(maxLists: number): LastLoaded {
       const isNewer = checkedMs >= (ofList.newest?.checkedMs ?? Number.NEGATIVE_INFINITY);
       if (key.name === undefined && isNewer) ofList.newest = loaded;
     },
-    find(key) {
+    /** Without a name in the key: the version that was last loaded without a name. */
+    find(key: PluginKey): LoadedVersion | undefined {
       const ofList = lists.get(cacheKeyOf(key));
       const name = key.name ?? ofList?.newest?.name;
       return name === undefined ? undefined : ofList?.byName.get(name);

@@ -1,6 +1,6 @@
 import type { BindingList } from './bindings.ts';
 import { bindingsKeyOf, type CachedList, cacheKeyOf, decode, entityTag, opaqueTag, readText } from './cached-list.ts';
-import type { ChangeReceiver, ChangeSource } from './change-source.ts';
+import type { ChangeSource } from './change-source.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { startTimer } from './clock.ts';
 import { assertDigest } from './digest.ts';
@@ -35,13 +35,7 @@ export interface CallOptions {
   readonly maxAgeMs?: number | undefined;
 }
 
-export interface Lists extends ChangeReceiver {
-  get(key: BindingsKey, options: CallOptions): Promise<BindingsResult>;
-  /** The list that {@link get} would return without a request, if it is in memory and fresh. Emits nothing. */
-  getFresh(key: BindingsKey, maxAgeMs: number | undefined): CachedList | undefined;
-  useChanges(source: ChangeSource): void;
-  abortAll(reason: ClientError): void;
-}
+export type Lists = ReturnType<typeof createLists>;
 
 export interface ListsDeps {
   readonly settings: Settings;
@@ -57,7 +51,7 @@ const maxConcurrentRefetches = 8;
 /** How long a confirmation of an unchanged list isn't written to the store again. */
 const storeAgainMs = 60_000;
 
-export function createLists({ settings, events, requester, breaker, store }: ListsDeps): Lists {
+export function createLists({ settings, events, requester, breaker, store }: ListsDeps) {
   const { clock, staleIfErrorMs, revalidateTimeoutMs, retry, limits } = settings;
   const memory = createLru<CachedList>(settings.memory.maxLists);
   const flights = createSingleflight();
@@ -255,7 +249,7 @@ export function createLists({ settings, events, requester, breaker, store }: Lis
   const refetches = createWorkQueue(maxConcurrentRefetches, cacheKeyOf, refetch);
 
   return {
-    async get(key, options) {
+    async get(key: BindingsKey, options: CallOptions): Promise<BindingsResult> {
       try {
         return await find(key, options);
       } catch (error) {
@@ -263,24 +257,25 @@ export function createLists({ settings, events, requester, breaker, store }: Lis
         throw error;
       }
     },
-    getFresh(key, maxAgeMs = settings.maxAgeMs) {
+    /** The list that `get()` would return without a request, if it is in memory and fresh. Emits nothing. */
+    getFresh(key: BindingsKey, maxAgeMs = settings.maxAgeMs): CachedList | undefined {
       const cached = memory.get(cacheKeyOf(key));
       if (cached === undefined || !isFresh(cached, maxAgeMs)) return undefined;
       changes?.follow(key.extensionPointId);
       return cached;
     },
-    useChanges(source) {
+    useChanges(source: ChangeSource): void {
       changes = source;
     },
     nextSequence: () => ++sequence,
-    invalidate(key) {
+    invalidate(key: BindingsKey): void {
       const cacheKey = cacheKeyOf(key);
       const isCached = memory.get(cacheKey) !== undefined;
       if (!isCached && !flights.has(cacheKey)) return;
       changedAt.set(cacheKey, ++sequence);
       if (isCached && !settings.isOffline) refetches.add(key);
     },
-    abortAll(reason) {
+    abortAll(reason: ClientError): void {
       refetches.clear();
       flights.abortAll(reason);
     },

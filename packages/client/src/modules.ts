@@ -5,17 +5,10 @@ import { createLru } from './lru.ts';
 import type { Settings } from './options.ts';
 import { createSingleflight } from './singleflight.ts';
 
-/** Compiled modules by their content address. */
-export interface Modules {
-  /** A module from memory. Emits nothing. */
-  getCached(address: string): WebAssembly.Module | undefined;
-  /** A module without a request to the server. Emits nothing. */
-  loadCached(address: string): Promise<WebAssembly.Module | undefined>;
-  load(address: string, signal: AbortSignal | undefined): Promise<WebAssembly.Module>;
-  abortAll(reason: ClientError): void;
-}
+export type Modules = ReturnType<typeof createModules>;
 
-export function createModules(settings: Settings, events: Emitter, contents: Contents): Modules {
+/** Compiled modules by their content address. */
+export function createModules(settings: Settings, events: Emitter, contents: Contents) {
   const memory = createLru<WebAssembly.Module>(settings.memory.maxModuleBytes);
   const flights = createSingleflight();
 
@@ -40,20 +33,22 @@ export function createModules(settings: Settings, events: Emitter, contents: Con
   }
 
   return {
-    getCached: (address) => memory.get(address),
-    async loadCached(address) {
+    /** A module from memory. Emits nothing. */
+    getCached: memory.get,
+    /** A module without a request to the server. Emits nothing. */
+    async loadCached(address: string): Promise<WebAssembly.Module | undefined> {
       const module = memory.get(address);
       if (module !== undefined) return module;
       const bytes = await contents.readCached(address);
       return bytes === undefined ? undefined : compile(address, bytes);
     },
-    async load(address, signal) {
+    async load(address: string, signal: AbortSignal | undefined): Promise<WebAssembly.Module> {
       if (signal?.aborted) throw aborted(signal);
       const module = memory.get(address);
       if (module === undefined) return flights.join(address, (ended) => find(address, ended)).wait(signal);
       emitLookup('memory');
       return module;
     },
-    abortAll: (reason) => flights.abortAll(reason),
+    abortAll: flights.abortAll,
   };
 }

@@ -136,43 +136,42 @@ export function readOptions(
   options: ClientOptions,
   { clock = systemClock, random = Math.random }: Partial<Runtime> = {},
 ): Settings {
-  const { token, store, memory = {}, limits = {}, timeouts = {}, retry = {}, fetch: send = globalThis.fetch } = options;
+  const { store, limits, memory, retry, timeouts, fetch: send = globalThis.fetch } = options;
   if (globalThis.crypto?.subtle === undefined) {
     throw new ClientError('invalid_option', 'Digests need `crypto.subtle`, which pages have over https only');
   }
   return {
     baseUrl: readBaseUrl(options.baseUrl),
-    ...readToken(token),
+    ...readToken(options.token),
     cachePartition: readCachePartition(options),
     // Called as a plain function: browsers reject `fetch` as a method of another object.
     fetch: (input, init) => send(input, init),
     store,
-    memory: {
-      maxContentBytes: readNumber('memory.maxContentBytes', memory.maxContentBytes, 64 * mebibyte),
-      maxModuleBytes: readNumber('memory.maxModuleBytes', memory.maxModuleBytes, 256 * mebibyte),
-      maxLists: readNumber('memory.maxLists', memory.maxLists, 10_000),
-    },
-    limits: {
-      maxContentBytes: readNumber('limits.maxContentBytes', limits.maxContentBytes, 64 * mebibyte),
-      maxListBytes: readNumber('limits.maxListBytes', limits.maxListBytes, 16 * mebibyte),
-    },
-    maxAgeMs: readNumber('maxAgeMs', options.maxAgeMs, 1_000),
-    staleIfErrorMs: readNumber('staleIfErrorMs', options.staleIfErrorMs, Number.POSITIVE_INFINITY),
-    revalidateTimeoutMs: readNumber('revalidateTimeoutMs', options.revalidateTimeoutMs, 1_000),
-    staleOnUnauthorized: readBoolean('staleOnUnauthorized', options.staleOnUnauthorized, true),
-    timeouts: {
-      headersMs: readNumber('timeouts.headersMs', timeouts.headersMs, 10_000),
-      idleMs: readNumber('timeouts.idleMs', timeouts.idleMs, 10_000),
-      totalMs: readNumber('timeouts.totalMs', timeouts.totalMs, 300_000),
-      storeMs: readNumber('timeouts.storeMs', timeouts.storeMs, 5_000),
-    },
-    retry: {
-      maxRetries: readNumber('retry.maxRetries', retry.maxRetries, 2),
-      baseDelayMs: readNumber('retry.baseDelayMs', retry.baseDelayMs, 200),
-      maxDelayMs: readNumber('retry.maxDelayMs', retry.maxDelayMs, 30_000),
-      maxRetryAfterMs: readNumber('retry.maxRetryAfterMs', retry.maxRetryAfterMs, 5_000),
-    },
+    ...readNumbers('', options, {
+      maxAgeMs: 1_000,
+      staleIfErrorMs: Number.POSITIVE_INFINITY,
+      revalidateTimeoutMs: 1_000,
+    }),
+    memory: readNumbers('memory.', memory, {
+      maxContentBytes: 64 * mebibyte,
+      maxModuleBytes: 256 * mebibyte,
+      maxLists: 10_000,
+    }),
+    limits: readNumbers('limits.', limits, { maxContentBytes: 64 * mebibyte, maxListBytes: 16 * mebibyte }),
+    timeouts: readNumbers('timeouts.', timeouts, {
+      headersMs: 10_000,
+      idleMs: 10_000,
+      totalMs: 300_000,
+      storeMs: 5_000,
+    }),
+    retry: readNumbers('retry.', retry, {
+      maxRetries: 2,
+      baseDelayMs: 200,
+      maxDelayMs: 30_000,
+      maxRetryAfterMs: 5_000,
+    }),
     ...readStreaming(options.streaming),
+    staleOnUnauthorized: readBoolean('staleOnUnauthorized', options.staleOnUnauthorized, true),
     isOffline: readBoolean('offline', options.offline, false),
     clock,
     random,
@@ -212,21 +211,25 @@ function readCachePartition({ cachePartition, token, store }: ClientOptions): st
   throw invalidOption('cachePartition', 'is required with a store if `token` is a function');
 }
 
-function readStreaming(
-  streaming: ClientOptions['streaming'] = true,
-): Pick<Settings, 'maxStreams' | 'heartbeatTimeoutMs'> {
-  const { maxStreams, heartbeatTimeoutMs } = typeof streaming === 'object' ? streaming : {};
-  const max = readNumber('streaming.maxStreams', maxStreams, 4);
-  return {
-    maxStreams: streaming === false ? 0 : max,
-    heartbeatTimeoutMs: readNumber('streaming.heartbeatTimeoutMs', heartbeatTimeoutMs, 20_000),
-  };
+function readStreaming(streaming: ClientOptions['streaming']): Required<StreamingOptions> {
+  const options = typeof streaming === 'object' ? streaming : {};
+  const settings = readNumbers('streaming.', options, { maxStreams: 4, heartbeatTimeoutMs: 20_000 });
+  return streaming === false ? { ...settings, maxStreams: 0 } : settings;
 }
 
-function readNumber(option: string, value: number | undefined, fallback: number): number {
-  if (value === undefined) return fallback;
-  if (typeof value === 'number' && value >= 0) return value;
-  throw invalidOption(option, 'must be a number ≥ 0');
+/** The numbers among the options, with their defaults. */
+function readNumbers<K extends string>(
+  prefix: string,
+  options: { readonly [_ in NoInfer<K>]?: number } = {},
+  defaults: Readonly<Record<K, number>>,
+): Record<K, number> {
+  const numbers: Record<K, number> = { ...defaults };
+  for (const name of Object.keys(defaults) as K[]) {
+    const { [name]: value = defaults[name] } = options;
+    if (typeof value !== 'number' || !(value >= 0)) throw invalidOption(prefix + name, 'must be a number ≥ 0');
+    numbers[name] = value;
+  }
+  return numbers;
 }
 
 function readBoolean(option: string, value: boolean | undefined, fallback: boolean): boolean {

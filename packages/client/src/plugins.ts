@@ -18,12 +18,6 @@ export interface LoadedPlugin extends Binding {
   readonly error: ClientError | undefined;
 }
 
-export interface Plugins {
-  load(key: PluginKey, options: CallOptions): Promise<LoadedPlugin>;
-  /** The module, if the list is fresh and the module is in memory. */
-  getCached(key: PluginKey, options: CallOptions): WebAssembly.Module | undefined;
-}
-
 export interface PluginsDeps {
   readonly settings: Settings;
   readonly events: Emitter;
@@ -31,7 +25,7 @@ export interface PluginsDeps {
   readonly modules: Modules;
 }
 
-export function createPlugins({ settings, events, lists, modules }: PluginsDeps): Plugins {
+export function createPlugins({ settings, events, lists, modules }: PluginsDeps) {
   const { clock, staleIfErrorMs } = settings;
   const lastLoaded = createLastLoaded(settings.memory.maxLists);
 
@@ -64,7 +58,7 @@ export function createPlugins({ settings, events, lists, modules }: PluginsDeps)
   }
 
   return {
-    async load(key, options) {
+    async load(key: PluginKey, options: CallOptions): Promise<LoadedPlugin> {
       let result = await lists.get(key, options);
       for (let isLast = false; ; isLast = true) {
         try {
@@ -79,7 +73,8 @@ export function createPlugins({ settings, events, lists, modules }: PluginsDeps)
         }
       }
     },
-    getCached(key, { maxAgeMs, signal }) {
+    /** The module, if the list is fresh and the module is in memory. */
+    getCached(key: PluginKey, { maxAgeMs, signal }: CallOptions): WebAssembly.Module | undefined {
       const list = signal?.aborted ? undefined : lists.getFresh(key, maxAgeMs);
       const name = key.name ?? list?.newest;
       const binding = name === undefined ? undefined : list?.bindings[name];

@@ -4,21 +4,10 @@ import { ClientError, isTransient } from './errors.ts';
 import type { Settings } from './options.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
-/** Sends requests and retries them. */
-export interface Requester {
-  /**
-   * @param accept converts the response; if it throws `content_mismatch`, the next attempt bypasses all caches
-   * @throws ClientError of the last attempt
-   */
-  send<T>(
-    request: Omit<TransportRequest, 'attempt'>,
-    maxRetries: number,
-    signal: AbortSignal,
-    accept: (response: TransportResponse) => T | Promise<T>,
-  ): Promise<T>;
-}
+export type Requester = ReturnType<typeof createRequester>;
 
-export function createRequester(settings: Settings, transport: Transport, breaker: CircuitBreaker): Requester {
+/** Sends requests and retries them. */
+export function createRequester(settings: Settings, transport: Transport, breaker: CircuitBreaker) {
   const { clock, random, retry } = settings;
 
   /** Waits for the end of the server's `retry-after`. */
@@ -30,7 +19,16 @@ export function createRequester(settings: Settings, transport: Transport, breake
   }
 
   return {
-    async send(request, maxRetries, signal, accept) {
+    /**
+     * @param accept converts the response; if it throws `content_mismatch`, the next attempt bypasses all caches
+     * @throws ClientError of the last attempt
+     */
+    async send<T>(
+      request: Omit<TransportRequest, 'attempt'>,
+      maxRetries: number,
+      signal: AbortSignal,
+      accept: (response: TransportResponse) => T | Promise<T>,
+    ): Promise<T> {
       let hasRefreshedToken = false;
       let retries = 0;
       for (let attempt = 1, cache = request.cache; ; attempt++) {

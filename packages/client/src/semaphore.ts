@@ -1,24 +1,18 @@
-/** Limits how many streams are open at once. */
-export interface Semaphore {
-  /** @returns whether a permit was available */
-  tryAcquire(): boolean;
-  release(): void;
-  readonly available: boolean;
-}
+export type Semaphore = ReturnType<typeof createSemaphore>;
 
-export function createSemaphore(permits: number): Semaphore {
+/** Limits how many streams are open at once. */
+export function createSemaphore(permits: number) {
   let available = permits;
   return {
-    tryAcquire() {
+    /** @returns whether a permit was available */
+    tryAcquire(): boolean {
       if (available < 1) return false;
       available--;
       return true;
     },
-    release() {
+    release(): void {
       available++;
     },
-    get available() {
-      return available >= 1;
-    },
+    isAvailable: () => available >= 1,
   };
 }

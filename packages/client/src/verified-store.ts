@@ -15,16 +15,7 @@ export interface StoredList extends BindingsKey {
   readonly checkedAtMs: number;
 }
 
-/** The client's partition of the store. It verifies each entry that it reads, and never rejects: an error is emitted once per outage. */
-export interface VerifiedStore {
-  readContent(address: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  writeContent(address: string, bytes: Uint8Array<ArrayBuffer>): void;
-  readList(key: BindingsKey): Promise<StoredList | undefined>;
-  writeList(list: StoredList): void;
-  deleteList(key: BindingsKey): void;
-  /** Waits for all pending writes. */
-  settled(): Promise<void>;
-}
+export type VerifiedStore = ReturnType<typeof verify>;
 
 type Access = 'read' | 'written';
 
@@ -35,7 +26,8 @@ export function createVerifiedStore(settings: Settings, events: Emitter): Verifi
   return settings.store === undefined ? undefined : verify(settings.store, settings, events);
 }
 
-function verify(store: CacheStore, settings: Settings, events: Emitter): VerifiedStore {
+/** The client's partition of the store. It verifies each entry that it reads, and never rejects: an error is emitted once per outage. */
+function verify(store: CacheStore, settings: Settings, events: Emitter) {
   const { baseUrl, cachePartition, clock, timeouts } = settings;
   const partition = hexOf('tenon-partition', baseUrl, cachePartition);
   const pending = new Set<Promise<void>>();
@@ -73,23 +65,25 @@ function verify(store: CacheStore, settings: Settings, events: Emitter): Verifie
     `${await partition}/list/${await hexOf('tenon-list', extensionPointId, guestKey)}`;
 
   return {
-    async readContent(address) {
+    async readContent(address: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
       const key = await contentKey(address);
       const bytes = await attempt('read', () => store.get(key));
       if (bytes === undefined || (await addressOf(bytes)) === address) return bytes;
       return deleteDamaged(key, 'content');
     },
-    writeContent: (address, bytes) => inBackground('written', async () => store.set(await contentKey(address), bytes)),
-    async readList(wanted) {
+    writeContent: (address: string, bytes: Uint8Array<ArrayBuffer>) =>
+      inBackground('written', async () => store.set(await contentKey(address), bytes)),
+    async readList(wanted: BindingsKey): Promise<StoredList | undefined> {
       const key = await listKey(wanted);
       const bytes = await attempt('read', () => store.get(key));
       if (bytes === undefined) return undefined;
       return (await readStoredList(bytes, wanted)) ?? deleteDamaged(key, 'list');
     },
-    writeList: (list) =>
+    writeList: (list: StoredList) =>
       inBackground('written', async () => store.set(await listKey(list), await writeStoredList(list))),
-    deleteList: (list) => inBackground('written', async () => store.delete(await listKey(list))),
-    async settled() {
+    deleteList: (list: BindingsKey) => inBackground('written', async () => store.delete(await listKey(list))),
+    /** Waits for all pending writes. */
+    async settled(): Promise<void> {
       while (pending.size > 0) await Promise.all(pending);
     },
   };

@@ -1,17 +1,9 @@
-/** Works on items with limited concurrency. */
-export interface WorkQueue<T> {
-  /** Appends an item. An item that already waits is not added twice. */
-  add(item: T): void;
-  /** Removes the waiting items. Work in progress continues. */
-  clear(): void;
-}
-
-/** @param work must not reject */
-export function createWorkQueue<T>(
-  concurrency: number,
-  keyOf: (item: T) => string,
-  work: (item: T) => Promise<void>,
-): WorkQueue<T> {
+/**
+ * Works on items with limited concurrency.
+ *
+ * @param work must not reject
+ */
+export function createWorkQueue<T>(concurrency: number, keyOf: (item: T) => string, work: (item: T) => Promise<void>) {
   const waiting = new Map<string, T>();
   let running = 0;
 
@@ -24,12 +16,14 @@ export function createWorkQueue<T>(
   }
 
   return {
-    add(item) {
+    /** Appends an item. An item that already waits is not added twice. */
+    add(item: T): void {
       waiting.set(keyOf(item), item);
       if (running >= concurrency) return;
       running++;
       void run();
     },
+    /** Removes the waiting items. Work in progress continues. */
     clear: () => waiting.clear(),
   };
 }
