@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { codeBlocks } from './lib/markdown.mjs';
-import { codeRow, pagesWithCodeRows } from './lib/reference-rows.mjs';
+import { codeRows } from './lib/reference-rows.mjs';
 import { findFiles, root } from './lib/workspace.mjs';
 
 const maxWords = 36_000;
@@ -18,9 +18,12 @@ const generatedPages = ['docs/reference/cli.md', 'docs/reference/errors.md', 'do
 const files = findFiles(['README.md', 'docs/**/*.md', 'packages/*/README.md']).filter(
   (file) => !generatedPages.includes(file),
 );
+/** @type {Record<string, RegExp>} */
+const generatedRows = codeRows;
 const pages = files.map((file) => {
   const text = readFileSync(join(root, file), 'utf8');
-  const written = pagesWithCodeRows.includes(file) ? text.replaceAll(codeRow, '') : text;
+  const rows = generatedRows[file];
+  const written = rows === undefined ? text : text.replaceAll(rows, '');
   const code = codeBlocks(written).reduce((sum, block) => sum + words(block.code), 0);
   const withoutFences = written.replaceAll(/^\s*```.*$/gm, '');
   return { file, words: words(withoutFences) - code, code };

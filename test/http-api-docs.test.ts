@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { buildOpenApi } from '@tenon/server';
+import { rowsOfCode } from '../scripts/lib/reference-rows.mjs';
 import { root } from './helpers/server.ts';
 
 describe('docs/reference/http-api.md', () => {
@@ -18,5 +19,14 @@ describe('docs/reference/http-api.md', () => {
         .map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '*')}`),
     );
     assert.deepEqual(listed.sort(), described.sort());
+  });
+});
+
+describe('docs/reference', () => {
+  it('has the rows that scripts/write-reference-rows.mjs writes', async () => {
+    for (const [path, write] of Object.entries(await rowsOfCode())) {
+      const page = readFileSync(join(root, path), 'utf8');
+      assert.equal(write(page), page, path);
+    }
   });
 });

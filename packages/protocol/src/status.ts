@@ -9,10 +9,10 @@ const whole = (what: string) => Type.Integer({ minimum: 0, description: what });
 
 /** The kinds of requests that are counted apart. */
 export const requestKinds = {
-  lists: 'binding lists (A2)',
-  contents: 'plugin contents (A3)',
+  lists: 'binding lists',
+  contents: 'plugin content',
   publishes: 'publishes',
-  instrument: 'modules to instrument (B1)',
+  instrument: 'instrumentation',
   others: 'everything else but streams of news',
 } as const;
 

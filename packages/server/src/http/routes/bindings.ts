@@ -18,7 +18,7 @@ export const bindingRoutes: readonly Route[] = [
     access: { kind: 'extensionPoint', purpose: 'readBindings' },
     rawWildcard: true,
     id: 'readBindings',
-    summary: 'List the plugins bound to a guest key (A2)',
+    summary: 'Fetch the binding list of a guest key: its plugins by name',
     description:
       'Send the guest key percent-encoded as one path segment, or raw, as several segments if it has slashes. The ' +
       'response is `{}` for a key without plugins, and for a key that no guest has.',

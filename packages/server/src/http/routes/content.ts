@@ -14,7 +14,7 @@ export const contentRoutes: readonly Route[] = [
   route('GET', contentPath, {
     access: { kind: 'content' },
     id: 'readContent',
-    summary: "Fetch a plugin's bytes by their address (A3)",
+    summary: "Fetch content: a plugin's bytes by their address",
     description: 'For members of the application and the publisher. Older and yanked versions stay available.',
     requestHeaders: contentRequestHeaders,
     answers: contentAnswers(cacheControl),

@@ -33,7 +33,7 @@ const invitationExample = {
 export const guestRoutes: readonly Route[] = [
   inviteRoute('/api/v1/apps/:appId/guests', {
     id: 'inviteGuest',
-    summary: 'Invite a guest (A1)',
+    summary: 'Invite a guest',
     description: 'Another request with the same guest key creates another invitation for the same guest.',
   }),
   inviteRoute('/api/v1/apps/:appId/guests/invite', {

@@ -58,7 +58,7 @@ export const hostControlRoutes: readonly Route[] = [
     query: pageQuery,
     id: 'listGuestBindings',
     summary: "List a guest's plugins with the bound version of each, and the reason",
-    description: "For the application's team. Hosts read the guest key's binding list (A2).",
+    description: "For the application's team. Hosts fetch the guest key's binding list.",
     answers: {
       200: jsonList('the plugins by name, including those without a bound version', guestBinding, guestBindingExample),
     },

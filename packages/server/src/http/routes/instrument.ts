@@ -14,7 +14,7 @@ export const instrumentRoutes: readonly Route[] = [
     body: instrumentBody,
     headers: ({ version }) => ({ 'tenon-version': version }),
     id: 'instrumentModule',
-    summary: 'Instrument a module (B1)',
+    summary: 'Instrument a module',
     description:
       'Without `config`, every function is traced. The fields may be in any order, with or without file names and ' +
       'content types. With `answer=report`, the response is a report on the instrumentation, with all functions, ' +
