@@ -5,17 +5,16 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { loadConfig, serve } from '@tenon/server';
 import { type InProcessServer, startInProcessServer } from '../../../test/helpers/in-process-server.ts';
+import { customSection, moduleOf } from '../../../test/helpers/module-bytes.ts';
 import { start } from './helpers/binary.ts';
 import { makeFolder } from './helpers/folder.ts';
 import { tenon } from './helpers/streams.ts';
 
 /** A valid module whose bytes are like no other number's: an empty one with the number in a custom section. */
-function moduleOf(number: number): Buffer {
-  const section = Buffer.alloc(2000);
-  section.set([1, 0x6e]); // a name of one byte, "n"
-  section.writeUInt32LE(number, 2);
-  const size = [(section.length & 0x7f) | 0x80, section.length >> 7]; // LEB128
-  return Buffer.concat([Buffer.from('0061736d01000000', 'hex'), Buffer.from([0, ...size]), section]);
+function numberedModule(number: number): Buffer {
+  const contents = Buffer.alloc(2000);
+  contents.writeUInt32LE(number);
+  return Buffer.concat([moduleOf(), customSection('n', contents)]);
 }
 
 /** What a host sees of the demo at a server. */
@@ -81,13 +80,13 @@ describe('tenon admin', () => {
   it('copy copies a server that is publishing, deleting and collecting, and what is copied is served as it was', async () => {
     await openPoint();
     for (const [at, name] of ['constructor', '10', 'steady'].entries()) {
-      assert.equal((await call('PUT', name, moduleOf(at))).status, 201);
+      assert.equal((await call('PUT', name, numberedModule(at))).status, 201);
     }
     let isOver = false;
     let changes = 0;
     const publishers = [1, 2].map(async (publisher) => {
       for (let round = 0; !isOver; round++, changes++) {
-        const response = await call('PUT', `busy-${publisher}`, moduleOf(1000 * publisher + (round % 50)));
+        const response = await call('PUT', `busy-${publisher}`, numberedModule(1000 * publisher + (round % 50)));
         assert.ok(response.ok, await response.text());
         if (round % 3 === 2) assert.equal((await call('DELETE', `busy-${publisher}`)).status, 204);
       }
@@ -144,7 +143,7 @@ describe('tenon admin', () => {
   it('collect keeps files that the database does not know, and verify ends with 8, until it is forced', async () => {
     const dataDir = inFolder('collected');
     await demand('copy', '--to', dataDir);
-    const orphan = moduleOf(99);
+    const orphan = numberedModule(99);
     const digest = createHash('sha256').update(orphan).digest('hex');
     const file = join(dataDir, 'blobs', digest.slice(0, 2), digest);
     await writeFile(file, orphan);

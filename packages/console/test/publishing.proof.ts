@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { BindingList, ExtensionPoint, Guest, Plugin } from '@tenon/protocol';
 import type { CDPSession, Page } from 'playwright-core';
+import { customSection } from '../../../test/helpers/module-bytes.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
 import { accept, faultsInBothColours, openWorkshop, signUpThrough, type Workshop } from './helpers/workshop.ts';
 
@@ -13,10 +14,7 @@ const maxModuleBytes = 400_000;
 
 /** A module of that many bytes or some more: another one, with a custom section that says nothing. */
 function padded(bytes: Buffer, atLeast: number): Buffer {
-  const content = Buffer.alloc(atLeast, 0x2e);
-  const size = content.length + 2;
-  const length = Buffer.from([(size & 0x7f) | 0x80, ((size >> 7) & 0x7f) | 0x80, (size >> 14) & 0x7f]);
-  return Buffer.concat([bytes, Buffer.from([0]), length, Buffer.from([1, 0x70]), content]);
+  return Buffer.concat([bytes, customSection('p', Buffer.alloc(atLeast, 0x2e))]);
 }
 
 const addressOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { body, moduleOf, repeated, section, sized, vector } from '../../../test/helpers/module-bytes.ts';
 import { instrument } from '../src/index.ts';
-import { body, moduleOf, repeated, section, sized, vector } from './support/big-module.ts';
 
 /** What instructions refer to: types, a memory, a table, a global, a tag, a data and an element segment. */
 const functionType = [0x60, 0, 0];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runInNewContext } from 'node:vm';
+import { body, emptyType, leb, moduleOf, repeated, section, vector } from '../../../test/helpers/module-bytes.ts';
 import { wat } from '../../../test/helpers/wat.ts';
 import {
   describeModule,
@@ -10,8 +11,6 @@ import {
   listFunctions,
   listProposals,
 } from '../src/index.ts';
-import { body, emptyType, moduleOf, repeated, section, vector } from './support/big-module.ts';
-import { leb } from './support/sections.ts';
 
 const preamble = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { moduleOf, section, sized, vector } from '../../../test/helpers/module-bytes.ts';
 import { instrument, listProposals } from '../src/index.ts';
-import { moduleOf, section, sized, vector } from './support/big-module.ts';
 
 /** A module of one function, whose body is this code: locals, instructions. Type 1 is a structure. */
 function withCode(...code: number[]): Uint8Array {

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import {
+  body,
+  emptyType,
+  leb,
+  moduleOf,
+  repeated,
+  section,
+  sized,
+  vector,
+} from '../../../test/helpers/module-bytes.ts';
 import { type InstrumentOptions, type InstrumentReport, instrument } from '../src/index.ts';
-import { body, emptyType, leb, moduleOf, repeated, section, sized, vector } from './support/big-module.ts';
 
 const import1 = repeated(1, [0, 0, 0, 0]);
 const emptyBody = [2, 0, 0x0b];

@@ -1,5 +1,14 @@
+import {
+  body,
+  emptyType,
+  leb,
+  moduleOf,
+  repeated,
+  section,
+  sized,
+  vector,
+} from '../../../../test/helpers/module-bytes.ts';
 import type { InstrumentOptions } from '../../src/index.ts';
-import { body, emptyType, leb, moduleOf, repeated, section, sized, vector } from './big-module.ts';
 
 /** Input that grows with `size`, in the one thing by which it strains the rewriter. All of it validates. */
 export interface HostileShape {

@@ -1,3 +1,5 @@
+import { customSection as encodeCustomSection, leb } from '../../../../test/helpers/module-bytes.ts';
+
 /** A cursor over bytes, for tests that look into sections without the package's own reader. */
 interface Cursor {
   readonly u32: () => number;
@@ -22,21 +24,10 @@ function cursor(bytes: Uint8Array): Cursor {
   return { u32, name };
 }
 
-/** Unsigned LEB128. */
-export function leb(value: number): number[] {
-  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...leb(value >>> 7)];
-}
-
 /** The contents of a custom section after its name, or undefined without one. */
 export function customSection(bytes: Uint8Array, name: string): Uint8Array | undefined {
   const [section] = WebAssembly.Module.customSections(new WebAssembly.Module(new Uint8Array(bytes)), name);
   return section && new Uint8Array(section);
-}
-
-function custom(name: string, contents: Uint8Array): Uint8Array {
-  const encoded = new TextEncoder().encode(name);
-  const body = [...leb(encoded.length), ...encoded, ...contents];
-  return Uint8Array.from([0, ...leb(body.length), ...body]);
 }
 
 export interface SplitModule {
@@ -51,11 +42,14 @@ export interface SplitModule {
 export function splitModule(bytes: Uint8Array): SplitModule {
   const names = customSection(bytes, 'name');
   return {
-    withCustom: (name, contents) => Uint8Array.from([...bytes, ...custom(name, contents)]),
+    withCustom: (name, contents) => Uint8Array.from([...bytes, ...encodeCustomSection(name, contents)]),
     withNameSubsection(subsection) {
-      const old = custom('name', names ?? new Uint8Array());
+      const old = encodeCustomSection('name', names ?? new Uint8Array());
       const rest = bytes.subarray(0, bytes.length - old.length);
-      return Uint8Array.from([...rest, ...custom('name', Uint8Array.from([...(names ?? []), ...subsection]))]);
+      return Uint8Array.from([
+        ...rest,
+        ...encodeCustomSection('name', Uint8Array.from([...(names ?? []), ...subsection])),
+      ]);
     },
     subsections(id) {
       for (let at = 0; names !== undefined && at < names.length; ) {

@@ -1,4 +1,4 @@
-import { body, leb, moduleOf, repeated, section, sized, vector } from './big-module.ts';
+import { body, leb, moduleOf, repeated, section, sized, vector } from '../../../../test/helpers/module-bytes.ts';
 
 const values = (count: number): number[] => [...leb(count), ...new Array<number>(count).fill(0x7f)];
 const wide = (parameters: number, results: number): number[] => [0x60, ...values(parameters), ...values(results)];

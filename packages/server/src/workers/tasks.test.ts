@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { proposalNames } from '@tenon/instrument';
 import { wasmProposals } from '@tenon/protocol/wasm-proposals';
+import { leb } from '../../../../test/helpers/module-bytes.ts';
 import { noLimits } from '../domain/records.ts';
 import { runTask } from './tasks.ts';
 
@@ -103,7 +104,6 @@ describe('runTask()', () => {
   it('returns no interface that is too large to store, but still its mismatches', () => {
     const names = Array.from({ length: 4_000 }, (_, at) => `exported${at}`);
     const entries = names.flatMap((of) => [...name(of), 0, 0]);
-    const leb = (value: number) => [(value & 0x7f) | 0x80, ((value >> 7) & 0x7f) | 0x80, value >> 14];
     const content = [...leb(names.length), ...entries];
     const exportSection = [7, ...leb(content.length), ...content];
     const bytes = moduleOf(typeSection, functionSection, exportSection, codeSection(...constant));

@@ -1,4 +1,5 @@
 import { listFunctions } from '@tenon/instrument';
+import { customSection, leb, sized, text, vector } from '../../../../test/helpers/module-bytes.ts';
 
 /**
  * Gives the functions of a module names, `f` and their index, where none has any: packages ship their modules without, and
@@ -7,22 +8,8 @@ import { listFunctions } from '@tenon/instrument';
 export function nameFunctions(bytes: Uint8Array): Uint8Array {
   const { functions } = listFunctions(bytes);
   if (functions.some(({ nameSource }) => nameSource === 'name-section')) return bytes;
-  const entries = functions.flatMap(({ index }) => [...leb(index), ...text(`f${index}`)]);
-  const names = [...leb(functions.length), ...entries];
+  const entries = functions.map(({ index }) => [...leb(index), ...text(`f${index}`)]);
   // https://webassembly.github.io/spec/core/appendix/custom.html#name-section
-  const section = [...text('name'), 1, ...leb(names.length), ...names];
-  const header = [0, ...leb(section.length)];
-  const named = new Uint8Array(bytes.length + header.length + section.length);
-  named.set(bytes);
-  named.set(header, bytes.length);
-  named.set(section, bytes.length + header.length);
-  return named;
-}
-
-function text(value: string): number[] {
-  return [...leb(value.length), ...new TextEncoder().encode(value)];
-}
-
-function leb(value: number): number[] {
-  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...leb(value >>> 7)];
+  const names = Buffer.concat([Uint8Array.of(1), sized([vector(entries)])]);
+  return new Uint8Array(Buffer.concat([bytes, customSection('name', names)]));
 }

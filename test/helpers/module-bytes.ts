@@ -1,4 +1,4 @@
-/** Builds modules of millions of entries, for which nested lists of numbers are too slow. */
+/** Builds modules byte by byte, also of millions of entries, and apart from the rewriter's own writer. */
 
 /** An unsigned LEB128. */
 export function leb(value: number): number[] {
@@ -29,8 +29,18 @@ export function sized(parts: readonly Part[]): Uint8Array {
   return concatenate([leb(parts.reduce((total, part) => total + part.length, 0)) as Part].concat(parts));
 }
 
+/** A name: its length in bytes, then its UTF-8. */
+export function text(value: string): Uint8Array {
+  return sized([new TextEncoder().encode(value)]);
+}
+
+/** A custom section, to be put behind a module. */
+export function customSection(name: string, contents: Part): Uint8Array {
+  return concatenate([[section.custom], sized([text(name), contents])]);
+}
+
 /** A module of sections: `[id, contents]`. */
-export function moduleOf(...sections: readonly (readonly [number, Uint8Array | readonly number[]])[]): Uint8Array {
+export function moduleOf(...sections: readonly (readonly [number, Part])[]): Uint8Array<ArrayBuffer> {
   const preamble = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
   const parts = sections.flatMap(([id, contents]) => [Uint8Array.of(id), sized([contents])]);
   return new Uint8Array(Buffer.concat([preamble, ...parts]));
