@@ -49,7 +49,7 @@ const cases: Readonly<Record<string, readonly [text: string, events: readonly To
 
 describe('createEventParser()', () => {
   for (const [name, [text, events, lastId = '']] of Object.entries(cases)) {
-    it(`reads ${name}, wherever the pieces are cut`, () => {
+    it(`reads ${name}, at all chunk boundaries`, () => {
       const whole = parse(text);
       assert.deepEqual(told(whole.events), events);
       assert.equal(whole.lastId, lastId);
@@ -71,12 +71,12 @@ describe('createEventParser()', () => {
     });
   }
 
-  it('goes on with the id of the stream before', () => {
+  it('continues with the id of the previous connection', () => {
     assert.equal(parse('data: a\n\n', '5-aa').lastId, '5-aa');
     assert.equal(parse('id: 6\ndata: a\n\n', '5-aa').lastId, '6');
   });
 
-  it('gives each event the id that held with it', () => {
+  it('returns each event with its id', () => {
     const { events } = parse('data: a\n\nid: 1\n\ndata: b\n\nid: 2\ndata: c\n\ndata: d\n\n', '0');
     assert.deepEqual(
       events.map(({ data, id }) => [data, id]),
@@ -89,7 +89,7 @@ describe('createEventParser()', () => {
     );
   });
 
-  it('heeds how long to wait, if it is a number', () => {
+  it('reads the `retry` field if it is a number', () => {
     assert.equal(parse('retry: 1500\n\n').retryMs, 1500);
     for (const text of [
       'retry: soon\n\n',
@@ -102,13 +102,13 @@ describe('createEventParser()', () => {
     }
   });
 
-  it('takes bytes that are no UTF-8 for the replacement character', () => {
+  it('replaces invalid UTF-8 by the replacement character', () => {
     const parser = createEventParser();
     const bytes = [...encode('data: '), 0xff, 0xe2, 0x82, ...encode('\n\n')];
     assert.deepEqual(told(parser.push(Uint8Array.from(bytes))), [message('\ufffd\ufffd')]);
   });
 
-  it('refuses what has no end', () => {
+  it('rejects a line and an event without an end', () => {
     const half = encode('x'.repeat(600_000));
     const line = createEventParser();
     line.push(half);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createAnswering, key, listAnswer, listenTo, openClient } from '../test/helpers/fake-server.ts';
+import { createFakeServer, key, listenTo, listResponse, openClient } from '../test/helpers/fake-server.ts';
 
 describe('on()', () => {
-  it('fails no call when a listener throws, and tells the others', async () => {
-    const { client } = openClient(createAnswering(() => listAnswer({})));
+  it('fails no call if a listener throws, and calls the other listeners', async () => {
+    const { client } = openClient(createFakeServer(() => listResponse({})));
     const thrown = new Error('mine');
     for (const type of ['response', 'lookup', 'error'] as const) {
       client.on(type, () => {
@@ -26,9 +26,9 @@ describe('on()', () => {
     assert.ok(told.some(({ type }) => type === 'response'));
   });
 
-  it('tells nothing any more once it was ended, also from within a listener', async () => {
+  it('does not call a removed listener, even if a listener removes it', async () => {
     const { client } = openClient(
-      createAnswering(() => listAnswer({})),
+      createFakeServer(() => listResponse({})),
       { maxAgeMs: 0 },
     );
     let heard = 0;

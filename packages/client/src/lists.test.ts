@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   addressOfBytes,
-  conditionalAnswer,
-  createAnswering,
+  conditionalResponse,
+  createFakeServer,
   entry,
   key,
-  listAnswer,
   listenTo,
+  listResponse,
   noConnection,
   openClient,
-  problemAnswer,
+  problemResponse,
 } from '../test/helpers/fake-server.ts';
 import { settle } from '../test/helpers/manual-clock.ts';
 
@@ -19,12 +19,12 @@ assert.ok(first && second);
 const one = { p: entry(first) };
 const two = { p: entry(second, '2026-01-02T00:00:00.000Z') };
 
-describe('bindings()', () => {
-  it("gives A2's object, frozen and without a prototype", async () => {
+describe('getBindings()', () => {
+  it('returns the list frozen and without a prototype', async () => {
     const awkward = JSON.parse(
       `{"__proto__": ${JSON.stringify(entry(first))}, "constructor": ${JSON.stringify(entry(first))}}`,
     );
-    const { client } = openClient(createAnswering(() => listAnswer(awkward)));
+    const { client } = openClient(createFakeServer(() => listResponse(awkward)));
     const { bindings: list } = await client.getBindings(key);
     assert.equal(Object.getPrototypeOf(list), null);
     assert.deepEqual(Object.keys(list), ['__proto__', 'constructor']);
@@ -36,19 +36,19 @@ describe('bindings()', () => {
     );
   });
 
-  it('sends the guest key as one segment, below the path of the base URL, with the token in a header alone', async () => {
-    const answering = createAnswering(() => listAnswer({}));
-    const { client } = openClient(answering);
+  it('sends the guest key as one path segment below the base URL, and the token only in a header', async () => {
+    const server = createFakeServer(() => listResponse({}));
+    const { client } = openClient(server);
     await client.getBindings({ extensionPointId: 'ext_1', guestKey: 'a/b c?d#e%2f\\ü' });
-    const [asked] = answering.asked;
+    const [asked] = server.requests;
     assert.equal(asked?.path, '/tenon/api/v1/extension-points/ext_1/bindings/a%2Fb%20c%3Fd%23e%252f%5C%C3%BC');
     assert.equal(asked.headers.get('authorization'), 'Bearer tnn_secret');
     assert.equal(asked.init.redirect, 'manual');
   });
 
-  it('refuses keys and ids that would lead to another route', async () => {
-    const answering = createAnswering(() => listAnswer({}));
-    const { client } = openClient(answering);
+  it('rejects keys and ids that would request another route', async () => {
+    const server = createFakeServer(() => listResponse({}));
+    const { client } = openClient(server);
     for (const [id, guestKey] of [
       ['ext_1', '..'],
       ['ext_1', '.'],
@@ -62,12 +62,12 @@ describe('bindings()', () => {
         code: 'invalid_argument',
       });
     }
-    assert.equal(answering.asked.length, 0);
+    assert.equal(server.requests.length, 0);
   });
 
-  it('asks nobody while the list is fresh, and conditionally afterwards', async () => {
-    const answering = createAnswering((asked) => conditionalAnswer(asked, one));
-    const { client, clock } = openClient(answering);
+  it('sends no request while the list is fresh, and a conditional one afterwards', async () => {
+    const server = createFakeServer((asked) => conditionalResponse(asked, one));
+    const { client, clock } = openClient(server);
     const { bindings: list } = await client.getBindings(key);
     clock.pass(999);
     assert.equal((await client.getBindings(key)).source, 'memory');
@@ -76,22 +76,22 @@ describe('bindings()', () => {
     assert.equal(again.source, 'not_modified');
     assert.equal(again.bindings, list);
     assert.equal(again.ageMs, 0);
-    assert.equal(answering.asked.length, 2);
+    assert.equal(server.requests.length, 2);
     clock.pass(5_000);
     assert.equal((await client.getBindings(key, { maxAgeMs: 6_000 })).source, 'memory');
     assert.equal((await client.getBindings(key, { maxAgeMs: 0 })).source, 'not_modified');
     assert.deepEqual(
-      answering.asked.map(({ headers }) => headers.has('if-none-match')),
+      server.requests.map(({ headers }) => headers.has('if-none-match')),
       [false, true, true],
     );
   });
 
-  it('tells of a list that has changed', async () => {
-    const answering = createAnswering((asked) => conditionalAnswer(asked, one));
-    const { client, clock } = openClient(answering);
+  it('emits `change` for a changed list', async () => {
+    const server = createFakeServer((asked) => conditionalResponse(asked, one));
+    const { client, clock } = openClient(server);
     const told = listenTo(client);
     const { bindings: before } = await client.getBindings(key);
-    answering.by((asked) => conditionalAnswer(asked, two));
+    server.respond((asked) => conditionalResponse(asked, two));
     clock.pass(1_000);
     const after = await client.getBindings(key);
     assert.equal(after.source, 'network');
@@ -105,10 +105,10 @@ describe('bindings()', () => {
     ]);
   });
 
-  it('asks once for all who ask at the same time; one who goes away leaves the others waiting', async () => {
+  it('sends one request for concurrent calls, and aborts only the call whose signal aborts', async () => {
     let release = (_: Response) => {};
-    const answering = createAnswering(() => new Promise<Response>((resolve) => (release = resolve)));
-    const { client } = openClient(answering);
+    const server = createFakeServer(() => new Promise<Response>((resolve) => (release = resolve)));
+    const { client } = openClient(server);
     const leaving = new AbortController();
     const calls = [
       client.getBindings(key),
@@ -120,87 +120,89 @@ describe('bindings()', () => {
     const left = await calls[1]?.catch((error) => error);
     assert.equal(left.code, 'aborted');
     assert.equal(left.cause.message, 'enough');
-    assert.equal(answering.asked[0]?.signal.aborted, false);
-    release(listAnswer(one));
+    assert.equal(server.requests[0]?.signal.aborted, false);
+    release(listResponse(one));
     const [got, , alsoGot] = await Promise.allSettled(calls);
     assert.equal(got?.status, 'fulfilled');
     assert.deepEqual(got, alsoGot);
-    assert.equal(answering.asked.length, 1);
+    assert.equal(server.requests.length, 1);
   });
 
-  it('ends the request when nobody waits any more, and asks anew for who comes then', async () => {
-    const answering = createAnswering(
+  it('aborts the request with the last call, and sends another one for the next call', async () => {
+    const server = createFakeServer(
       ({ signal }) =>
         new Promise((_, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason));
         }),
     );
-    const { client, clock } = openClient(answering);
+    const { client, clock } = openClient(server);
     const leaving = new AbortController();
     const call = client.getBindings(key, { signal: leaving.signal });
     await settle();
     leaving.abort();
     await assert.rejects(call, { code: 'aborted' });
     await settle();
-    assert.equal(answering.asked[0]?.signal.aborted, true);
+    assert.equal(server.requests[0]?.signal.aborted, true);
     assert.equal(clock.timers, 0);
-    answering.by(() => listAnswer(one));
+    server.respond(() => listResponse(one));
     assert.deepEqual(Object.keys((await client.getBindings(key)).bindings), ['p']);
     await assert.rejects(client.getBindings(key, { signal: AbortSignal.abort() }), { code: 'aborted' });
-    assert.equal(answering.asked.length, 2);
+    assert.equal(server.requests.length, 2);
   });
 
-  it('refuses what is no binding list', async () => {
+  it('rejects an invalid binding list', async () => {
     const bodies = ['', '[]', 'null', '{"p":1}', '{"p":{"contentAddress":"x"', `{"p":{"contentAddress":"${first}"}}`];
     for (const body of bodies) {
-      const { client } = openClient(createAnswering(() => new Response(body)));
+      const { client } = openClient(createFakeServer(() => new Response(body)));
       await assert.rejects(client.getBindings(key), { code: 'unexpected_response' }, body);
     }
-    const { client } = openClient(createAnswering(() => new Response(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a]))));
+    const { client } = openClient(createFakeServer(() => new Response(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a]))));
     await assert.rejects(client.getBindings(key), { code: 'unexpected_response' });
   });
 
-  it('leaves out entries that name no content', async () => {
-    const { client } = openClient(createAnswering(() => listAnswer({ ...one, bare: { id: 'x' }, odd: entry('../x') })));
+  it('omits entries without content', async () => {
+    const { client } = openClient(
+      createFakeServer(() => listResponse({ ...one, bare: { id: 'x' }, odd: entry('../x') })),
+    );
     assert.deepEqual(Object.keys((await client.getBindings(key)).bindings), ['p']);
   });
 
-  it('takes no confirmation of another list than the one it asked about, and asks for the whole next time', async () => {
-    const answering = createAnswering(() => listAnswer(one, '"1"'));
-    const { client } = openClient(answering, { maxAgeMs: 0 });
+  it('rejects a 304 for another entity tag, and sends an unconditional request next', async () => {
+    const server = createFakeServer(() => listResponse(one, '"1"'));
+    const { client } = openClient(server, { maxAgeMs: 0 });
     await client.getBindings(key);
-    answering.by(() => new Response(null, { status: 304, headers: { etag: '"2"' } }));
+    server.respond(() => new Response(null, { status: 304, headers: { etag: '"2"' } }));
     const confused = await client.getBindings(key);
     assert.equal(confused.isStale, true);
     assert.equal(confused.error?.code, 'unexpected_response');
-    answering.by(() => listAnswer(two, '"2"'));
+    server.respond(() => listResponse(two, '"2"'));
     const right = await client.getBindings(key);
     assert.equal(right.bindings.p?.contentAddress, second);
-    assert.equal(answering.asked.at(-1)?.headers.has('if-none-match'), false);
+    assert.equal(server.requests.at(-1)?.headers.has('if-none-match'), false);
   });
 
-  it('takes a weak confirmation, as proxies make them that compress', async () => {
-    const answering = createAnswering(() => listAnswer(one, '"1"'));
-    const { client } = openClient(answering, { maxAgeMs: 0 });
+  it('accepts a 304 with a weak entity tag, as of compressing proxies', async () => {
+    const server = createFakeServer(() => listResponse(one, '"1"'));
+    const { client } = openClient(server, { maxAgeMs: 0 });
     await client.getBindings(key);
-    answering.by(() => new Response(null, { status: 304, headers: { etag: 'W/"1"' } }));
+    server.respond(() => new Response(null, { status: 304, headers: { etag: 'W/"1"' } }));
     assert.equal((await client.getBindings(key)).source, 'not_modified');
   });
 
-  it('does not ask unconditionally for nothing: a 304 without a condition is no answer', async () => {
-    const { client } = openClient(createAnswering(() => new Response(null, { status: 304 })));
+  it('rejects a 304 to an unconditional request', async () => {
+    const { client } = openClient(createFakeServer(() => new Response(null, { status: 304 })));
     await assert.rejects(client.getBindings(key), { code: 'unexpected_response', status: 304 });
   });
 });
 
-describe('bindings() in trouble', () => {
+describe('getBindings() after an error', () => {
   const troubles: readonly [string, () => Response, string][] = [
     ['no connection', noConnection, 'network'],
-    ['a 500', () => problemAnswer(500, 'internal'), 'internal'],
+    ['a 500', () => problemResponse(500, 'internal'), 'internal'],
     ["a proxy's 502", () => new Response('<html>', { status: 502 }), 'unavailable'],
-    ['a 429', () => problemAnswer(429, 'rate_limited', { 'retry-after': '7' }), 'rate_limited'],
-    ['a revoked token', () => problemAnswer(401, 'invalid_token'), 'invalid_token'],
-    ['a lost role', () => problemAnswer(403, 'forbidden'), 'forbidden'],
+    ['a 429', () => problemResponse(429, 'rate_limited', { 'retry-after': '7' }), 'rate_limited'],
+    ['a revoked token', () => problemResponse(401, 'invalid_token'), 'invalid_token'],
+    ['a lost role', () => problemResponse(403, 'forbidden'), 'forbidden'],
     [
       'a redirect',
       () => new Response(null, { status: 302, headers: { location: 'https://evil.example/x' } }),
@@ -211,12 +213,12 @@ describe('bindings() in trouble', () => {
     ['no content', () => new Response(null, { status: 204 }), 'unexpected_response'],
   ];
   for (const [trouble, answer, code] of troubles) {
-    it(`serves what is kept at ${trouble}, and tells once until it is over`, async () => {
-      const answering = createAnswering((asked) => conditionalAnswer(asked, one));
-      const { client, clock } = openClient(answering);
+    it(`serves the cached list at ${trouble}, and emits one stale event until it recovers`, async () => {
+      const server = createFakeServer((asked) => conditionalResponse(asked, one));
+      const { client, clock } = openClient(server);
       const told = listenTo(client);
       const { bindings: list } = await client.getBindings(key);
-      answering.by(answer);
+      server.respond(answer);
       for (let time = 1; time <= 2; time++) {
         clock.pass(40_000);
         const stale = await client.getBindings(key);
@@ -225,7 +227,7 @@ describe('bindings() in trouble', () => {
         assert.equal(stale.ageMs, time * 40_000);
         assert.equal(stale.error?.code, code);
       }
-      answering.by((asked) => conditionalAnswer(asked, one));
+      server.respond((asked) => conditionalResponse(asked, one));
       clock.pass(40_000);
       assert.equal((await client.getBindings(key)).source, 'not_modified');
       const types = told.map(({ type }) => type).filter((type) => type !== 'response' && type !== 'lookup');
@@ -233,52 +235,52 @@ describe('bindings() in trouble', () => {
     });
   }
 
-  it('serves nothing that the server says is gone', async () => {
-    const answering = createAnswering(() => listAnswer(one));
-    const { client } = openClient(answering, { maxAgeMs: 0 });
+  it('never serves a list after a 404', async () => {
+    const server = createFakeServer(() => listResponse(one));
+    const { client } = openClient(server, { maxAgeMs: 0 });
     await client.getBindings(key);
-    answering.by(() => problemAnswer(404, 'not_found'));
+    server.respond(() => problemResponse(404, 'not_found'));
     await assert.rejects(client.getBindings(key), { code: 'not_found', status: 404 });
-    answering.by(noConnection);
+    server.respond(noConnection);
     await assert.rejects(client.getBindings(key), { code: 'network' });
   });
 
-  it('serves nothing to a refused token where that is wished', async () => {
+  it('serves no stale list at 401 and 403 with `staleOnUnauthorized: false`', async () => {
     for (const [status, code] of [
       [401, 'invalid_token'],
       [403, 'insufficient_scope'],
     ] as const) {
-      const answering = createAnswering(() => listAnswer(one));
-      const { client } = openClient(answering, { maxAgeMs: 0, staleOnUnauthorized: false });
+      const server = createFakeServer(() => listResponse(one));
+      const { client } = openClient(server, { maxAgeMs: 0, staleOnUnauthorized: false });
       await client.getBindings(key);
-      answering.by(() => problemAnswer(status, code));
+      server.respond(() => problemResponse(status, code));
       await assert.rejects(client.getBindings(key), { code, status });
     }
   });
 
-  it('serves nothing that is older than it may be', async () => {
-    const answering = createAnswering(() => listAnswer(one));
-    const { client, clock } = openClient(answering, { staleIfErrorMs: 60_000 });
+  it('serves no list older than `maxAgeMs` plus `staleIfErrorMs`', async () => {
+    const server = createFakeServer(() => listResponse(one));
+    const { client, clock } = openClient(server, { staleIfErrorMs: 60_000 });
     await client.getBindings(key);
-    answering.by(noConnection);
+    server.respond(noConnection);
     clock.pass(61_000); // `maxAgeMs` and `staleIfErrorMs`
     assert.equal((await client.getBindings(key)).isStale, true);
     clock.pass(1);
     await assert.rejects(client.getBindings(key), { code: 'network' });
   });
 
-  it('serves nothing that becomes too old while the server is waited for', async () => {
-    const answering = createAnswering(() => listAnswer(one));
-    const { client, clock } = openClient(answering, { maxAgeMs: 0, staleIfErrorMs: 1_500, revalidateTimeoutMs: 1_000 });
+  it('serves no list that becomes too old while it waits for the server', async () => {
+    const server = createFakeServer(() => listResponse(one));
+    const { client, clock } = openClient(server, { maxAgeMs: 0, staleIfErrorMs: 1_500, revalidateTimeoutMs: 1_000 });
     await client.getBindings(key);
     let answer = (_: Response | Promise<never>) => {};
-    answering.by(() => new Promise<Response>((resolve) => (answer = resolve)));
+    server.respond(() => new Promise<Response>((resolve) => (answer = resolve)));
     clock.pass(1_000);
     const impatient = client.getBindings(key);
     await settle();
     clock.pass(1_000);
     await settle();
-    answer(listAnswer(two));
+    answer(listResponse(two));
     assert.equal((await impatient).bindings.p?.contentAddress, second);
 
     clock.pass(1_000);
@@ -290,49 +292,49 @@ describe('bindings() in trouble', () => {
     assert.equal(clock.timers, 0);
   });
 
-  it('waits no longer than its patience where something is kept, and takes the answer when it comes', async () => {
+  it('serves a stale list after `revalidateTimeoutMs`, and still uses the late response', async () => {
     let release = (_: Response) => {};
-    const answering = createAnswering(() => listAnswer(one));
-    const { client, clock } = openClient(answering);
+    const server = createFakeServer(() => listResponse(one));
+    const { client, clock } = openClient(server);
     await client.getBindings(key);
     clock.pass(2_000);
-    answering.by(() => new Promise<Response>((resolve) => (release = resolve)));
+    server.respond(() => new Promise<Response>((resolve) => (release = resolve)));
     const call = client.getBindings(key);
     await settle();
     clock.pass(1_000);
     const stale = await call;
     assert.equal(stale.isStale, true);
     assert.equal(stale.error?.code, 'timeout');
-    release(listAnswer(two));
+    release(listResponse(two));
     await settle();
     const fresh = await client.getBindings(key, { maxAgeMs: 5_000 });
     assert.equal(fresh.source, 'memory');
     assert.equal(fresh.bindings.p?.contentAddress, second);
-    assert.equal(answering.asked.length, 2);
+    assert.equal(server.requests.length, 2);
     assert.equal(clock.timers, 0);
   });
 
-  it('leaves a server that is down to one request at a time, and longer each time', async () => {
-    const answering = createAnswering(() => listAnswer(one));
-    const { client, clock } = openClient(answering, { maxAgeMs: 0 });
+  it('probes a server that is down with one request at a time, with backoff', async () => {
+    const server = createFakeServer(() => listResponse(one));
+    const { client, clock } = openClient(server, { maxAgeMs: 0 });
     await Promise.all([client.getBindings(key), client.getBindings({ extensionPointId: 'ext_1', guestKey: 'other' })]);
-    answering.by(noConnection);
+    server.respond(noConnection);
     const asked: number[] = [];
     for (let second = 0; second < 100; second++) {
-      const before = answering.asked.length;
+      const before = server.requests.length;
       const both = await Promise.all([
         client.getBindings(key),
         client.getBindings({ extensionPointId: 'ext_1', guestKey: 'other' }),
       ]);
       assert.ok(both.every(({ isStale, error }) => isStale && error?.code === 'network'));
-      if (answering.asked.length > before) asked.push(second);
+      if (server.requests.length > before) asked.push(second);
       clock.pass(1_000);
     }
     // Waits of 200 ms, doubled each time, up to 30 s.
     assert.deepEqual(asked, [0, 1, 2, 3, 5, 9, 16, 29, 55, 85]);
   });
 
-  it('gives up a hung request after its time, at every phase', async () => {
+  it('aborts a request after the timeout of each phase', async () => {
     const limits = { timeouts: { headersMs: 100, idleMs: 200, totalMs: 1_000 } };
     const dribble = (everyMs: number, clock: { pass(ms: number): void }) =>
       new Response(
@@ -344,26 +346,26 @@ describe('bindings() in trouble', () => {
           },
         }),
       );
-    const silent = createAnswering(() => new Promise(() => {})); // heeds no signal either
+    const silent = createFakeServer(() => new Promise(() => {})); // heeds no signal either
     const { client, clock } = openClient(silent, limits);
     const call = client.getBindings(key).catch((error) => error);
     await settle();
     clock.pass(100);
     assert.match((await call).message, /100 ms to respond/);
-    assert.equal(silent.asked[0]?.signal.aborted, true);
+    assert.equal(silent.requests[0]?.signal.aborted, true);
 
-    const slow = createAnswering(() => dribble(201, opened.clock));
+    const slow = createFakeServer(() => dribble(201, opened.clock));
     const opened = openClient(slow, limits);
     await assert.rejects(opened.client.getBindings(key), /200 ms between two chunks/);
-    const endless = createAnswering(() => dribble(199, other.clock));
+    const endless = createFakeServer(() => dribble(199, other.clock));
     const other = openClient(endless, limits);
     await assert.rejects(other.client.getBindings(key), /1000 ms in total/);
     assert.deepEqual([clock.timers, opened.clock.timers, other.clock.timers], [0, 0, 0]);
   });
 
-  it('asks once more when the clock was set ahead, as after the machine was suspended, and serves what it has', async () => {
-    const answering = createAnswering(() => listAnswer(one));
-    const { client, clock } = openClient(answering, { staleIfErrorMs: 10_000 });
+  it('revalidates once after the wall clock was set ahead, as after the machine was suspended', async () => {
+    const server = createFakeServer(() => listResponse(one));
+    const { client, clock } = openClient(server, { staleIfErrorMs: 10_000 });
     await client.getBindings(key);
     for (const [wall, first] of [
       [0, 'memory'],
@@ -371,7 +373,7 @@ describe('bindings() in trouble', () => {
       [Date.UTC(2099, 0), 'memory'],
     ] as const) {
       clock.setWall(wall);
-      if (wall === Date.UTC(2099, 0)) answering.by(noConnection);
+      if (wall === Date.UTC(2099, 0)) server.respond(noConnection);
       for (const expected of [first, 'memory']) {
         const { source, ageMs } = await client.getBindings(key);
         assert.deepEqual({ source, ageMs }, { source: expected, ageMs: 0 });
@@ -380,20 +382,20 @@ describe('bindings() in trouble', () => {
   });
 });
 
-describe('bindings() offline', () => {
-  it('asks nobody', async () => {
-    const answering = createAnswering(noConnection);
-    const { client } = openClient(answering, { offline: true });
+describe('getBindings() offline', () => {
+  it('sends no request', async () => {
+    const server = createFakeServer(noConnection);
+    const { client } = openClient(server, { offline: true });
     await assert.rejects(client.getBindings(key), { code: 'offline' });
     await assert.rejects(client.getContent(first), { code: 'offline' });
-    assert.equal(answering.asked.length, 0);
+    assert.equal(server.requests.length, 0);
   });
 });
 
 describe('close()', () => {
-  it('ends what is under way, and what comes after', async () => {
-    const answering = createAnswering(() => new Promise(() => {}));
-    const { client, clock } = openClient(answering);
+  it('rejects pending and later calls', async () => {
+    const server = createFakeServer(() => new Promise(() => {}));
+    const { client, clock } = openClient(server);
     const calls = [
       client.getBindings(key),
       client.getContent(first),
@@ -405,12 +407,12 @@ describe('close()', () => {
     for (const call of calls) await assert.rejects(call, { code: 'closed' });
     await assert.rejects(client.getBindings(key), { code: 'closed' });
     await assert.rejects(client.getContent(first), { code: 'closed' });
-    assert.ok(answering.asked.every(({ signal }) => signal.aborted));
+    assert.ok(server.requests.every(({ signal }) => signal.aborted));
     assert.equal(clock.timers, 0);
   });
 
   it('is called by `await using` at the end of the scope', async () => {
-    const { client } = openClient(createAnswering(() => listAnswer(one)));
+    const { client } = openClient(createFakeServer(() => listResponse(one)));
     {
       await using scoped = client;
       await scoped.getBindings(key);

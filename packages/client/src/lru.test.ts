@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { createLru } from './lru.ts';
 
 describe('createLru()', () => {
-  it('drops what was not used for longest, by weight', () => {
+  it('evicts the least recently used entries, by weight', () => {
     const lru = createLru<string>(10);
     for (const key of ['a', 'b', 'c']) lru.set(key, key, 3);
     assert.equal(lru.get('a'), 'a');
@@ -12,7 +12,7 @@ describe('createLru()', () => {
     assert.equal(lru.weight, 10);
   });
 
-  it('keeps nothing that is too heavy, nor what it replaces', () => {
+  it('does not cache an entry that is too heavy, and deletes the one that it replaces', () => {
     const lru = createLru<string>(10);
     lru.set('a', 'old', 1);
     lru.set('b', 'b', 1);
@@ -22,7 +22,7 @@ describe('createLru()', () => {
     assert.equal(lru.weight, 1);
   });
 
-  it('weighs right after replacing and deleting', () => {
+  it('knows the total weight after replacing and deleting', () => {
     const lru = createLru<number>(5);
     for (let number = 0; number < 20; number++) lru.set('a', number, 1 + (number % 5));
     assert.equal(lru.weight, 5);

@@ -7,9 +7,9 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import { type Meter, observeClient, type PropagationApi, type Tracer } from '@tenon/client/opentelemetry';
 import {
   addressOfBytes,
-  createAnswering,
+  createFakeServer,
   key,
-  listAnswer,
+  listResponse,
   noConnection,
   openClient,
 } from '../test/helpers/fake-server.ts';
@@ -19,21 +19,21 @@ type Equips<Given extends Needed, Needed> = Given;
 export type Checked = [Equips<api.Meter, Meter>, Equips<api.Tracer, Tracer>, Equips<typeof api, PropagationApi>];
 
 describe('observeClient()', () => {
-  it('makes a span of each request, below the one that is active', async (test) => {
+  it('starts a span for each request, as a child of the active one', async (test) => {
     const exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
     const tracer = provider.getTracer('test');
     api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     test.after(() => api.context.disable());
     const { client, clock } = openClient(
-      createAnswering(() => listAnswer({})),
+      createFakeServer(() => listResponse({})),
       { maxAgeMs: 0 },
     );
     const end = observeClient(client, { tracer });
 
     const visit = tracer.startSpan('visit');
     await api.context.with(api.trace.setSpan(api.context.active(), visit), () => client.getBindings(key));
-    const failing = openClient(createAnswering(noConnection));
+    const failing = openClient(createFakeServer(noConnection));
     observeClient(failing.client, { tracer });
     await failing.client.getBindings(key).catch(() => {});
     end();
@@ -56,7 +56,7 @@ describe('observeClient()', () => {
     assert.doesNotMatch(JSON.stringify(spans.map(({ name, attributes }) => [name, attributes])), /acme/);
   });
 
-  it('tells the server of the span, by the propagator that the host has, and nothing else that this one tells', async (test) => {
+  it('sends the trace context of the host’s propagator, and none of its other fields', async (test) => {
     const exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
     api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -66,8 +66,8 @@ describe('observeClient()', () => {
       api.context.disable();
       api.propagation.disable();
     });
-    const answering = createAnswering(() => listAnswer({}));
-    const { client } = openClient(answering, { maxAgeMs: 0 });
+    const server = createFakeServer(() => listResponse({}));
+    const { client } = openClient(server, { maxAgeMs: 0 });
     const tracer = provider.getTracer('test');
     const end = observeClient(client, { tracer, api });
     const baggage = api.propagation.createBaggage({ tenant: { value: 'private' } });
@@ -77,26 +77,26 @@ describe('observeClient()', () => {
     await client.getBindings(key);
     const [span] = exporter.getFinishedSpans();
     const { traceId, spanId } = span?.spanContext() ?? assert.fail();
-    const sent = answering.asked.map(({ headers }) => [headers.get('traceparent'), headers.get('baggage')]);
+    const sent = server.requests.map(({ headers }) => [headers.get('traceparent'), headers.get('baggage')]);
     assert.deepEqual(sent, [
       [`00-${traceId}-${spanId}-01`, null],
       [null, null],
     ]);
   });
 
-  it('sends what is no header field nowhere', async () => {
-    const answering = createAnswering(() => listAnswer({}));
-    const { client } = openClient(answering);
+  it('does not send invalid header fields', async () => {
+    const server = createFakeServer(() => listResponse({}));
+    const { client } = openClient(server);
     client.on('request', ({ headers }) =>
       Object.assign(headers, { traceparent: 'a\nb', authorization: 'x', 'x-other': 'y' }),
     );
     await client.getBindings(key);
-    const [{ headers } = assert.fail()] = answering.asked;
+    const [{ headers } = assert.fail()] = server.requests;
     assert.deepEqual([headers.get('traceparent'), headers.get('x-other')], [null, null]);
     assert.notEqual(headers.get('authorization'), 'x');
   });
 
-  it('counts lookups, bytes, changes and what is stale', async () => {
+  it('counts lookups, bytes, changes and stale lists', async () => {
     const counted = new Map<string, number>();
     const count = (name: string) => (value: number, attributes: object) => {
       const at = `${name} ${Object.values(attributes).join(' ')}`.trim();
@@ -107,20 +107,22 @@ describe('observeClient()', () => {
       createUpDownCounter: (name) => ({ add: count(name) }),
       createHistogram: (name) => ({ record: (_, attributes) => count(name)(1, attributes) }),
     };
-    const answering = createAnswering(() => listAnswer({}));
-    const { client, clock } = openClient(answering);
+    const server = createFakeServer(() => listResponse({}));
+    const { client, clock } = openClient(server);
     observeClient(client, { meter });
     await client.getBindings(key);
     await client.getBindings(key);
-    answering.by(() => listAnswer({ p: { id: 'x', contentAddress: addressOfBytes(new Uint8Array()), updatedAt: '' } }));
+    server.respond(() =>
+      listResponse({ p: { id: 'x', contentAddress: addressOfBytes(new Uint8Array()), updatedAt: '' } }),
+    );
     clock.pass(1_000);
     await client.getBindings(key);
-    answering.by(noConnection);
+    server.respond(noConnection);
     clock.pass(1_000);
     await client.getBindings(key);
     const gauge = 'tenon.client.stale_lists';
     assert.equal(counted.get(gauge), 1);
-    answering.by(() => listAnswer({}));
+    server.respond(() => listResponse({}));
     clock.pass(1_000);
     await client.getBindings(key);
     assert.deepEqual(Object.fromEntries([...counted].filter(([name]) => !name.startsWith('tenon.client.received'))), {

@@ -6,7 +6,7 @@ import { type ClientError, type ClientOptions, createClient } from '@tenon/clien
 const good = { baseUrl: 'https://plugins.example', token: 'tnn_secret' };
 
 describe('createClient()', () => {
-  it('says which option is wrong, and nothing of the token', () => {
+  it('names the invalid option, and never the token', () => {
     const wrong: [option: string, options: Record<string, unknown>][] = [
       ['baseUrl', { baseUrl: 'plugins.example' }],
       ['baseUrl', { baseUrl: undefined }],
@@ -42,7 +42,7 @@ describe('createClient()', () => {
     }
   });
 
-  it('takes times without an end', async () => {
+  it('accepts `Infinity` as a time', async () => {
     const client = createClient({
       ...good,
       timeouts: { headersMs: Number.POSITIVE_INFINITY, idleMs: 1e12, totalMs: Number.POSITIVE_INFINITY },

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  type Asked,
   addressOfBytes,
-  createAnswering,
+  createFakeServer,
   entry,
+  type FakeRequest,
   key,
-  listAnswer,
   listenTo,
+  listResponse,
   noConnection,
   openClient,
-  problemAnswer,
+  problemResponse,
 } from '../test/helpers/fake-server.ts';
 
 /** Modules that differ in the name of their export. */
@@ -30,26 +30,26 @@ const modules = new Map(['a', 'b', 'c'].map((name) => [name, moduleCalled(name)]
 const addressOf = (name: string) => addressOfBytes(modules.get(name) ?? new Uint8Array());
 const nameOf = (module: WebAssembly.Module) => WebAssembly.Module.exports(module)[0]?.name;
 
-function serveContent({ path }: Asked): Response {
+function serveContent({ path }: FakeRequest): Response {
   const [, bytes] = [...modules].find(([name]) => path.endsWith(addressOf(name))) ?? [];
-  return bytes === undefined ? problemAnswer(404, 'not_found') : new Response(bytes);
+  return bytes === undefined ? problemResponse(404, 'not_found') : new Response(bytes);
 }
 
 /** Answers lists with these bindings, and contents. */
 function serve(list: Readonly<Record<string, unknown>>, contents = serveContent) {
-  return (asked: Asked) => (asked.path.includes('/bindings/') ? listAnswer(list) : contents(asked));
+  return (asked: FakeRequest) => (asked.path.includes('/bindings/') ? listResponse(list) : contents(asked));
 }
 
 const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
 
 describe('load()', () => {
-  it('gives the plugin that changed last, or the one of the name', async () => {
+  it('returns the plugin that changed last, or the one of the name', async () => {
     const list = {
       x: entry(addressOf('a'), day(1)),
       y: entry(addressOf('b'), day(3)),
       z: entry(addressOf('c'), day(2)),
     };
-    const { client } = openClient(createAnswering(serve(list)));
+    const { client } = openClient(createFakeServer(serve(list)));
     assert.equal(nameOf(await client.load(key)), 'b');
     assert.equal(nameOf(await client.load({ ...key, name: 'z' })), 'c');
     const plugin = await client.loadPlugin(key);
@@ -59,34 +59,34 @@ describe('load()', () => {
     );
   });
 
-  it('passes over entries without content, and times that are none', async () => {
+  it('skips entries without content, and accepts invalid times', async () => {
     const list = {
       x: { ...entry(addressOf('a')), updatedAt: 'soon' },
       y: entry(addressOf('b'), day(1)),
       z: { id: 'z', updatedAt: day(9) },
     };
-    const { client } = openClient(createAnswering(serve(list)));
+    const { client } = openClient(createFakeServer(serve(list)));
     assert.equal(nameOf(await client.load(key)), 'b');
   });
 
-  it('gives nothing to a call that was ended before, not even what it has', async () => {
-    const { client } = openClient(createAnswering(serve({ x: entry(addressOf('a')) })));
+  it('rejects a call whose signal is already aborted, even if the module is cached', async () => {
+    const { client } = openClient(createFakeServer(serve({ x: entry(addressOf('a')) })));
     await client.load(key);
     const signal = AbortSignal.abort();
     await assert.rejects(client.load(key, { signal }), { code: 'aborted' });
   });
 
-  it('says that there is none', async () => {
-    const { client } = openClient(createAnswering(serve({})));
+  it('rejects with `no_plugin` if none is bound', async () => {
+    const { client } = openClient(createFakeServer(serve({})));
     await assert.rejects(client.load(key), { code: 'no_plugin' });
-    const { client: other } = openClient(createAnswering(serve({ x: entry(addressOf('a')) })));
+    const { client: other } = openClient(createFakeServer(serve({ x: entry(addressOf('a')) })));
     for (const name of ['y', 'toString', '__proto__', '']) {
       await assert.rejects(other.load({ ...key, name }), { code: 'no_plugin' });
     }
   });
 
-  it('compiles once what is asked for often, and keeps it', async () => {
-    const { client } = openClient(createAnswering(serve({ x: entry(addressOf('a')), y: entry(addressOf('a')) })));
+  it('compiles a module once, and caches it', async () => {
+    const { client } = openClient(createFakeServer(serve({ x: entry(addressOf('a')), y: entry(addressOf('a')) })));
     const told = listenTo(client);
     const all = await Promise.all([
       client.load({ ...key, name: 'x' }),
@@ -99,22 +99,22 @@ describe('load()', () => {
     assert.equal(compiled.length, 1);
   });
 
-  it('says that the engine cannot compile it', async () => {
+  it('rejects with `invalid_module` if the engine cannot compile it', async () => {
     const bytes = Uint8Array.from([0, 0x61, 0x73, 0x6d, 9, 0, 0, 0]);
     const { client } = openClient(
-      createAnswering(serve({ x: entry(addressOfBytes(bytes)) }, () => new Response(bytes))),
+      createFakeServer(serve({ x: entry(addressOfBytes(bytes)) }, () => new Response(bytes))),
     );
     const error = await client.load(key).catch((error) => error);
     assert.equal(error.code, 'invalid_module');
     assert.ok(error.cause instanceof WebAssembly.CompileError);
   });
 
-  it('falls back on the version before when the new one cannot be had, and tells', async () => {
-    const answering = createAnswering(serve({ x: entry(addressOf('a')) }));
-    const { client, clock } = openClient(answering);
+  it('returns the last loaded version, stale, if the new one cannot be fetched', async () => {
+    const server = createFakeServer(serve({ x: entry(addressOf('a')) }));
+    const { client, clock } = openClient(server);
     await client.load(key);
-    for (const broken of [noConnection, () => problemAnswer(500, 'internal'), () => new Response('damaged')]) {
-      answering.by(serve({ x: entry(addressOf('b'), day(2)) }, broken));
+    for (const broken of [noConnection, () => problemResponse(500, 'internal'), () => new Response('damaged')]) {
+      server.respond(serve({ x: entry(addressOf('b'), day(2)) }, broken));
       clock.pass(60_000);
       const plugin = await client.loadPlugin(key);
       assert.equal(nameOf(plugin.module), 'a');
@@ -122,53 +122,55 @@ describe('load()', () => {
       assert.equal(plugin.isStale, true);
       assert.ok(plugin.error);
     }
-    answering.by(serve({ x: entry(addressOf('b'), day(2)) }));
+    server.respond(serve({ x: entry(addressOf('b'), day(2)) }));
     clock.pass(60_000);
     const plugin = await client.loadPlugin(key);
     assert.equal(nameOf(plugin.module), 'b');
     assert.equal(plugin.isStale, false);
   });
 
-  it('falls back on what was loaded last, by whatever name it was asked for', async () => {
-    const answering = createAnswering(serve({ x: entry(addressOf('a')) }));
-    const { client, clock } = openClient(answering);
+  it('returns the version that was last loaded, with or without a name', async () => {
+    const server = createFakeServer(serve({ x: entry(addressOf('a')) }));
+    const { client, clock } = openClient(server);
     await client.load({ ...key, name: 'x' });
-    answering.by(serve({ x: entry(addressOf('b'), day(2)) }));
+    server.respond(serve({ x: entry(addressOf('b'), day(2)) }));
     clock.pass(60_000);
     await client.load(key);
-    answering.by(serve({ x: entry(addressOf('c'), day(3)) }, noConnection));
+    server.respond(serve({ x: entry(addressOf('c'), day(3)) }, noConnection));
     clock.pass(60_000);
     assert.equal(nameOf(await client.load({ ...key, name: 'x' })), 'b');
     assert.equal(nameOf(await client.load(key)), 'b');
   });
 
-  it('does not fall back on what is not bound any more, or was confirmed too long ago', async () => {
-    const answering = createAnswering(serve({ x: entry(addressOf('a')) }));
-    const { client, clock } = openClient(answering, { staleIfErrorMs: 60_000 });
+  it('returns no last loaded version that is unbound or too old', async () => {
+    const server = createFakeServer(serve({ x: entry(addressOf('a')) }));
+    const { client, clock } = openClient(server, { staleIfErrorMs: 60_000 });
     await client.load(key);
-    answering.by(serve({ y: entry(addressOf('b'), day(2)) }, noConnection));
+    server.respond(serve({ y: entry(addressOf('b'), day(2)) }, noConnection));
     clock.pass(1_000);
     await assert.rejects(client.load(key), { code: 'network' });
     await assert.rejects(client.load({ ...key, name: 'x' }), { code: 'no_plugin' });
-    answering.by(serve({ x: entry(addressOf('b'), day(2)) }, noConnection));
+    server.respond(serve({ x: entry(addressOf('b'), day(2)) }, noConnection));
     clock.pass(60_001);
     await assert.rejects(client.load(key), { code: 'network' });
   });
 
-  it('asks for the list anew when its content is gone', async () => {
+  it('refetches the list if its content is gone', async () => {
     let lists = 0;
-    const answering = createAnswering((asked) => {
+    const server = createFakeServer((asked) => {
       if (!asked.path.includes('/bindings/')) return serveContent(asked);
       lists++;
-      return listAnswer({ x: lists === 1 ? entry(addressOfBytes(new Uint8Array(9))) : entry(addressOf('b'), day(2)) });
+      return listResponse({
+        x: lists === 1 ? entry(addressOfBytes(new Uint8Array(9))) : entry(addressOf('b'), day(2)),
+      });
     });
-    const { client } = openClient(answering);
+    const { client } = openClient(server);
     assert.equal(nameOf(await client.load(key)), 'b');
     assert.equal(lists, 2);
   });
 
-  it('says that the content is gone when it is gone for good', async () => {
-    const { client } = openClient(createAnswering(serve({ x: entry(addressOfBytes(new Uint8Array(9))) })));
+  it('rejects with 404 if the content stays gone', async () => {
+    const { client } = openClient(createFakeServer(serve({ x: entry(addressOfBytes(new Uint8Array(9))) })));
     await assert.rejects(client.load(key), { code: 'not_found', status: 404 });
   });
 });
@@ -177,16 +179,16 @@ describe('warmUp()', () => {
   const list = { x: entry(addressOf('a')), y: entry(addressOf('b'), day(2)) };
   const keys = Array.from({ length: 50 }, (_, at) => ({ extensionPointId: 'ext_1', guestKey: `guest/${at}` }));
 
-  it('gets all plugins of all keys, so many at a time, and tells how far it is', async () => {
+  it('loads all plugins of all keys with limited concurrency, and reports progress', async () => {
     let under = 0;
     let most = 0;
-    const answering = createAnswering(async (asked) => {
+    const server = createFakeServer(async (asked) => {
       most = Math.max(most, ++under);
       await new Promise((resolve) => setImmediate(resolve));
       under--;
       return serve(list)(asked);
     });
-    const { client } = openClient(answering);
+    const { client } = openClient(server);
     const told: number[] = [];
     const report = await client.warmUp(keys, {
       concurrency: 5,
@@ -198,16 +200,16 @@ describe('warmUp()', () => {
       Array.from({ length: 50 }, (_, at) => (at + 1) / 50),
     );
     assert.equal(most, 5);
-    assert.equal(answering.asked.length, 52);
+    assert.equal(server.requests.length, 52);
     await client.load({ extensionPointId: 'ext_1', guestKey: 'guest/7', name: 'x' });
-    assert.equal(answering.asked.length, 52);
+    assert.equal(server.requests.length, 52);
   });
 
-  it('goes on where one fails, and says which', async () => {
-    const answering = createAnswering((asked) =>
+  it('continues after a failure, and reports it', async () => {
+    const server = createFakeServer((asked) =>
       asked.path.endsWith('guest%2F3') ? noConnection() : serve(list)(asked),
     );
-    const { client } = openClient(answering);
+    const { client } = openClient(server);
     const onProgress = () => {
       throw new Error('mine');
     };
@@ -225,14 +227,14 @@ describe('warmUp()', () => {
     assert.equal(told.filter(({ type }) => type === 'error').length, 51);
   });
 
-  it('counts a name that is not bound as a failure', async () => {
-    const { client } = openClient(createAnswering(serve(list)));
+  it('reports an unbound name as a failure', async () => {
+    const { client } = openClient(createFakeServer(serve(list)));
     const { plugins, failures } = await client.warmUp([{ extensionPointId: 'ext_1', guestKey: 'one', name: 'z' }]);
     assert.deepEqual([plugins, failures.map(({ error }) => error.code)], [0, ['no_plugin']]);
   });
 
-  it('ends with its signal, and with the client', async () => {
-    const { client } = openClient(createAnswering(() => new Promise(() => {})));
+  it('aborts with its signal, and with the client', async () => {
+    const { client } = openClient(createFakeServer(() => new Promise(() => {})));
     const controller = new AbortController();
     const calls = [client.warmUp(keys, { signal: controller.signal }), client.warmUp(keys)];
     controller.abort();

@@ -7,7 +7,7 @@ const clock = createManualClock();
 const now = new Date(clock.wallMs()).toUTCString();
 
 describe('retryAfter()', () => {
-  it('reads seconds and dates, the latter by the clock of the server', () => {
+  it('reads seconds and dates, the latter relative to the server’s clock', () => {
     const cases: [Record<string, string>, number | undefined][] = [
       [{}, undefined],
       [{ 'retry-after': '0' }, 0],
@@ -23,7 +23,7 @@ describe('retryAfter()', () => {
   });
 });
 
-describe('refusalOf()', () => {
+describe('responseError()', () => {
   const refused = (status: number, body: unknown, type = 'application/problem+json') => {
     const answer = { status, headers: new Headers({ 'content-type': type }), type: 'basic' as const };
     return responseError(
@@ -33,7 +33,7 @@ describe('refusalOf()', () => {
     );
   };
 
-  it("takes the server's code and words", () => {
+  it("has the server's code and detail", () => {
     const error = refused(403, { code: 'insufficient_scope', title: 'No', detail: 'It needs\u0007 `read`.' });
     assert.equal(error.code, 'insufficient_scope');
     assert.equal(error.status, 403);
@@ -41,7 +41,7 @@ describe('refusalOf()', () => {
     assert.equal(refused(404, { code: 'not_found', detail: 'x'.repeat(9_999) }).message.length, 500);
   });
 
-  it('makes do with the status where the body says nothing', () => {
+  it('derives the code from the status without a problem document', () => {
     const bodies = ['', '{', '[]', 'null', '{"code":7}', '{"code":"Not A Code"}', '{"title":"x"}'];
     for (const body of bodies) assert.equal(refused(503, body).code, 'unavailable', body);
     assert.equal(refused(404, { code: 'not_found' }, 'text/html').code, 'unexpected_response');
@@ -51,7 +51,7 @@ describe('refusalOf()', () => {
     );
   });
 
-  it('tells where a redirect leads, by its origin alone', () => {
+  it('names only the origin of a redirect', () => {
     const headers = new Headers({ location: 'https://other.example/secret?x' });
     const error = responseError({ status: 308, headers, type: 'basic' }, undefined, clock);
     assert.equal(error.code, 'redirected');

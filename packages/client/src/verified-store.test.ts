@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CacheStore } from '@tenon/client';
 import {
-  type Answering,
   addressOfBytes,
-  createAnswering,
+  createFakeServer,
   entry,
+  type FakeServer,
   key,
-  listAnswer,
   listenTo,
+  listResponse,
   noConnection,
   openClient,
-  problemAnswer,
+  problemResponse,
 } from '../test/helpers/fake-server.ts';
 import { settle, until } from '../test/helpers/manual-clock.ts';
 
@@ -19,11 +19,11 @@ const bytes = Uint8Array.from([1, 2, 3]);
 const address = addressOfBytes(bytes);
 const list = { p: entry(address) };
 
-const serve: Parameters<Answering['by']>[0] = ({ path, headers }) => {
+const serve: Parameters<FakeServer['respond']>[0] = ({ path, headers }) => {
   if (path.endsWith(address)) return new Response(bytes);
   return headers.get('if-none-match') === '"1"'
     ? new Response(null, { status: 304, headers: { etag: '"1"' } })
-    : listAnswer(list, '"1"');
+    : listResponse(list, '"1"');
 };
 
 /** A store in memory, whose entries can be looked at and damaged. */
@@ -41,9 +41,9 @@ function mapStore() {
 async function use(
   store: CacheStore,
   options: Parameters<typeof openClient>[1] = {},
-  answering = createAnswering(serve),
+  server = createFakeServer(serve),
 ) {
-  const { client, clock } = openClient(answering, { store, ...options });
+  const { client, clock } = openClient(server, { store, ...options });
   const told = listenTo(client);
   const answer = await client.getBindings(key).catch((error) => error);
   const content = await client.getContent(address).catch((error) => error);
@@ -51,11 +51,11 @@ async function use(
   const problems = told
     .filter(({ type }) => type === 'error')
     .map(({ event }) => (event.error as Error & { code: string }).code);
-  return { answer, content, problems, asked: answering.asked, clock };
+  return { answer, content, problems, asked: server.requests, clock };
 }
 
 describe('createClient() with a store', () => {
-  it('has what it had before, and asks only whether it still holds', async () => {
+  it('restores lists and contents, and revalidates the lists', async () => {
     const { store } = mapStore();
     await use(store);
     const { answer, content, asked } = await use(store);
@@ -67,14 +67,14 @@ describe('createClient() with a store', () => {
     );
   });
 
-  it('works on while the server is down, and offline', async () => {
+  it('serves stored entries while the server is down, and offline', async () => {
     const { store } = mapStore();
     await use(store);
     for (const [options, code] of [
       [{}, 'network'],
       [{ offline: true }, 'offline'],
     ] as const) {
-      const { answer, content } = await use(store, options, createAnswering(noConnection));
+      const { answer, content } = await use(store, options, createFakeServer(noConnection));
       assert.equal(answer.source, 'store');
       assert.equal(answer.isStale, true);
       assert.equal(answer.error?.code, code);
@@ -86,7 +86,7 @@ describe('createClient() with a store', () => {
   it('serves no entry of another partition', async () => {
     const { store } = mapStore();
     await use(store);
-    const down = () => createAnswering(noConnection);
+    const down = () => createFakeServer(noConnection);
     for (const options of [
       { token: 'tnn_other' },
       { cachePartition: 'mine' },
@@ -101,7 +101,7 @@ describe('createClient() with a store', () => {
     assert.equal(renewed.answer.source, 'store');
   });
 
-  it('finds out what is damaged, deletes it, and asks for it again', async () => {
+  it('detects damaged entries, deletes them, and fetches them again', async () => {
     const damages: ((bytes: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>)[] = [
       () => new Uint8Array(),
       (value) => value.slice(0, -1),
@@ -122,13 +122,13 @@ describe('createClient() with a store', () => {
     }
   });
 
-  it('takes no list for another one, even if it is whole', async () => {
+  it('rejects an intact list of another key', async () => {
     const { store, entries } = mapStore();
     await use(store);
     const [from] = [...entries.keys()].filter((at) => at.includes('/list/'));
-    const { client } = openClient(createAnswering(noConnection), { store });
+    const { client } = openClient(createFakeServer(noConnection), { store });
     const { client: writer } = openClient(
-      createAnswering(() => listAnswer({})),
+      createFakeServer(() => listResponse({})),
       { store },
     );
     await writer.getBindings({ extensionPointId: 'ext_1', guestKey: 'other' });
@@ -138,7 +138,7 @@ describe('createClient() with a store', () => {
     await assert.rejects(client.getBindings({ extensionPointId: 'ext_1', guestKey: 'other' }), { code: 'network' });
   });
 
-  it('goes on without a store that fails, and tells once until it works again', async () => {
+  it('continues without a store that fails, and emits one error until it works again', async () => {
     const { store } = mapStore();
     let isFull = true;
     let writes = 0;
@@ -150,7 +150,7 @@ describe('createClient() with a store', () => {
         return store.set(...args);
       },
     };
-    const { client, clock } = openClient(createAnswering(serve), { store: failing, maxAgeMs: 0 });
+    const { client, clock } = openClient(createFakeServer(serve), { store: failing, maxAgeMs: 0 });
     const told = listenTo(client);
     const problemsAfter = async (number: number) => {
       await until(() => writes === number);
@@ -172,7 +172,7 @@ describe('createClient() with a store', () => {
     assert.equal(await problemsAfter(5), 2);
   });
 
-  it('goes on without a store that cannot be read', async () => {
+  it('continues without a store that cannot be read', async () => {
     const unreadable: CacheStore = {
       get: () => Promise.reject(new Error('EIO')),
       set: () => Promise.reject(new Error('EIO')),
@@ -184,13 +184,13 @@ describe('createClient() with a store', () => {
     assert.deepEqual(problems, ['store_failed', 'store_failed']);
   });
 
-  it('goes on without a store that hangs, and closes without it', async () => {
+  it('continues without a store that hangs, and closes without it', async () => {
     const hanging: CacheStore = {
       get: () => new Promise(() => {}),
       set: () => new Promise(() => {}),
       delete: async () => {},
     };
-    const { client, clock } = openClient(createAnswering(serve), { store: hanging });
+    const { client, clock } = openClient(createFakeServer(serve), { store: hanging });
     let source: string | undefined;
     void client.getBindings(key).then((answer) => {
       source = answer.source;
@@ -211,13 +211,13 @@ describe('createClient() with a store', () => {
     assert.equal(clock.timers, 0);
   });
 
-  it('forgets what the server says is gone', async () => {
+  it('deletes a list after a 404', async () => {
     const { store, entries } = mapStore();
     await use(store);
     await use(
       store,
       {},
-      createAnswering(() => problemAnswer(404, 'not_found')),
+      createFakeServer(() => problemResponse(404, 'not_found')),
     );
     assert.deepEqual(
       [...entries.keys()].filter((at) => at.includes('/list/')),
@@ -225,29 +225,29 @@ describe('createClient() with a store', () => {
     );
   });
 
-  it('trusts no clock for the freshness of what others have kept, nor for its age when it was set', async () => {
+  it('never treats a stored list as fresh, and does not know its age after a clock was set back', async () => {
     const { store } = mapStore();
     await use(store);
-    const { client, clock } = openClient(createAnswering(noConnection), {
+    const { client, clock } = openClient(createFakeServer(noConnection), {
       store,
       staleIfErrorMs: 10_000,
       maxAgeMs: 60_000,
     });
     clock.setWall(Date.UTC(2020, 0, 1));
     await assert.rejects(client.getBindings(key), { code: 'network' });
-    const { client: patient } = openClient(createAnswering(noConnection), { store });
+    const { client: patient } = openClient(createFakeServer(noConnection), { store });
     assert.equal((await patient.getBindings(key)).isStale, true);
   });
 
-  it('knows the age of what it finds', async () => {
+  it('knows the age of a stored list', async () => {
     const { store } = mapStore();
     const { clock: before } = await use(store);
-    const { client, clock } = openClient(createAnswering(noConnection), { store });
+    const { client, clock } = openClient(createFakeServer(noConnection), { store });
     clock.setWall(before.wallMs() + 90_000);
     assert.equal((await client.getBindings(key)).ageMs, 90_000);
   });
 
-  it('names nothing by a token or a guest key', async () => {
+  it('uses neither token nor guest key in keys', async () => {
     const { store, entries } = mapStore();
     await use(store);
     for (const at of entries.keys()) assert.match(at, /^[0-9a-f]{64}\/(?:content|list)\/[0-9a-f]{64}$/);

@@ -25,7 +25,7 @@ function openQueue(concurrency: number) {
 }
 
 describe('createWorkQueue()', () => {
-  it('works on so many things at once, in their order, and on each that waits once', async () => {
+  it('works on items in order with limited concurrency, and on each waiting item once', async () => {
     const { queue, begun, end } = openQueue(2);
     for (const item of ['a', 'b', 'c', 'd', 'c']) queue.add(item);
     assert.deepEqual(begun, ['a', 'b']);
@@ -41,7 +41,7 @@ describe('createWorkQueue()', () => {
     assert.equal(begun.at(-1), 'e');
   });
 
-  it('begins nothing more that waits once it is cleared', async () => {
+  it('starts no waiting item after `clear()`', async () => {
     const { queue, begun, end } = openQueue(1);
     for (const item of ['a', 'b', 'c']) queue.add(item);
     queue.clear();

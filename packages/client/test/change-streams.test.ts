@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ClientOptions } from '@tenon/client';
 import {
-  type Asked,
-  conditionalAnswer,
-  createAnswering,
+  conditionalResponse,
+  createFakeServer,
   entry,
+  type FakeRequest,
   key,
   noConnection,
   openClient,
-  problemAnswer,
+  problemResponse,
 } from './helpers/fake-server.ts';
 import { settle } from './helpers/manual-clock.ts';
 
@@ -22,23 +22,23 @@ function openStage(options: Partial<ClientOptions> = {}) {
   const stage = {
     list: one as object,
     /** How the next requests for news are answered. */
-    news: (asked: Asked): Response | Promise<Response> => streamAnswer(asked),
+    news: (asked: FakeRequest): Response | Promise<Response> => streamAnswer(asked),
     /** What answers for lists wait for. */
     held: async (): Promise<void> => {},
   };
   const streams: Stream[] = [];
-  const answering = createAnswering(async (asked) => {
+  const server = createFakeServer(async (asked) => {
     if (asked.path.endsWith('/news')) return stage.news(asked);
     await stage.held();
-    return conditionalAnswer(asked, stage.list as never);
+    return conditionalResponse(asked, stage.list as never);
   });
-  const { client, clock } = openClient(answering, { streaming: true, ...options });
+  const { client, clock } = openClient(server, { streaming: true, ...options });
   const changed: string[] = [];
   client.on('change', ({ guestKey, bindings }) =>
     changed.push(`${guestKey} ${bindings.p?.contentAddress.slice(0, 1)}`),
   );
 
-  function streamAnswer(asked: Asked, type = 'text/event-stream; charset=utf-8'): Response {
+  function streamAnswer(asked: FakeRequest, type = 'text/event-stream; charset=utf-8'): Response {
     const stream = createStream(asked);
     streams.push(stream);
     return new Response(stream.body, { headers: { 'content-type': type } });
@@ -50,8 +50,8 @@ function openStage(options: Partial<ClientOptions> = {}) {
     streams,
     changed,
     streamAnswer,
-    requests: (what: 'news' | 'bindings') => answering.asked.filter(({ path }) => path.includes(`/${what}`)).length,
-    lastAsked: () => answering.asked.filter(({ path }) => path.endsWith('/news')).at(-1) as Asked,
+    requests: (what: 'news' | 'bindings') => server.requests.filter(({ path }) => path.includes(`/${what}`)).length,
+    lastAsked: () => server.requests.filter(({ path }) => path.endsWith('/news')).at(-1) as FakeRequest,
     /** The first piece of a list's address. */
     look: async (guestKey: string = key.guestKey, maxAgeMs?: number) =>
       (await client.getBindings({ extensionPointId, guestKey }, { maxAgeMs })).bindings.p?.contentAddress.slice(0, 1),
@@ -66,7 +66,7 @@ interface Stream {
   fail(): Promise<void>;
 }
 
-function createStream({ signal }: Asked): Stream {
+function createStream({ signal }: FakeRequest): Stream {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let isClosed = false;
   const body = new ReadableStream<Uint8Array>({
@@ -107,8 +107,8 @@ const reset = (id = '9-cc') => `id: ${id}\nevent: reset\ndata: {}\n\n`;
 const binding = (id = '2-bb', guestKey: string = key.guestKey, of: string = extensionPointId) =>
   `id: ${id}\nevent: binding\ndata: ${JSON.stringify({ extensionPointId: of, guestKey })}\n\n`;
 
-/** A stage whose stream stands, with one list that is known to be as the server has it. */
-async function openTold(options: Partial<ClientOptions> = {}) {
+/** A stage with a live stream and one current list. */
+async function openLive(options: Partial<ClientOptions> = {}) {
   const opened = openStage(options);
   await opened.look();
   await settle();
@@ -120,8 +120,8 @@ async function openTold(options: Partial<ClientOptions> = {}) {
   return opened;
 }
 
-describe('a client that is told of news', () => {
-  it('asks for a list once more when it is ready, and then no more', async () => {
+describe('a client with a change stream', () => {
+  it('revalidates a list once when the stream is ready, and then not again', async () => {
     const { look, requests, clock, streams, client } = openStage();
     await look();
     await settle();
@@ -140,12 +140,12 @@ describe('a client that is told of news', () => {
     await client.close();
   });
 
-  it('asks after its machine was suspended, while which the monotonic clock and timers stand still', async () => {
-    const { look, requests, clock, streams, client } = await openTold();
+  it('revalidates after its machine was suspended, even if the monotonic clock and timers stop meanwhile', async () => {
+    const { look, requests, clock, streams, client } = await openLive();
     const before = requests('bindings');
     clock.setWall(clock.wallMs() + 15_000);
     await look();
-    assert.equal(requests('bindings'), before, 'a sign of life may be on its way');
+    assert.equal(requests('bindings'), before, 'a heartbeat may be on its way');
     clock.setWall(clock.wallMs() + 6_000);
     await look();
     assert.equal(requests('bindings'), before + 1, 'nothing came for more than 20 seconds');
@@ -156,16 +156,16 @@ describe('a client that is told of news', () => {
     await client.close();
   });
 
-  it('asks where the caller wants it, whatever was told', async () => {
-    const { look, requests, client } = await openTold();
+  it('asks the server with `maxAgeMs: 0`', async () => {
+    const { look, requests, client } = await openLive();
     const before = requests('bindings');
     await look(key.guestKey, 0);
     assert.equal(requests('bindings'), before + 1);
     await client.close();
   });
 
-  it('asks for a list that changed at once, and tells of it, while nobody asks', async () => {
-    const { stage, streams, changed, requests, look, client } = await openTold();
+  it('refetches a changed list without a call, and emits `change`', async () => {
+    const { stage, streams, changed, requests, look, client } = await openLive();
     const before = requests('bindings');
     stage.list = two;
     await streams[0]?.send(binding());
@@ -175,8 +175,8 @@ describe('a client that is told of news', () => {
     await client.close();
   });
 
-  it('asks for a few at a time where many lists change at once, and for none any more once it is closed', async () => {
-    const { stage, streams, look, requests, changed, client } = await openTold();
+  it('refetches many changed lists with limited concurrency, and none after `close()`', async () => {
+    const { stage, streams, look, requests, changed, client } = await openLive();
     const keys = Array.from({ length: 30 }, (_, at) => `guest-${at}`);
     for (const guestKey of keys) await look(guestKey);
     const gates: (() => void)[] = [];
@@ -201,8 +201,8 @@ describe('a client that is told of news', () => {
     assert.equal(requests('bindings'), asked);
   });
 
-  it('passes over lists that it doesn’t have, and events that it doesn’t know', async () => {
-    const { streams, requests, look, client } = await openTold();
+  it('ignores lists that are not cached, and unknown events', async () => {
+    const { streams, requests, look, client } = await openLive();
     const before = requests('bindings');
     await streams[0]?.send(
       binding('2-bb', 'another'),
@@ -215,8 +215,8 @@ describe('a client that is told of news', () => {
     await client.close();
   });
 
-  it('asks for all lists anew after a reset, once it is ready again', async () => {
-    const { streams, requests, look, clock, client } = await openTold();
+  it('revalidates all lists after a reset, once the stream is ready again', async () => {
+    const { streams, requests, look, clock, client } = await openLive();
     await look('other');
     await streams[0]?.send(reset());
     const before = requests('bindings');
@@ -234,10 +234,10 @@ describe('a client that is told of news', () => {
     await client.close();
   });
 
-  it('asks for the lists of an extension point anew that is deleted', async () => {
-    const { stage, streams, requests, look, clock, client } = await openTold();
+  it('revalidates the lists of a deleted extension point', async () => {
+    const { stage, streams, requests, look, clock, client } = await openLive();
     clock.pass(2_000);
-    stage.news = () => problemAnswer(404, 'not_found');
+    stage.news = () => problemResponse(404, 'not_found');
     const before = requests('bindings');
     await streams[0]?.send(`event: deleted\ndata: {"extensionPointId":"${extensionPointId}"}\n\n`);
     await look();
@@ -246,10 +246,10 @@ describe('a client that is told of news', () => {
   });
 });
 
-describe('a client whose news breaks off', () => {
-  it('polls, comes back where it was, and needs not ask for what was not told of', async () => {
+describe('a client whose change stream breaks', () => {
+  it('polls, resumes the stream, and does not refetch unchanged lists', async () => {
     for (const how of ['end', 'fail'] as const) {
-      const { streams, requests, look, lastAsked, clock, stage, changed, client } = await openTold();
+      const { streams, requests, look, lastAsked, clock, stage, changed, client } = await openLive();
       await look('other');
       await streams[0]?.send('id: 7-ee\n\n');
       await streams[0]?.[how]();
@@ -270,15 +270,15 @@ describe('a client whose news breaks off', () => {
       assert.deepEqual(changed, ['other b']);
       assert.equal(requests('bindings'), polled + 1);
       clock.pass(10_000);
-      assert.equal(await look(), 'a'); // was not told of, and so did not change
+      assert.equal(await look(), 'a'); // without an event it has not changed
       assert.equal(await look('other'), 'b');
       assert.equal(requests('bindings'), polled + 1);
       await client.close();
     }
   });
 
-  it('waits longer each time that it can’t come back, and no longer than is set', async () => {
-    const { streams, requests, stage, clock, client } = await openTold({
+  it('reconnects with backoff up to the maximum', async () => {
+    const { streams, requests, stage, clock, client } = await openLive({
       retry: { maxRetries: 0, baseDelayMs: 1_000, maxDelayMs: 8_000 },
     });
     stage.news = noConnection;
@@ -294,9 +294,9 @@ describe('a client whose news breaks off', () => {
     await client.close();
   });
 
-  it('heeds what the server wants to be waited', async () => {
-    const { streams, requests, stage, clock, client } = await openTold();
-    stage.news = () => problemAnswer(429, 'rate_limited', { 'retry-after': '30' });
+  it('waits for `retry-after`', async () => {
+    const { streams, requests, stage, clock, client } = await openLive();
+    stage.news = () => problemResponse(429, 'rate_limited', { 'retry-after': '30' });
     await streams[0]?.end();
     clock.pass(1_000);
     await settle();
@@ -310,8 +310,8 @@ describe('a client whose news breaks off', () => {
     await client.close();
   });
 
-  it('takes silence for a break, and sees to it that the connection is closed', async () => {
-    const { streams, requests, look, clock, client } = await openTold();
+  it('closes a silent connection', async () => {
+    const { streams, requests, look, clock, client } = await openLive();
     clock.pass(14_000);
     await streams[0]?.send(':\n\n');
     clock.pass(19_999);
@@ -327,9 +327,9 @@ describe('a client whose news breaks off', () => {
     await client.close();
   });
 
-  it('gets another token where it can, and asks at once', async () => {
+  it('refreshes its token after a 401, and reconnects at once', async () => {
     const tokens: boolean[] = [];
-    const { streams, stage, requests, clock, lastAsked, streamAnswer, client } = await openTold({
+    const { streams, stage, requests, clock, lastAsked, streamAnswer, client } = await openLive({
       token: ({ forceRefresh }) => {
         tokens.push(forceRefresh);
         return forceRefresh ? 'tnn_new' : 'tnn_old';
@@ -338,7 +338,7 @@ describe('a client whose news breaks off', () => {
     stage.news = (asked) =>
       asked.headers.get('authorization') === 'Bearer tnn_new'
         ? streamAnswer(asked)
-        : problemAnswer(401, 'invalid_token');
+        : problemResponse(401, 'invalid_token');
     await streams[0]?.send('event: end\ndata: {"code":"invalid_token","detail":"a"}\n\n');
     clock.pass(1_000);
     await settle();
@@ -348,18 +348,18 @@ describe('a client whose news breaks off', () => {
   });
 });
 
-describe('a client that can’t have news', () => {
+describe('a client without a change stream', () => {
   const answers: Readonly<Record<string, () => Response>> = {
-    'there is no such route': () => problemAnswer(404, 'not_found'),
-    'the token may not': () => problemAnswer(403, 'forbidden'),
-    'the token is no good': () => problemAnswer(401, 'invalid_token'),
-    'the method is not allowed': () => problemAnswer(405, 'method_not_allowed'),
+    'there is no such route': () => problemResponse(404, 'not_found'),
+    'the token may not': () => problemResponse(403, 'forbidden'),
+    'the token is no good': () => problemResponse(401, 'invalid_token'),
+    'the method is not allowed': () => problemResponse(405, 'method_not_allowed'),
     'a proxy doesn’t know what to do': () => new Response('no', { status: 501 }),
     'a page comes': () => new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } }),
     'it is led elsewhere': () => new Response(null, { status: 302, headers: { location: 'https://else.example/' } }),
   };
   for (const [why, answer] of Object.entries(answers)) {
-    it(`polls when ${why}, and looks again after minutes only`, async () => {
+    it(`polls if ${why}, and retries only after minutes`, async () => {
       const { stage, look, requests, clock, client } = openStage();
       const errors: unknown[] = [];
       client.on('error', (error) => errors.push(error));
@@ -379,7 +379,7 @@ describe('a client that can’t have news', () => {
     });
   }
 
-  it('polls while the stream’s beginning is held back on the way', async () => {
+  it('polls while a proxy delays the start of the stream', async () => {
     const { look, requests, clock, streams, client } = openStage();
     for (let seconds = 0; seconds < 15; seconds++) {
       await look();
@@ -391,8 +391,8 @@ describe('a client that can’t have news', () => {
     await client.close();
   });
 
-  it('passes over data that is no JSON by coming back', async () => {
-    const { streams, requests, client } = await openTold();
+  it('reconnects after invalid JSON', async () => {
+    const { streams, requests, client } = await openLive();
     await streams[0]?.send('event: binding\ndata: nonsense\n\n');
     assert.equal(streams[0]?.isClosed(), true);
     assert.equal(requests('news'), 1); // after minutes
@@ -400,13 +400,13 @@ describe('a client that can’t have news', () => {
   });
 });
 
-describe('the option `news`', () => {
-  it('opens nothing for an extension point that is used for less than a second, while nobody listens for changes', async () => {
-    const answering = createAnswering((asked) =>
-      asked.path.endsWith('/news') ? new Response(createStream(asked).body) : conditionalAnswer(asked, one),
+describe('the option `streaming`', () => {
+  it('opens no stream for an extension point that is used for less than a second, without a listener', async () => {
+    const server = createFakeServer((asked) =>
+      asked.path.endsWith('/news') ? new Response(createStream(asked).body) : conditionalResponse(asked, one),
     );
-    const { client, clock } = openClient(answering, { streaming: true });
-    const isFollowed = () => answering.asked.some(({ path }) => path.endsWith('/news'));
+    const { client, clock } = openClient(server, { streaming: true });
+    const isFollowed = () => server.requests.some(({ path }) => path.endsWith('/news'));
     await client.getBindings(key);
     clock.pass(999);
     await client.getBindings(key);
@@ -419,7 +419,7 @@ describe('the option `news`', () => {
     await client.close();
   });
 
-  it('opens so many streams and no more, and none when it is off, or the client works offline', async () => {
+  it('opens at most `maxStreams`, and none if it is off or the client is offline', async () => {
     for (const [options, expected] of [
       [{ streaming: { maxStreams: 2 } }, 2],
       [{}, 4],
@@ -435,19 +435,19 @@ describe('the option `news`', () => {
     }
   });
 
-  it('follows others in place of an extension point that there is no news of', async () => {
+  it('reuses the permit of an extension point whose stream is rejected', async () => {
     const { stage, client, clock, requests, lastAsked, streamAnswer } = openStage({ streaming: { maxStreams: 1 } });
     const look = async (id: string) => {
       await client.getBindings({ extensionPointId: id, guestKey: 'k' });
       await settle();
     };
-    stage.news = () => problemAnswer(404, 'not_found');
+    stage.news = () => problemResponse(404, 'not_found');
     await look('ext_gone');
     stage.news = (asked) => streamAnswer(asked);
     await look('ext_there');
     assert.match(lastAsked().path, /ext_there/);
     await look('ext_more');
-    clock.pass(20 * 60_000); // all places are taken when the first one is looked for again
+    clock.pass(20 * 60_000); // all permits are taken when the first one is retried
     await settle();
     assert.doesNotMatch(lastAsked().path, /ext_gone|ext_more/);
     assert.ok(requests('news') >= 2);
@@ -455,7 +455,7 @@ describe('the option `news`', () => {
     assert.equal(clock.timers, 0);
   });
 
-  it('refuses what is no amount', () => {
+  it('rejects invalid numbers', () => {
     assert.throws(() => openStage({ streaming: { maxStreams: -1 } }), {
       code: 'invalid_option',
       option: 'streaming.maxStreams',
@@ -466,7 +466,7 @@ describe('the option `news`', () => {
   });
 
   it('leaves no connection and no timer behind when the client is closed', async () => {
-    const { streams, client, clock } = await openTold();
+    const { streams, client, clock } = await openLive();
     await client.close();
     await settle();
     assert.equal(streams[0]?.isClosed(), true);

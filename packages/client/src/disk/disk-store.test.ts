@@ -21,7 +21,7 @@ async function filesIn(directory: string): Promise<string[]> {
 }
 
 describe('diskStore()', () => {
-  it('keeps what it is given, also for the next process', async (test) => {
+  it('stores entries across processes', async (test) => {
     const { directory, store } = await openStore(test, 10);
     assert.equal(await store.get('p/content/1'), undefined);
     await store.set('p/content/1', bytesOf('one'));
@@ -33,7 +33,7 @@ describe('diskStore()', () => {
     assert.equal(await store.get('p/content/1'), undefined);
   });
 
-  it('makes files and folders that nobody else may read', async (test) => {
+  it('creates files and folders that other users cannot read', async (test) => {
     const { directory, store } = await openStore(test, 10);
     await store.set('p/content/1', bytesOf('one'));
     const [file] = await filesIn(directory);
@@ -42,7 +42,7 @@ describe('diskStore()', () => {
     assert.equal((await stat(dirname(file))).mode & 0o777, 0o700);
   });
 
-  it('takes no key that would lead elsewhere', async (test) => {
+  it('rejects keys that lead outside its folder', async (test) => {
     const { store } = await openStore(test, 10);
     for (const key of ['', '/', '../x', 'a/../b', 'a//b', 'A', 'a/.', 'a\\b', 'a\0', 'a/']) {
       await assert.rejects(store.set(key, bytesOf('x')), TypeError, key);
@@ -50,7 +50,7 @@ describe('diskStore()', () => {
     }
   });
 
-  it('keeps no more than it may, and of that what was used last', async (test) => {
+  it('evicts the least recently used entries above `maxBytes`', async (test) => {
     const { directory, store } = await openStore(test, 10);
     for (let number = 0; number < 10; number++) {
       await store.set(`content/${number}`, bytesOf(`${number}`));
@@ -69,7 +69,7 @@ describe('diskStore()', () => {
     assert.equal((await filesIn(directory)).length, 9);
   });
 
-  it('knows after a while what other processes have written', async (test) => {
+  it('counts the writes of other processes after a while', async (test) => {
     const { directory, store } = await openStore(test, 100);
     await store.set('content/mine', bytesOf('mine'));
     const other = diskStore({ directory, maxBytes: Number.MAX_SAFE_INTEGER });
@@ -79,7 +79,7 @@ describe('diskStore()', () => {
     assert.ok(files >= 90 && files <= 100, `${files} files`);
   });
 
-  it('does not keep what is larger than all of it may be', async (test) => {
+  it('does not store an entry larger than `maxBytes`', async (test) => {
     const { directory, store } = await openStore(test, 2);
     await store.set('content/small', bytesOf('small'));
     await store.set('content/large', new Uint8Array(2 * block + 1));
@@ -88,7 +88,7 @@ describe('diskStore()', () => {
     assert.equal((await filesIn(directory)).length, 1);
   });
 
-  it('clears away what killed processes have left unfinished, and not what is being written', async (test) => {
+  it('deletes abandoned temporary files, and no active ones', async (test) => {
     const { directory, store } = await openStore(test, 10);
     await mkdir(join(directory, 'partial'), { recursive: true });
     const [old, young] = ['old', 'young'].map((name) => join(directory, 'partial', name));
@@ -100,7 +100,7 @@ describe('diskStore()', () => {
     assert.deepEqual(await readdir(join(directory, 'partial')), ['young']);
   });
 
-  it('leaves no half-written file where a write fails', async (test) => {
+  it('leaves no partial file if a write fails', async (test) => {
     const { directory, store } = await openStore(test, 10);
     await store.set('content/1', bytesOf('one'));
     await mkdir(join(directory, 'entries', 'content', '2'));
@@ -108,7 +108,7 @@ describe('diskStore()', () => {
     assert.equal((await filesIn(directory)).length, 1);
   });
 
-  it('gets along with a folder that is deleted while it runs', async (test) => {
+  it('works after its folder is deleted', async (test) => {
     const { directory, store } = await openStore(test, 10);
     await store.set('content/1', bytesOf('one'));
     await rm(directory, { recursive: true });
@@ -117,7 +117,7 @@ describe('diskStore()', () => {
     assert.deepEqual(await store.get('content/1'), bytesOf('one'));
   });
 
-  it('reads on where it cannot write', async (test) => {
+  it('reads from a read-only folder', async (test) => {
     const { directory, store } = await openStore(test, 10);
     await store.set('content/1', bytesOf('one'));
     await rm(join(directory, 'partial'), { recursive: true });
@@ -126,12 +126,12 @@ describe('diskStore()', () => {
     assert.deepEqual(await store.get('content/1'), bytesOf('one'));
   });
 
-  it('says which option is wrong', () => {
+  it('names the invalid option', () => {
     assert.throws(() => diskStore({ directory: '' }), { code: 'invalid_option', option: 'directory' });
     assert.throws(() => diskStore({ directory: '/x', maxBytes: -1 }), { code: 'invalid_option', option: 'maxBytes' });
   });
 
-  it('never shows a file in part, whoever writes it at the same time', async (test) => {
+  it('never returns a partial file while others write it', async (test) => {
     const { directory } = await openStore(test, 10);
     const contents = ['a', 'b', 'c', 'd'].map((letter) => bytesOf(letter.repeat(300_000)));
     const stores = contents.map(() => diskStore({ directory }));

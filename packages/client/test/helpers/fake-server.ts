@@ -4,7 +4,7 @@ import { createClientOn } from '../../src/client.ts';
 import type { Runtime } from '../../src/options.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 
-export interface Asked {
+export interface FakeRequest {
   /** With the query. */
   readonly path: string;
   readonly headers: Headers;
@@ -12,54 +12,58 @@ export interface Asked {
   readonly init: RequestInit;
 }
 
-type Answerer = (asked: Asked) => Response | Promise<Response>;
+type Handler = (request: FakeRequest) => Response | Promise<Response>;
 
-/** A `fetch` whose answers the test gives, for what no server can be brought to do at a given moment. */
-export interface Answering {
+/** A `fetch` whose responses the test decides. */
+export interface FakeServer {
   readonly fetch: typeof globalThis.fetch;
-  readonly asked: Asked[];
-  /** How to answer from now on. */
-  by(answer: Answerer): void;
+  readonly requests: FakeRequest[];
+  /** Replaces the handler. */
+  respond(handler: Handler): void;
 }
 
-export function createAnswering(answer: Answerer): Answering {
-  const asked: Asked[] = [];
-  let current = answer;
+export function createFakeServer(handler: Handler): FakeServer {
+  const requests: FakeRequest[] = [];
+  let current = handler;
   return {
-    asked,
-    by(next) {
+    requests,
+    respond(next) {
       current = next;
     },
     async fetch(input, init = {}) {
       const { pathname, search } = new URL(String(input));
-      const one = {
+      const request = {
         path: pathname + search,
         headers: new Headers(init.headers),
         signal: init.signal ?? new AbortController().signal,
         init,
       };
-      asked.push(one);
-      return current(one);
+      requests.push(request);
+      return current(request);
     },
   };
 }
 
-/** An answer to A2. */
-export function listAnswer(list: Readonly<Record<string, unknown>>, etag?: string): Response {
+/** A response with a binding list. */
+export function listResponse(list: Readonly<Record<string, unknown>>, etag?: string): Response {
   const text = JSON.stringify(list);
   return new Response(text, {
     headers: { 'content-type': 'application/json', etag: etag ?? `"${addressOfBytes(Buffer.from(text))}"` },
   });
 }
 
-/** Answers A2 as the server does: 304 to those who have it. */
-export function conditionalAnswer({ headers }: Asked, list: Readonly<Record<string, unknown>>): Response {
-  const answer = listAnswer(list);
+/** A binding list, or 304 to a matching conditional request. */
+export function conditionalResponse({ headers }: FakeRequest, list: Readonly<Record<string, unknown>>): Response {
+  const answer = listResponse(list);
   const etag = answer.headers.get('etag') ?? '';
   return headers.get('if-none-match') === etag ? new Response(null, { status: 304, headers: { etag } }) : answer;
 }
 
-export function problemAnswer(status: number, code: string, headers: Readonly<Record<string, string>> = {}): Response {
+export function problemResponse(
+  status: number,
+  code: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   const body = { type: 'about:blank', title: code, status, detail: `Because of ${code}.`, code };
   return new Response(JSON.stringify(body), {
     status,
@@ -67,7 +71,7 @@ export function problemAnswer(status: number, code: string, headers: Readonly<Re
   });
 }
 
-/** One entry of A2. */
+/** An entry of a binding list. */
 export function entry(contentAddress: string, updatedAt = '2026-01-01T00:00:00.000Z') {
   return { id: 'ext_1/plugin/usr_1/p', contentAddress, updatedAt };
 }
@@ -76,7 +80,7 @@ export function addressOfBytes(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64url');
 }
 
-/** What `fetch` rejects with when there is no connection. */
+/** Rejects like `fetch` without a connection. */
 export function noConnection(): never {
   throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
 }
@@ -84,13 +88,13 @@ export function noConnection(): never {
 export const key = { extensionPointId: 'ext_1', guestKey: 'acme/one' } as const;
 
 /** A client with a manual clock, without randomness, streams and retries by default. */
-export function openClient(answering: Answering, options: Partial<ClientOptions> = {}, runtime: Partial<Runtime> = {}) {
+export function openClient(server: FakeServer, options: Partial<ClientOptions> = {}, runtime: Partial<Runtime> = {}) {
   const clock: ManualClock = createManualClock();
   const client = createClientOn(
     {
       baseUrl: 'https://plugins.example/tenon',
       token: 'tnn_secret',
-      fetch: answering.fetch,
+      fetch: server.fetch,
       retry: { maxRetries: 0 },
       streaming: false,
       ...options,
