@@ -30,6 +30,7 @@ const steps = [
   ],
   ['import directions', 'scripts/import-directions.mjs'],
   ['documentation', 'scripts/check-docs.mjs'],
+  ['length of the documentation', 'scripts/count-words.mjs'],
   ['retired words', 'scripts/check-words.mjs'],
   ['OpenAPI', 'scripts/check-openapi.mjs'],
 ];

@@ -91,7 +91,7 @@ export const pluginRoutes: readonly Route[] = [
     summary: 'Delete a plugin with its versions and bindings',
     description:
       "For the publisher and the application's team; while the team blocks or pins the plugin, for the team only. The name " +
-      'becomes free, and the content is deleted unless another plugin has the same.',
+      'stays reserved for the publisher for 90 days. The content is deleted unless another plugin has the same.',
     answers: { 204: { description: 'deleted' } },
     errors: ['plugin_blocked', 'conflict'],
     handle: ({ context }, { admission, params }) => deletePlugin(context, admission.access, pluginTarget(params)),
