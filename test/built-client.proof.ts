@@ -33,7 +33,7 @@ before(async () => {
 after(() => rm(folder, { recursive: true, force: true }));
 
 describe('npm run build', () => {
-  it('makes a package whose entry imports nothing but its own files, and no built-in module', async () => {
+  it('builds a package whose entry imports only its own files', async () => {
     const seen = new Set<string>();
     const visit = async (file: string): Promise<void> => {
       if (seen.has(file)) return;
@@ -53,7 +53,7 @@ describe('npm run build', () => {
     );
   });
 
-  it('makes declarations that a program for browsers, and one for Node.js with files, compile with', async () => {
+  it('builds declarations for programs in browsers and in Node.js', async () => {
     const program = join(folder, 'program');
     await mkdir(join(program, 'node_modules', '@tenon'), { recursive: true });
     await cp(built, join(program, 'node_modules', '@tenon', 'client'), { recursive: true });
@@ -106,7 +106,7 @@ async function put(
 
 describe('@tenon/client, as built, behind a proxy that breaks everything', () => {
   for (const engine of otherEngines()) {
-    it(`gives no wrong byte in ${engine.name}, and lets the process end`, async (test) => {
+    it(`returns no wrong byte in ${engine.name}, and lets the process end`, async (test) => {
       if (engine.binary === undefined) {
         test.skip(whyNotHere(engine));
         return;
@@ -135,7 +135,7 @@ describe('@tenon/client, as built, behind such a proxy, in Chromium', () => {
     { place: 'page', calls: 3_000 },
     { place: 'worker', calls: 2_000 },
   ] as const) {
-    it(`gives no wrong byte in a ${place}`, async (test) => {
+    it(`returns no wrong byte in a ${place}`, async (test) => {
       const { browser, origin } = pages;
       if (typeof browser === 'string') {
         test.skip(browser);

@@ -12,7 +12,7 @@ import { until } from './helpers/until.ts';
 
 const random = createRandom(1);
 
-/** A data folder with the demo's application, which servers serve as the test wants: one, none, another one on the same data. */
+/** A data folder with the demo's application. Tests start and stop servers on it. */
 async function openPlace(test: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-news-'));
   const dataDir = join(folder, 'data');
@@ -88,7 +88,7 @@ async function openPlace(test: TestContext) {
       const { bytes } = numberedModule(++number, random);
       return call('PUT', `artifacts/${point}/plugin/${userId}/${name}?guest=${guestIds.get(guestKey)}`, bytes, url);
     },
-    /** A client, with the requests for lists that it makes and the lists that it finds changed. */
+    /** A client with its counts of requests, streams and changes. */
     host(baseUrl = first.url, options: Partial<ClientOptions> = {}) {
       const client = createClient({ baseUrl, token, maxAgeMs: 0.001, ...options });
       clients.push(client);
@@ -113,7 +113,7 @@ async function boundNames(client: Client, extensionPointId: string, guestKey: st
 }
 
 describe('a host with change streams of a real server', () => {
-  it('is told of what is published while it does nothing, and asks for that alone', async (test) => {
+  it('receives changes without a call, and refetches only the changed list', async (test) => {
     const place = await openPlace(test);
     for (const guestKey of ['one', 'customers/two', '三']) await place.invite(guestKey);
     const { client, seen } = place.host();
@@ -135,7 +135,7 @@ describe('a host with change streams of a real server', () => {
     assert.equal(seen.streams, 1);
   });
 
-  it('is told of what another process on the same data does', async (test) => {
+  it('receives changes of another process on the same data', async (test) => {
     const place = await openPlace(test);
     await place.invite('one');
     await place.publish('one', 'p');
@@ -147,7 +147,7 @@ describe('a host with change streams of a real server', () => {
     assert.deepEqual(await boundNames(client, place.point, 'one'), ['p', 'q']);
   });
 
-  it('comes back when the connection breaks, and has missed nothing', async (test) => {
+  it('reconnects without missing a change', async (test) => {
     const place = await openPlace(test);
     for (const guestKey of ['one', 'two']) {
       await place.invite(guestKey);
@@ -163,12 +163,12 @@ describe('a host with change streams of a real server', () => {
     await until(() => seen.changes.includes('one'), { message: 'changed' });
     await untilCurrent(client, place.point, 'one');
     const { source, bindings } = await client.getBindings({ extensionPointId: place.point, guestKey: 'two' });
-    assert.equal(source, 'memory'); // nothing was told of it, and so it was not asked for
+    assert.equal(source, 'memory'); // unchanged, so it was not requested
     assert.deepEqual(Object.keys(bindings), ['p']);
     assert.deepEqual(seen.changes, ['one']);
   });
 
-  it('comes back to a server that was started again, and goes on where it was', async (test) => {
+  it('reconnects to a restarted server, and resumes', async (test) => {
     const place = await openPlace(test);
     await place.invite('one');
     await place.publish('one', 'p');
@@ -185,7 +185,7 @@ describe('a host with change streams of a real server', () => {
     assert.equal(seen.streams, 2);
   });
 
-  it('asks for everything anew from a server that goes on from a backup', async (test) => {
+  it('revalidates all lists after the server was restored from a backup', async (test) => {
     const place = await openPlace(test);
     for (const guestKey of ['one', 'two']) {
       await place.invite(guestKey);
@@ -203,7 +203,7 @@ describe('a host with change streams of a real server', () => {
     await rm(place.dataDir, { recursive: true });
     await cp(copy, place.dataDir, { recursive: true });
     await place.start();
-    // As many changes as were lost, and one more: by numbers alone nothing would seem amiss.
+    // One more change than was lost, so that sequence numbers alone look right.
     await place.publish('two', 'q');
     await place.publish('two', 'r');
     await until(
@@ -218,7 +218,7 @@ describe('a host with change streams of a real server', () => {
     );
   });
 
-  it('polls once its token is revoked, and goes on with what it has', async (test) => {
+  it('polls once its token is revoked, and serves its cache', async (test) => {
     const place = await openPlace(test);
     await place.invite('one');
     await place.publish('one', 'p');
@@ -239,7 +239,7 @@ describe('a host with change streams of a real server', () => {
     assert.deepEqual(await boundNames(client, place.point, 'one'), ['p']);
   });
 
-  it('has at the end what the server has, after changes of every kind, and answers all but at once from memory', async (test) => {
+  it('has the same lists as the server after changes of every kind, and soon serves them from memory', async (test) => {
     const place = await openPlace(test);
     const keys = ['a', 'b', 'c', 'd'];
     for (const guestKey of keys) await place.invite(guestKey);
@@ -261,7 +261,7 @@ describe('a host with change streams of a real server', () => {
         () => place.call('DELETE', `${artifact(name)}/block`),
         () => place.call('DELETE', artifact(name)),
       ]);
-      await attempt().catch(() => {}); // some of it can't be done at the moment
+      await attempt().catch(() => {}); // some are invalid at the moment
     }
     const fresh = createClient({ baseUrl: place.url, token: place.token, streaming: false, maxAgeMs: 0 });
     test.after(() => fresh.close());

@@ -11,21 +11,21 @@ const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
 
 const rooms = [
   {
-    name: 'gives 10,000 callers no wrong byte, and whatever it has a copy of',
+    name: 'returns no wrong byte in 10,000 calls, and serves its cache',
     calls: 10_000,
     hasRoom: true,
     maxAgeMs: 2,
     options: {},
   },
   {
-    name: 'gives 3,000 callers no wrong byte where there is room for next to nothing',
+    name: 'returns no wrong byte in 3,000 calls with tiny caches',
     calls: 3_000,
     hasRoom: false,
     maxAgeMs: 2,
     options: { memory: { maxContentBytes: 12_000, maxModuleBytes: 12_000, maxLists: 3 } },
   },
   {
-    name: 'gives 3,000 callers no wrong byte with change streams that break',
+    name: 'returns no wrong byte in 3,000 calls with change streams that break',
     calls: 3_000,
     hasRoom: true,
     maxAgeMs: Number.POSITIVE_INFINITY,

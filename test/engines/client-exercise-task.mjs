@@ -1,5 +1,5 @@
 // Runs the client's exercise from a command line: deno run … client-exercise-task.mjs <package-entry> <task.json>
-// The process ends by itself when the client is closed: whatever it leaves running would keep it.
+// The process exits by itself after `close()`, unless the client leaves work running.
 import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';

@@ -1,27 +1,27 @@
-// Uses the built @tenon/client through all kinds of trouble, in whatever runs this: a page, a worker, Deno, Bun or Node.js.
+// Uses the built @tenon/client through faults, in any engine: a page, a worker, Deno, Bun or Node.js.
 
 /**
  * @typedef {object} Task
- * @property {string} [diskUrl] where the entry for files is; contents are kept in memory alone when it is left out
+ * @property {string} [diskUrl] the entry of the disk store. Without it there is no store
  * @property {string} [folder] for files
- * @property {string} baseUrl of the server, or what stands before it
- * @property {string} calmUrl asked for when the calls are done: from the answer on nothing breaks and nothing is published any more
+ * @property {string} baseUrl of the server or its proxy
+ * @property {string} calmUrl requested after the calls: it ends the faults and the publishing
  * @property {string} token
  * @property {string} extensionPointId
  * @property {readonly { readonly key: string, readonly names: readonly string[] }[]} guests
  * @property {number} calls
- * @property {number} lanes how many calls are under way at once
+ * @property {number} lanes the number of concurrent calls
  * @property {number} seed
  */
 
 /**
- * @typedef {object} Entry what came of one call
+ * @typedef {object} Entry the result of one call
  * @property {number} lane
  * @property {number} startMs by `performance.now()`
  * @property {number} endMs
  * @property {'list' | 'module' | 'content'} kind
  * @property {string} key the guest's
- * @property {string} [name] of the plugin, where it was asked for by name
+ * @property {string} [name] of the plugin, if requested
  * @property {number} [number] of the module
  * @property {Record<string, string>} [list] the addresses, by name
  * @property {string} [address]
@@ -29,7 +29,7 @@
  * @property {string} [source] of the list
  * @property {boolean} [isStale]
  * @property {number} [ageMs]
- * @property {string} [error] its code; what isn't one of the package's begins with an exclamation mark
+ * @property {string} [error] its code. Errors of other classes begin with an exclamation mark
  */
 
 /** @typedef {{ readonly log: Entry[], readonly last: Entry[], readonly unhandled: string[], readonly told: Record<string, number> }} Report */
@@ -74,7 +74,7 @@ export async function exercise(packageUrl, task, more = {}, create = undefined) 
       const random = createRandom(task.seed + lane);
       for (let call = 0; call < callsOfLane; call++) {
         log.push(await once(client, task, random, lane));
-        // What a host does between two calls: for more than half of them the list has become stale.
+        // In more than half of the pauses the list expires.
         await new Promise((resolve) => setTimeout(resolve, random() * 5));
       }
     }),
@@ -98,7 +98,7 @@ async function once(client, { extensionPointId, guests }, random, lane) {
   const dice = random();
   const kind = dice < 0.4 ? 'list' : dice < 0.85 ? 'module' : 'content';
   const name = random() < 0.5 ? names[Math.floor(random() * names.length)] : undefined;
-  // Some callers lose patience.
+  // Some callers abort.
   const signal = random() < 0.03 ? AbortSignal.timeout(Math.floor(random() * 30)) : undefined;
   const startMs = performance.now();
   /** @type {Partial<Entry>} */
@@ -129,7 +129,7 @@ async function once(client, { extensionPointId, guests }, random, lane) {
 }
 
 /**
- * Asks until the answer is no kept one: what is there when everything is well again.
+ * Calls until the result is not stale.
  *
  * @param {import('@tenon/client').Client} client
  * @param {Task} task
@@ -154,7 +154,7 @@ function addressesOf(list) {
   return Object.fromEntries(Object.entries(list).map(([name, { contentAddress }]) => [name, contentAddress]));
 }
 
-/** @param {WebAssembly.Module} module one of those that tell their number */
+/** @param {WebAssembly.Module} module a numbered module */
 function run(module) {
   const { exports } = new WebAssembly.Instance(module);
   return /** @type {() => number} */ (exports.number)();

@@ -7,7 +7,7 @@
  * @property {string} token
  * @property {string} extensionPointId
  * @property {string} guestKey
- * @property {string} changeUrl asking for it changes the list
+ * @property {string} changeUrl a request to it changes the list
  */
 
 /** @typedef {{ readonly before: string[], readonly after: string[], readonly asked: number, readonly streams: number }} Report */
@@ -15,7 +15,7 @@
 /**
  * @param {string} packageUrl where the package's entry is
  * @param {Task} task
- * @returns {Promise<Report>} the names in the list, and what was asked for after the stream stood
+ * @returns {Promise<Report>} the names in the list, and the requests after the stream was live
  */
 export async function receiveChange(packageUrl, { baseUrl, token, extensionPointId, guestKey, changeUrl }) {
   /** @type {typeof import('@tenon/client')} */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Entry, Report } from '../engines/client-exercise.mjs';
 import type { Arena } from './client-arena.ts';
 
-/** Codes that calls through faults may end with. What a caller has ended itself is `aborted`. */
+/** The codes that faults may cause. Calls that the caller aborts have `aborted`. */
 const errorCodes = new Set([
   'aborted',
   'broken',
@@ -20,17 +20,17 @@ const errorCodes = new Set([
 ]);
 
 export interface CheckOptions {
-  /** Whether the exercise's times are by this process's clock: then each answer is compared with what was bound at its time. */
+  /** Whether the exercise has this process's clock. If so, each result is compared with the bindings of its time. */
   readonly isSameClock: boolean;
-  /** How old a list may be that isn't said to be stale. */
+  /** The maximum age of a list that is not stale. */
   readonly maxAgeMs: number;
-  /** Whether there is room for everything: then nothing fails of which there was a copy. */
+  /** Whether the caches hold everything. If so, no call fails that has a cached result. */
   readonly hasRoom: boolean;
 }
 
 /**
- * Holds everything that an exercise saw against what was published: no wrong byte, nothing that was never bound, nothing older than it
- * is said to be, nothing older than what the same lane had seen before, and no failure where a copy was at hand.
+ * Compares the report with the published versions: no wrong byte, no version that was never bound, none older than its reported age,
+ * none older than an earlier one of the same lane, and no failure of a call with a cached result.
  */
 export function checkReport(
   { stage, task: { guests }, proxy, strayVisits }: Arena,
@@ -68,7 +68,7 @@ export function checkReport(
     assert.deepEqual(entry.list, expected, 'once all is well again, what was published last is there');
   }
 
-  /** Which version of which plugins a call gave; -1 for what is none of the guest's. */
+  /** The versions of the plugins that a call returned. -1 for a plugin of another guest. */
   function seen(entry: Entry): [name: string, index: number][] {
     if (entry.list !== undefined) {
       return Object.entries(entry.list).map(([name, address]) => [
@@ -90,12 +90,12 @@ export function checkReport(
     assert.deepEqual(Object.keys(entry.list ?? {}).sort(), [...names].sort(), where);
     const ageMs = entry.ageMs ?? Number.POSITIVE_INFINITY;
     assert.ok(ageMs >= 0, where);
-    // What comes over the network is as old as the request that several callers may have waited for.
-    // The age is that at the answer: it was fresh at some moment of the call.
+    // A list from the network is as old as the request, which several calls may share.
+    // The age is that at the end of the call. The list was fresh at some moment of the call.
     const freshMs = options.maxAgeMs + entry.endMs - entry.startMs;
     if (entry.source === 'memory' && !entry.isStale) assert.ok(ageMs <= freshMs, `too old: ${where}`);
     if (!options.isSameClock) return;
-    // There is one moment, no longer ago than the answer says, at which all of it was bound.
+    // All entries were bound at one moment within the reported age.
     let [fromMs, untilMs] = [entry.startMs - ageMs, entry.endMs];
     for (const [name, address] of Object.entries(entry.list ?? {})) {
       const version = bound(entry, name).find((one) => one.address === address);
@@ -106,7 +106,7 @@ export function checkReport(
   }
 }
 
-/** Once something is here, nothing that happens to the server makes a call for it fail. */
+/** No fault fails a call that has a cached result. */
 function checkFailures(log: readonly Entry[]): void {
   const hereSinceMs = new Map<string, number>();
   const placeOf = ({ kind, key, name }: Entry) => JSON.stringify(kind === 'module' ? [kind, key, name] : [kind, key]);

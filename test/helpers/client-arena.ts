@@ -9,17 +9,17 @@ import type { Task } from '../engines/client-exercise.mjs';
 import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
 import { createRandom, type Random } from './random.ts';
 
-/** A real server on which plugins are published all the time, behind a proxy that breaks about a third of the answers. */
+/** A real server with continuous publishing, behind a proxy that breaks about a third of the responses. */
 export interface Arena {
   readonly stage: Stage;
   readonly proxy: FaultProxy;
-  /** What the exercise needs to know. Asking for its `calmUrl` ends the faults and the publishing. */
+  /** The input of the exercise. A request to its `calmUrl` ends the faults and the publishing. */
   readonly task: Pick<Task, 'baseUrl' | 'calmUrl' | 'token' | 'extensionPointId' | 'guests'>;
-  /** Begins to break and to publish. */
+  /** Starts the faults and the publishing. */
   begin(): void;
-  /** How many requests were broken, by kind of fault. */
+  /** The number of broken requests by kind of fault. */
   faults(): Map<string, number>;
-  /** How often somebody came to where redirects lead, and with what credentials. */
+  /** The credentials of each request to the target of redirects. */
   strayVisits(): readonly (string | undefined)[];
   close(): Promise<void>;
 }
@@ -114,7 +114,7 @@ async function listen(server: ReturnType<typeof createServer>): Promise<string> 
 
 type Draw = (random: Random, strayUrl: string) => ResponseFault;
 
-/** What goes wrong with a request of that kind, if something does. */
+/** Draws a fault for a kind of request, or none. */
 function createFaults(
   random: Random,
   strayUrl: string,
@@ -143,7 +143,7 @@ const ofAll: readonly Draw[] = [
   () => ({ kind: 'status', status: 404, page: true }),
   (random, location) => ({ kind: 'redirect', status: random.pick([301, 302, 303, 307, 308]), location }),
   () => ({ kind: 'body', contentType: 'text/html', body: '<!doctype html><title>Sign in to the network</title>' }),
-  // What takes a time-out, or 16 MiB, comes rarely.
+  // Faults that take a timeout or 16 MiB are rare.
   (random) => (random.chance(0.3) ? { kind: 'hang' } : { kind: 'close' }),
   (random) => (random.chance(0.3) ? { kind: 'stall' } : { kind: 'refuse' }),
   (random) => (random.chance(0.05) ? { kind: 'endless' } : { kind: 'close' }),

@@ -1,4 +1,4 @@
-// How long a host takes until it has the plugins of 1,000 guests, each its own: from the server, from its disk, and without a server.
+// How long a host takes to load one plugin for each of 1,000 guests: from the server, from its disk, and without a server.
 //
 //   node packages/client/bench/cold-start.bench.ts
 import { mkdtemp, rm } from 'node:fs/promises';

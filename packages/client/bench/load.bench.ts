@@ -1,4 +1,4 @@
-// What a call costs whose answer is in memory, in microseconds, and what one costs that asks the server whether the list still holds.
+// The duration of a call in microseconds: from memory, and with revalidation.
 //
 //   node packages/client/bench/load.bench.ts
 import { createClient } from '@tenon/client';

@@ -1,8 +1,8 @@
-// What a day of polling takes of the wire: all bytes of HTTP, both ways, counted on the socket.
+// The network traffic of a day of polling: all bytes of HTTP in both directions, counted on the socket.
 //
 //   node packages/client/bench/polling.bench.ts
 //
-// A day is made of so many polls as were measured, times what is missing: each poll is like the next. What is bound changes ten times in it.
+// A day is extrapolated from the measured polls, which are alike. Bindings change ten times a day.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@tenon/client';
@@ -21,7 +21,7 @@ const random = createRandom(1);
 const stage = await openStage();
 const proxy = await openCountingProxy(stage.url);
 let number = 0;
-/** What the stream's heartbeats take: the same, however long the list is. */
+/** The traffic of the stream's heartbeats, which does not depend on the list. */
 let quietBytesADay: number | undefined;
 
 console.log(
@@ -57,7 +57,7 @@ for (const plugins of [1, 10, 100]) {
   const listening = createClient({ baseUrl: proxy.url, token: stage.token });
   let onChanged = (): void => {};
   listening.on('change', () => onChanged());
-  // A list that is fresh by the news is fresh whatever age is asked for: from then on the stream is there and caught up.
+  // With a live stream a list is fresh for any `maxAgeMs` above 0.
   while (
     (await listening.getBindings({ extensionPointId: stage.extensionPointId, guestKey: key }, { maxAgeMs: 0.001 }))
       .source !== 'memory'

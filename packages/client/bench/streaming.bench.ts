@@ -1,4 +1,4 @@
-// How long it takes from a publish until a host that does nothing has the new list, and from the answer to the publish on.
+// The delay from a publish, and from its response, until an idle host has the new list.
 //
 //   node packages/client/bench/streaming.bench.ts
 import { createClient } from '@tenon/client';
@@ -19,7 +19,7 @@ await publish();
 
 const fixed = (ms: number) => ms.toFixed(1).padStart(7);
 console.log(
-  `A publish to a server of its own process, and hosts with a stream each. Milliseconds: median, 95 %, the longest`,
+  `A publish to a server in its own process, and hosts with a stream each. Milliseconds: median, 95 %, maximum`,
 );
 for (const count of hostCounts) {
   const hosts = await Promise.all(Array.from({ length: count }, () => openHost()));
@@ -36,26 +36,26 @@ for (const count of hostCounts) {
     times.answered.push(lastMs - answeredMs);
   }
   const all = count === 1 ? 'the host has the list' : `the last of ${count} hosts has it`;
-  tell('the publish is answered', times.publish);
-  tell(`${all}, from when it was sent`, times.sent);
-  tell(`${all}, from the answer`, times.answered);
+  print('response to the publish', times.publish);
+  print(`${all}, after the request`, times.sent);
+  print(`${all}, after the response`, times.answered);
   for (const { client } of hosts) await client.close();
 }
 await stage.close();
 
-function tell(what: string, times: readonly number[]): void {
+function print(what: string, times: readonly number[]): void {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
   console.log(`${fixed(at(0.5))} ${fixed(at(0.95))} ${fixed(at(1))}  ${what}`);
 }
 
-/** A host whose list is known to be as the server has it, and which has nothing to do. */
+/** An idle host with a live stream. */
 async function openHost() {
   const client = createClient({ baseUrl: stage.url, token: stage.token });
   let tell: (atMs: number) => void = () => {};
   client.on('change', () => tell(performance.now()));
   for (;;) {
-    // A list that is fresh by the news is fresh whatever age is asked for.
+    // With a live stream a list is fresh for any `maxAgeMs` above 0.
     const { source } = await client.getBindings(
       { extensionPointId: stage.extensionPointId, guestKey: 'guest' },
       { maxAgeMs: 0.001 },

@@ -64,8 +64,9 @@ export function createClientOn(options: ClientOptions, runtime: Partial<Runtime>
     if (isClosed) throw closed();
   }
 
-  function checkKey({ extensionPointId, guestKey, name }: PluginKey): PluginKey {
+  function checkKey(key: PluginKey): PluginKey {
     assertOpen();
+    const { extensionPointId, guestKey, name } = Object(key) as PluginKey;
     if (typeof extensionPointId !== 'string' || !/^[A-Za-z0-9_-]+$/.test(extensionPointId)) {
       throw invalidArgument('`extensionPointId` must consist of letters, digits, "_" and "-"');
     }

@@ -94,8 +94,8 @@ describe('getContent()', () => {
     const cases: [ranges: (string | null)[], ...answers: (() => Response)[]][] = [
       [[null, 'bytes=300-', 'bytes=700-'], () => cut(0, 300), () => cut(300, 700, { status: 206 }), () => rest(700)],
       [[null, 'bytes=300-'], () => cut(0, 300), () => content()], // the server ignores ranges
-      [[null, 'bytes=300-', null], () => cut(0, 300), () => rest(290), () => content()], // not what was asked for
-      [[null, 'bytes=300-', null], () => cut(0, 300), () => rest(200, 206, 300), () => content()], // nor as it says
+      [[null, 'bytes=300-', null], () => cut(0, 300), () => rest(290), () => content()], // not the requested range
+      [[null, 'bytes=300-', null], () => cut(0, 300), () => rest(200, 206, 300), () => content()], // not the stated range
       [[null, 'bytes=300-', null], () => cut(0, 300), () => new Response(null, { status: 416 }), () => content()],
       [[null, 'bytes=300-', 'bytes=300-'], () => cut(0, 300), () => problemResponse(500, 'internal'), () => rest(300)],
     ];

@@ -15,7 +15,7 @@ type Told = Omit<StreamEvent, 'id'>;
 const message = (data: string): Told => ({ type: 'message', data });
 const told = (events: readonly StreamEvent[]): Told[] => events.map(({ type, data }) => ({ type, data }));
 
-/** What is sent, what it means by the standard, and the id that holds then. */
+/** Input, the events by the standard, and the last id. */
 const cases: Readonly<Record<string, readonly [text: string, events: readonly Told[], lastId?: string]>> = {
   'an event with all fields': ['id: 7\nevent: binding\ndata: {"a":1}\n\n', [{ type: 'binding', data: '{"a":1}' }], '7'],
   'several lines of data': ['data: YHOO\ndata: +2\ndata: 10\n\n', [message('YHOO\n+2\n10')]],

@@ -62,6 +62,9 @@ describe('getBindings()', () => {
         code: 'invalid_argument',
       });
     }
+    for (const key of [undefined, null, 'ext_1']) {
+      await assert.rejects(client.getBindings(key as never), { code: 'invalid_argument' });
+    }
     assert.equal(server.requests.length, 0);
   });
 
@@ -330,7 +333,7 @@ describe('getBindings() after an error', () => {
       if (server.requests.length > before) asked.push(second);
       clock.pass(1_000);
     }
-    // Waits of 200 ms, doubled each time, up to 30 s.
+    // Backoff from 200 ms up to 30 s.
     assert.deepEqual(asked, [0, 1, 2, 3, 5, 9, 16, 29, 55, 85]);
   });
 
@@ -346,7 +349,7 @@ describe('getBindings() after an error', () => {
           },
         }),
       );
-    const silent = createFakeServer(() => new Promise(() => {})); // heeds no signal either
+    const silent = createFakeServer(() => new Promise(() => {})); // and ignores the signal
     const { client, clock } = openClient(silent, limits);
     const call = client.getBindings(key).catch((error) => error);
     await settle();

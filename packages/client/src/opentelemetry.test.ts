@@ -15,7 +15,7 @@ import {
 } from '../test/helpers/fake-server.ts';
 
 type Equips<Given extends Needed, Needed> = Given;
-/** OpenTelemetry's own can be handed in. */
+/** The types accept OpenTelemetry's own. */
 export type Checked = [Equips<api.Meter, Meter>, Equips<api.Tracer, Tracer>, Equips<typeof api, PropagationApi>];
 
 describe('observeClient()', () => {

@@ -35,7 +35,7 @@ function serveContent({ path }: FakeRequest): Response {
   return bytes === undefined ? problemResponse(404, 'not_found') : new Response(bytes);
 }
 
-/** Answers lists with these bindings, and contents. */
+/** Responds with these bindings, and with contents. */
 function serve(list: Readonly<Record<string, unknown>>, contents = serveContent) {
   return (asked: FakeRequest) => (asked.path.includes('/bindings/') ? listResponse(list) : contents(asked));
 }

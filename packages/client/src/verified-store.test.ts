@@ -26,7 +26,7 @@ const serve: Parameters<FakeServer['respond']>[0] = ({ path, headers }) => {
     : listResponse(list, '"1"');
 };
 
-/** A store in memory, whose entries can be looked at and damaged. */
+/** A store in memory whose entries tests can inspect and damage. */
 function mapStore() {
   const entries = new Map<string, Uint8Array<ArrayBuffer>>();
   const store: CacheStore = {
@@ -37,7 +37,7 @@ function mapStore() {
   return { entries, store };
 }
 
-/** Uses a client until it is closed. */
+/** Makes two calls with a client, and closes it. */
 async function use(
   store: CacheStore,
   options: Parameters<typeof openClient>[1] = {},
@@ -164,7 +164,7 @@ describe('createClient() with a store', () => {
     ]);
     assert.equal(await problemsAfter(3), 1);
     isFull = false;
-    clock.pass(60_000); // when the store is told again that the list holds
+    clock.pass(60_000); // then the confirmation is written to the store again
     await client.getBindings(key);
     assert.equal(await problemsAfter(4), 1);
     isFull = true;

@@ -4,7 +4,7 @@ import { createWorkQueue } from './work-queue.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A queue whose work the test ends. */
+/** A queue whose work ends when the test says so. */
 function openQueue(concurrency: number) {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -31,7 +31,7 @@ describe('createWorkQueue()', () => {
     assert.deepEqual(begun, ['a', 'b']);
     await end(1);
     assert.deepEqual(begun, ['a', 'b', 'c']);
-    queue.add('c'); // is under way, and comes again
+    queue.add('c'); // already running, so it runs again
     await end(0);
     await end(2);
     assert.deepEqual(begun, ['a', 'b', 'c', 'd', 'c']);

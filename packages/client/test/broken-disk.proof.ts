@@ -19,7 +19,7 @@ const child = join(import.meta.dirname, 'helpers', 'host-child.ts');
 const isPosix = process.platform !== 'win32';
 const isRoot = process.getuid?.() === 0;
 
-describe('createClient() with a disk that is no good', () => {
+describe('createClient() with a broken disk', () => {
   let stage: Stage;
   let module: NumberedModule;
 
@@ -31,7 +31,7 @@ describe('createClient() with a disk that is no good', () => {
   });
   after(() => stage?.close());
 
-  /** Runs the host by a line of the shell in which `"$@"` is what to run. */
+  /** Runs the host in a shell command. `"$@"` stands for the host. */
   async function host(directory: string, line = 'exec "$@"', more: { uid?: number } = {}): Promise<HostReport[]> {
     const command = [process.execPath, child, directory, stage.url, stage.extensionPointId, 'a guest'];
     const env = { ...process.env, HOST_TOKEN: stage.token, FOLDER: directory };
@@ -46,7 +46,7 @@ describe('createClient() with a disk that is no good', () => {
     );
   }
 
-  it('works where it is good', { skip: !isPosix }, async (test) => {
+  it('works with a good disk', { skip: !isPosix }, async (test) => {
     const reports = await host(await temporaryFolder(test));
     assertAllCame(reports);
     assert.deepEqual(
@@ -55,7 +55,9 @@ describe('createClient() with a disk that is no good', () => {
     );
   });
 
-  it('goes on where files may not grow, tells once, and leaves nothing in part', { skip: !isPosix }, async (test) => {
+  it('continues if files cannot grow, emits one error, and leaves no partial file', {
+    skip: !isPosix,
+  }, async (test) => {
     const folder = await temporaryFolder(test);
     // Writes beyond the limit, in blocks of 512 or 1,024 bytes, fail half-way, as on a full disk.
     const reports = await host(folder, `trap '' XFSZ; ulimit -f 8; exec "$@"`);
@@ -67,7 +69,7 @@ describe('createClient() with a disk that is no good', () => {
     await assertNothingInPart(folder);
   });
 
-  it('goes on on a disk that is full, tells once, and leaves nothing in part', async (test) => {
+  it('continues with a full disk, emits one error, and leaves no partial file', async (test) => {
     const folder = await temporaryFolder(test);
     const mount = 'mount -t tmpfs -o size=16k none "$FOLDER"';
     const mayMount = await run('unshare', ['-m', 'sh', '-c', mount], { env: { ...process.env, FOLDER: folder } }).catch(
@@ -86,7 +88,7 @@ describe('createClient() with a disk that is no good', () => {
     }
   });
 
-  it('reads what is there from a folder that it may not write to', { skip: !isPosix }, async (test) => {
+  it('reads from a read-only folder', { skip: !isPosix }, async (test) => {
     const folder = await temporaryFolder(test);
     await host(folder);
     await run('chmod', ['-R', 'a-w,a+rX', folder]);
@@ -96,7 +98,7 @@ describe('createClient() with a disk that is no good', () => {
     for (const { sources } of reports) assert.deepEqual(sources, ['store']);
   });
 
-  it('goes on where it may not even look', { skip: !isPosix }, async (test) => {
+  it('continues with an unreadable folder', { skip: !isPosix }, async (test) => {
     const folder = await temporaryFolder(test);
     const closed = join(folder, 'closed');
     await mkdir(closed);
@@ -111,7 +113,7 @@ describe('createClient() with a disk that is no good', () => {
     await chmod(closed, 0o700);
   });
 
-  it('gives no wrong byte of files that were damaged, in a hundred ways', async (test) => {
+  it('returns no wrong byte of damaged files, in a hundred rounds', async (test) => {
     test.diagnostic(`FAULTS_SEED=${seed}`);
     const folder = await temporaryFolder(test);
     const random = createRandom(seed);
@@ -158,13 +160,13 @@ async function assertNothingInPart(folder: string): Promise<void> {
   }
 }
 
-/** Does something to each third file or so, of what disks, people and other programs do to files. */
+/** Damages about every third file, as disks, people and programs do. */
 async function damageFiles(folder: string, random: Random): Promise<string[]> {
   const entries = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
-  // A folder in a file's place stays until somebody takes it away.
+  // A folder in place of a file stays until it is removed.
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isDirectory() && /^[0-9a-f]{64}$/.test(entry.name)) {
-      await rmdir(join(entry.parentPath, entry.name)).catch(() => {}); // one with files in it belongs there
+      await rmdir(join(entry.parentPath, entry.name)).catch(() => {}); // a folder with files belongs there
     }
   }
   const files = entries.map(({ parentPath, name }) => join(parentPath, name)).sort();

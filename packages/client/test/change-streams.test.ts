@@ -17,13 +17,13 @@ const { extensionPointId } = key;
 const one = { p: entry('a'.repeat(43)) };
 const two = { p: entry('b'.repeat(43), '2026-01-02T00:00:00.000Z') };
 
-/** A server of lists and news, as the test wants it to be. */
+/** A client of a fake server of lists and change streams. */
 function openStage(options: Partial<ClientOptions> = {}) {
   const stage = {
     list: one as object,
     /** How the next requests for news are answered. */
     news: (asked: FakeRequest): Response | Promise<Response> => streamAnswer(asked),
-    /** What answers for lists wait for. */
+    /** Responses with lists wait for it. */
     held: async (): Promise<void> => {},
   };
   const streams: Stream[] = [];
@@ -52,7 +52,7 @@ function openStage(options: Partial<ClientOptions> = {}) {
     streamAnswer,
     requests: (what: 'news' | 'bindings') => server.requests.filter(({ path }) => path.includes(`/${what}`)).length,
     lastAsked: () => server.requests.filter(({ path }) => path.endsWith('/news')).at(-1) as FakeRequest,
-    /** The first piece of a list's address. */
+    /** The first character of the content address. */
     look: async (guestKey: string = key.guestKey, maxAgeMs?: number) =>
       (await client.getBindings({ extensionPointId, guestKey }, { maxAgeMs })).bindings.p?.contentAddress.slice(0, 1),
   };
@@ -224,7 +224,7 @@ describe('a client with a change stream', () => {
     await look();
     clock.pass(2_000);
     await look();
-    assert.equal(requests('bindings'), before + 2); // polls until it is ready
+    assert.equal(requests('bindings'), before + 2); // polls until the stream is ready
     await streams[0]?.send(ready('9-cc'));
     clock.pass(2_000);
     for (const guestKey of [key.guestKey, 'other', key.guestKey, 'other']) await look(guestKey);
@@ -256,7 +256,7 @@ describe('a client whose change stream breaks', () => {
       const before = requests('bindings');
       clock.pass(400);
       await settle();
-      await look(); // still within `maxAgeMs` or polled; then it is back
+      await look(); // fresh or polled; then the stream is back
       clock.pass(1_000);
       await settle();
       assert.equal(lastAsked().headers.get('last-event-id'), '7-ee');
@@ -395,7 +395,7 @@ describe('a client without a change stream', () => {
     const { streams, requests, client } = await openLive();
     await streams[0]?.send('event: binding\ndata: nonsense\n\n');
     assert.equal(streams[0]?.isClosed(), true);
-    assert.equal(requests('news'), 1); // after minutes
+    assert.equal(requests('news'), 1); // the next one follows after minutes
     await client.close();
   });
 });

@@ -13,7 +13,7 @@ import { temporaryFolder } from './helpers/temporary-folder.ts';
 
 const moduleBytes = 40_000;
 const count = 24;
-/** Half of what there is, so that all the time something is deleted. */
+/** Half of the contents, so that entries are always being evicted. */
 const maxBytes = (count / 2) * moduleBytes;
 const processes = 4;
 const kills = 16;
@@ -33,7 +33,7 @@ describe('diskStore() between processes', () => {
   });
   after(() => stage?.close());
 
-  it('gives no wrong bytes and leaves none behind, whoever is killed at whatever moment', async (test) => {
+  it('returns no wrong byte and leaves no partial file when processes are killed', async (test) => {
     const folder = await temporaryFolder(test);
     const hosts = Array.from({ length: processes }, () => startHost(folder));
     test.after(() => {
@@ -43,7 +43,7 @@ describe('diskStore() between processes', () => {
       const at = kill % processes;
       const host = hosts[at];
       assert.ok(host);
-      await host.rounds(1 + (kill % 5)); // each time in the middle of something else
+      await host.rounds(1 + (kill % 5)); // at a different point each time
       host.child.kill('SIGKILL');
       const [, signal] = await host.ended;
       assert.equal(signal, 'SIGKILL', `A host ended by itself:\n${host.said()}`);
@@ -82,7 +82,7 @@ describe('diskStore() between processes', () => {
       child,
       ended,
       said: () => said,
-      /** Until it has done so many rounds in all, or has ended. */
+      /** Waits until the process has done this many rounds, or has ended. */
       async rounds(number: number) {
         let isOver = false;
         void ended.then(() => {

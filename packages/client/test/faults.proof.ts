@@ -8,7 +8,7 @@ import { type ResponseFault, responseFault } from './helpers/faults.ts';
 import { addressOf, type NumberedModule, numberedModule } from './helpers/numbered-module.ts';
 import { openStage, type Stage } from './helpers/stage.ts';
 
-/** What a fault comes to when nothing is kept: the code, or `well`. */
+/** The result of a fault without a cached list: the code, or `well`. */
 interface Case {
   readonly name: string;
   readonly fault: ResponseFault;
@@ -20,22 +20,22 @@ const both = (name: string, fault: ResponseFault, code: string): Case => ({ name
 const page = '<!doctype html><title>Sign in</title>';
 
 const cases: readonly Case[] = [
-  both('a reset before the answer', { kind: 'refuse' }, 'network'),
-  both('a reset after the fields', { kind: 'reset', after: 'fields' }, 'network'),
-  both('a reset amid the body', { kind: 'reset', after: 'half' }, 'network'),
-  both('a connection closed without a word', { kind: 'close' }, 'network'),
-  both('what is no HTTP', { kind: 'garbage' }, 'network'),
-  both('a coding that the body has not', { kind: 'coding' }, 'network'),
-  both('no answer', { kind: 'hang' }, 'timeout'),
+  both('a reset before the response', { kind: 'refuse' }, 'network'),
+  both('a reset after the headers', { kind: 'reset', after: 'fields' }, 'network'),
+  both('a reset in the middle of the body', { kind: 'reset', after: 'half' }, 'network'),
+  both('a connection closed without a response', { kind: 'close' }, 'network'),
+  both('bytes that are not HTTP', { kind: 'garbage' }, 'network'),
+  both('a wrong content coding', { kind: 'coding' }, 'network'),
+  both('no response', { kind: 'hang' }, 'timeout'),
   both('a body that stops', { kind: 'stall' }, 'timeout'),
-  both('a late answer', { kind: 'late', ms: 20 }, 'well'),
-  both('an answer in drops', { kind: 'dribble', pieces: 20, everyMs: 2 }, 'well'),
-  both('half a body, and its length', { kind: 'truncate', framing: 'content-length' }, 'network'),
-  both('half a body in chunks without a last', { kind: 'truncate', framing: 'chunked' }, 'network'),
+  both('a late response', { kind: 'late', ms: 20 }, 'well'),
+  both('a slow response', { kind: 'dribble', pieces: 20, everyMs: 2 }, 'well'),
+  both('half a body with the whole length', { kind: 'truncate', framing: 'content-length' }, 'network'),
+  both('half a body in chunks without the last one', { kind: 'truncate', framing: 'chunked' }, 'network'),
   both('half a body without a length', { kind: 'truncate', framing: 'close' }, 'content_mismatch'),
   both('half a body with half a length', { kind: 'truncate', framing: 'shortened' }, 'content_mismatch'),
   both('a wrong bit', { kind: 'bit' }, 'content_mismatch'),
-  both('a body without an end', { kind: 'endless' }, 'too_large'),
+  both('an endless body', { kind: 'endless' }, 'too_large'),
   both('500', { kind: 'status', status: 500 }, 'internal'),
   both("a proxy's 502", { kind: 'status', status: 502, page: true }, 'unavailable'),
   both('503 for a second', { kind: 'status', status: 503, retryAfter: '1' }, 'unavailable'),
@@ -49,7 +49,7 @@ const cases: readonly Case[] = [
   both('403', { kind: 'status', status: 403 }, 'forbidden'),
   both("a proxy's 404", { kind: 'status', status: 404, page: true }, 'unexpected_response'),
   both('a redirect', { kind: 'redirect', status: 302, location: 'http://127.0.0.1:1/' }, 'redirected'),
-  both('a confirmation that nobody asked for', { kind: 'notModified', etag: '"a"' }, 'unexpected_response'),
+  both('an unrequested 304', { kind: 'notModified', etag: '"a"' }, 'unexpected_response'),
   {
     name: "a captive portal's page",
     fault: { kind: 'body', contentType: 'text/html', body: page },
@@ -66,7 +66,7 @@ const cases: readonly Case[] = [
   both('no entity tag', { kind: 'etag', value: undefined }, 'well'),
 ];
 
-describe('createClient() at each fault', () => {
+describe('createClient() with each fault', () => {
   const random = createRandom(1);
   let number = 0;
   let stage: Stage;
@@ -89,7 +89,7 @@ describe('createClient() at each fault', () => {
     return module;
   }
 
-  /** Short time-outs only where time runs out: others are not to depend on how fast the machine is. */
+  /** Short timeouts only for faults that time out: other tests must not depend on the speed of the machine. */
   const open = (token = stage.token, limitMs = 60_000): Client =>
     createClient({
       baseUrl: proxy.url,
@@ -104,13 +104,13 @@ describe('createClient() at each fault', () => {
   const codeOf = (call: Promise<unknown>) => call.then(() => 'well').catch((error) => error.code ?? error);
 
   for (const { name, fault, list, content } of cases) {
-    it(`at ${name} says ${list === content ? list : `${list} or ${content}`}, and serves what it has`, async () => {
+    it(`after ${name} rejects with ${list === content ? list : `${list} or ${content}`}, or serves its cache`, async () => {
       const lookUp = (client: Client) =>
         client.getBindings({ extensionPointId: stage.extensionPointId, guestKey: 'a guest' });
       const limitMs = list === 'timeout' ? 200 : undefined;
       const [empty, holding] = [open(stage.token, limitMs), open(stage.token, limitMs)];
       const before = await holding.loadPlugin({ extensionPointId: stage.extensionPointId, guestKey: 'a guest' });
-      const { address } = await publish(); // so that there is a body to break
+      const { address } = await publish(); // so that the response has a body
 
       proxy.inject(responseFault(fault));
       assert.equal(await codeOf(lookUp(empty)), list);
@@ -126,7 +126,7 @@ describe('createClient() at each fault', () => {
     });
   }
 
-  it('serves what it has when the token is revoked, and says so', async () => {
+  it('serves its cache, stale, when the token is revoked', async () => {
     const { token, revoke } = await stage.issueToken();
     const client = open(token);
     const loaded = await client.load({ extensionPointId: stage.extensionPointId, guestKey: 'a guest' });
@@ -142,7 +142,7 @@ describe('createClient() at each fault', () => {
     await client.close();
   });
 
-  it('serves what it has while nobody listens, and asks again once somebody does', async () => {
+  it('serves its cache while the server is down, and revalidates once it is up', async () => {
     const client = open();
     await client.load({ extensionPointId: stage.extensionPointId, guestKey: 'a guest' });
     await proxy.goDown();

@@ -13,11 +13,11 @@ const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
 const maxAgeMs = 1_000;
 const guestKeys = Array.from({ length: 8 }, (_, at) => `customers/${at}`);
 
-/** How often each way of finding something was to be taken; what a model expects, and what the client tells. */
+/** Counts of each lookup source. */
 type Sources = Record<string, number>;
 
-describe('createClient() through a day without trouble', () => {
-  it('asks exactly as often as it must', async (test) => {
+describe('createClient() without faults', () => {
+  it('sends exactly the necessary requests', async (test) => {
     test.diagnostic(`FAULTS_SEED=${seed}`);
     const stage = await openStage();
     const proxy = await openFaultProxy(stage.url);
@@ -31,8 +31,8 @@ describe('createClient() through a day without trouble', () => {
 });
 
 /**
- * Calls one after the other, with publishing and time between them that the seed says; a second client takes the first one's store over
- * half-way. Each call is foretold: whether the list is asked for, whether it is confirmed or sent, whether a content is fetched.
+ * Sequential calls with seeded publishing and delays between them. Half-way a second client takes over the store. A model predicts for
+ * each call whether the list is requested, confirmed or sent, and whether a content is fetched.
  */
 async function replay(stage: Stage, proxy: FaultProxy): Promise<void> {
   const random = createRandom(seed);
@@ -85,7 +85,7 @@ async function replay(stage: Stage, proxy: FaultProxy): Promise<void> {
   await client.close();
   assert.deepEqual(told, expected);
 
-  /** @returns how many requests the next call makes */
+  /** @returns the number of requests of the next call */
   function foretell(key: string): number {
     const held = known.get(key);
     const current = published.get(key)?.number ?? 0;
@@ -115,7 +115,7 @@ function count(sources: Sources, name: string): void {
   sources[name] = (sources[name] ?? 0) + 1;
 }
 
-/** A clock that goes on when it is told to; what has a time-out has the platform's. */
+/** A manual clock with the platform's timers. */
 function manualClock(): Clock & { advance(ms: number): void } {
   let nowMs = 0;
   return {

@@ -9,7 +9,7 @@ describe('createClient() under http-cache-tests', async () => {
   const cases = await suiteCases();
   const ruleOf = ({ id }: SuiteCase) => rules.find(([ids]) => ids.test(id));
 
-  it('is put to every case, or told why not', (test) => {
+  it('runs every case, or has a reason not to', (test) => {
     const undecided = cases.filter((one) => ruleOf(one) === undefined).map(({ id }) => id);
     assert.deepEqual(undecided, []);
     const used = new Set(cases.map(ruleOf));
@@ -26,7 +26,7 @@ describe('createClient() under http-cache-tests', async () => {
     for (const [reason, count] of left) test.diagnostic(`${count} cases left out: ${reasons[reason]}`);
   });
 
-  it('passes those that apply', async (test) => {
+  it('passes the applicable cases', async (test) => {
     const layers = new Map<string, Layer>();
     for (const one of cases) {
       const [, to] = ruleOf(one) ?? [];

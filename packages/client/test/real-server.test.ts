@@ -28,7 +28,7 @@ describe('createClient() against a real server', () => {
     await stage?.close();
   });
 
-  /** One that asks each time, so that the test needs not wait, and waits for the answer however slow the machine is. */
+  /** A client that revalidates on each call, and waits for the response even on a slow machine. */
   function connect(options: Partial<ClientOptions> = {}): Client {
     const patience = {
       revalidateTimeoutMs: Number.POSITIVE_INFINITY,
@@ -40,7 +40,7 @@ describe('createClient() against a real server', () => {
     return client;
   }
 
-  it('gives what A2 and A3 answer', async () => {
+  it('returns the bindings of the server and content', async () => {
     const client = connect();
     const path = `extension-points/${stage.extensionPointId}/bindings/customers%2Facme`;
     const { bindings: list } = await client.getBindings({
@@ -78,7 +78,7 @@ describe('createClient() against a real server', () => {
     );
   });
 
-  it('takes keys of all kinds to the guest whose they are', async () => {
+  it('finds the guest of unusual keys', async () => {
     const keys = ['a b', 'ü/ß', '100%', 'x?y#z', '\\back', 'a%2Fb', 'constructor', '🦊', "it's", '*'];
     const client = connect();
     for (const [at, key] of keys.entries()) {
@@ -94,7 +94,7 @@ describe('createClient() against a real server', () => {
     }
   });
 
-  it('goes on with what it has when its token is revoked, or fails if that is wished', async () => {
+  it('serves its cache when its token is revoked, or fails with `staleOnUnauthorized: false`', async () => {
     const { token, revoke } = await stage.issueToken();
     const [serving, failing] = [connect({ token }), connect({ token, staleOnUnauthorized: false })];
     for (const client of [serving, failing])
@@ -108,14 +108,14 @@ describe('createClient() against a real server', () => {
     await assert.rejects(serving.getContent(four.address), { code: 'invalid_token' });
   });
 
-  it('gets another token when one is refused', async () => {
+  it('refreshes its token after a 401', async () => {
     const { token: old, revoke } = await stage.issueToken();
     await revoke();
     const client = connect({ token: ({ forceRefresh }) => (forceRefresh ? stage.token : old) });
     assert.ok(await client.load({ extensionPointId: stage.extensionPointId, guestKey: 'customers/acme' }));
   });
 
-  it("says what the server says, with the request's name", async () => {
+  it("rejects with the server's code and request id", async () => {
     const error = await connect()
       .getBindings({ extensionPointId: 'ext_01j29hxk3mfpq8ad68ha6hbsex', guestKey: 'x' })
       .catch((error) => error);
@@ -134,7 +134,7 @@ describe('createClient() against a real server', () => {
     );
   });
 
-  it('keeps what it has on disk for a host that is started while the server is down', async (test) => {
+  it('serves the disk cache to a host that starts while the server is down', async (test) => {
     const server = await startServer();
     const { TENON_URL = '', TENON_TOKEN = '', TENON_EXTENSION_POINT_ID = '', TENON_GUEST_KEY = '' } = server.quickstart;
     const store = diskStore({ directory: await temporaryFolder(test) });
@@ -152,7 +152,7 @@ describe('createClient() against a real server', () => {
     assert.equal(after.error?.code, 'network');
   });
 
-  it('makes Extism plugins of what is bound', async () => {
+  it('creates Extism plugins', async () => {
     const { extensionPointId } = stage;
     const plugin = await createExtismPlugin(connect(), { extensionPointId, guestKey: 'customers/acme', name: 'first' });
     try {
@@ -177,7 +177,7 @@ describe('createClient() against a real server', () => {
     assert.deepEqual(asked, []);
   });
 
-  it('drops what the server says is gone', async () => {
+  it('deletes a list after a 404', async () => {
     const client = connect();
     const made = await stage.call<{ id: string }>('POST', `apps/${await appOf(stage)}/extension-points`, {
       name: 'Brief',

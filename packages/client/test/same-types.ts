@@ -1,9 +1,8 @@
-// Compiled with everything else, and never run: the package has types of its own, so that it stands alone when it is published, and these are
-// held equal to the protocol's here.
+// Compiled, never run: checks that the package's own types equal those of the protocol, which it does not import.
 import type { Binding, BindingList } from '@tenon/client';
 import type * as protocol from '@tenon/protocol';
 
-/** `never` unless two types are the same, `readonly` apart. */
+/** `never` unless two types are equal except for `readonly`. */
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
 
 export const sameTypes: [Same<Binding, protocol.Binding>, Same<BindingList, protocol.BindingList>] = [true, true];

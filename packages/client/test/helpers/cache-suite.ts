@@ -7,13 +7,13 @@ import { pathToFileURL } from 'node:url';
 export interface SuiteCase {
   readonly id: string;
   readonly name: string;
-  /** `required` when it is left out. `optimal` is what a cache may do, `check` is asked out of curiosity. */
+  /** `required` by default. `optimal` cases are optional, `check` cases only inform. */
   readonly kind?: 'required' | 'optimal' | 'check';
-  /** For caches that others share. */
+  /** For shared caches. */
   readonly browser_skip?: boolean;
 }
 
-/** What came of a case: `setup` says that what it is about could not even be brought about. */
+/** The result of a case. `setup`: its preconditions could not be met. */
 export type Outcome = 'pass' | { readonly failed: 'case' | 'setup'; readonly why: string };
 
 type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
@@ -25,7 +25,7 @@ async function load<T>(file: string): Promise<T> {
   return import(pathToFileURL(resolve(`http-cache-tests/${file}`)).href) as Promise<T>;
 }
 
-/** All cases for caches of one's own, in the suite's order. */
+/** All cases for private caches, in the suite's order. */
 export async function suiteCases(): Promise<SuiteCase[]> {
   const { default: groups } = await load<{ default: readonly { readonly tests: readonly SuiteCase[] }[] }>(
     'tests/index.mjs',
@@ -33,7 +33,7 @@ export async function suiteCases(): Promise<SuiteCase[]> {
   return groups.flatMap(({ tests }) => tests).filter((test) => test.browser_skip !== true);
 }
 
-/** The suite's own server, on a free port of this machine. */
+/** The suite's server on a free local port. */
 export async function openSuiteServer(): Promise<{ readonly url: string; close(): Promise<void> }> {
   const handlers: Readonly<Record<string, Handler>> = {
     config: (await load<{ default: Handler }>('server/handle-config.mjs')).default,
@@ -58,9 +58,9 @@ export async function openSuiteServer(): Promise<{ readonly url: string; close()
 }
 
 /**
- * Runs cases side by side, as the suite itself does: most wait three seconds for something to become stale.
+ * Runs cases concurrently, as the suite does: most wait three seconds until a response is stale.
  *
- * @param fetch what is under test; `/test/…` below the suite's server is what it is to keep
+ * @param fetch the cache under test, for `/test/…` of the suite's server
  */
 export async function runCases(cases: readonly SuiteCase[], url: string, fetch: Fetch): Promise<Map<string, Outcome>> {
   const config =
@@ -70,7 +70,7 @@ export async function runCases(cases: readonly SuiteCase[], url: string, fetch: 
     testResults: Record<string, true | [name: string, message: string]>;
   }>('client/test.mjs');
   config.setFetch(fetch);
-  config.setUseBrowserCache(true); // a cache of the caller's own, which nobody shares
+  config.setUseBrowserCache(true); // a private cache
   config.setBaseUrl(url);
   await Promise.all(cases.map((test) => makeCacheTest(structuredClone(test))));
   return new Map(

@@ -1,19 +1,19 @@
-// A host process of its own: reads contents through a disk store that others use too, until it is killed.
+// A host process that reads contents through a shared disk store until it is killed.
 //
-//   node disk-child.ts <base URL> <token> <folder> <bytes that the store may hold> <content address>…
+//   node disk-child.ts <base URL> <token> <folder> <maximum bytes> <content address>…
 //
-// Says "read N" now and then; ends with 1 when anything fails or has other bytes than it should.
+// Prints "read N" from time to time. Exits with 1 after an error or wrong bytes.
 import { createHash } from 'node:crypto';
 import process from 'node:process';
 import { createClient } from '@tenon/client';
 import { diskStore } from '@tenon/client/disk';
 
 const [baseUrl = '', token = '', directory = '', maxBytes = '', ...addresses] = process.argv.slice(2);
-// A busy machine is no fault.
+// A busy machine must not fail the test.
 const patience = { headersMs: 120_000, idleMs: 120_000, storeMs: 120_000 };
 const store = diskStore({ directory, maxBytes: Number(maxBytes) });
 for (let read = 1; ; read++) {
-  // A client for each round: nothing is kept but what is in the store.
+  // A new client for each round, so that only the store is warm.
   const client = createClient({ baseUrl, token, store, streaming: false, timeouts: patience });
   client.on('error', ({ error }) => {
     if (error.code !== 'store_failed' && error.code !== 'damaged_entry') return;

@@ -4,38 +4,38 @@ import { type Fault, resetConnection } from '../../../../test/helpers/fault-prox
 
 /** A fault of a server, or of a proxy in front of it. Times are in milliseconds. */
 export type ResponseFault =
-  /** Resets the connection when the request has come. */
+  /** Resets the connection after the request. */
   | { readonly kind: 'refuse' }
-  /** Resets the connection once the fields, or half of the body, are sent. */
+  /** Resets the connection after the headers or half of the body. */
   | { readonly kind: 'reset'; readonly after: 'fields' | 'half' }
-  /** Closes the connection in order, without a word. */
+  /** Closes the connection without a response. */
   | { readonly kind: 'close' }
-  /** Never answers. */
+  /** Never responds. */
   | { readonly kind: 'hang' }
-  /** Answers, and well, but late. */
+  /** Responds correctly, but late. */
   | { readonly kind: 'late'; readonly ms: number }
-  /** Sends the fields and half of the body, then nothing. */
+  /** Sends the headers and half of the body, then nothing. */
   | { readonly kind: 'stall' }
-  /** Answers well, in so many pieces with a pause before each. */
+  /** Responds correctly, in chunks with a pause before each. */
   | { readonly kind: 'dribble'; readonly pieces: number; readonly everyMs: number }
-  /** Sends half of the body. `shortened` says so in `content-length`, and `close` has no length: neither can be told from HTTP. */
+  /** Sends half of the body. `shortened` adapts `content-length` and `close` omits it, so HTTP alone detects neither. */
   | { readonly kind: 'truncate'; readonly framing: 'content-length' | 'chunked' | 'close' | 'shortened' }
-  /** Answers with another status, a problem document or a proxy's page. */
+  /** Responds with another status and a problem document or a proxy's page. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: string; readonly page?: boolean }
-  /** Answers with the right fields and one bit that is wrong. */
+  /** Responds with the right headers and one wrong bit. */
   | { readonly kind: 'bit' }
-  /** Answers 200 with these bytes. */
+  /** Responds with 200 and these bytes. */
   | { readonly kind: 'body'; readonly contentType: string; readonly body: string }
-  /** Another ETag than the list's; `undefined` leaves it out. */
+  /** Sends another ETag, or none if `undefined`. */
   | { readonly kind: 'etag'; readonly value: string | undefined }
-  /** Says 304, whatever was asked. */
+  /** Responds with 304 to any request. */
   | { readonly kind: 'notModified'; readonly etag: string | undefined }
-  /** Sends what isn't HTTP. */
+  /** Sends bytes that are not HTTP. */
   | { readonly kind: 'garbage' }
-  /** Claims a coding that the body hasn't. */
+  /** Sends a wrong `content-encoding`. */
   | { readonly kind: 'coding' }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
-  /** A body without an end. */
+  /** An endless body. */
   | { readonly kind: 'endless' };
 
 /** The response of the upstream server. */
@@ -66,7 +66,7 @@ function sendWithFault(fault: ResponseFault, answer: Answer, response: ServerRes
       return;
     case 'reset':
       socket.write(head(answer, [['content-length', String(answer.body.length)]]));
-      // A reset throws away what is still to be sent: let the fields, or half of the body, go first.
+      // A reset discards unsent data, so wait until the headers or half of the body are sent.
       if (fault.after === 'half') socket.write(half);
       later(socket, 5, () => resetConnection(socket));
       return;
@@ -166,7 +166,7 @@ function endless(response: ServerResponse, answer: Answer): void {
   next();
 }
 
-/** Runs something later, unless the socket is gone by then: nothing outlives the connection. */
+/** Runs work later, unless the socket is closed by then. */
 function later(socket: Socket, ms: number, run: () => void): void {
   const timer = setTimeout(() => {
     socket.off('close', stop);

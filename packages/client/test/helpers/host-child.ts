@@ -1,17 +1,17 @@
-// A host that loads one plugin with files in a folder, twice over: node host-child.ts <directory> <base URL> <extension point> <guest key>
-// The token comes in the environment. It tells what it found, where, and what went wrong beside it, as JSON.
+// A host that loads a plugin twice through a disk store: node host-child.ts <directory> <base URL> <extension point> <guest key>
+// The token is in the environment. Prints results, their sources and errors as JSON.
 import process from 'node:process';
 import { createClient } from '@tenon/client';
 import { diskStore } from '@tenon/client/disk';
 import { addressOf } from './numbered-module.ts';
 
-/** What one start of the host came to. */
+/** The result of one run. */
 export interface HostReport {
-  /** The content address of the bytes that it got. */
+  /** The content address of the received bytes. */
   readonly address: string;
-  /** Where the content came from. */
+  /** The source of the content. */
   readonly sources: readonly string[];
-  /** The codes of what went wrong beside the calls, with those of the system. */
+  /** The codes of `error` events, with those of the system. */
   readonly problems: readonly string[];
 }
 

@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/clock.ts';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that tests advance. */
 export interface ManualClock extends Clock {
-  /** Lets time pass; timers whose time has come are called, in their order. */
+  /** Advances the time and calls the elapsed timers in order. */
   pass(ms: number): void;
-  /** Sets the wall clock, as a person does: no time passes. */
+  /** Sets the wall clock. No time passes. */
   setWall(ms: number): void;
-  /** Timers that wait. */
+  /** The number of pending timers. */
   readonly timers: number;
 }
 
@@ -42,12 +42,12 @@ export function createManualClock(): ManualClock {
   };
 }
 
-/** Until all that is under way waits for a timer or for what the test holds back. */
+/** Waits until all work in progress waits for a timer or for the test. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Until something is so that happens by itself, however long that takes. */
+/** Waits until the condition is true. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await settle();
 }

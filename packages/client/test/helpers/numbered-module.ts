@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import wabt from 'wabt';
 import type { Random } from '../../../../test/helpers/random.ts';
 
-/** A module that can tell which it is. */
+/** A module that exports its number. */
 export interface NumberedModule {
   readonly number: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -12,7 +12,7 @@ export interface NumberedModule {
 
 const { parseWat } = await wabt();
 
-/** Makes a module whose export `number` gives its number, with so many bytes of data from the seed. */
+/** Creates a module whose export `number` returns its number, with this many random bytes of data. */
 export function numberedModule(number: number, random: Random, dataBytes = 200): NumberedModule {
   const data = Array.from({ length: dataBytes }, () => `\\${random.below(256).toString(16).padStart(2, '0')}`);
   const parsed = parseWat(
@@ -31,7 +31,7 @@ export function addressOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64url');
 }
 
-/** Runs a module of {@link numberedModule}: the number that it has. */
+/** The number of a {@link numberedModule}. */
 export function numberOf(module: WebAssembly.Module): number {
   const { exports } = new WebAssembly.Instance(module);
   return (exports.number as () => number)();

@@ -1,7 +1,7 @@
 import { type RunningServer, startServer } from '../../../../test/helpers/server.ts';
 import type { NumberedModule } from './numbered-module.ts';
 
-/** What was bound once: at some moment between `fromMs` and `untilMs`, by `performance.now()`, it was for certain or may have been. */
+/** A version that was or may have been bound between `fromMs` and `untilMs`, by `performance.now()`. */
 interface Bound {
   readonly name: string;
   readonly number: number;
@@ -10,24 +10,24 @@ interface Bound {
   untilMs: number;
 }
 
-/** A real server in a process of its own, an application on it, and what its guests have published there. */
+/** A real server in its own process, with an application whose guests have published plugins. */
 export interface Stage {
   readonly server: RunningServer;
   readonly url: string;
   /** The owner's token, with all scopes. */
   readonly token: string;
   readonly extensionPointId: string;
-  /** Invites a guest of that key, and accepts. */
+  /** Invites a guest, and accepts the invitation. */
   invite(guestKey: string): Promise<void>;
-  /** Publishes under one guest's key. */
+  /** Publishes a plugin for a guest. */
   publish(guestKey: string, name: string, module: NumberedModule): Promise<void>;
-  /** What may have been bound under that name at some moment of the time between. */
+  /** The versions that may have been bound under the name in this period. */
   boundBetween(guestKey: string, name: string, fromMs: number, untilMs: number): Bound[];
-  /** The names that a guest has published. */
+  /** The names of the guest's plugins. */
   names(guestKey: string): string[];
-  /** Makes a token that can read, and tells how to revoke it. */
+  /** Creates a token with the scope `read`, and a function that revokes it. */
   issueToken(): Promise<{ readonly token: string; revoke(): Promise<void> }>;
-  /** A call of the API, which must go well. */
+  /** Calls the API. Fails the test on an error. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
   close(): Promise<void>;
 }

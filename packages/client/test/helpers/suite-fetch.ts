@@ -1,15 +1,15 @@
 import { type Client, ClientError, createClient } from '@tenon/client';
 import { addressOf } from './numbered-module.ts';
 
-/** What of the client a case is put to: lists, asked for each time, or contents. */
+/** The part of the client that a case tests: lists with `maxAgeMs: 0`, or contents. */
 export type Layer = 'list' | 'content';
 
 /**
- * A `fetch` for the suite's cases that gets what they ask for through a client: as the list of a guest key that is the case's path, or as
- * a content whose address is the digest of what the case's server sends.
+ * A `fetch` for the suite's cases that goes through a client: it requests the list of a guest key that is the case's path, or a content
+ * whose address is the digest of the case's response.
  *
- * Below the client everything is as it is on the wire, but for the body: where the case's server sends its text, a list has an entry
- * that tells which of its answers it was. The fields of that answer are handed to the suite, since the client doesn't hand out any.
+ * Below the client, responses are unchanged except for the body: a list has an entry with the number of the response. The suite gets the
+ * header fields of that response, since the client doesn't return any.
  */
 export function suiteFetch(suiteUrl: string, layerOf: (id: string) => Layer): typeof fetch {
   const clients = new Map<

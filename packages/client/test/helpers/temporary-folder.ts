@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** A new folder, which is removed when the test is over. */
+/** Creates a folder, and removes it after the test. */
 export async function temporaryFolder(test: Pick<TestContext, 'after'>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-client-'));
   test.after(() => rm(folder, { recursive: true, force: true }));
