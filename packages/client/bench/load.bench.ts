@@ -34,10 +34,10 @@ await measure('load(): the newest of three, compiled', 50_000, () =>
 await measure('load() by its name', 50_000, () =>
   client.load({ extensionPointId, guestKey: 'customers/0', name: 'greet.0' }),
 );
-await measure('bindings()', 50_000, () => client.getBindings({ extensionPointId, guestKey: nextKey() }));
-await measure('content(): a copy of 10 KB', 20_000, () => client.getContent(address));
+await measure('getBindings()', 50_000, () => client.getBindings({ extensionPointId, guestKey: nextKey() }));
+await measure('getContent(): a copy of 10 KB', 20_000, () => client.getContent(address));
 await measure('for comparison: an async function', 50_000, async () => at++);
-await measure('load() that asks: 304', 1_000, () =>
+await measure('load() with revalidation: 304', 1_000, () =>
   client.load({ extensionPointId, guestKey: nextKey() }, { maxAgeMs: 0 }),
 );
 const headers = { authorization: `Bearer ${stage.token}` };
