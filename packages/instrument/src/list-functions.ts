@@ -1,7 +1,7 @@
 import { readBodyBounds } from './binary/code.ts';
 import { exportName } from './binary/exports.ts';
 import { readModule } from './binary/module.ts';
-import { createNameMaker, readNames } from './binary/name-section.ts';
+import { nameWithoutExport, readNames } from './binary/name-section.ts';
 import { decodeUtf8 } from './binary/reader.ts';
 import type { Note } from './notes.ts';
 import { checkRewritable } from './rewrite/custom-sections.ts';
@@ -50,7 +50,6 @@ export function listFunctions(bytes: Uint8Array, options: InstrumentOptions = {}
   const notes: Note[] = [];
   const names = readNames(module, []);
   const traced = selectFunctions(module, names, options, notes);
-  const makeUpName = createNameMaker(module);
   const exportNames = new Map<number, string[]>();
   for (const entry of module.exports) {
     const { kind, index } = entry;
@@ -66,11 +65,12 @@ export function listFunctions(bytes: Uint8Array, options: InstrumentOptions = {}
     const own = nameStart === 0 ? '' : (decodeUtf8(bytes, nameStart, names.ends[index] as number) ?? '');
     const entry = module.importedFunctions[index];
     const exported = exportNames.get(index) ?? [];
-    const others = exported.some((name) => name !== '') ? 'export' : entry !== undefined ? 'import' : 'none';
+    const ownExport = exported.find((name) => name !== '');
+    const others = ownExport !== undefined ? 'export' : entry !== undefined ? 'import' : 'none';
     const place = 2 * (index - importCount);
     return {
       index,
-      name: own === '' ? makeUpName(index) : own,
+      name: own || (ownExport ?? nameWithoutExport(module, index)),
       nameSource: own === '' ? others : 'name-section',
       exportNames: exported,
       ...(entry === undefined

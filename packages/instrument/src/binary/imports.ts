@@ -12,7 +12,7 @@ import {
 } from './types.ts';
 
 /** Kinds of imports and exports, at the index that the binary format gives them. */
-export const externalKinds = ['function', 'table', 'memory', 'global', 'tag'] as const;
+const externalKinds = ['function', 'table', 'memory', 'global', 'tag'] as const;
 export type ExternalKind = (typeof externalKinds)[number];
 
 /** An import with its type. */

@@ -1,7 +1,6 @@
 import { InstrumentError, invalidModule } from '../errors.ts';
 import { maxNameSubsections } from '../limits.ts';
 import type { Note } from '../notes.ts';
-import { type Export, exportName } from './exports.ts';
 import type { Module } from './module.ts';
 import { type ByteReader, expectEnd, isUtf8, readByte, readCount, readerOver, readU32, skipBytes } from './reader.ts';
 import type { Section } from './sections.ts';
@@ -138,15 +137,7 @@ export function findFirstExports(module: Module): Uint32Array {
   return places;
 }
 
-/** Makes names for the functions that have none: export name, else `module.field`, else `func[INDEX]`. */
-export function createNameMaker(module: Module): (index: number) => string {
-  const firstExports = findFirstExports(module);
-  return (index) => {
-    const place = firstExports[index] as number;
-    return place === 0 ? nameWithoutExport(module, index) : exportName(module, module.exports[place - 1] as Export);
-  };
-}
-
+/** The made-up name of a function without a name and without an export. */
 export function nameWithoutExport(module: Module, index: number): string {
   const entry = module.importedFunctions[index];
   return entry ? `${entry.module}.${entry.name}` : `func[${index}]`;

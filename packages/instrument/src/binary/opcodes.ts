@@ -92,25 +92,31 @@ export const Op = {
   globalSet: 0x24,
   memorySize: 0x3f,
   memoryGrow: 0x40,
-  i32Const: 0x41,
-  i64Const: 0x42,
-  i32Eq: 0x46,
-  i32Ne: 0x47,
-  i32GtU: 0x4b,
-  i64Eq: 0x51,
-  i64Ne: 0x52,
-  i64GtU: 0x56,
-  i32Add: 0x6a,
-  i32Sub: 0x6b,
-  i32Mul: 0x6c,
-  i32ShrU: 0x76,
-  i64Add: 0x7c,
-  i64Sub: 0x7d,
-  i64Mul: 0x7e,
-  i64ShrU: 0x88,
   i32WrapI64: 0xa7,
   refNull: 0xd0,
   refFunc: 0xd2,
+} as const;
+
+/** Instructions of each integer type that the rewriter writes or compares with. */
+export const i32Op = {
+  const: 0x41,
+  eq: 0x46,
+  ne: 0x47,
+  gtU: 0x4b,
+  add: 0x6a,
+  sub: 0x6b,
+  mul: 0x6c,
+  shrU: 0x76,
+} as const;
+export const i64Op = {
+  const: 0x42,
+  eq: 0x51,
+  ne: 0x52,
+  gtU: 0x56,
+  add: 0x7c,
+  sub: 0x7d,
+  mul: 0x7e,
+  shrU: 0x88,
 } as const;
 
 const {
@@ -254,7 +260,7 @@ export const prefixedProposals: Int32Array = fillTable(
 
 /** The arithmetic that the extended-const proposal allows in constant expressions: add, sub, and mul of i32 and i64. */
 export function isExtendedConst(opcode: number): boolean {
-  return (opcode >= Op.i32Add && opcode <= Op.i32Mul) || (opcode >= Op.i64Add && opcode <= Op.i64Mul);
+  return [i32Op, i64Op].some(({ add, mul }) => opcode >= add && opcode <= mul);
 }
 
 /** Opcodes of proposals that are known by name and not rewritten: [prefix or -1, first, last, feature]. */

@@ -24,6 +24,11 @@ export interface Types {
   readonly widths: Uint32Array;
 }
 
+/** Value types that the rewriter writes. */
+export const i32Type = 0x7f;
+export const i64Type = 0x7e;
+export const exnrefType = 0x69;
+
 /** Value types of one byte, but for references that name their heap type. https://webassembly.github.io/spec/core/binary/types.html */
 const valueTypeNames: Readonly<Record<number, string>> = {
   0x7f: 'i32',

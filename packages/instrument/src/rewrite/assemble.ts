@@ -2,6 +2,7 @@ import type { Import } from '../binary/imports.ts';
 import type { Module } from '../binary/module.ts';
 import type { Names } from '../binary/name-section.ts';
 import { findSection, type Section, SectionId, sectionOrder } from '../binary/sections.ts';
+import { i32Type } from '../binary/types.ts';
 import { createWriter, putU32, writeName } from '../binary/writer.ts';
 import { InstrumentError } from '../errors.ts';
 import type { Note } from '../notes.ts';
@@ -13,7 +14,6 @@ import { hookModule } from './layout.ts';
 import type { Measures } from './measure-bodies.ts';
 import { writeProducers } from './producers.ts';
 import { rewriteSection, type SectionContext } from './rewrite-section.ts';
-import { i32Type } from './type-pool.ts';
 import { writeBodies } from './write-bodies.ts';
 import { writeNames } from './write-names.ts';
 

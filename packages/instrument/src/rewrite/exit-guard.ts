@@ -1,4 +1,5 @@
-import { Op } from '../binary/opcodes.ts';
+import { i32Op, Op } from '../binary/opcodes.ts';
+import { exnrefType } from '../binary/types.ts';
 import { putS32, putU32, s32Length, u32Length } from '../binary/writer.ts';
 
 /**
@@ -22,7 +23,7 @@ import { putS32, putU32, s32Length, u32Length } from '../binary/writer.ts';
  */
 export type ExitGuard = 'none' | 'bare' | 'block' | 'legacy' | 'exnref';
 
-const exnrefBlock = [Op.block, 0x69];
+const exnrefBlock = [Op.block, exnrefType];
 const oneCatchAllRef = [0x01, 0x03, 0x00];
 
 export function guardPrologueLength(guard: ExitGuard, blockType: Uint8Array): number {
@@ -87,7 +88,7 @@ export function putGuardEpilogue(
 
 /** Writes `i32.const index; call hook`: at most 12 bytes, and what lies on the operand stack stays there. */
 export function putHookCall(out: Uint8Array, start: number, index: number, hook: number): number {
-  out[start] = Op.i32Const;
+  out[start] = i32Op.const;
   const at = putS32(out, start + 1, index);
   out[at] = Op.call;
   return putU32(out, at + 1, hook);

@@ -1,35 +1,17 @@
 import type { Memory, Module } from '../binary/module.ts';
-import { Op } from '../binary/opcodes.ts';
-import type { FunctionType } from '../binary/types.ts';
+import { i32Op, i64Op, Op } from '../binary/opcodes.ts';
+import { type FunctionType, i32Type, i64Type } from '../binary/types.ts';
 import { type ByteWriter, putS32, putU32, reserve, writeByte, writeSized, writeU32 } from '../binary/writer.ts';
 import { limitExceeded, tooComplex } from '../errors.ts';
 import { maxGlobals, maxWrapperBytes } from '../limits.ts';
 import { type ExitGuard, guardPrologueLength, putGuardEpilogue, putGuardPrologue, putHookCall } from './exit-guard.ts';
 import type { Layout } from './layout.ts';
-import { i32Type, i64Type, type TypePool } from './type-pool.ts';
+import type { TypePool } from './type-pool.ts';
 
 /** Instructions of either address type that the helpers use. */
 const arithmetic = {
-  i32: {
-    type: i32Type,
-    const: Op.i32Const,
-    eq: Op.i32Eq,
-    ne: Op.i32Ne,
-    gtU: Op.i32GtU,
-    sub: Op.i32Sub,
-    shrU: Op.i32ShrU,
-    toI32: [],
-  },
-  i64: {
-    type: i64Type,
-    const: Op.i64Const,
-    eq: Op.i64Eq,
-    ne: Op.i64Ne,
-    gtU: Op.i64GtU,
-    sub: Op.i64Sub,
-    shrU: Op.i64ShrU,
-    toI32: [Op.i32WrapI64],
-  },
+  i32: { ...i32Op, type: i32Type, toI32: [] },
+  i64: { ...i64Op, type: i64Type, toI32: [Op.i32WrapI64] },
 } as const;
 const emptyBlock = 0x40;
 
@@ -239,7 +221,7 @@ function writeInstructions(writer: ByteWriter, ...instructions: readonly (readon
     reserve(writer, 6);
     writer.bytes[writer.length++] = opcode;
     if (immediate === undefined) continue;
-    const put = opcode === Op.i32Const || opcode === Op.i64Const ? putS32 : putU32;
+    const put = opcode === i32Op.const || opcode === i64Op.const ? putS32 : putU32;
     writer.length = put(writer.bytes, writer.length, immediate);
   }
 }

@@ -6,7 +6,7 @@ import type { ExceptionHandling } from '../scan/cursor.ts';
 export const hookModule = 'dylibso:observe/instrument';
 
 /** What the code had to be read for. */
-export interface CodeFacts {
+interface CodeFacts {
   readonly exceptionHandling: ExceptionHandling;
   /** Memories that `memory.grow` grows, in the order of the helpers that stand for it. */
   readonly grownMemories: readonly number[];
@@ -108,7 +108,7 @@ export function definitionIndex(layout: Layout, index: number): number {
  * A memory that the host sees can be grown by it during an import call. A shared one can be grown at any time by
  * another thread, so the growth belongs to no call.
  */
-export function findWatchedMemories(module: Module): number[] {
+function findWatchedMemories(module: Module): number[] {
   const canCallHost = module.importedFunctions.some((entry) => !isManualApi(entry) && !isBuiltin(entry));
   if (!canCallHost) return [];
   return module.memories.flatMap((memory, index) => {

@@ -1,7 +1,8 @@
 import type { Module } from '../binary/module.ts';
-import { Op } from '../binary/opcodes.ts';
+import { i32Op, i64Op, Op } from '../binary/opcodes.ts';
 import { readCount, readU32 } from '../binary/reader.ts';
 import { contentReader, type Section, SectionId } from '../binary/sections.ts';
+import { i64Type } from '../binary/types.ts';
 import { type VisitedSectionId, visitSection } from '../binary/visit-section.ts';
 import {
   type ByteWriter,
@@ -16,7 +17,7 @@ import { invalidModule } from '../errors.ts';
 import type { CodeScan } from '../scan/cursor.ts';
 import { type GeneratedFunction, type LastSizeGlobal, lastSizeGlobals } from './generated-functions.ts';
 import { callIndex, definitionIndex, hookModule, type Layout, referenceIndex } from './layout.ts';
-import { i64Type, type TypePool } from './type-pool.ts';
+import type { TypePool } from './type-pool.ts';
 
 /** What the sections outside of the code depend on. */
 export interface SectionContext {
@@ -159,7 +160,7 @@ function writeHookImport(writer: ByteWriter, hook: string, hookType: number): vo
 function writeLastSizeGlobal(writer: ByteWriter, { valueType, initialValue }: LastSizeGlobal): void {
   writeByte(writer, valueType);
   writeByte(writer, 1); // mutable
-  writeByte(writer, valueType === i64Type ? Op.i64Const : Op.i32Const);
+  writeByte(writer, valueType === i64Type ? i64Op.const : i32Op.const);
   writeS32(writer, initialValue);
   writeByte(writer, Op.end);
 }

@@ -2,10 +2,6 @@ import type { Module } from '../binary/module.ts';
 import type { FunctionType } from '../binary/types.ts';
 import { putS32, putU32 } from '../binary/writer.ts';
 
-/** Value types that the rewriter's own functions use, as bytes. */
-export const i32Type = 0x7f;
-export const i64Type = 0x7e;
-
 /** Finds function types in the module, or adds them behind its last one. */
 export interface TypePool {
   /** The block type whose results are those of function type `typeIndex` and that takes nothing. */

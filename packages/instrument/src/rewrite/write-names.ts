@@ -15,7 +15,7 @@ import { type ByteWriter, writeByte, writeName, writeRange, writeSized, writeU32
 import { definitionIndex, type Layout } from './layout.ts';
 
 /** What the writer of the `name` section knows besides the input's. */
-export interface NameContext {
+interface NameContext {
   readonly module: Module;
   readonly layout: Layout;
   readonly names: Names;

@@ -2,14 +2,8 @@ import { ImmediateKind, oneByteKinds, refusedFeature } from '../binary/opcodes.t
 import { peekU32 } from '../binary/skip.ts';
 import { type InstrumentError, invalidModule, unsupportedFeature } from '../errors.ts';
 
-/** True: the label is the function's own, which a depth of `depth` blocks leaves as the outermost. */
-export function checkLabel(label: number, depth: number, offset: number, functionIndex: number): true {
-  checkLabelExists(label, depth, offset, functionIndex);
-  return true;
-}
-
-/** Checks a label that is not branched to as the function's own. */
-export function checkLabelExists(label: number, depth: number, offset: number, functionIndex: number): void {
+/** At a nesting of `depth` blocks, the function's own label has the index `depth`. */
+export function checkLabel(label: number, depth: number, offset: number, functionIndex: number): void {
   if (label > depth) throw invalidModule(`Expected a label up to ${depth}, found ${label}`, offset, functionIndex);
 }
 
@@ -17,7 +11,7 @@ export function noSuchFunction(index: number, offset: number, functionIndex: num
   return invalidModule(`Expected the index of a function, found ${index}`, offset, functionIndex);
 }
 
-/** Names the proposal that has the opcode, if one is known to. */
+/** An error for an unknown opcode, which names its proposal if that is known. */
 export function unknownOpcode(source: Uint8Array, opAt: number, end: number, functionIndex: number): InstrumentError {
   const byte = source[opAt] as number;
   const isPrefixed = oneByteKinds[byte] === ImmediateKind.Prefix;

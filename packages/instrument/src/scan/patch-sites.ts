@@ -62,7 +62,7 @@ export interface PatchSiteReader {
 }
 
 /** Beyond every module. */
-export const noPatchSite = 0x7fff_ffff;
+const noPatchSite = 0x7fff_ffff;
 
 export function readPatchSites({ start, bytes, length }: PatchSites): PatchSiteReader {
   const reader = { bytes, length, at: 0, next: start };

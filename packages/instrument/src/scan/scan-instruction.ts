@@ -3,7 +3,7 @@ import * as opcodes from '../binary/opcodes.ts';
 import { peekU32, skipBlockType, skipHeapType, skipLeb, skipMemArg, skipValueType } from '../binary/skip.ts';
 import { countBlock, countType, countValues } from '../binary/validation-cost.ts';
 import { invalidModule, unsupportedFeature } from '../errors.ts';
-import { checkLabelExists, noSuchFunction, unknownOpcode } from './body-errors.ts';
+import { checkLabel, noSuchFunction, unknownOpcode } from './body-errors.ts';
 import { BodyTrait, type CodeScan, type Cursor, type ExceptionHandling } from './cursor.ts';
 import { addPatchSite, addReturnSite } from './patch-sites.ts';
 
@@ -176,7 +176,7 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
       noteExceptionHandling(scan, 'legacy', opAt, functionIndex);
       if (depth === 0) throw invalidModule('Expected a try for this delegate', opAt, functionIndex);
       cursor.depth--;
-      checkLabelExists(peekU32(source, pos, end, functionIndex), depth - 1, pos, functionIndex);
+      checkLabel(peekU32(source, pos, end, functionIndex), depth - 1, pos, functionIndex);
       pos = skipLeb(source, pos, 5, functionIndex);
       break;
     case Rethrow:
@@ -251,7 +251,7 @@ function scanLabel(scan: CodeScan, cursor: Cursor, pos: number): number {
   const { source, end, functionIndex, depth } = cursor;
   const label = peekU32(source, pos, end, functionIndex);
   if (label >= depth) {
-    checkLabelExists(label, depth, pos, functionIndex);
+    checkLabel(label, depth, pos, functionIndex);
     cursor.traits |= leavesEarly;
     countType(scan.module.cost, cursor.typeIndex, pos);
   }
