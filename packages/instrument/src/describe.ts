@@ -27,17 +27,17 @@ export interface ExportDescription {
 
 /** A memory as it is declared. */
 export interface MemoryDescription {
-  /** Size at the start, and the most it may grow to, in pages of 64 KiB, or of `pageBytes`. */
+  /** Initial and maximum size in pages of `pageBytes`. */
   readonly minimumPages: number;
   readonly maximumPages?: number;
-  /** 65,536 unless the module says another: https://github.com/WebAssembly/custom-page-sizes */
+  /** 65,536 by default: https://github.com/WebAssembly/custom-page-sizes */
   readonly pageBytes: number;
   readonly isImported: boolean;
   readonly isExported: boolean;
   readonly isShared: boolean;
 }
 
-/** What a module asks of its host and offers to it, in the module's own order. */
+/** The imports and exports of a module, in the module's order. */
 export interface ModuleDescription {
   readonly imports: readonly ImportDescription[];
   readonly exports: readonly ExportDescription[];
@@ -49,8 +49,8 @@ export interface ModuleDescription {
 
 /**
  * Checks the structure of a core module (preamble, sections and their order and sizes, types, imports, functions,
- * memories, exports, sizes of function bodies) and returns its imports and exports. Instructions are not looked at: an
- * engine's validation does that.
+ * memories, exports, sizes of function bodies) and returns its imports and exports. Leaves instructions to an
+ * engine's validation.
  *
  * Throws an {@link InstrumentError}: `not_wasm`, `component_not_supported`, `invalid_module` or `unsupported_feature`,
  * with the byte offset.

@@ -1,4 +1,4 @@
-/** The stable reasons for which a module or a configuration is refused. */
+/** Stable codes for why a module or a configuration is refused. */
 export type InstrumentErrorCode =
   | 'not_wasm'
   | 'component_not_supported'
@@ -10,18 +10,18 @@ export type InstrumentErrorCode =
   | 'invalid_config';
 
 export interface InstrumentErrorOptions {
-  /** Byte offset in the module that was handed in. */
+  /** Byte offset in the input module. */
   readonly offset?: number | undefined;
   /** Name of the proposal or of the engine limit, for `unsupported_feature`. */
   readonly feature?: string | undefined;
-  /** Index in the input's function index space, where the fault lies inside a function body. */
+  /** Index in the input's function index space, if the fault is in a function body. */
   readonly functionIndex?: number | undefined;
   readonly cause?: unknown;
 }
 
 /**
- * The one error of this package. `code` is stable; a message about bytes says what was found and what was expected,
- * and ends with the offset in hexadecimal, as other WebAssembly tools print it.
+ * The error class of this package. `code` is stable. A message about bytes says what was expected and found, and ends
+ * with the offset in hexadecimal, as in other WebAssembly tools.
  */
 export class InstrumentError extends Error {
   override readonly name = 'InstrumentError';
@@ -47,7 +47,7 @@ export function invalidModule(message: string, offset: number, functionIndex?: n
   return new InstrumentError('invalid_module', message, { offset, functionIndex });
 }
 
-/** An `unsupported_feature` error: the bytes may be right, but this version does not know how to rewrite them. */
+/** An `unsupported_feature` error: the bytes may be valid, but the rewriter doesn't support them. */
 export function unsupportedFeature(
   feature: string,
   message: string,
@@ -61,13 +61,13 @@ export function unsupportedFeature(
   });
 }
 
-/** A `module_too_complex` error: the module passes a limit of this package's, which engines don't share. */
+/** A `module_too_complex` error: the module exceeds a limit of this package. */
 export function tooComplex(what: string, found: number, limit: number, offset: number): InstrumentError {
   const message = `Expected at most ${limit.toLocaleString('en')} ${what}, found ${found.toLocaleString('en')}`;
   return new InstrumentError('module_too_complex', message, { offset });
 }
 
-/** An `unsupported_feature` error for a module that passes, or would pass, a limit that engines share. */
+/** An `unsupported_feature` error: the module exceeds, or its output would exceed, a limit of engines. */
 export function limitExceeded(what: string, found: number, limit: number, offset: number): InstrumentError {
   const feature = `more than ${limit.toLocaleString('en')} ${what}`;
   const message = `Cannot instrument a module with ${found.toLocaleString('en')} ${what}: engines accept ${limit.toLocaleString('en')}`;

@@ -16,35 +16,35 @@ import { scanCode } from './scan/scan-code.ts';
 import { checkOptions, type InstrumentOptions } from './select/config.ts';
 import { selectFunctions } from './select/selection.ts';
 
-/** What was done to a module. */
+/** The result of instrumenting a module, in numbers. */
 export interface InstrumentReport {
   /** Functions that call `enter` and `exit`, traced imports included. */
   readonly tracedFunctions: number;
   /** Functions of the input, imports included. */
   readonly totalFunctions: number;
-  /** Names imported from `dylibso:observe/instrument`, in their order: of `enter`, `exit` and `memory-grow`. */
+  /** Names imported from `dylibso:observe/instrument`, in order: any of `enter`, `exit` and `memory-grow`. */
   readonly addedImports: readonly string[];
   readonly inputBytes: number;
   readonly outputBytes: number;
-  /** What a caller may want to know and that is no error. */
+  /** Findings that are not errors. */
   readonly notes: readonly Note[];
 }
 
 export interface InstrumentResult {
-  /** The instrumented module, in a buffer of its own. */
+  /** The instrumented module, in a new buffer. */
   readonly bytes: Uint8Array;
   readonly report: InstrumentReport;
 }
 
 /**
  * Rewrites a core WebAssembly module so that it calls `enter` when a traced function starts, `exit` when it ends, and
- * `memory-grow` when a memory has grown; see docs/explanation/rewriting.md for how. Where nothing is traced and no growth
- * can be reported, the output equals the input.
+ * `memory-grow` when a memory has grown; see docs/explanation/rewriting.md. If nothing is traced and no growth can be
+ * reported, the output equals the input.
  *
- * The module's structure and the indices that change are checked, its types are not: have an engine validate the input
- * where it is not trusted to be valid. Of the output for an invalid input nothing is promised.
+ * Checks the module's structure and the indices that change, but not its types. Let an engine validate untrusted input:
+ * the output for an invalid input is undefined.
  *
- * Throws an {@link InstrumentError}, with `offset` where bytes are at fault: `not_wasm`, `component_not_supported`,
+ * Throws an {@link InstrumentError}, with `offset` for errors in the bytes: `not_wasm`, `component_not_supported`,
  * `invalid_module`, `unsupported_feature`, `already_instrumented`, `relocatable_object`, `module_too_complex`; `invalid_config` for options.
  */
 export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): InstrumentResult {
@@ -71,7 +71,7 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   return { bytes: output, report };
 }
 
-/** All that has to be known before the output is written. */
+/** What the output is written from. */
 interface Plan {
   readonly layout: Layout;
   readonly types: TypePool;
@@ -81,8 +81,8 @@ interface Plan {
 }
 
 /**
- * Reads the code, lays the output out, and measures what the function bodies become. Clears `traced` where a function has to
- * stay untraced, and notes it. Undefined where there is nothing to report.
+ * Scans the code, lays out the output, and measures its function bodies. Clears `traced` for functions that must stay
+ * untraced, and adds notes about them. Returns undefined if there is nothing to report.
  */
 function makePlan(
   module: Module,
@@ -107,7 +107,7 @@ function makePlan(
       traced[index] = 0;
       notes.push(leftUntracedNote(index));
     }
-    // Only the last traced function that must not be takes the hooks along, and with them every index moves.
+    // Without any traced function the hooks go, and every index moves.
     if (traced.includes(1) !== layout.hooks.includes('enter')) continue;
     const generated = generateFunctions(module, layout, types, grownMemories);
     checkOutputLimits(module, layout, types, generated);
@@ -115,7 +115,7 @@ function makePlan(
   }
 }
 
-/** A module that has tags but uses neither generation may yet be passed through by exceptions. */
+/** Exceptions may pass through a module that has tags, even if it uses neither kind of exception handling. */
 function chooseExceptionHandling(
   module: Module,
   scan: CodeScan,
@@ -167,6 +167,6 @@ function unchanged(module: Module, notes: readonly Note[]): InstrumentResult {
     outputBytes: bytes.length,
     notes,
   };
-  // Not slice(): that of Node's Buffer does not copy.
+  // Not slice(), which doesn't copy a Node.js Buffer.
   return { bytes: new Uint8Array(bytes), report };
 }

@@ -8,39 +8,39 @@ import { checkRewritable } from './rewrite/custom-sections.ts';
 import { checkOptions, type InstrumentOptions } from './select/config.ts';
 import { selectFunctions } from './select/selection.ts';
 
-/** A function of a module, as one who wants to trace it sees it. */
+/** A function of a module. */
 export interface FunctionDescription {
-  /** Index in the module as it is; its instrumented form has other ones. */
+  /** Index in the input. The instrumented module has other indices. */
   readonly index: number;
   /**
-   * What a trace calls it: its name in the `name` section, else the one it is exported under, else `module.field` of an
-   * import, else `func[INDEX]`.
+   * Its name in traces: from the `name` section, else its export name, else `module.field` of an import, else
+   * `func[INDEX]`.
    */
   readonly name: string;
-  /** Where the name comes from. A configuration can't speak of a function that has `none`. */
+  /** The source of the name. A configuration can't name a function with `none`. */
   readonly nameSource: 'name-section' | 'export' | 'import' | 'none';
-  /** The names that it is exported under. */
+  /** Its export names. */
   readonly exportNames: readonly string[];
-  /** Where it is imported from, if it is. */
+  /** The source of an imported function. */
   readonly import?: { readonly module: string; readonly name: string };
-  /** Size of its body in bytes, for one that is not imported. */
+  /** Size of its body in bytes, if it isn't imported. */
   readonly bodyBytes?: number;
   /** Whether `instrument()` traces it with the same options. */
   readonly isTraced: boolean;
 }
 
 export interface FunctionList {
-  /** In the order of their indices. */
+  /** By ascending index. */
   readonly functions: readonly FunctionDescription[];
-  /** What there is to say of the options: names that match nothing, imports that are never traced. */
+  /** Notes on the options: names without a match, imports that are never traced. */
   readonly notes: readonly Note[];
 }
 
 /**
- * Lists the functions of a module, and which of them `instrument()` would trace. Function bodies are not looked at, so one
- * that turns out too large to be traced (there are notes about those) is listed as traced.
+ * Lists the functions of a module, and which of them `instrument()` would trace. Function bodies are not read, so a
+ * function that is too large to be traced is listed as traced.
  *
- * Throws what `instrument()` throws, but for what it finds in a body.
+ * Throws what `instrument()` throws, apart from errors in function bodies.
  */
 export function listFunctions(bytes: Uint8Array, options: InstrumentOptions = {}): FunctionList {
   checkOptions(options);

@@ -1,15 +1,15 @@
-/** Things that a caller may want to know and that are no error. `code` is stable. */
+/** Findings that are not errors. `code` is stable. */
 export type Note =
   | {
       readonly code: 'name_not_found';
       readonly message: string;
       readonly list: 'allowed' | 'banned';
       readonly name: string;
-      /** A name that the module has, and that may have been meant. */
+      /** A similar name in the module. */
       readonly nearName?: string;
     }
   | { readonly code: 'import_not_traced'; readonly message: string; readonly name: string }
-  /** An import that only direct calls of are traced. */
+  /** Only direct calls of this import are traced. */
   | { readonly code: 'reference_not_traced'; readonly message: string; readonly name: string }
   | { readonly code: 'function_left_untraced'; readonly message: string; readonly functionIndex: number }
   | { readonly code: 'section_dropped'; readonly message: string; readonly section: string; readonly offset: number }

@@ -1,12 +1,12 @@
 import type { ProgressListener } from './select/config.ts';
 
-/** After how many bytes of code the caller hears of it again. */
+/** Bytes of code between two reports. */
 const progressBytes = 1_048_576;
 
-/** Takes the size of each body that is done, once when it has been read and once when it has been written. */
+/** Takes the size of each body, once after reading and once after writing it. */
 export type Advance = (bodyBytes: number) => void;
 
-/** A byte of code counts half when it has been read, and half when it has been written. */
+/** Each byte of code counts half when read, and half when written. */
 export function createProgress(totalBytes: number, listener: ProgressListener | undefined): Advance {
   if (listener === undefined) return () => {};
   let processedBytes = 0;

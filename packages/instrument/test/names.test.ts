@@ -129,7 +129,7 @@ describe('instrument() on the name section', () => {
       report.notes.map(({ code }) => code),
       ['section_malformed'],
     );
-    assert.match(report.notes[0]?.message ?? '', /3 function names are left out/);
+    assert.match(report.notes[0]?.message ?? '', /3 function names are dropped/);
   });
 
   it('keeps a name that is not ASCII', () => {
@@ -164,7 +164,7 @@ describe('instrument() on custom sections', () => {
     for (const name of ['.llvm.func_attr.annotate.hot', 'compilationHints']) {
       const { bytes, report } = instrument(parts.withCustom(name, Uint8Array.of(0)));
       assert.equal(customSection(bytes, name), undefined);
-      assert.match(report.notes[0]?.message ?? '', /functions by their indices, which moved/);
+      assert.match(report.notes[0]?.message ?? '', /function indices, which moved/);
       assert.deepEqual(
         report.notes.map((note) => note.code === 'section_dropped' && note.section),
         [name],

@@ -5,8 +5,8 @@ import { SectionId, sectionReader } from './sections.ts';
 import { peekU32, skipLeb, skipValueType } from './skip.ts';
 
 /**
- * The bounds of every function body in the code section, as pairs: `[start, end)` without the size.
- * Checks that there are as many as the function section declares.
+ * Reads the bounds of every function body, as pairs: `[start, end)` without the size. Checks that there are as many bodies
+ * as the function section declares.
  */
 export function readBodyBounds(module: Module): Uint32Array {
   const ownCount = module.functionTypes.length - module.importedFunctions.length;
@@ -30,8 +30,8 @@ export function readBodyBounds(module: Module): Uint32Array {
 }
 
 /**
- * Reads the declarations of a body's locals, which are runs of a count and a type. Returns the offset after them. `onLocals`
- * runs for each run; counts may be of any size.
+ * Reads the declarations of a body's locals, which are runs of a count and a type, and returns the offset after them.
+ * `onLocals` is called for each run. Counts are not limited here.
  */
 export function readLocals(
   source: Uint8Array,

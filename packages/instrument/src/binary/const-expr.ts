@@ -36,7 +36,7 @@ function readKind(reader: ByteReader): number {
   return prefixedKinds[(byte - 0xfb) * prefixedTableSize + opcode] as number;
 }
 
-/** Returns false for an instruction that can't be constant because of its immediates. Engines check which of the others may be. */
+/** Returns false for an instruction that can't be constant because of its immediates. Engines check the rest. */
 function skipImmediates(reader: ByteReader, kind: number, cost: ValidationCost): boolean {
   const what = 'the immediate of a constant instruction';
   if (kind === ImmediateKind.None) return true;

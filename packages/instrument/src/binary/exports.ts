@@ -5,12 +5,12 @@ import { createNameSet } from './name-set.ts';
 import { type ByteReader, decodeUtf8, expectEnd, readCount, readU32, skipName } from './reader.ts';
 
 export interface Export {
-  /** Where its name lies in the module. */
+  /** The bounds of its name in the module. */
   readonly nameStart: number;
   readonly nameEnd: number;
   readonly kind: ExternalKind;
   readonly index: number;
-  /** Where the index stands, and where the entry ends. */
+  /** The offsets of the index and of the end of the entry. */
   readonly indexStart: number;
   readonly end: number;
 }

@@ -11,7 +11,7 @@ import {
   type TypeSpace,
 } from './types.ts';
 
-/** Kinds of imports and exports, at the index that the binary format gives them. */
+/** Kinds of imports and exports, by their number in the binary format. */
 const externalKinds = ['function', 'table', 'memory', 'global', 'tag'] as const;
 export type ExternalKind = (typeof externalKinds)[number];
 
@@ -28,7 +28,10 @@ type ImportType =
   | { readonly kind: 'memory'; readonly limits: Limits }
   | { readonly kind: 'global'; readonly global: GlobalType };
 
-/** The manual API of the same adapters, under its name of today and an older one: an automatic `exit` after a manual `span-enter` would close the wrong span. */
+/**
+ * The manual tracing API, under its current and an older name. It isn't traced: an automatic `exit` after a manual
+ * `span-enter` would close the wrong span.
+ */
 export function isManualApi(entry: Import): boolean {
   return entry.module === 'dylibso:observe/api' || entry.module === 'dylibso_observe';
 }

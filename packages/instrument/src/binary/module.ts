@@ -12,7 +12,7 @@ export interface Memory extends Limits {
   readonly isExported: boolean;
 }
 
-/** What the rewriter has to know about a module before it looks at the code. */
+/** The declarations of a module: everything but code and data. */
 export interface Module {
   readonly bytes: Uint8Array;
   readonly sections: readonly Section[];
@@ -26,7 +26,7 @@ export interface Module {
   readonly globalCount: number;
   readonly tagCount: number;
   readonly exports: readonly Export[];
-  /** Counted while the code and the constant expressions are read. */
+  /** Accumulates while code and constant expressions are read. */
   readonly cost: ValidationCost;
 }
 
@@ -83,7 +83,7 @@ export function canGrow(memory: Memory): boolean {
   return memory.maximum === undefined || memory.maximum > memory.minimum;
 }
 
-/** How many types a module declares; 0 where that can't be read. Nothing else is looked at. */
+/** The number of types that a module declares; 0 if they can't be read. Reads nothing else. */
 export function countTypes(bytes: Uint8Array): number {
   try {
     return readTypes(sectionReader(bytes, readSections(bytes), SectionId.type)).types.length;

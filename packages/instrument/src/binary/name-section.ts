@@ -17,17 +17,17 @@ export interface Subsection {
   readonly end: number;
 }
 
-/** The `name` section of the input, as far as it is well formed. */
+/** The well-formed part of the input's `name` section. */
 export interface Names {
   readonly section: Section | undefined;
-  /** Subsections other than that of function names, in their order. */
+  /** Subsections other than function names, in order. */
   readonly others: readonly Subsection[];
-  /** Per function, where its name lies in the module; both 0 without one. */
+  /** Per function, the bounds of its name in the module; both 0 without a name. */
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
 }
 
-/** Reads the `name` section. What is malformed in it is legal: it is left out, and noted. */
+/** Reads the `name` section. A malformed one is legal, so its malformed parts are dropped and noted. */
 export function readNames(module: Module, notes: Note[]): Names {
   const functionCount = module.functionTypes.length;
   const starts = new Uint32Array(functionCount);
@@ -37,7 +37,7 @@ export function readNames(module: Module, notes: Note[]): Names {
   if (section === undefined) return { section, others, starts, ends };
   const reader = readerOver(module.bytes, section.contentStart, section.end);
   let count = 0;
-  tolerate(notes, 'the rest of it is left out', () => {
+  tolerate(notes, 'the rest of it is dropped', () => {
     while (reader.offset < section.end) {
       const subsection = readSubsection(reader);
       if (++count > maxNameSubsections) {
@@ -45,7 +45,7 @@ export function readNames(module: Module, notes: Note[]): Names {
       }
       const isOfFunctions = subsection.id === functionSubsection;
       const consequence = isOfFunctions ? 'the function names from there on are' : `subsection ${subsection.id} is`;
-      tolerate(notes, `${consequence} left out`, () => {
+      tolerate(notes, `${consequence} dropped`, () => {
         const contents = readerOver(module.bytes, subsection.contentStart, subsection.end);
         if (isOfFunctions) {
           const unusable = readFunctionNames(contents, starts, ends);
@@ -73,7 +73,7 @@ function tolerate(notes: Note[], consequence: string, read: () => void): void {
 
 function unusableNamesNote(count: number, offset: number): Note {
   const names = count === 1 ? 'a function name is' : `${count} function names are`;
-  const message = `The name section is malformed, ${names} left out: not UTF-8, of a function that there is not, or a second one`;
+  const message = `The name section is malformed, ${names} dropped: not UTF-8, of an unknown function, or a second name of one function`;
   return { code: 'section_malformed', message, section: 'name', offset };
 }
 
@@ -87,8 +87,7 @@ function readSubsection(reader: ByteReader): Subsection {
 }
 
 /**
- * Names before a fault are kept: they are as good as they were. Of two names of one function the first counts. Returns how
- * many names are of no use.
+ * Keeps the names before a fault. The first of two names of one function counts. Returns the number of unusable names.
  */
 function readFunctionNames(reader: ByteReader, starts: Uint32Array, ends: Uint32Array): number {
   const count = readCount(reader, 'the number of function names', 2);
@@ -128,7 +127,7 @@ export function skipNameMap(reader: ByteReader): void {
   }
 }
 
-/** Per function, the place of its first export with a name, plus 1; 0 without one. */
+/** Per function, 1 plus the position of its first export with a name; 0 without one. */
 export function findFirstExports(module: Module): Uint32Array {
   const places = new Uint32Array(module.functionTypes.length);
   module.exports.forEach(({ kind, index, nameStart, nameEnd }, place) => {

@@ -1,18 +1,18 @@
 import { decodeUtf8, viewOf } from './reader.ts';
 
-/** Names that lie in a module, each once. */
+/** A set of names in a module. */
 export interface NameSet {
-  /** Adds the name in `bytes[start .. end)`; false if it is there already. */
+  /** Adds the name in `bytes[start .. end)`; returns false if the set has it. */
   readonly add: (start: number, end: number) => boolean;
 }
 
-/** A row of occupied slots longer than this is no accident: names have been chosen to collide. */
+/** More occupied slots in a row mean that names were chosen to collide. */
 const maxProbes = 64;
 
 /**
- * A set of up to `count` names, which are compared as bytes: to make strings of the sixty thousand exports of a large module
- * would take a fifth of the time of all the rest. The hash is a plain one, so that names can be made up which collide; where
- * that happens the engine's own set takes over, whose hash no one can foresee.
+ * A set of up to `count` names, which are compared as bytes: decoding the 60,000 exports of a large module would take a
+ * fifth of the total time. An attacker can find names that collide under this hash. The engine's own set, whose hash is
+ * unpredictable, then takes over.
  */
 export function createNameSet(bytes: Uint8Array, count: number): NameSet {
   const view = viewOf(bytes);

@@ -1,15 +1,14 @@
 import { ProposalBit } from './proposals.ts';
 
 /**
- * The only knowledge of the instruction set: opcode → form of its immediates and what it means to the rewriter, and the
- * proposals that brought it.
+ * The instruction set: each opcode's kind of immediates, its meaning to the rewriter, and its proposals.
  * https://webassembly.github.io/spec/core/appendix/index-instructions.html
  *
- * A form is a small number, so that one table look-up and one jump decode an instruction. Those from `Block` on concern
- * the rewriter (nesting, labels, function indices, exceptions); those before it are only skipped.
+ * A kind is a small number, so that one table lookup and one jump decode an instruction. Kinds from `Block` on matter to
+ * the rewriter (nesting, labels, function indices, exceptions). Earlier kinds are only skipped.
  */
 export const ImmediateKind = {
-  /** Not an instruction that this version knows. Zero, so that tables are full of it to begin with. */
+  /** No known instruction. Zero, so that it is the default in tables. */
   Unknown: 0,
   None: 1,
   /** One byte: a lane, or the reserved byte of `atomic.fence`. */
@@ -28,14 +27,14 @@ export const ImmediateKind = {
   ValueTypes: 11,
   /** The LEB128 that follows selects a row of the prefix's table. */
   Prefix: 12,
-  /** A block type; the nesting grows. */
+  /** A block type; opens a block. */
   Block: 13,
-  /** The same, and the older generation of exception handling. */
+  /** The same; legacy exception handling. */
   Try: 14,
-  /** A block type and catch clauses; the nesting grows; the newer generation. */
+  /** A block type and catch clauses; opens a block; exnref exception handling. */
   TryTable: 15,
   End: 16,
-  /** A label; the nesting shrinks. */
+  /** A label; closes a block. */
   Delegate: 17,
   /** One label. */
   Branch: 18,
@@ -58,19 +57,19 @@ export const ImmediateKind = {
   /** A tag index. */
   Throw: 30,
   ThrowRef: 31,
-  /** A label; the older generation. */
+  /** A label; legacy exception handling. */
   Rethrow: 32,
   /** A heap type. */
   HeapType: 33,
-  /** A tag index; the older generation. */
+  /** A tag index; legacy exception handling. */
   Catch: 34,
-  /** A type index of a structure whose fields are all given, or all have defaults. */
+  /** The type index of a structure. */
   StructNew: 35,
   /** A type index and a number of elements. */
   ArrayNewFixed: 36,
 } as const;
 
-/** The opcodes that the rewriter itself writes or compares with. */
+/** Opcodes that the rewriter writes or compares with. */
 export const Op = {
   block: 0x02,
   if: 0x04,
@@ -136,7 +135,7 @@ const {
   wideArithmetic,
 } = ProposalBit;
 
-/** [first opcode, last opcode, form, proposals that the first version had not, as bits] */
+/** [first opcode, last opcode, immediate kind, bits of the proposals beyond MVP] */
 type Row = readonly [number, number, number, number?];
 
 const oneByteRows: readonly Row[] = [
@@ -221,7 +220,7 @@ const simdRows: readonly Row[] = [
   [0x5c, 0x5d, ImmediateKind.MemArg, simd],
   [0x5e, 0xff, ImmediateKind.None, simd],
   [0x100, 0x113, ImmediateKind.None, relaxedSimd], // relaxed SIMD
-  // Numbers that were never given out.
+  // Unassigned opcodes.
   ...[0x9a, 0xa2, 0xa5, 0xa6, 0xaf, 0xb0, 0xb2, 0xb3, 0xb4, 0xbb, 0xc2, 0xc5, 0xc6, 0xcf, 0xd0, 0xd2, 0xd3, 0xd4].map(
     (opcode): Row => [opcode, opcode, ImmediateKind.Unknown],
   ),
@@ -235,7 +234,7 @@ const atomicRows: readonly Row[] = [
   [0x10, 0x4e, ImmediateKind.MemArg, threads],
 ];
 
-/** Rows of a prefix's table; an instruction beyond them is unknown. */
+/** Opcodes per prefix; higher ones are unknown. */
 export const prefixedTableSize = 0x120;
 
 const kindOf = ([, , kind]: Row): number => kind;
@@ -263,7 +262,7 @@ export function isExtendedConst(opcode: number): boolean {
   return [i32Op, i64Op].some(({ add, mul }) => opcode >= add && opcode <= mul);
 }
 
-/** Opcodes of proposals that are known by name and not rewritten: [prefix or -1, first, last, feature]. */
+/** Opcodes of unsupported proposals: [prefix or -1, first, last, feature]. */
 const refused: readonly (readonly [number, number, number, string])[] = [
   [-1, 0xe0, 0xe6, 'the stack switching proposal'],
   [0xfb, 0x20, 0x26, 'the custom descriptors proposal'],
@@ -274,12 +273,12 @@ const refused: readonly (readonly [number, number, number, string])[] = [
   [0xfe, 0x4f, 0x7f, 'the shared-everything threads proposal'],
 ];
 
-/** The proposal to which an unknown opcode belongs, if one is known to have it. */
+/** The unsupported proposal that an opcode belongs to. */
 export function refusedFeature(prefix: number, opcode: number): string | undefined {
   return refused.find(([inPrefix, first, last]) => inPrefix === prefix && opcode >= first && opcode <= last)?.[3];
 }
 
-/** A table by opcode of what `read` takes from a row; each prefix has a part of `prefixedTableSize`. */
+/** Fills a table by opcode with what `read` returns for a row. Each prefix has `prefixedTableSize` entries. */
 function fillTable<Table extends Uint8Array | Int32Array>(
   table: Table,
   groups: readonly (readonly Row[])[],

@@ -42,14 +42,14 @@ export function valueTypesBits(reader: ByteReader, count: number): number {
   return bits;
 }
 
-/** The proposals behind the heap type of one byte, or of the index, that begins with a byte. */
+/** The proposals behind the heap type or type index that begins with a byte. */
 function heapTypeBits(byte: number): number {
   if (byte === 0x70 || byte === 0x6f) return 0; // func, extern
   if (byte === 0x69 || byte === 0x74) return ProposalBit.exceptions; // exn, noexn
   return (byte & 0xc0) === 0x40 ? ProposalBit.gc : ProposalBit.functionReferences;
 }
 
-/** The proposals behind the block type at an offset: nothing, one value, or a type index, which came with several values. */
+/** The proposals behind the block type at an offset: nothing, one value, or a type index, which is part of multi-value. */
 function blockTypeBits(source: Uint8Array, start: number, end: number): number {
   const byte = source[start] as number;
   if (byte === 0x40) return 0;

@@ -1,6 +1,6 @@
 /**
- * What WebAssembly has got since its first version, one bit each, in the order in which lists name them. The names are those that
- * wasm-tools gives its features: https://docs.rs/wasmparser/latest/wasmparser/struct.WasmFeatures.html
+ * Proposals since the first version of WebAssembly, in the order of lists, one bit each. The names are those of wasm-tools:
+ * https://docs.rs/wasmparser/latest/wasmparser/struct.WasmFeatures.html
  */
 export const proposalNames = [
   'mutable-global',
@@ -24,7 +24,7 @@ export const proposalNames = [
   'wide-arithmetic',
 ] as const;
 
-/** A proposal by its name, as {@link listProposals} answers it. */
+/** A proposal by its name, as {@link listProposals} returns it. */
 export type Proposal = (typeof proposalNames)[number];
 
 const bitOf = (name: Proposal): number => 1 << proposalNames.indexOf(name);
@@ -50,7 +50,7 @@ export const ProposalBit = {
   gc: bitOf('gc'),
   customPageSizes: bitOf('custom-page-sizes'),
   wideArithmetic: bitOf('wide-arithmetic'),
-  /** Tags, and `throw`: both generations of exception handling have them. */
+  /** Tags and `throw`, which legacy and exnref exception handling share. */
   someExceptions: 1 << proposalNames.length,
 } as const;
 

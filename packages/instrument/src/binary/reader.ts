@@ -1,13 +1,13 @@
 import { invalidModule } from '../errors.ts';
 
-// ignoreBOM: a name may begin with U+FEFF, and stays that name.
+// ignoreBOM: a name may begin with U+FEFF.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** A position in the module. `offset` counts from the module's first byte, so every error can name it. */
 export interface ByteReader {
   readonly bytes: Uint8Array;
   offset: number;
-  /** The first offset that no longer belongs to what is being read. */
+  /** The offset after the last byte to read. */
   readonly end: number;
 }
 
@@ -48,7 +48,7 @@ export function readU64(reader: ByteReader, what: string): number {
   throw invalidModule(`Expected ${what} as a LEB128 of at most 10 bytes, found a longer one`, start);
 }
 
-/** Reads a signed LEB128 of at most 33 bits, the form of heap types and block types. */
+/** Reads a signed LEB128 of at most 33 bits, such as a heap type or block type. */
 export function readS33(reader: ByteReader, what: string): number {
   const start = reader.offset;
   let value = 0;
@@ -61,8 +61,8 @@ export function readS33(reader: ByteReader, what: string): number {
 }
 
 /**
- * Reads the length of a vector. Every element takes at least `minElementBytes`, so a length that the remaining bytes
- * cannot hold is refused before anything is allocated for it.
+ * Reads the length of a vector. Rejects a length that the remaining bytes can't hold, with at least `minElementBytes` per
+ * element, so that callers can allocate by it.
  */
 export function readCount(reader: ByteReader, what: string, minElementBytes = 1): number {
   const start = reader.offset;
@@ -74,7 +74,7 @@ export function readCount(reader: ByteReader, what: string, minElementBytes = 1)
   return count;
 }
 
-/** Moves past `length` bytes. */
+/** Skips `length` bytes. */
 export function skipBytes(reader: ByteReader, length: number, what: string): void {
   if (length > reader.end - reader.offset) {
     const remaining = reader.end - reader.offset;
@@ -83,7 +83,7 @@ export function skipBytes(reader: ByteReader, length: number, what: string): voi
   reader.offset += length;
 }
 
-/** Moves past a LEB128 of at most `maxBytes` bytes. */
+/** Skips a LEB128 of at most `maxBytes` bytes. */
 export function skipLeb(reader: ByteReader, maxBytes: number, what: string): void {
   const start = reader.offset;
   while (readByte(reader, what) >= 0x80) {
@@ -103,7 +103,7 @@ export function readName(reader: ByteReader, what: string): string {
   return text;
 }
 
-/** Steps over a name, and returns where it begins. */
+/** Skips a name, and returns the offset of its text. */
 export function skipName(reader: ByteReader, what: string): number {
   const length = readCount(reader, `the length of ${what}`);
   const start = reader.offset;
@@ -114,7 +114,7 @@ export function skipName(reader: ByteReader, what: string): number {
   return start;
 }
 
-/** Names are nearly always ASCII, which needs no decoder to be known as UTF-8. */
+/** Whether a range is UTF-8. ASCII names, the usual case, need no decoder. */
 export function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {
   for (let offset = start; offset < end; offset++) {
     if ((bytes[offset] as number) >= 0x80) return decodeUtf8(bytes, start, end) !== undefined;
@@ -122,7 +122,7 @@ export function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {
   return true;
 }
 
-/** The text of a range, or undefined where it is not UTF-8. */
+/** The text of a range, or undefined if it isn't UTF-8. */
 export function decodeUtf8(bytes: Uint8Array, start: number, end: number): string | undefined {
   try {
     return utf8.decode(bytes.subarray(start, end));
@@ -131,12 +131,12 @@ export function decodeUtf8(bytes: Uint8Array, start: number, end: number): strin
   }
 }
 
-/** The same bytes, several at once. */
+/** A view of the same bytes. */
 export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
-/** Checks that everything up to the end was read. */
+/** Checks that the reader is at its end. */
 export function expectEnd(reader: ByteReader, what: string): void {
   if (reader.offset !== reader.end) {
     throw invalidModule(`Expected the end of ${what}, found ${reader.end - reader.offset} more bytes`, reader.offset);

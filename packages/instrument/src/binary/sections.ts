@@ -21,7 +21,7 @@ export const SectionId = {
   tag: 13,
 } as const;
 
-/** Ids in the order in which the sections must come; ids were given out later than places. */
+/** Section ids in the order that the specification requires. */
 export const sectionOrder: readonly number[] = [1, 2, 3, 4, 5, 13, 6, 7, 8, 9, 12, 10, 11];
 
 const sectionNames: readonly string[] = [

@@ -2,9 +2,9 @@ import { invalidModule } from '../errors.ts';
 import { isAbstractHeapType, isShortValueType, unknownType } from './types.ts';
 
 /**
- * Steps over parts of a function body. These run for every instruction, so they take and return plain offsets, and leave
- * it to the caller's loop to notice that an offset has passed the body's end: bytes beyond the module read as undefined,
- * which ends every loop here.
+ * Skips parts of a function body. These functions run for every instruction, so they take and return plain offsets. The
+ * caller's loop checks for an offset beyond the body's end. Bytes beyond the module read as undefined, which ends every
+ * loop here.
  */
 
 /** The offset after a LEB128 of at most `maxBytes` bytes. */
@@ -47,8 +47,8 @@ export function skipMemArg(source: Uint8Array, start: number, functionIndex: num
 }
 
 /**
- * The offset after a value type. A type that isn't known is refused rather than taken for one byte: some are prefixes of others
- * (`exact`, `shared`), and what follows them must not be read as an instruction.
+ * The offset after a value type. Rejects unknown types, because some are prefixes (`exact`, `shared`), and the bytes after
+ * them must not be read as instructions.
  */
 export function skipValueType(source: Uint8Array, start: number, functionIndex: number): number {
   const byte = source[start] as number;
@@ -63,7 +63,7 @@ export function skipHeapType(source: Uint8Array, start: number, functionIndex: n
   const byte = source[start] as number;
   const end = byte < 0x80 ? start + 1 : skipLeb(source, start, 5, functionIndex);
   const last = source[end - 1] as number;
-  // A signed number whose sign is set: the low seven bits are those of its only byte, if it were not padded.
+  // Abstract types are negative numbers. The low seven bits are those of the unpadded byte.
   const isAbstract = (last & 0x40) !== 0;
   if (isAbstract && isAbstractHeapType[byte & 0x7f] !== 1) {
     throw unknownType(byte & 0x7f, 'a heap type', start, functionIndex);

@@ -2,23 +2,23 @@ import { invalidModule, limitExceeded, unsupportedFeature } from '../errors.ts';
 import { maxTypes } from '../limits.ts';
 import { type ByteReader, expectEnd, readByte, readCount, readerOver, readS33, readU32, readU64 } from './reader.ts';
 
-/** Where a function type's parameters and results lie in the module. */
+/** A function type, with the bounds of its parameters and results in the module. */
 export interface FunctionType {
   readonly parametersStart: number;
   readonly parameterCount: number;
   readonly resultsStart: number;
   readonly resultCount: number;
   readonly end: number;
-  /** A final type without supertypes, alone in its recursion group: what `(func …)` of MVP means. */
+  /** A final type without supertypes, alone in its recursion group, as in MVP. */
   readonly isPlain: boolean;
-  /** Whether other types may have it as their supertype, so that a function of this type may in truth have another one. */
+  /** Whether it may have subtypes, so that a function of this type may have one of them. */
   readonly isOpen: boolean;
 }
 
 /** The type index space: a function type, or null for a structure or array. */
 export type TypeSpace = readonly (FunctionType | null)[];
 
-/** The types of a module, and how many values each has: parameters and results, or fields; 0 for an array. */
+/** The types of a module, and the number of values in each: parameters and results, or fields; 0 for an array. */
 export interface Types {
   readonly types: TypeSpace;
   readonly widths: Uint32Array;
@@ -29,7 +29,7 @@ export const i32Type = 0x7f;
 export const i64Type = 0x7e;
 export const exnrefType = 0x69;
 
-/** Value types of one byte, but for references that name their heap type. https://webassembly.github.io/spec/core/binary/types.html */
+/** Value types of one byte. https://webassembly.github.io/spec/core/binary/types.html */
 const valueTypeNames: Readonly<Record<number, string>> = {
   0x7f: 'i32',
   0x7e: 'i64',
@@ -99,7 +99,7 @@ export function readHeapType(reader: ByteReader): string {
   return name;
 }
 
-/** Names the proposal that has the type, if one is known to. */
+/** An error for an unknown type, which names its proposal if that is known. */
 export function unknownType(byte: number, what: string, offset: number, functionIndex?: number) {
   const feature = refusedTypeBytes[byte];
   const found = `0x${byte.toString(16).padStart(2, '0')}`;
@@ -116,7 +116,7 @@ function flagsOf(names: Readonly<Record<number, string>>): Uint8Array {
   return Uint8Array.from({ length: 0x100 }, (_, byte) => (names[byte] === undefined ? 0 : 1));
 }
 
-/** Reads the type section. The types that GC brought are stepped over, so that the index space is whole. */
+/** Reads the type section. Skips structures and arrays, which take indices too. */
 export function readTypes(reader: ByteReader | undefined): Types {
   if (reader === undefined) return { types: [], widths: new Uint32Array() };
   const types: (FunctionType | null)[] = [];
@@ -201,7 +201,7 @@ export interface Limits {
   readonly maximum: number | undefined;
   readonly isShared: boolean;
   readonly is64: boolean;
-  /** log2 of the bytes in a page: 16 but for the custom page sizes proposal. Means nothing for a table. */
+  /** log2 of the page size of a memory: 16 without the custom page sizes proposal. */
   readonly pageSizeLog2: number;
 }
 

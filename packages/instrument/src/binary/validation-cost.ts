@@ -3,27 +3,27 @@ import { freeWidth, maxCheckedValues } from '../limits.ts';
 import { peekU32 } from './skip.ts';
 
 /**
- * What an engine's validator does with a module beyond looking at each of its bytes. A few bytes can make it check thousands of
- * values: a call of a function with a thousand parameters, a structure of ten thousand fields, a function of fifty thousand locals.
- * The sum is bounded, so that the time to validate a module is bounded by a multiple of its size.
+ * The work of an engine's validator that isn't proportional to a module's size. A few bytes can make it check thousands of
+ * values: a call with a thousand parameters, a structure of ten thousand fields, a function of fifty thousand locals. The
+ * sum is limited, so that the time to validate a module is bounded by a multiple of its size.
  */
 export interface ValidationCost {
   /** By type index: parameters and results of a function type, fields of a structure, 0 of an array. */
   readonly typeWidths: Uint32Array;
-  /** The most values that one tag carries. */
+  /** The number of values of the widest tag. */
   readonly widestTag: number;
-  /** The values that have been counted so far. */
+  /** The values counted so far. */
   checkedValues: number;
 }
 
 /**
- * What engines do for each value of a block's type, by what they do for a value of a call: it is checked at the block's start and at its
- * end, and kept in between. Measured with V8.
+ * The cost of a value of a block type, relative to a value of a call: it is checked at the block's start and end, and kept
+ * in between. Measured with V8.
  */
 const blockFactor = 20;
 
 /**
- * Counts values that an instruction has the engine check. A few are no more than other instructions take, and are not counted.
+ * Counts values that an engine checks for an instruction. Up to `freeWidth` are not counted.
  *
  * @throws InstrumentError `module_too_complex`
  */
@@ -40,15 +40,15 @@ export function countValues(cost: ValidationCost, values: number, offset: number
   }
 }
 
-/** Counts the values of a type that an instruction names; a type that doesn't exist has none. */
+/** Counts the values of a type that an instruction names. */
 export function countType(cost: ValidationCost, typeIndex: number, offset: number): void {
   countValues(cost, cost.typeWidths[typeIndex] ?? 0, offset);
 }
 
 /**
- * Counts a block of the type that stands at an offset.
+ * Counts the values of the block type at an offset.
  *
- * @returns how many values a branch to it may pass on
+ * @returns the number of values that a branch to the block may carry
  */
 export function countBlock(cost: ValidationCost, source: Uint8Array, at: number, end: number): number {
   const byte = source[at] as number;
@@ -58,12 +58,12 @@ export function countBlock(cost: ValidationCost, source: Uint8Array, at: number,
   return width;
 }
 
-/** Counts the branches of a body, each of which may pass on what its widest block does: a branch takes two bytes. */
+/** Counts the branches of a body, of two bytes each, as if each carried the values of the widest block. */
 export function countBranches(cost: ValidationCost, bodyBytes: number, widestBlock: number, offset: number): void {
   if (widestBlock > freeWidth) countValues(cost, (bodyBytes / 2) * widestBlock, offset);
 }
 
-/** More locals than this make a function invalid, before an engine has made one of them. */
+/** Engines reject a function of more locals without creating them. */
 const maxLocals = 50_000;
 
 /** Counts parameters, results and locals of a function whose body starts at `offset`. */
@@ -72,7 +72,7 @@ export function countLocals(cost: ValidationCost, locals: number, typeIndex: num
   if (values <= maxLocals) countValues(cost, values, offset);
 }
 
-/** Whether a block of a wide type may be written in two bytes, where the fast scan takes it for any other block. */
+/** Whether a block with a wide type may take two bytes, which the fast path of the scan can't tell from other blocks. */
 export function hasWideShortType({ typeWidths }: ValidationCost): boolean {
   return typeWidths.subarray(0, 0x40).some((width) => width > freeWidth);
 }

@@ -40,7 +40,7 @@ export function writeRange(writer: ByteWriter, source: Uint8Array, start = 0, en
   writer.length += end - start;
 }
 
-/** Up to here a loop takes less time than a call of the engine's own copying. */
+/** Up to this length a loop is faster than `set()`. */
 const shortBytes = 48;
 
 /** Appends a name: its length in bytes, then its UTF-8. */
@@ -51,7 +51,7 @@ export function writeName(writer: ByteWriter, name: string): void {
   writeRange(writer, encoded);
 }
 
-/** Short ASCII names, which are nearly all, need no encoder. False, and nothing written, for another one. */
+/** Writes a short ASCII name, the usual case, without an encoder. Returns false for other names. */
 function writeAsciiName(writer: ByteWriter, name: string): boolean {
   if (name.length >= 0x80) return false;
   reserve(writer, name.length + 1);
@@ -66,8 +66,8 @@ function writeAsciiName(writer: ByteWriter, name: string): boolean {
 }
 
 /**
- * Appends what `write` writes, preceded by its length. Room for the length is set aside from `expectedBytes`; where the
- * guess was wrong, what was written is moved by the difference.
+ * Appends what `write` writes, preceded by its length. `expectedBytes` decides how many bytes are reserved for the length.
+ * If it takes another number of bytes, the content is moved.
  */
 export function writeSized(writer: ByteWriter, expectedBytes: number, write: () => void): void {
   const sizeAt = writer.length;
@@ -115,7 +115,7 @@ export function u32Length(value: number): number {
   return value < 0x1000_0000 ? 4 : 5;
 }
 
-/** Bytes that the shortest LEB128 of a signed value that is not negative takes: it has a bit for the sign. */
+/** Bytes that the shortest signed LEB128 of a value ≥ 0 takes. */
 export function s32Length(value: number): number {
   return u32Length(2 * value);
 }

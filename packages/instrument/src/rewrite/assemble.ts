@@ -17,7 +17,7 @@ import { rewriteSection, type SectionContext } from './rewrite-section.ts';
 import { writeBodies } from './write-bodies.ts';
 import { writeNames } from './write-names.ts';
 
-/** What the passes before found out or made. */
+/** The results of the earlier passes. */
 export interface Parts extends BodyContext {
   readonly names: Names;
   readonly measures: Measures;
@@ -25,12 +25,12 @@ export interface Parts extends BodyContext {
   readonly notes: Note[];
 }
 
-/** Bytes of the output: those of the input or made anew, or some that are written where they belong. */
+/** A part of the output: bytes, or a function that writes them in place. */
 type Piece = Uint8Array | { readonly length: number; readonly writeTo: (out: Uint8Array, at: number) => void };
 
 /**
- * Puts the output together from ranges of the input and from the sections that changed, each copied once. Custom sections
- * keep their place between the others; the `name` section goes to the end, where it belongs.
+ * Assembles the output from ranges of the input and changed sections, each copied once. Custom sections keep their place
+ * between the others. The `name` section goes to the end, where the specification puts it.
  */
 export function assemble(parts: Parts): Uint8Array {
   const { module, layout } = parts;
@@ -83,7 +83,7 @@ function addCode(pieces: Piece[], parts: Parts, isInInput: boolean): void {
   pieces.push({ length: measures.totalBytes, writeTo }, added.bytes.subarray(0, added.length));
 }
 
-/** The traced imports of an open type of which `ref.func` takes a reference. */
+/** The traced imports of an open type that a `ref.func` names. */
 function referredOpenImports({ layout, scan }: Parts): number[] {
   return layout.wrapped.filter(
     (index) => scan.referencedImports[index] === 1 && layout.traced[index] === 1 && layout.openImports[index] === 1,
@@ -112,7 +112,7 @@ function addCustom(pieces: Piece[], parts: Parts, section: Section): void {
   }
 }
 
-/** Hints are no more than that: malformed ones are left out. */
+/** Drops malformed hints. */
 function addBranchHints(pieces: Piece[], parts: Parts, section: Section): void {
   const writer = createWriter(section.end - section.start + 64);
   try {
@@ -126,7 +126,7 @@ function addBranchHints(pieces: Piece[], parts: Parts, section: Section): void {
 }
 
 function noteDropped(notes: Note[], section: Section, reason: string): void {
-  const message = `Custom section ${JSON.stringify(section.name)} was left out: ${reason}`;
+  const message = `Custom section ${JSON.stringify(section.name)} was dropped: ${reason}`;
   notes.push({ code: 'section_dropped', message, section: section.name, offset: section.start });
 }
 
@@ -151,7 +151,7 @@ function addTrailer(pieces: Piece[], parts: Parts): void {
   }
 }
 
-/** More than is needed, as a rule: memory that is not written to costs nothing. */
+/** Usually more than needed: memory that is not written to costs nothing. */
 function expectedNameBytes({ module, names, generated }: Parts): number {
   const ownBytes = names.section ? names.section.end - names.section.contentStart : 0;
   const exports = findSection(module.sections, SectionId.export);

@@ -4,7 +4,7 @@ import { type ExitGuard, guardPrologueLength, hookCallLength } from './exit-guar
 import type { Layout } from './layout.ts';
 import type { TypePool } from './type-pool.ts';
 
-/** What the measuring and the writing of bodies go by. */
+/** The input of measuring and writing bodies. */
 export interface BodyContext {
   readonly module: Module;
   readonly layout: Layout;
@@ -12,7 +12,7 @@ export interface BodyContext {
   readonly scan: CodeScan;
 }
 
-/** What has to be put around a body so that `exit` is called on every way out of it. */
+/** The guard that a body needs so that every exit path calls `exit`. */
 export function exitGuardOf({ layout, scan }: BodyContext, body: number): ExitGuard {
   if (layout.traced[layout.importCount + body] !== 1) return 'none';
   const traits = scan.traits[body] as number;
@@ -20,14 +20,14 @@ export function exitGuardOf({ layout, scan }: BodyContext, body: number): ExitGu
   return (traits & BodyTrait.leavesEarly) !== 0 ? 'block' : 'bare';
 }
 
-/** The block type of a guard; a bare one has no block, and must not have a type added for one. */
+/** The block type of a guard. A guard without a block must not add a type. */
 export function blockTypeOf(types: TypePool, guard: ExitGuard, typeIndex: number): Uint8Array {
   return guard === 'none' || guard === 'bare' ? noBlockType : types.blockTypeOf(typeIndex);
 }
 
 const noBlockType = new Uint8Array();
 
-/** Bytes that are put before the first instruction of a body. */
+/** Bytes before the first instruction of a body. */
 export function prologueLength({ module, layout, types }: BodyContext, body: number, guard: ExitGuard): number {
   if (guard === 'none') return 0;
   const functionIndex = layout.importCount + body;

@@ -9,11 +9,11 @@ import { definitionIndex } from './layout.ts';
 export const branchHintSection = 'metadata.code.branch_hint';
 
 /**
- * Writes the contents of the section that says which `if` and `br_if` are likely: per function, offsets from the start of its
- * body. Neither instruction is changed by the rewriter, only moved by what is put before it.
+ * Writes the contents of the section that says which `if` and `br_if` are likely: per function, offsets from the start of
+ * its body. The rewriter moves these instructions but doesn't change them.
  * https://webassembly.github.io/branch-hinting/metadata/code/binary.html
  *
- * Throws `invalid_module` for what is malformed in it, which is legal in a custom section.
+ * Throws `invalid_module` for a malformed section, which is legal in a custom section.
  */
 export function writeBranchHints(writer: ByteWriter, context: BodyContext, section: Section): void {
   const { module, layout } = context;

@@ -4,12 +4,11 @@ import { type BodyContext, exitGuardOf, prologueLength } from './body-context.ts
 import { createPatch, nextPatch, patchSizeDelta } from './patch.ts';
 
 /**
- * Returns where an instruction is in the output. Both offsets count from the start of the body. Undefined for an offset
- * outside of the body's code. Bodies, and offsets in a body, must ascend from call to call.
+ * Maps the offset of an instruction in the input to its offset in the output, both from the start of the body. Returns
+ * undefined for an offset outside of the body's code. Bodies, and offsets in a body, must ascend from call to call.
  */
 export type CodeMap = (body: number, offset: number) => number | undefined;
 
-/** Maps offsets in the input's function bodies to offsets in the output's. */
 export function createCodeMap(context: BodyContext): CodeMap {
   const { module, layout, scan } = context;
   const { bounds, partitions } = scan;
@@ -22,7 +21,7 @@ export function createCodeMap(context: BodyContext): CodeMap {
   let end = 0;
   let sizeDelta = 0;
 
-  /** Skips the patch sites up to an offset, and returns by how many bytes their patches are larger. */
+  /** Skips the patch sites up to an offset, and returns the sum of their size deltas. */
   function skipPatches(patchSites: PatchSiteReader, offset: number): number {
     let delta = 0;
     while (patchSites.next < offset) {

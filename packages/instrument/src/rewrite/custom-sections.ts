@@ -3,7 +3,7 @@ import type { Section } from '../binary/sections.ts';
 import { InstrumentError } from '../errors.ts';
 import { hookModule } from './layout.ts';
 
-/** Refuses modules that must not be rewritten: those that were before, and objects that a linker has yet to see. */
+/** Refuses instrumented modules, and object files that have not been linked. */
 export function checkRewritable(module: Module): void {
   const hook = module.imports.find(
     ({ module: from, name }) => from === hookModule || (from === 'dylibso_observe' && name.startsWith('instrument_')),
@@ -19,19 +19,19 @@ export function checkRewritable(module: Module): void {
   }
 }
 
-/** Custom sections by how their names begin, or by their whole names, and why they would be wrong in the output. */
+/** Custom sections that would be wrong in the output, and why. */
 const stale: readonly { readonly isName: RegExp; readonly reason: string }[] = [
   {
     isName: /^(?:\.debug_.*|metadata\.code\..*|external_debug_info|sourceMappingURL|build_id|corestack|instTrace)$/s,
-    reason: 'it speaks of offsets into the code, which moved',
+    reason: 'it contains offsets into the code, which moved',
   },
   {
     isName: /^(?:\.llvm\.func_attr\.annotate\..*|compilationHints)$/s,
-    reason: 'it speaks of functions by their indices, which moved',
+    reason: 'it contains function indices, which moved',
   },
 ];
 
-/** Why a custom section is left out of the output: it speaks of what moved. Undefined for one that is kept. */
+/** Why a custom section is dropped; undefined if it is kept. */
 export function whyStale({ id, name }: Section): string | undefined {
   return id === 0 ? stale.find(({ isName }) => isName.test(name))?.reason : undefined;
 }

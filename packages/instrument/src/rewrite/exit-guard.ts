@@ -3,8 +3,8 @@ import { exnrefType } from '../binary/types.ts';
 import { putS32, putU32, s32Length, u32Length } from '../binary/writer.ts';
 
 /**
- * What is put around a body so that every way out of it passes `exit`. A branch to the function's label and a `return`
- * (rewritten to such a branch) end at the end of the guard. No guard changes the label index of anything inside it.
+ * The prologue and epilogue of a body that make every exit path call `exit`. A branch to the function's label, and a
+ * `return` (rewritten to such a branch), reach the end of the guard. No guard changes a label index inside it.
  *
  *     bare     block          legacy (try)       exnref (try_table)
  *
@@ -19,7 +19,7 @@ import { putS32, putU32, s32Length, u32Length } from '../binary/writer.ts';
  *                                                throw_ref
  *     end      end            end                end
  *
- * `none` is what a function has that is not traced: its own `end` alone.
+ * `none` is the guard of an untraced function: only its `end`.
  */
 export type ExitGuard = 'none' | 'bare' | 'block' | 'legacy' | 'exnref';
 
@@ -31,7 +31,7 @@ export function guardPrologueLength(guard: ExitGuard, blockType: Uint8Array): nu
   return blockType.length + (guard === 'exnref' ? 6 : 1);
 }
 
-/** Writes the part before the body. There must be room for it. Returns the offset after it. */
+/** Writes the prologue, and returns the offset after it. `out` must have room for it. */
 export function putGuardPrologue(out: Uint8Array, start: number, guard: ExitGuard, blockType: Uint8Array): number {
   if (guard === 'none' || guard === 'bare') return start;
   let at = start;
@@ -49,14 +49,14 @@ export function putGuardPrologue(out: Uint8Array, start: number, guard: ExitGuar
   return at;
 }
 
-/** The length of what {@link putGuardEpilogue} writes, of which each way out takes `exitBytes`. */
+/** The length of the epilogue, if each exit path takes `exitBytes`. */
 export function guardEpilogueLength(guard: ExitGuard, exitBytes: number): number {
   if (guard === 'none') return 1;
   if (guard === 'bare') return exitBytes + 1;
   return guard === 'block' ? exitBytes + 2 : 2 * exitBytes + 5;
 }
 
-/** Writes the part after the body, the function's `end` included. `putExit` writes what must happen on the way out. */
+/** Writes the epilogue, including the function's `end`. `putExit` writes the code of an exit path. */
 export function putGuardEpilogue(
   out: Uint8Array,
   start: number,
@@ -86,7 +86,7 @@ export function putGuardEpilogue(
   return at;
 }
 
-/** Writes `i32.const index; call hook`: at most 12 bytes, and what lies on the operand stack stays there. */
+/** Writes `i32.const index; call hook`: at most 12 bytes, which leave the operand stack as it is. */
 export function putHookCall(out: Uint8Array, start: number, index: number, hook: number): number {
   out[start] = i32Op.const;
   const at = putS32(out, start + 1, index);
@@ -94,7 +94,7 @@ export function putHookCall(out: Uint8Array, start: number, index: number, hook:
   return putU32(out, at + 1, hook);
 }
 
-/** The length of what {@link putHookCall} writes. */
+/** The length of the code that {@link putHookCall} writes. */
 export function hookCallLength(index: number, hook: number): number {
   return 2 + s32Length(index) + u32Length(hook);
 }

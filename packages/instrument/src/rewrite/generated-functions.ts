@@ -8,21 +8,21 @@ import { type ExitGuard, guardPrologueLength, putGuardEpilogue, putGuardPrologue
 import type { Layout } from './layout.ts';
 import type { TypePool } from './type-pool.ts';
 
-/** Instructions of either address type that the helpers use. */
+/** Instructions of each address type that the helpers use. */
 const arithmetic = {
   i32: { ...i32Op, type: i32Type, toI32: [] },
   i64: { ...i64Op, type: i64Type, toI32: [Op.i32WrapI64] },
 } as const;
 const emptyBlock = 0x40;
 
-/** A function that the rewriter adds: its type, its name, and how to write its body. */
+/** A function that the rewriter adds. */
 export interface GeneratedFunction {
   readonly typeIndex: number;
   readonly name: string;
   readonly writeBody: (writer: ByteWriter) => void;
 }
 
-/** All functions that come behind the module's own, in the order of the layout. */
+/** The functions that follow the module's own, in the order of the layout. */
 export function generateFunctions(
   module: Module,
   layout: Layout,
@@ -39,8 +39,8 @@ export function generateFunctions(
 }
 
 /**
- * A wrapper hands over each parameter, so that a few bytes of input (a type of a thousand parameters, and imports that use
- * it) would make a thousand times as many of output. Refused before anything is written.
+ * Checks limits before anything is written. A wrapper passes on each parameter, so a few bytes of input (imports that share
+ * a type of a thousand parameters) could become a thousand times as many of output.
  */
 function checkGenerated(module: Module, layout: Layout): void {
   const end = module.bytes.length;
@@ -56,7 +56,7 @@ function checkGenerated(module: Module, layout: Layout): void {
   if (globals > maxGlobals) throw limitExceeded('globals', globals, maxGlobals, end);
 }
 
-/** What most wrappers take besides their parameters. */
+/** The size of most wrappers without parameters. */
 const wrapperFixedBytes = 24;
 
 /** Calls an imported function between `enter` and `exit`, with the import's own index. */
@@ -102,14 +102,14 @@ function wrapImport(
   return { typeIndex, name: `tenon.call(${entry.module}.${entry.name})`, writeBody };
 }
 
-/** The name of a private global that keeps the size of a watched memory, in pages, that was last reported. */
+/** A private global with the last reported size of a watched memory, in pages. */
 export interface LastSizeGlobal {
   readonly valueType: number;
-  /** -1 where the size is known to the running module alone. */
+  /** -1 if the size is only known at run time. */
   readonly initialValue: number;
 }
 
-/** The globals that come behind the module's own, one for each watched memory. */
+/** The globals that follow the module's own, one for each watched memory. */
 export function lastSizeGlobals(module: Module, layout: Layout): LastSizeGlobal[] {
   return layout.watchedMemories.map((index) => {
     const memory = module.memories[index] as Memory;
@@ -117,7 +117,7 @@ export function lastSizeGlobals(module: Module, layout: Layout): LastSizeGlobal[
   });
 }
 
-/** An imported memory may be larger at the start than its declaration says. */
+/** An imported memory may be larger than declared at the start. */
 function hasUnknownSize(memory: Memory): boolean {
   return memory.isImported || memory.minimum > 0x7fff_ffff;
 }
@@ -131,9 +131,9 @@ function arithmeticOf(memory: Memory) {
 }
 
 /**
- * Reports, for each watched memory, the pages by which it is larger than when it was last looked at. The size is kept in
- * a global and not in a local of the wrapper, so that growth is reported once although the host may call back into the
- * module and on to another import before the first one returns.
+ * Reports the memory growth of each watched memory since the last report, in pages. The size is in a global, not in a
+ * local of the wrapper: the host may call back into the module, which calls another import before the first one returns.
+ * Growth is still reported once.
  */
 function reportHostGrowth(module: Module, layout: Layout, types: TypePool): GeneratedFunction {
   const writeBody = (writer: ByteWriter) => {
@@ -159,7 +159,7 @@ function reportHostGrowth(module: Module, layout: Layout, types: TypePool): Gene
   return { typeIndex: types.intern([], []), name: 'tenon.host-growth', writeBody };
 }
 
-/** Stands for `memory.grow`: the same result, and a report where it succeeded. */
+/** Replaces `memory.grow`: returns the same result, and reports a success. */
 function growMemory(
   module: Module,
   layout: Layout,
@@ -188,7 +188,7 @@ function growMemory(
   return { typeIndex: types.intern([type], [type]), name: `tenon.memory-grow(${memoryIndex})`, writeBody };
 }
 
-/** Leaves on the stack, as an i32, the whole 64 KiB pages that lie between two sizes in the memory's own pages. */
+/** Pushes the difference between two memory sizes in whole pages of 64 KiB, as an i32. */
 function writePagesBetween(
   writer: ByteWriter,
   memory: Memory,
@@ -200,7 +200,7 @@ function writePagesBetween(
   writeInstructions(writer, after, ...toPages, before, ...toPages, [sub], toI32);
 }
 
-/** Takes a number of pages from the stack, and hands it to the hook unless it is zero. */
+/** Pops a number of pages, and passes it to the hook unless it is zero. */
 function writeReport(writer: ByteWriter, layout: Layout, pagesLocal: number): void {
   writeInstructions(writer, [Op.localTee, pagesLocal], [Op.if, emptyBlock]);
   writeInstructions(writer, [Op.localGet, pagesLocal], [Op.call, layout.memoryGrowIndex], [Op.end]);
@@ -214,7 +214,7 @@ function writeLocals(writer: ByteWriter, types: readonly number[]): void {
   }
 }
 
-/** Writes instructions of at most one immediate, signed for constants. */
+/** Writes instructions with at most one immediate, which is signed for constants. */
 function writeInstructions(writer: ByteWriter, ...instructions: readonly (readonly number[])[]): void {
   for (const [opcode, immediate] of instructions) {
     if (opcode === undefined) continue;

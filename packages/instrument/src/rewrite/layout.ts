@@ -5,16 +5,15 @@ import type { ExceptionHandling } from '../scan/cursor.ts';
 /** The module from which an instrumented module imports its hooks. */
 export const hookModule = 'dylibso:observe/instrument';
 
-/** What the code had to be read for. */
+/** Facts about the code that the layout depends on. */
 interface CodeFacts {
   readonly exceptionHandling: ExceptionHandling;
-  /** Memories that `memory.grow` grows, in the order of the helpers that stand for it. */
+  /** Memories that `memory.grow` grows, in the order of their helpers. */
   readonly grownMemories: readonly number[];
 }
 
 /**
- * The function index space of the output, and with it the one place where an index of the input becomes one of the
- * output:
+ * The function index space of the output. Only this file maps indices of the input to the output:
  *
  *     imports | hooks | functions of the module | wrappers of imports | host growth | growth helpers
  */
@@ -27,19 +26,19 @@ export interface Layout extends CodeFacts {
   readonly enterIndex: number;
   readonly exitIndex: number;
   readonly memoryGrowIndex: number;
-  /** 1 where a function of the input is traced. */
+  /** Per function of the input, 1 if it is traced. */
   readonly traced: Uint8Array;
-  /** Per imported function, what a call of it reaches in the output: its wrapper, or itself. */
+  /** Per imported function, the output index that calls reach: its wrapper, or the import. */
   readonly callTargets: Uint32Array;
-  /** Per imported function, 1 where its declared type is open: see {@link referenceIndex}. */
+  /** Per imported function, 1 if its declared type is open: see {@link referenceIndex}. */
   readonly openImports: Uint8Array;
-  /** Indices of the imported functions that have a wrapper, in the order of the wrappers. */
+  /** Indices of the imported functions with a wrapper, in the order of the wrappers. */
   readonly wrapped: readonly number[];
-  /** Memories that the host can grow and whose growth an import's wrapper looks for. */
+  /** Memories that the host can grow, whose size wrappers of imports check. */
   readonly watchedMemories: readonly number[];
-  /** Index of the helper that reports the host's growth; -1 without. */
+  /** Index of the helper that reports growth by the host; -1 without. */
   readonly hostGrowthIndex: number;
-  /** Per memory that the code grows, the helper that stands for `memory.grow`. */
+  /** Per memory that the code grows, the index of the helper that replaces `memory.grow`. */
   readonly growHelpers: Readonly<Record<number, number>>;
 }
 
@@ -81,15 +80,15 @@ export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): La
   };
 }
 
-/** Where a call of the function, or the start section, points in the output. */
+/** The output index for calls of the function and for the start section. */
 export function callIndex(layout: Layout, index: number): number {
   return index < layout.importCount ? (layout.callTargets[index] as number) : index + layout.shift;
 }
 
 /**
- * Where a reference to the function (ref.func, an element) points in the output. The function that is imported under an open type
- * may have a subtype of it, which casts and indirect calls look at and which a wrapper can't have: a reference to it keeps pointing
- * at the import.
+ * The output index for references to the function (`ref.func`, elements). A function that is imported with an open type may
+ * have a subtype of it. Casts and indirect calls check that subtype, which a wrapper can't have, so references keep naming
+ * the import.
  */
 export function referenceIndex(layout: Layout, index: number): number {
   return layout.openImports[index] === 1 ? index : callIndex(layout, index);
@@ -99,14 +98,14 @@ function hasOpenType(module: Module, importedFunction: number): boolean {
   return module.types[module.functionTypes[importedFunction] as number]?.isOpen === true;
 }
 
-/** The function itself in the output: what its export and its name speak of. An import keeps its index. */
+/** The output index of the function's definition, for exports and names. An import keeps its index. */
 export function definitionIndex(layout: Layout, index: number): number {
   return index < layout.importCount ? index : index + layout.shift;
 }
 
 /**
- * A memory that the host sees can be grown by it during an import call. A shared one can be grown at any time by
- * another thread, so the growth belongs to no call.
+ * The host can grow a visible memory during a call of an import. Another thread can grow a shared memory at any time, so
+ * that growth belongs to no call.
  */
 function findWatchedMemories(module: Module): number[] {
   const canCallHost = module.importedFunctions.some((entry) => !isManualApi(entry) && !isBuiltin(entry));

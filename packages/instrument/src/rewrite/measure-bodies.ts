@@ -6,20 +6,20 @@ import { type BodyContext, exitGuardOf, prologueLength } from './body-context.ts
 import { type ExitGuard, guardEpilogueLength, hookCallLength } from './exit-guard.ts';
 import { createPatch, nextPatch, type Patch, patchSizeDelta } from './patch.ts';
 
-/** How large the bodies become. */
+/** The sizes of the output's function bodies. */
 export interface Measures {
-  /** The size of each body in the output, without the number that says it. */
+  /** The size of each body, without its size field. */
   readonly bodyBytes: Uint32Array;
-  /** Of all bodies with the numbers in front of them. */
+  /** The sum over all bodies, with their size fields. */
   readonly totalBytes: number;
-  /** Blocks put around each body, by which the indices of its labels shift. */
+  /** Blocks that the exit guard adds to each body, by which label indices shift. */
   readonly addedLabels: Uint8Array;
   /** Functions that are not traced because their body would pass an engine's limit. */
   readonly leftUntraced: readonly number[];
 }
 
 /**
- * Measures what each body becomes, so that all of them can be written where they belong, into a buffer of the right size.
+ * Measures each body, so that all bodies can be written in place, into a buffer of the right size.
  * Adds the block types of exit guards to the pool.
  */
 export function measureBodies(context: BodyContext): Measures {
@@ -55,7 +55,7 @@ export function measureBodies(context: BodyContext): Measures {
   return { ...measures, totalBytes, leftUntraced };
 }
 
-/** Moves `sites` behind the body. */
+/** Moves `patchSites` to the next body. */
 function measureBody(
   context: BodyContext,
   body: number,

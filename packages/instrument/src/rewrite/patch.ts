@@ -83,7 +83,7 @@ function isTracedImport(layout: Layout, index: number): boolean {
   return index < layout.importCount && layout.traced[index] === 1;
 }
 
-/** How many bytes more than the input has a patch takes. */
+/** How many bytes longer a patch is than the input that it replaces. */
 export function patchSizeDelta({ enterIndex, exitIndex }: Layout, patch: Patch): number {
   const { exited, tailCalled, start, end, operand } = patch;
   let delta = end === start ? 0 : 1 + u32Length(operand) - (end - start);

@@ -51,7 +51,7 @@ function readProducers(bytes: Uint8Array, section: Section, notes: Note[]): Fiel
     return fields;
   } catch (error) {
     if (!(error instanceof InstrumentError) || error.offset === undefined) throw error;
-    const message = `The producers section is malformed and is written anew: ${error.message}`;
+    const message = `The producers section is malformed and is replaced: ${error.message}`;
     notes.push({ code: 'section_malformed', message, section: 'producers', offset: error.offset });
     return [];
   }

@@ -2,20 +2,20 @@ import type { Module } from '../binary/module.ts';
 import type { FunctionType } from '../binary/types.ts';
 import { putS32, putU32 } from '../binary/writer.ts';
 
-/** Finds function types in the module, or adds them behind its last one. */
+/** Finds function types in the module, or adds them after its last type. */
 export interface TypePool {
-  /** The block type whose results are those of function type `typeIndex` and that takes nothing. */
+  /** The block type without parameters that has the results of function type `typeIndex`. */
   readonly blockTypeOf: (typeIndex: number) => Uint8Array;
   /** The index of the plain function type with these value types of one byte each. */
   readonly intern: (parameters: readonly number[], results: readonly number[]) => number;
-  /** The types that were added, each as one entry of the type section. */
+  /** The added types, each as an entry of the type section. */
   readonly added: readonly Uint8Array[];
 }
 
 /**
- * Added types come last, each alone in a recursion group, so no type of the module changes its index or its identity.
- * A block type only looks at parameters and results, so any function type serves; for the type of an import, hosts
- * compare identity, so only a plain one does.
+ * Added types come last, each in its own recursion group, so no type of the module changes its index or identity. Block
+ * types depend on parameters and results only, so any function type can serve. Hosts compare the identity of an import's
+ * type, which must be a plain one.
  */
 export function createTypePool(module: Module): TypePool {
   const added: Uint8Array[] = [];

@@ -70,12 +70,12 @@ function writeBody(
   return putGuardEpilogue(out, at, guard, (to) => putHookCall(out, to, outputIndex, layout.exitIndex));
 }
 
-/** From here on the engine's own copying is worth the call. */
+/** From this length on `set()` is faster than a loop. */
 const longRunBytes = 256;
 
 /**
- * Copies `source[from .. to)` to `out[start ..)` and returns the offset after it. A run is some fifty bytes as a rule. Four
- * are copied at a time, the last ones with up to three that what comes next is written over.
+ * Copies `source[from .. to)` to `out[start ..)`, and returns the offset after it. Most runs have about fifty bytes. Four
+ * bytes are copied at a time. The next write covers up to three surplus bytes at the end.
  */
 function copyRun({ source, sourceView, out, outView }: BodyBuffers, start: number, from: number, to: number): number {
   const end = start + to - from;

@@ -14,19 +14,19 @@ import { type ByteReader, readerOver, readU32, skipBytes } from '../binary/reade
 import { type ByteWriter, writeByte, writeName, writeRange, writeSized, writeU32 } from '../binary/writer.ts';
 import { definitionIndex, type Layout } from './layout.ts';
 
-/** What the writer of the `name` section knows besides the input's. */
+/** The input of {@link writeNames}. */
 interface NameContext {
   readonly module: Module;
   readonly layout: Layout;
   readonly names: Names;
-  /** Names of the functions behind the module's own. */
+  /** Names of the functions that follow the module's own. */
   readonly addedNames: readonly string[];
   readonly hookNames: readonly string[];
-  /** Per function of the module's own, how far the indices of its labels moved. */
+  /** Per function body, by how much label indices shift. */
   readonly addedLabels: Uint8Array;
 }
 
-/** Writes the contents of the `name` section, in which every traced function and every added one has a name. */
+/** Writes the contents of the `name` section. Every traced or added function gets a name. */
 export function writeNames(writer: ByteWriter, context: NameContext): void {
   const { module, names } = context;
   let wroteFunctions = false;
@@ -93,7 +93,7 @@ function writeFunctionNames(writer: ByteWriter, context: NameContext): void {
   });
 }
 
-/** A map from functions to names of their locals or labels. It was checked when it was read. */
+/** Writes a map from functions to names of their locals or labels, which `readNames()` has checked. */
 function writeIndirectMap(writer: ByteWriter, context: NameContext, subsection: Subsection): void {
   const { module, layout, addedLabels } = context;
   const reader = readerOver(module.bytes, subsection.contentStart, subsection.end);

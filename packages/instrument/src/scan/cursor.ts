@@ -2,7 +2,7 @@ import type { Module } from '../binary/module.ts';
 import type { Advance } from '../progress.ts';
 import type { PatchSites } from './patch-sites.ts';
 
-/** What a body does, as bits. */
+/** Traits of a body, as bits. */
 export const BodyTrait = {
   /** A call or a throw. */
   canThrow: 1,
@@ -19,16 +19,16 @@ export interface CodeVisitor {
 /** The exception handling proposal that code uses: the legacy one (`try`), or the one with references (`try_table`). */
 export type ExceptionHandling = 'none' | 'legacy' | 'exnref';
 
-/** What the code holds that the rewriter needs to know, found out before anything is written. */
+/** The results of the scan. */
 export interface CodeScan {
   readonly module: Module;
   /** The bounds of every body, as pairs. */
   readonly bounds: Uint32Array;
-  /** The generation of exception handling that some instruction belongs to. */
+  /** The exception handling that the instructions use. */
   exceptionHandling: ExceptionHandling;
   /** 1 for a memory that the code grows. */
   readonly grownMemories: Uint8Array;
-  /** 1 for an imported function of which `ref.func` takes a reference. */
+  /** 1 for an imported function that a `ref.func` names. */
   readonly referencedImports: Uint8Array;
   /** {@link BodyTrait}s, by body. */
   readonly traits: Uint8Array;
@@ -36,17 +36,16 @@ export interface CodeScan {
   readonly partitions: readonly Cursor[];
   readonly advance: Advance;
   readonly visitor: CodeVisitor | undefined;
-  /** Locals that the body declares which was opened last. */
+  /** Locals that the body opened last declares. */
   declaredLocals: number;
   readonly onLocals: (count: number, typeAt: number) => void;
 }
 
-/** One of two places at which the code is read. */
+/** A position in one partition of the code. */
 export interface Cursor {
   readonly source: Uint8Array;
-  /** The bodies from here on are this cursor's. */
+  /** The partition's bodies: `[firstBody, lastBody)`. */
   readonly firstBody: number;
-  /** The first body that no longer is. */
   readonly lastBody: number;
   readonly patchSites: PatchSites;
   /** The body that is being read. */
@@ -54,14 +53,14 @@ export interface Cursor {
   functionIndex: number;
   /** The type of the function. */
   typeIndex: number;
-  /** How many values the widest block of the body passes on, as far as it has been read. */
+  /** The number of values of the widest block type so far. */
   widestBlock: number;
   end: number;
-  /** Up to here four bytes can be read at once, and an instruction is not the last one. */
+  /** Before this offset, four bytes can be read at once, and an instruction isn't the last one. */
   fastEnd: number;
   pos: number;
   depth: number;
-  /** Negative once the depth has been: there is an `end` too many. */
+  /** Negative if the depth ever was, because of a surplus `end`. */
   lowest: number;
   traits: number;
 }

@@ -1,10 +1,10 @@
 import { ImmediateKind, oneByteKinds } from '../binary/opcodes.ts';
 
-/** The bits of a descriptor that the scan looks at by name. */
+/** The bits of a packed descriptor that the scan's fast path tests. */
 export const descriptorBits = {
   branchBit: 1 << 31,
   slowPathBit: 1 << 24,
-  /** The bits of an instruction that must be clear, of which its descriptor has those that matter to it. */
+  /** Bits of the instruction that must be clear if its descriptor has them set. */
   lebBits: (1 << 23) | (1 << 15) | (1 << 14) | (1 << 13),
 } as const;
 
@@ -17,19 +17,22 @@ const shortBlockType = (1 << 15) | (1 << 13);
 const memArg = (1 << 23) | (1 << 15) | (1 << 14);
 
 /**
- * What the scan has to know of an instruction, in one number by its first byte, laid out so that it can be compared with the
- * instruction's first four bytes as they are read at once, the opcode in the lowest:
+ * A packed descriptor for each opcode. Its upper bits are laid out like the instruction's first four bytes, read as one
+ * little-endian word with the opcode in the lowest byte:
  *
  *     bit 31      a branch: its label is in byte 1
- *     bit 24      not for the fast path: a call, a return, a prefix, …
- *     bit 23      byte 2 belongs to a LEB128: the descriptor holds only if its highest bit is clear
+ *     bit 24      slow path: a call, a return, a prefix, …
+ *     bit 23      byte 2 belongs to a LEB128, which has one byte only if the highest bit of byte 2 is clear
  *     bit 15      the same for byte 1
- *     bit 14      the same for that bit of byte 1, which in a memory argument announces a memory index
- *     bit 13      the same for that bit of byte 1, without which a block type is one byte: empty, or a low type index
- *     bit 5, 4    1 more than what the instruction adds to the nesting
- *     bit 3 … 0   bytes that the instruction takes if every LEB128 in it takes one
+ *     bit 14      a memory argument: that bit of byte 1 is set if a memory index follows
+ *     bit 13      a block type: that bit of byte 1 is clear in a type of one byte that is empty or a low type index
+ *     bit 5, 4    1 plus the change of the nesting depth
+ *     bit 3 … 0   the length of the instruction if every LEB128 in it has one byte
  *
- * So `word & descriptor & lebBits` is zero exactly where that length is right.
+ * The length is right exactly if `word & descriptor & lebBits` is zero. The fast path is right if, in addition, the slow
+ * path bit is clear and a branch stays inside the function:
+ *
+ *     (((word & lebBits) | slowPathBit | ((depth - 1 - label) & branchBit)) & descriptor) === 0
  */
 export const opcodeDescriptors: Int32Array = Int32Array.from(oneByteKinds, (kind) => {
   if (kind === ImmediateKind.None) return sameDepth | 1;

@@ -1,6 +1,6 @@
 /**
- * Where the code has to change: the offsets of instructions, ascending, each as the gap to the one before it. Most gaps fit
- * into a byte, so the list of a real module takes a fiftieth of its code; no list takes more than the output that it makes.
+ * The ascending offsets of instructions to patch, each stored as the gap to the one before. Most gaps fit into a byte, so
+ * the list of a real module takes a fiftieth of its code. No list is larger than the output that it leads to.
  */
 export interface PatchSites {
   /** The offset that the first gap counts from. */
@@ -11,7 +11,7 @@ export interface PatchSites {
   last: number;
 }
 
-/** Before four bytes of a gap that does not fit into one. */
+/** Marks a number of four bytes. */
 const wideGap = 0xff;
 
 export function createPatchSites(start: number, capacityBytes: number): PatchSites {
@@ -31,7 +31,7 @@ export function addPatchSite(list: PatchSites, offset: number): void {
   putWide(list, gap);
 }
 
-/** Adds a `return`, and how many blocks it leaves: the only instruction whose rewriting depends on that. */
+/** Adds a `return` and the number of blocks that it leaves, which no other patch depends on. */
 export function addReturnSite(list: PatchSites, offset: number, depth: number): void {
   addPatchSite(list, offset);
   if (depth < wideGap) {
@@ -57,11 +57,11 @@ export interface PatchSiteReader {
   readonly bytes: Uint8Array;
   readonly length: number;
   at: number;
-  /** The offset of the instruction that comes next; {@link noPatchSite} behind the last. */
+  /** The offset of the next instruction; {@link noPatchSite} after the last. */
   next: number;
 }
 
-/** Beyond every module. */
+/** An offset beyond every module. */
 const noPatchSite = 0x7fff_ffff;
 
 export function readPatchSites({ start, bytes, length }: PatchSites): PatchSiteReader {
@@ -76,7 +76,7 @@ export function nextPatchSite(reader: PatchSiteReader): void {
   else reader.next += readNumber(reader);
 }
 
-/** How many blocks the `return` leaves at which the reader stands. */
+/** The number of blocks that the current `return` leaves. */
 export function readDepth(reader: PatchSiteReader): number {
   return readNumber(reader);
 }

@@ -10,16 +10,18 @@ import { descriptorBits, opcodeDescriptors } from './opcode-descriptors.ts';
 import { createPatchSites } from './patch-sites.ts';
 import { scanInstruction } from './scan-instruction.ts';
 
-// The engine makes constants of what this module defines; what it imports is looked up each time, which costs a sixth here.
+// V8 inlines constants of this module, but loads imported ones each time, which made this scan slower by a sixth.
 const { branchBit, slowPathBit, lebBits } = descriptorBits;
 const descriptors = opcodeDescriptors;
 
 /**
  * Reads every instruction once.
  *
- * What takes the time is that an instruction's place is known only when the length of the one before it is: some 16 cycles in
- * which a processor could do three times as much. So the code is read at two places in turn, each in a half of it, and the
- * one's wait is the other's work: 1.3 times as fast. A third place gains nothing more.
+ * An instruction's offset is known only after the length of the one before: a latency of 16 cycles, in which a processor
+ * could do three times as much. Two partitions of the code are therefore scanned in turn, which is 1.3 times as fast. A
+ * third partition gains nothing.
+ *
+ * See `opcode-descriptors.ts` for the condition of the fast path.
  */
 export function scanCode(module: Module, bounds: Uint32Array, advance: Advance, visitor?: CodeVisitor): CodeScan {
   const bodyCount = bounds.length / 2;
@@ -60,14 +62,14 @@ export function scanCode(module: Module, bounds: Uint32Array, advance: Advance, 
   return scan;
 }
 
-/** Every instruction by itself: the fast scan does not see of which type a block is. */
+/** Takes the slow path for every instruction: the fast path doesn't see a block's type. */
 function scanSlowly(scan: CodeScan): void {
   for (const partition of scan.partitions) {
     while (partition.body < partition.lastBody) closeBody(scan, partition);
   }
 }
 
-/** The body at which the second half of the code begins. */
+/** The body at which the second partition begins. */
 function findMiddle(bounds: Uint32Array): number {
   const middle = ((bounds[0] ?? 0) + (bounds.at(-1) ?? 0)) / 2;
   let body = 0;
@@ -96,7 +98,7 @@ function createCursor(module: Module, bounds: Uint32Array, firstBody: number, la
   };
 }
 
-/** Goes on at both places until one of them comes to the end of its body. The locals are the cursors' fields. */
+/** Scans both partitions until one cursor reaches the end of its body. The local variables cache the cursors' fields. */
 function runBoth(scan: CodeScan, view: DataView, first: Cursor, second: Cursor): void {
   const firstEnd = first.fastEnd;
   const secondEnd = second.fastEnd;
@@ -107,7 +109,6 @@ function runBoth(scan: CodeScan, view: DataView, first: Cursor, second: Cursor):
     const word2 = view.getInt32(pos2, true);
     const descriptor = descriptors[word & 0xff] as number;
     const descriptor2 = descriptors[word2 & 0xff] as number;
-    // Not zero for a LEB128 of several bytes, for a branch that leaves the function, and for what is always read with care.
     if ((((word & lebBits) | slowPathBit | ((depth - 1 - ((word >> 8) & 0xff)) & branchBit)) & descriptor) === 0) {
       pos += descriptor & 15;
       depth += ((descriptor >> 4) & 3) - 1;
@@ -139,7 +140,7 @@ function runBoth(scan: CodeScan, view: DataView, first: Cursor, second: Cursor):
   second.lowest = lowest2;
 }
 
-/** The same at one place, where the other has nothing left to do. */
+/** The same for one partition, after the other has ended. */
 function run(scan: CodeScan, view: DataView, cursor: Cursor): void {
   const { fastEnd } = cursor;
   let { pos, depth, lowest } = cursor;
@@ -182,7 +183,7 @@ function openBody(scan: CodeScan, cursor: Cursor): void {
   cursor.traits = 0;
 }
 
-/** Checks that the body ended where it has to, and moves on to the next one. */
+/** Checks that the body ends in the right place, and opens the next one. */
 function closeBody(scan: CodeScan, cursor: Cursor): void {
   const { source, end } = cursor;
   while (cursor.pos < end - 1) {
@@ -199,7 +200,7 @@ function closeBody(scan: CodeScan, cursor: Cursor): void {
   openBody(scan, cursor);
 }
 
-/** The fast path knows that something is wrong with the body, the careful one also what. */
+/** Finds the error with the slow path, after the fast path has found that there is one. */
 function findFault(scan: CodeScan, cursor: Cursor): InstrumentError {
   openBody(scan, cursor);
   while (cursor.depth >= 0) scanInstruction(scan, cursor);

@@ -7,7 +7,7 @@ import { checkLabel, noSuchFunction, unknownOpcode } from './body-errors.ts';
 import { BodyTrait, type CodeScan, type Cursor, type ExceptionHandling } from './cursor.ts';
 import { addPatchSite, addReturnSite } from './patch-sites.ts';
 
-// The engine compiles a switch over constants of this module to a jump; over properties of an imported object it does not.
+// V8 compiles a switch over constants of this module to a jump, but not one over properties of an imported object.
 const { oneByteKinds, prefixedKinds, prefixedTableSize } = opcodes;
 const {
   Prefix,
@@ -49,7 +49,7 @@ const {
 } = opcodes.ImmediateKind;
 const { canThrow, leavesEarly } = BodyTrait;
 
-/** Reads one instruction of any kind, checks all that the rewriter relies on, and notes what it will need. */
+/** The slow path: reads one instruction of any kind, checks it, and records what the rewriter needs. */
 export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
   const { source, end, functionIndex, depth } = cursor;
   const opAt = cursor.pos;
@@ -124,7 +124,7 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
     case BranchTable: {
       const count = peekU32(source, pos, end, functionIndex);
       if (count >= end - pos) throw invalidModule(`Expected labels, found a count of ${count}`, pos, functionIndex);
-      // Engines keep a mark for each block around a table.
+      // Engines keep state for each block around a branch table.
       countValues(scan.module.cost, depth, opAt);
       pos = skipLeb(source, pos, 5, functionIndex);
       for (let index = 0; index <= count; index++) pos = scanLabel(scan, cursor, pos);
@@ -238,7 +238,7 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
   cursor.pos = pos;
 }
 
-/** More elements than this make `array.new_fixed` invalid, before an engine has looked at one of them. */
+/** Engines reject an `array.new_fixed` of more elements without checking them. */
 const maxFixedElements = 10_000;
 
 function noteBlock(scan: CodeScan, cursor: Cursor, typeAt: number): void {
@@ -246,7 +246,7 @@ function noteBlock(scan: CodeScan, cursor: Cursor, typeAt: number): void {
   if (width > cursor.widestBlock) cursor.widestBlock = width;
 }
 
-/** Reads a label that is branched to, and returns the offset after it. */
+/** Reads the label of a branch, and returns the offset after it. */
 function scanLabel(scan: CodeScan, cursor: Cursor, pos: number): number {
   const { source, end, functionIndex, depth } = cursor;
   const label = peekU32(source, pos, end, functionIndex);
@@ -277,7 +277,7 @@ function scanCatches(scan: CodeScan, cursor: Cursor, start: number): number {
   return pos;
 }
 
-/** Engines refuse a module that uses both generations of exception handling. */
+/** Engines refuse a module that uses both legacy and exnref exception handling. */
 function noteExceptionHandling(scan: CodeScan, found: ExceptionHandling, offset: number, functionIndex: number): void {
   if (scan.exceptionHandling !== 'none' && scan.exceptionHandling !== found) {
     const feature = 'legacy and exnref exception handling in one module';

@@ -10,34 +10,32 @@ export interface InstrumentOptions extends ExtraOptions {
   /** These are not traced. Default: none. */
   readonly banned?: readonly string[] | undefined;
   /**
-   * Is told how far the work is, about once for each MiB of code. What it throws ends the work. Default: nobody is told.
+   * Called about once per MiB of code. An exception from it ends the work.
    */
   readonly onProgress?: ProgressListener | undefined;
 }
 
-/** Hears how many bytes of code are done, of how many. */
+/** Receives the number of bytes of code that are done, and their total. */
 export type ProgressListener = (doneBytes: number, totalBytes: number) => void;
 
-/** What goes beyond the interface's configuration. */
+/** Options beyond the interface's configuration. */
 export interface ExtraOptions {
   /**
-   * Whether the lists hold patterns: `*` stands for any characters, none included, `?` for one character, `\\` takes the
-   * meaning away from what follows it, and the whole name must match. Case counts. At most 1,000 patterns of at most
-   * 1,000 bytes. Functions that the engine provides (`wasm:js-string`) are matched only by a pattern that begins with
-   * `wasm:`. Default: false, every character stands for itself (`operator*` is a name).
+   * Whether the lists contain patterns: `*` matches any number of characters, `?` one character, and `\\` escapes the next
+   * one. The whole name must match, and case matters. At most 1,000 patterns of at most 1,000 bytes. Only a pattern that
+   * begins with `wasm:` matches functions that the engine provides (`wasm:js-string`). Default: false.
    */
   readonly patterns?: boolean | undefined;
   /**
-   * The generation of exception handling in which `exit` is kept in step, for a module that has tags but no handler that
-   * would tell which one its engine expects. `legacy` is `try`, `exnref` is `try_table`; engines refuse a mix.
-   * Default: `exnref`, the generation of Wasm 3.0.
+   * The kind of exception handling for a module that has tags but no handler: `legacy` is `try`, `exnref` is `try_table`.
+   * Engines refuse a mix. Other modules keep their own. Default: `exnref`, which is part of Wasm 3.0.
    */
   readonly exceptionHandling?: 'legacy' | 'exnref' | undefined;
 }
 
 /**
  * Reads the interface's configuration: a JSON object with exactly one of `allowed` and `banned`, an array of strings.
- * Anything else throws an {@link InstrumentError} with code `invalid_config` that says what is wrong.
+ * Throws an {@link InstrumentError} with code `invalid_config` for anything else.
  */
 export function parseConfig(text: string): InstrumentOptions {
   const config = parseJson(text, 'the configuration');
@@ -57,8 +55,8 @@ export function parseConfig(text: string): InstrumentOptions {
 }
 
 /**
- * Reads options beyond the configuration from a JSON object: `patterns` and `exceptionHandling`, all of them optional. An
- * unknown key or a wrong type throws an {@link InstrumentError} with code `invalid_config` that says which.
+ * Reads {@link ExtraOptions} from a JSON object. Throws an {@link InstrumentError} with code `invalid_config` for an unknown
+ * key or a wrong type.
  */
 export function parseExtraOptions(text: string): ExtraOptions {
   const options = parseJson(text, 'the options');
@@ -83,7 +81,7 @@ const optionKeys: Readonly<Record<keyof InstrumentOptions, true>> = {
   onProgress: true,
 };
 
-/** Checks options that did not come through {@link parseConfig}: an unknown key is refused too. Throws `invalid_config`. */
+/** Checks options and refuses unknown keys. Throws `invalid_config`. */
 export function checkOptions(options: InstrumentOptions): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalidConfig(`Expected the options to be an object, found ${kindOf(options)}`);
@@ -131,7 +129,7 @@ function checkNames(key: string, value: unknown): readonly string[] {
   return value;
 }
 
-/** What a value is, for an error text. */
+/** Describes a value in an error text. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';

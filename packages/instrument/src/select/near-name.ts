@@ -1,17 +1,16 @@
 import { maxNearNameBytes, maxNearNameComparisons } from '../limits.ts';
 
-/** Looks for the name that somebody meant. Names are ranges of bytes. */
+/** Finds the name most similar to a wanted one. Names are ranges of bytes. */
 export interface NearNameSearch {
-  /** Offers a name; it is kept where it is nearer than those before. */
+  /** Offers a name, which is kept if it is nearer than the earlier ones. */
   readonly offer: (bytes: Uint8Array, start: number, end: number) => void;
-  /** The nearest name of those offered, or undefined where none is near. */
+  /** The nearest name offered, or undefined if none is near. */
   readonly nearest: () => Uint8Array | undefined;
 }
 
 /**
- * Looks for the name nearest to `wanted` by edit distance: bytes put in, left out or exchanged. Near is one in three,
- * and at most 3. Once {@link maxNearNameComparisons} are spent the search is over, so that a module made up of
- * long names that differ little holds up nobody.
+ * Finds the name nearest to `wanted` by edit distance. A name is near if at most one byte in three differs, and at most 3
+ * do. The search ends after {@link maxNearNameComparisons}, so that long, similar names can't take much time.
  */
 export function createNearNameSearch(wanted: Uint8Array): NearNameSearch {
   let worst = wanted.length > maxNearNameBytes ? 0 : Math.min(3, Math.floor((wanted.length + 1) / 3));
@@ -34,7 +33,7 @@ export function createNearNameSearch(wanted: Uint8Array): NearNameSearch {
   };
 }
 
-/** What two names begin and end with alike does not count: the range of the name, and the end in `wanted`, of the rest. */
+/** Strips the common prefix and suffix: returns the range of the name, and the end in `wanted`, of the rest. */
 function withoutSharedEnds(
   wanted: Uint8Array,
   bytes: Uint8Array,
@@ -53,8 +52,8 @@ function withoutSharedEnds(
 }
 
 /**
- * The edit distance of two texts, or any number above `limit` where it is greater. Only the cells within `limit` of the
- * diagonal are looked at.
+ * The edit distance of two texts, or any number above `limit` if it is greater. Visits only the cells within `limit` of the
+ * diagonal.
  */
 function editDistance(
   a: Uint8Array,

@@ -1,11 +1,11 @@
 import { InstrumentError } from '../errors.ts';
 import { maxPatternBytes, maxPatternComparisons, maxPatterns } from '../limits.ts';
 
-/** What a byte of a pattern is compared with: a byte, or one of these. */
+/** Tokens of a compiled pattern: a byte, or one of these. */
 const anyRun = -1;
 const anyCharacter = -2;
 
-/** Which patterns a name matches. A name is a range of bytes, in UTF-8. */
+/** Reports the patterns that a name matches. A name is a range of UTF-8 bytes. */
 export type PatternMatcher = (
   bytes: Uint8Array,
   start: number,
@@ -13,18 +13,17 @@ export type PatternMatcher = (
   onMatch: (pattern: string) => void,
 ) => void;
 
-/** Whether a text stands for more than itself when patterns are on. */
+/** Whether a text has wildcards or escapes. */
 export function hasWildcard(text: string): boolean {
   return /[*?\\]/.test(text);
 }
 
 /**
- * Matches names against patterns, in which `*` stands for any characters, none included, `?` for one character, and `\`
- * takes the meaning away from what follows it. A pattern is matched against the whole name.
+ * Matches whole names against patterns, in which `*` matches any number of characters, `?` one character, and `\` escapes
+ * the next one. A name takes at most its length times the pattern's comparisons.
  *
- * There are no regular expressions behind this. A name takes at most its length times the pattern's, and where all names
- * together take more than `maxComparisons`, an {@link InstrumentError} with code `invalid_config` says so; so
- * does one for more than {@link maxPatterns} patterns, or for one of more than {@link maxPatternBytes}.
+ * Throws an {@link InstrumentError} with code `invalid_config` for more than {@link maxPatterns} patterns, for a pattern of
+ * more than {@link maxPatternBytes}, and after `maxComparisons` for all names together.
  */
 export function createPatternMatcher(
   patterns: readonly string[],
@@ -68,8 +67,8 @@ const questionMark = 0x3f;
 const backslash = 0x5c;
 
 /**
- * Only the last `*` that was met is ever tried again, one byte further on: what an earlier one could take, it can take
- * too. Hence no back-tracking into back-tracking, which makes other matchers exponential.
+ * Backtracks to the last `*` only, one byte further on: it can match all that an earlier one could. The time is therefore
+ * not exponential.
  */
 function matches(
   tokens: Int16Array,

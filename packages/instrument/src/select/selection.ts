@@ -10,14 +10,14 @@ import { createPatternMatcher, hasWildcard } from './pattern.ts';
 
 type List = 'allowed' | 'banned';
 
-/** Is told of a name of a function: a range of bytes in UTF-8. */
+/** Receives a name of a function as a range of UTF-8 bytes. */
 type NameVisitor = (functionIndex: number, bytes: Uint8Array, start: number, end: number) => void;
 
 const utf8 = new TextEncoder();
 
 /**
- * Decides which functions are traced: 1 in the result, by function index. A name in the configuration matches a name in
- * the `name` section, an export name, or `module.field` of an import. One that matches nothing is noted.
+ * Selects the functions to trace, and returns 1 for each, by function index. A configured name matches a name in the `name`
+ * section, an export name, or `module.field` of an import. Adds a note for a name without a match.
  */
 export function selectFunctions(module: Module, names: Names, options: InstrumentOptions, notes: Note[]): Uint8Array {
   const list = options.allowed === undefined ? 'banned' : 'allowed';
@@ -71,7 +71,7 @@ function findListed(module: Module, names: Names, list: List, options: Instrumen
   return listed;
 }
 
-/** Decoding a name costs more than comparing its length, and most lengths are not wanted. */
+/** Compares lengths first, because decoding a name costs more. */
 function exactly(wanted: ReadonlySet<string>, mark: (functionIndex: number, name: string) => void): NameVisitor {
   const lengths = new Set(Array.from(wanted, (name) => utf8.encode(name).length));
   return (functionIndex, bytes, start, end) => {
@@ -88,14 +88,14 @@ function byPattern(patterns: readonly string[], mark: (functionIndex: number, pa
   };
 }
 
-/** What is not traced unless it is asked for is not asked for by a "*". */
+/** Whether a pattern may select the function. A "*" doesn't select functions that are untraced by default. */
 function isForPatterns(module: Module, functionIndex: number, pattern: string): boolean {
   const entry = module.importedFunctions[functionIndex];
   if (entry === undefined) return true;
   return !isManualApi(entry) && (!isBuiltin(entry) || pattern.startsWith('wasm:'));
 }
 
-/** All names that a configuration can speak of. A function may have several. */
+/** Visits all names that a configuration can contain. A function may have several. */
 function visitNames(module: Module, names: Names, visit: NameVisitor): void {
   const visitText = (functionIndex: number, name: string) => {
     const bytes = utf8.encode(name);
@@ -113,7 +113,7 @@ function visitNames(module: Module, names: Names, visit: NameVisitor): void {
   }
 }
 
-/** A note for each name that matched nothing; for the first of them with the name that may have been meant. */
+/** A note for each name without a match. The first ones include a similar name. */
 function notFoundNotes(
   module: Module,
   names: Names,
@@ -140,7 +140,7 @@ function notFoundNotes(
   });
 }
 
-/** What somebody seems to have got wrong who wrote a name like this. */
+/** A hint at the likely mistake in a name. */
 function misunderstanding(name: string, hasPatterns: boolean): string | undefined {
   if (!hasPatterns && /[*?]/.test(name)) return 'the option "patterns" would make a pattern of it';
   if (/^func\[\d+\]$/.test(name)) return 'a trace calls a function so that has no name to choose it by';
